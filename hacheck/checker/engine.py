@@ -1,0 +1,97 @@
+"""The interface every engine has: a system, a question and limits go in; an answer that says what it covers comes out.
+
+Engines print nothing. They call `report` now and then, at least every quarter of a second, and stop when it returns
+`False` (that is how Ctrl-C is obeyed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
+
+from hacheck.model.ir import System
+from hacheck.model.runs import Run
+
+VerdictKind = Literal["holds", "violated", "unknown", "not-inductive"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where an exploration gives up; `None` is no limit. Reaching one ends in `unknown`."""
+
+    states_max: int | None = None
+    wall_seconds_max: float | None = None
+    memory_bytes_max: int | None = None
+    depth_max: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an exploration is: distinct states found, steps taken, breadth-first level, states waiting,
+    seconds since its start, bytes the process holds."""
+
+    states: int
+    transitions: int
+    depth: int
+    frontier: int
+    wall_seconds: float
+    memory_bytes: int
+
+
+Report: TypeAlias = Callable[[Progress], bool]
+"""Called with the progress so far; returns whether to go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyAnswer:
+    """What is known about one property.
+
+    `holds`: within `scope`, a phrase such as "every reachable state (exhaustive)". For `reachable` properties `holds`
+    means reached, and `run` is the shortest witness. `violated`: `run` is a shortest violation, replayed by the
+    interpreter (for an unreachable `reachable` property there is none). `unknown`: `scope` says why and how far.
+    """
+
+    name: str
+    verdict: VerdictKind
+    scope: str
+    run: Run | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What an exploration saw.
+
+    `complete`: every reachable state was expanded. `stopped`: else why not ("1000000 states reached", "interrupted").
+    `cuts`: for each bound that cut steps, how many. `action_counts`: steps taken, by index in `System.actions`.
+    `unreached`: for each mode variable, the members that no reachable state has.
+    """
+
+    states: int
+    transitions: int
+    depth: int
+    wall_seconds: float
+    complete: bool
+    stopped: str | None
+    cuts: tuple[tuple[str, int], ...]
+    action_counts: tuple[int, ...]
+    unreached: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Everything one check found. `fault`: the shortest run into a step that is an error of the spec, if any; then
+    every property not violated is `unknown`."""
+
+    coverage: Coverage
+    properties: tuple[PropertyAnswer, ...]
+    fault: Run | None = None
+    reductions: tuple[str, ...] = field(default=())
+
+
+class Engine(Protocol):
+    """Decides the properties of a system by name (empty: all of them)."""
+
+    def check(self, system: System, properties: tuple[str, ...], limits: Limits, report: Report) -> Answer:
+        """Errors: none for anything a spec can contain; an `AssertionError` is a bug of ours."""
+        ...
