@@ -119,9 +119,7 @@ class Bag:
     capacity: int
 
 
-Type: TypeAlias = (
-    Bool | Range | Enum | Node | Identity | Option | Set | Map | Record | Sequence | Bag
-)
+Type: TypeAlias = Bool | Range | Enum | Node | Identity | Option | Set | Map | Record | Sequence | Bag
 
 
 def is_scalar(kind: Type) -> bool:
@@ -228,7 +226,9 @@ def ordinal(kind: Type, value: Value) -> int:
             return _mixed([(field, item) for (_, field), item in zip(fields, value, strict=True)])
         case Sequence(element, _):
             base = cardinality(element)
-            return sum(int(base**length) for length in range(len(value))) + _mixed([(element, item) for item in value])
+            return sum(int(base**length) for length in range(len(value))) + _mixed(
+                [(element, item) for item in value]
+            )
         case Bag():
             return sum(1 for _ in itertools.takewhile(lambda other: other != value, values(kind)))
         case _:
@@ -278,7 +278,7 @@ def member(kind: Type, value: Value) -> bool:
 
 def sort_bag(element: Type, items: tuple[Value, ...]) -> tuple[Value, ...]:
     """The one order in which a bag's elements are written."""
-    return tuple(sorted(items, key=lambda item: ordinal(element, item)))
+    return tuple(sorted(items, key=lambda item: sort_key(element, item)))
 
 
 def default(kind: Type) -> Value:
@@ -294,5 +294,29 @@ def default(kind: Type) -> Value:
             return frozenset()
         case Bool() | Range() | Enum() | Node() | Identity() | Option():
             return next(values(kind))
+        case _:
+            assert_never(kind)
+
+
+def sort_key(kind: Type, value: Value) -> Any:
+    """A key that sorts values as `ordinal` does, also values outside their type, which have no ordinal.
+
+    For types that differ in ranges and capacities only it gives the same order. Cost: the value's size.
+    """
+    match kind:
+        case Bool() | Range() | Node() | Identity():
+            return int(value)
+        case Enum(_, members):
+            return members.index(value)
+        case Option(element):
+            return () if value is None else (sort_key(element, value),)
+        case Set(element):
+            return tuple(sorted((sort_key(element, item) for item in value), reverse=True))
+        case Map(_, element):
+            return tuple(sort_key(element, item) for item in value)
+        case Record(_, fields):
+            return tuple(sort_key(field, item) for (_, field), item in zip(fields, value, strict=True))
+        case Sequence(element, _) | Bag(element, _):
+            return (len(value), *(sort_key(element, item) for item in value))
         case _:
             assert_never(kind)

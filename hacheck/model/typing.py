@@ -52,7 +52,9 @@ def type_of(expression: Expression) -> Type:
         case Conditional(_, then, otherwise):
             return join(type_of(then), type_of(otherwise))
         case Quantified("count", _, domain, _):
-            return Range(0, cardinality(domain.type) if domain.within is None else extent(type_of(domain.within)))
+            return Range(
+                0, cardinality(domain.type) if domain.within is None else extent(type_of(domain.within))
+            )
         case Quantified():
             return Bool()
         case SetOf(element=element):
@@ -94,7 +96,7 @@ def _type_of_binary(expression: Binary) -> Type:
         return Bool()
     left, right = type_of(expression.left), type_of(expression.right)
     if expression.operator not in ("+", "-", "*"):
-        return left
+        return _type_of_collection(expression.operator, left, right)
     assert isinstance(left, Range), f"arithmetic on {left}"
     assert isinstance(right, Range), f"arithmetic on {right}"
     match expression.operator:
@@ -107,13 +109,36 @@ def _type_of_binary(expression: Binary) -> Type:
             return Range(min(corners), max(corners))
 
 
+def _type_of_collection(operator: str, left: Type, right: Type) -> Type:
+    """What a collection becomes by one operation: wide enough for its result, which an assignment may then refuse."""
+    match operator, left:
+        case "with", Set(element):
+            return Set(join(element, right))
+        case "with", Bag(element, capacity):
+            return Bag(join(element, right), capacity + 1)
+        case "append", Sequence(element, capacity):
+            return Sequence(join(element, right), capacity + 1)
+        case "union", _:
+            return join(left, right)
+        case _:
+            return left
+
+
 def join(left: Type, right: Type) -> Type:
-    """The least type that holds the values of both; they are equal, or ranges."""
+    """The least type that holds the values of both; they are equal but for their ranges and capacities."""
     if isinstance(left, Range) and isinstance(right, Range):
         counter = left.counter if left.counter == right.counter else None
         return Range(min(left.low, right.low), max(left.high, right.high), counter)
     if isinstance(left, Option) and isinstance(right, Option):
         return Option(join(left.element, right.element))
+    if isinstance(left, Set) and isinstance(right, Set):
+        return Set(join(left.element, right.element))
+    if isinstance(left, Map) and isinstance(right, Map):
+        return Map(left.key, join(left.value, right.value))
+    if isinstance(left, Sequence) and isinstance(right, Sequence):
+        return Sequence(join(left.element, right.element), max(left.capacity, right.capacity))
+    if isinstance(left, Bag) and isinstance(right, Bag):
+        return Bag(join(left.element, right.element), max(left.capacity, right.capacity))
     return left
 
 

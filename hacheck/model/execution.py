@@ -1,0 +1,130 @@
+"""What the statements of a body do.
+
+A body is executed as a list of possible continuations: a statement turns each continuation into those after it, and
+only `Choose` makes more than one. The continuations of a step come in the order of their choices.
+
+An assignment first evaluates its value, then the keys of its target, then asks whether there is such a place and
+whether the value may be stored; the first of these that fails decides what becomes of the step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias, assert_never
+
+from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, domain_values, evaluate
+from hacheck.model.ir import Assign, Choose, Cut, ForEach, If, Let, Local, Require, Statement, Variable
+from hacheck.model.storing import misfit, part_type, refuse, written
+from hacheck.model.types import Type, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """A continuation: what holds so far, and the choices made."""
+
+    scope: Scope
+    choices: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The end of a continuation that met a bound, or else an error of the spec."""
+
+    choices: tuple[Value, ...]
+    bound: str | None
+    message: str
+
+
+Continuation: TypeAlias = Going | Stopped
+
+
+def execute(statements: tuple[Statement, ...], start: Continuation) -> list[Continuation]:
+    """The continuations after a body, one for each way to choose in it; none where it is not possible."""
+    ends = [start]
+    for statement in statements:
+        ends = [after for end in ends for after in _after(statement, end)]
+    return ends
+
+
+def _after(statement: Statement, before: Continuation) -> list[Continuation]:
+    """The continuations after one statement. One that has stopped stays as it is."""
+    if isinstance(before, Stopped):
+        return [before]
+    # what `Fresh` draws is remembered within one statement; after that the state or a local holds it
+    going = replace(before, scope=replace(before.scope, drawn=set()))
+    try:
+        return _continue(statement, going)
+    except EvaluationFault as fault:
+        return [Stopped(before.choices, None, fault.message)]
+    except BoundReached as reached:
+        return [Stopped(before.choices, reached.bound, "")]
+
+
+def _continue(statement: Statement, going: Going) -> list[Continuation]:
+    scope = going.scope
+    match statement:
+        case Assign():
+            return [replace(going, scope=_assigned(statement, scope))]
+        case Let(name, kind, value):
+            result = evaluate(value, scope)
+            found = misfit(kind, result)
+            if found is not None:
+                raise refuse(name, kind, (), found)
+            return [replace(going, scope=scope.bind(name, kind, result))]
+        case Choose(name, domain):
+            return [
+                Going(scope.bind(name, domain.type, choice), (*going.choices, choice))
+                for choice in domain_values(name, domain, scope)
+            ]
+        case If(condition, then, otherwise):
+            block = then if evaluate(condition, scope) else otherwise
+            return [_left(end, scope) for end in execute(block, going)]
+        case ForEach(variable, domain, body):
+            ends: list[Continuation] = [going]
+            for value in domain_values(variable, domain, scope):
+                ends = [after for end in ends for after in _turn(variable, domain.type, value, body, end)]
+            return ends
+        case Require(condition):
+            return [going] if evaluate(condition, scope) else []
+        case Cut(bound):
+            raise BoundReached(bound)
+        case _:
+            assert_never(statement)
+
+
+def _turn(
+    variable: str, kind: Type, value: Value, body: tuple[Statement, ...], before: Continuation
+) -> list[Continuation]:
+    """One turn of a loop."""
+    if isinstance(before, Stopped):
+        return [before]
+    inside = replace(before, scope=before.scope.bind(variable, kind, value))
+    return [_left(end, before.scope) for end in execute(body, inside)]
+
+
+def _left(end: Continuation, outer: Scope) -> Continuation:
+    """A continuation that leaves a block: the block's own locals are gone, changes to outer ones stay."""
+    if isinstance(end, Stopped):
+        return end
+    kept = {name: end.scope.locals[name] for name in outer.locals}
+    return replace(end, scope=replace(end.scope, locals=kept, types=outer.types))
+
+
+def _assigned(statement: Assign, scope: Scope) -> Scope:
+    """The scope after an assignment. Errors: `EvaluationFault`, `BoundReached`."""
+    value = evaluate(statement.value, scope)
+    root = statement.target.root
+    path = tuple(part if isinstance(part, str) else evaluate(part, scope) for part in statement.target.path)
+    whole = evaluate(root, scope)
+    new = written(root.name, root.type, whole, path, value)
+    found = misfit(part_type(root.type, path), value)
+    if found is not None:
+        raise refuse(root.name, root.type, path, found)
+    match root:
+        case Variable(name, _):
+            place, _ = scope.variables[name]
+            return replace(scope, state=(*scope.state[:place], new, *scope.state[place + 1 :]))
+        case Local(name, _):
+            return replace(scope, locals={**scope.locals, name: new})
+        case _:
+            assert_never(root)
