@@ -1,11 +1,11 @@
 """The value of an expression: the definition that every engine must agree with.
 
-Values of expressions are mathematical: `x + 1` may lie outside the range of `x`, and a sequence may be longer than its
-variable can hold. Types bound only what is *stored*, which `storing.py` decides.
+Values of expressions are mathematical: `x + 1` may lie outside the range of `x`, and a sequence may be longer
+than its variable can hold. Types bound only what is *stored*, which `storing.py` decides.
 
-Operands are evaluated from left to right, all of them, with these exceptions: `and`, `or` and `implies` leave out a
-right side that cannot matter, `if` its other side, and `some`, `every` and `none` stop at the first value that
-decides. The filter of a domain is evaluated for a value just before the body is.
+Operands are evaluated from left to right, all of them, with these exceptions: `and`, `or` and `implies` leave
+out a right side that cannot matter, `if` its other side, and `some`, `every` and `none` stop at the first
+value that decides. The filter of a domain is evaluated for a value just before the body is.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ from hacheck.model.typing import type_of
 
 
 class EvaluationFault(Exception):
-    """The expression has no value here, or the value may not be stored: an error of the spec, said in `message`."""
+    """The expression has no value here, or the value may not be stored: an error of the spec, said in
+    `message`.
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -76,9 +78,9 @@ class BoundReached(Exception):
 class Scope:
     """What an expression can see.
 
-    `variables`: place and type of each state variable by name. `before`: the state that `Old` reads. `locals`: the
-    values in scope by name; `types`: the types of those that hold identities for `Fresh`. `drawn`: the identities
-    that `Fresh` has given within the statement being executed.
+    `variables`: place and type of each state variable by name. `before`: the state that `Old` reads.
+    `locals`: the values in scope by name; `types`: the types of those that hold identities for `Fresh`.
+    `drawn`: the identities that `Fresh` has given within the statement being executed.
     """
 
     variables: Mapping[str, tuple[int, Type]]
@@ -346,7 +348,7 @@ def _fresh(kind: Identity, scope: Scope) -> int:
 
 
 def identities(kind: Identity, holder: Type, value: Value) -> set[int]:
-    """The identities of one pool that a value holds; the keys of a map are not held. Cost: the value's size."""
+    """The identities of one pool that a value holds; the keys of a map are not held."""
     match holder:
         case Identity(name, _):
             return {value} if name == kind.name else set()

@@ -1,10 +1,10 @@
 """What the statements of a body do.
 
-A body is executed as a list of possible continuations: a statement turns each continuation into those after it, and
-only `Choose` makes more than one. The continuations of a step come in the order of their choices.
+A body is executed as a list of possible continuations: a statement turns each continuation into those after
+it, and only `Choose` makes more than one. The continuations of a step come in the order of their choices.
 
-An assignment first evaluates its value, then the keys of its target, then asks whether there is such a place and
-whether the value may be stored; the first of these that fails decides what becomes of the step.
+An assignment first evaluates its value, then the keys of its target, then asks whether there is such a place
+and whether the value may be stored; the first of these that fails decides what becomes of the step.
 """
 
 from __future__ import annotations

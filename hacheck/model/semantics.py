@@ -89,7 +89,8 @@ class Interpreter:
         return evaluate(expression, Scope(self.variables, state, before, locals or {}))
 
     def holds(self, asked: Property, state: State) -> bool:
-        """Whether the property's goal holds in a state; of a deadlock property, whether the state is no bad end.
+        """Whether the property's goal holds in a state; of a deadlock property, whether the state is no bad
+        end.
 
         For `step` properties use `holds_step`. Errors: `EvaluationFault`.
         """
@@ -119,8 +120,8 @@ class Interpreter:
     def initial_states(self) -> tuple[State, ...]:
         """The distinct initial states, in the order of the choices that lead to them.
 
-        What meets a bound in `System.initial` is no initial state. Errors: `EvaluationFault` when an initial value
-        or statement is an error of the spec.
+        What meets a bound in `System.initial` is no initial state. Errors: `EvaluationFault` when an initial
+        value or statement is an error of the spec.
         """
         start = tuple(variable.initial for variable in self.system.variables)
         for variable in self.system.variables:
@@ -138,8 +139,8 @@ class Interpreter:
     def outcomes(self, state: State) -> Iterator[Outcome]:
         """Everything that can happen in a state: by action, then arguments, then choices, each in order.
 
-        An instance whose guard or `Require` does not hold, or with nothing to choose from, has no outcome. Steps
-        that lead to the same state are separate outcomes.
+        An instance whose guard or `Require` does not hold, or with nothing to choose from, has no outcome.
+        Steps that lead to the same state are separate outcomes.
         """
         for index in range(len(self.system.actions)):
             yield from self.outcomes_of(index, state)
@@ -176,10 +177,10 @@ def instances(action: Action) -> Iterator[tuple[Value, ...]]:
 def replay(system: System, run: Run) -> str | None:
     """`None` if the interpreter can do the whole run, else a sentence that says where it cannot.
 
-    It must start in an initial state; each step must be an outcome in its state, with the same arguments, choices
-    and next state; a loop must close; the step of a fault must be an error there (its message is not compared).
-    A loop of no steps is a run that stays in its last state for ever. Cost: the initial states and the outcomes of
-    one action instance for each step.
+    It must start in an initial state; each step must be an outcome in its state, with the same arguments,
+    choices and next state; a loop must close; the step of a fault must be an error there (its message is not
+    compared). A loop of no steps is a run that stays in its last state for ever. Cost: the initial states and
+    the outcomes of one action instance for each step.
     """
     interpreter = Interpreter(system)
     if run.initial not in interpreter.initial_states():
@@ -217,7 +218,8 @@ def _unconfirmed(interpreter: Interpreter, state: State, fault: StepFault) -> st
     for outcome in interpreter.outcomes_with(fault.action, fault.arguments, state):
         if isinstance(outcome, Failed) and outcome.fault.choices == fault.choices:
             return None
-    return f"{call(interpreter.system, fault.action, fault.arguments)} is no error of the spec in the last state."
+    name = call(interpreter.system, fault.action, fault.arguments)
+    return f"{name} is no error of the spec in the last state."
 
 
 def _exists(system: System, action: int, arguments: tuple[Value, ...]) -> bool:

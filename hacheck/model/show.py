@@ -1,7 +1,7 @@
 """How users read a model: values, what a step changed, expressions.
 
-`show` renders one value, `place` the name of a part of a variable, `show_expression` a guard in the style of the
-language, and `changes` what a step did, down to the leaf.
+`show` renders one value, `place` the name of a part of a variable, `show_expression` a guard in the style of
+the language, and `changes` what a step did, down to the leaf.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ __all__ = ["Change", "changes", "place", "show", "show_expression", "show_type"]
 class Change:
     """One leaf of the state that a step changed.
 
-    `node`: the kind and id of the node whose field it is, or `None` for what belongs to no node. `place`: what
-    changed, without the node ("mode", "Link.request[1][2]"). `before` and `after`: the values in words.
+    `node`: the kind and id of the node whose field it is, or `None` for what belongs to no node. `place`:
+    what changed, without the node ("mode", "Link.request[1][2]"). `before` and `after`: the values in words.
     """
 
     node: tuple[str, int] | None
@@ -37,10 +37,11 @@ class Change:
 
 
 def changes(system: System, before: State, after: State) -> tuple[Change, ...]:
-    """What differs between two states, leaf by leaf: by node in the order of `System.nodes`, then what no node owns.
+    """What differs between two states, leaf by leaf: by node in the order of `System.nodes`, then what no
+    node owns.
 
-    Maps and records are taken apart, so that one member that changed is one line; sets, sequences and bags are
-    shown whole. Cost: the size of the two states.
+    Maps and records are taken apart, so that one member that changed is one line; sets, sequences and bags
+    are shown whole. Cost: the size of the two states.
     """
     order = {node.name: index for index, node in enumerate(system.nodes)}
     found: list[Change] = []

@@ -32,8 +32,9 @@ from hacheck.model.types import (
 class Misfit:
     """The first part of a value that its type does not admit.
 
-    `path` leads to the part, as in `place`; an element of a set or bag has the path of the collection. `bound`: the
-    name of the counter passed, or `None` for an error of the spec. `full`: a sequence or bag is past its capacity.
+    `path` leads to the part, as in `place`; an element of a set or bag has the path of the collection.
+    `bound`: the name of the counter passed, or `None` for an error of the spec. `full`: a sequence or bag is
+    past its capacity.
     """
 
     path: tuple[Value, ...]
@@ -46,8 +47,8 @@ class Misfit:
 def misfit(kind: Type, value: Value, path: tuple[Value, ...] = ()) -> Misfit | None:
     """The first part of the value that is outside its type, or `None`.
 
-    Parts are looked at in order: fields and elements from the first to the last, those of a set and bag in the order
-    of their type; the capacity of a sequence or bag before its elements. Cost: the value's size.
+    Parts are looked at in order: fields and elements from the first to the last, those of a set and bag in
+    the order of their type; the capacity of a sequence or bag before its elements. Cost: the value's size.
     """
     match kind:
         case Range(low, high, counter):
@@ -118,8 +119,8 @@ def part_type(kind: Type, path: tuple[Value, ...]) -> Type:
 def written(name: str, root: Type, whole: Value, path: tuple[Value, ...], part: Value) -> Value:
     """The value `whole` with the part at `path` replaced.
 
-    Errors: `EvaluationFault` when a map has no such key or a sequence no such position; `name` and `root` are for
-    its message.
+    Errors: `EvaluationFault` when a map has no such key or a sequence no such position; `name` and `root` are
+    for its message.
     """
     return _written(name, root, root, whole, path, part, ())
 

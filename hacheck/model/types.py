@@ -38,8 +38,8 @@ class Bool:
 class Range:
     """The whole numbers from `low` to `high`.
 
-    `counter` names a bound that a run may not pass: a step that would assign more than `high` is cut and counted
-    under that name. Without it such a step is an error of the spec.
+    `counter` names a bound that a run may not pass: a step that would assign more than `high` is cut and
+    counted under that name. Without it such a step is an error of the spec.
     """
 
     low: int
@@ -57,7 +57,9 @@ class Enum:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """The ids 1 to `size` of one kind of node; `ranked` nodes may be compared with `<`, symmetric ones may not."""
+    """The ids 1 to `size` of one kind of node; `ranked` nodes may be compared with `<`, symmetric ones may
+    not.
+    """
 
     name: str
     size: int
@@ -66,7 +68,9 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Names drawn fresh from a pool of `size`, compared for equality only, free again when nothing holds them."""
+    """Names drawn fresh from a pool of `size`, compared for equality only, free again when nothing holds
+    them.
+    """
 
     name: str
     size: int
@@ -96,7 +100,7 @@ class Map:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Named fields; two records of an `ordered` type compare field by field, the first field deciding first."""
+    """Named fields; records of an `ordered` type compare field by field, the first field deciding first."""
 
     name: str
     fields: tuple[tuple[str, Type], ...]

@@ -110,7 +110,9 @@ def _type_of_binary(expression: Binary) -> Type:
 
 
 def _type_of_collection(operator: str, left: Type, right: Type) -> Type:
-    """What a collection becomes by one operation: wide enough for its result, which an assignment may then refuse."""
+    """What a collection becomes by one operation: wide enough for its result, which an assignment may then
+    refuse.
+    """
     match operator, left:
         case "with", Set(element):
             return Set(join(element, right))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from hacheck.model.ir import System
 from hacheck.model.runs import State
@@ -15,11 +17,11 @@ class Explored:
     """What an exploration found.
 
     `depth`: steps to the farthest state. `terminal`: states without a successor. `cuts`: cut steps by bound.
-    `action_counts`: steps taken by action. `fault_depth`: steps before the first step, initial state or property
-    that is an error of the spec; exploration goes on past it. `decided`: by property name the depth at which it is
-    first violated (invariants, deadlocks: of the state; step invariants: of the state the step leads to) or, for
-    `reachable`, first reached; properties of infinite runs are not decided here. `complete`: whether `states_max`
-    was not met.
+    `action_counts`: steps taken by action. `fault_depth`: steps before the first step, initial state or
+    property that is an error of the spec; exploration goes on past it. `decided`: by property name the depth
+    at which it is first violated (invariants, deadlocks: of the state; step invariants: of the state the step
+    leads to) or, for `reachable`, first reached; properties of infinite runs are not decided here.
+    `complete`: whether `states_max` was not met.
     """
 
     states: int
@@ -35,7 +37,9 @@ class Explored:
 
 
 def explore(system: System, states_max: int = 5_000) -> Explored:
-    """Every state reachable, level by level, up to `states_max` states. Cost: slow, some thousand steps a second."""
+    """Every state reachable, level by level, up to `states_max` states. Cost: slow, some thousand steps a
+    second.
+    """
     return _Search(system, states_max).run()
 
 
@@ -84,21 +88,15 @@ class _Search:
         self.reached[state] = depth
         for asked in self.system.properties:
             if asked.kind in ("invariant", "reachable", "deadlock"):
-                self.ask(
-                    asked.name,
-                    depth,
-                    lambda: self.interpreter.holds(asked, state) != (asked.kind == "reachable"),
-                )
+                sought = asked.kind == "reachable"
+                self.ask(asked.name, depth, partial(self.interpreter.holds, asked, state), sought)
 
-    def ask(self, name: str, depth: int, sound: object) -> None:
-        assert callable(sound)
+    def ask(self, name: str, depth: int, holds: Callable[[], bool], sought: bool) -> None:
         try:
-            decided = not sound()
+            if holds() == sought:
+                self.decided.setdefault(name, depth)
         except EvaluationFault:
             self.fault(depth)
-            return
-        if decided:
-            self.decided.setdefault(name, depth)
 
     def fault(self, depth: int) -> None:
         if self.fault_depth is None:
@@ -111,13 +109,7 @@ class _Search:
                 case Taken(step):
                     successors += 1
                     self.counts[step.action] += 1
-                    for asked in self.system.properties:
-                        if asked.kind == "step":
-                            self.ask(
-                                asked.name,
-                                depth + 1,
-                                lambda: self.interpreter.holds_step(asked, state, step.state),
-                            )
+                    self.stepped(state, step.state, depth + 1)
                     if step.state not in self.reached:
                         if len(self.reached) >= self.states_max:
                             self.complete = False
@@ -129,3 +121,9 @@ class _Search:
                 case Failed():
                     self.fault(depth)
         self.terminal += successors == 0
+
+    def stepped(self, before: State, after: State, depth: int) -> None:
+        for asked in self.system.properties:
+            if asked.kind == "step":
+                holds = partial(self.interpreter.holds_step, asked, before, after)
+                self.ask(asked.name, depth, holds, False)

@@ -1,7 +1,8 @@
 """QuorumElection(N, T, K): N replicas elect leaders in terms up to T, at most K of them crash.
 
-The benchmark model whose numbers of states, transitions and levels every engine must reproduce. `req[i][j]` and
-`rep[i][j]` are one-slot links from i to j, where 0 is empty and a later message takes the place of an earlier one.
+The benchmark model whose numbers of states, transitions and levels every engine must reproduce. `req[i][j]`
+and `rep[i][j]` are one-slot links from i to j, where 0 is empty and a later message takes the place of an
+earlier one.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from hacheck.model.ir import (
     MakeCollection,
     Property,
     Quantified,
-    StateVariable,
     Statement,
+    StateVariable,
     System,
     Target,
     Unary,
@@ -33,7 +34,8 @@ from hacheck.model.ir import (
 )
 from hacheck.model.types import Bool, Enum, Map, Node, Option, Range, Set, Type
 
-# States, transitions, depth and states without a successor, by N, T, K: the reference counts of the benchmark.
+# States, transitions, depth and states without a successor, by N, T, K: the reference counts of the
+# benchmark.
 REFERENCE: dict[tuple[int, int, int], tuple[int, int, int, int]] = {
     (2, 1, 0): (15, 22, 4, 5),
     (2, 2, 0): (73, 196, 6, 7),
@@ -117,7 +119,7 @@ class _Builder:
             (self.voted, None, True),
             (self.votes, frozenset(), False),
         )
-        variables = tuple(
+        owned = tuple(
             StateVariable(
                 variable.name,
                 variable.type,
@@ -128,7 +130,9 @@ class _Builder:
                 mode=variable is self.mode,
             )
             for variable, initial, durable in fields
-        ) + (
+        )
+        variables = (
+            *owned,
             StateVariable("req", self.req.type, links, None, "channel"),
             StateVariable("rep", self.rep.type, links, None, "channel"),
             StateVariable("crashes", self.crashes.type, 0, None, "budget"),
