@@ -1,0 +1,126 @@
+"""Runs the checks of a specification and says of each whether it came out as the specification expects.
+
+Every run an engine hands out is replayed here by the reference interpreter before anyone sees it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from hacheck.checker.engine import Answer, Engine, Limits, PropertyAnswer, Report
+from hacheck.model.ir import Property, System
+from hacheck.model.runs import Run
+
+if TYPE_CHECKING:
+    from hacheck.model.language import Check
+
+Expectation = Literal["holds", "violated"]
+Outcome = Literal["expected", "unexpected", "undecided"]
+
+Replay = Callable[[System, Run], str | None]
+"""Replays a run by the reference interpreter; returns what does not fit, or `None`."""
+
+
+class RunDoesNotReplay(AssertionError):
+    """An engine reported a run that the model does not have. This is always a bug of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyResult:
+    """One property: what it asks, what was found, and what the specification expects of it."""
+
+    asked: Property
+    answer: PropertyAnswer
+    expected: Expectation
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether the verdict is the expected one; `unknown` and `not-inductive` decide nothing."""
+        if self.answer.verdict not in ("holds", "violated"):
+            return "undecided"
+        return "expected" if self.answer.verdict == self.expected else "unexpected"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One check block: the system it means, what the engine found, and how that compares."""
+
+    check: Check
+    system: System
+    answer: Answer
+    properties: tuple[PropertyResult, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """`unexpected` when a property came out otherwise or the spec has an error; else `undecided` when
+        some is."""
+        outcomes = {result.outcome for result in self.properties}
+        if "unexpected" in outcomes or self.answer.fault is not None:
+            return "unexpected"
+        return "undecided" if "undecided" in outcomes else "expected"
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the exploration was stopped from outside."""
+        return self.answer.coverage.stopped == "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A check ready to run: its system, and the properties asked (empty: all)."""
+
+    check: Check
+    system: System
+    asked: tuple[str, ...]
+
+
+def settings_of(check: Check, overrides: Mapping[str, str]) -> dict[str, str]:
+    """The settings a check runs with: its own, then those of the command line, which win."""
+    return {**dict(check.settings), **overrides}
+
+
+def asked_of(check: Check, chosen: tuple[str, ...]) -> tuple[str, ...]:
+    """The properties to decide: those chosen by the caller, else those the check names, else (empty) all."""
+    return chosen or check.only
+
+
+def run_check(
+    prepared: Prepared, engine: Engine, limits: Limits, report: Report, replay: Replay
+) -> CheckResult:
+    """Decides a check's properties, replays every run of the answer, and compares with what the check
+    expects.
+
+    Errors: `RunDoesNotReplay` when the answer holds a run that the model does not have, or leaves out a
+    property.
+    """
+    system = prepared.system
+    answer = engine.check(system, prepared.asked, limits, report)
+    for name, run in runs_of(answer):
+        if (misfit := replay(system, run)) is not None:
+            raise RunDoesNotReplay(f"the run of {name} does not replay: {misfit}")
+    answers = {found.name: found for found in answer.properties}
+    results = []
+    for asked in system.properties:
+        if prepared.asked and asked.name not in prepared.asked:
+            continue
+        if asked.name not in answers:
+            raise RunDoesNotReplay(f"the engine gave no answer for {asked.name}")
+        expected: Expectation = "violated" if asked.name in prepared.check.expect_violated else "holds"
+        results.append(PropertyResult(asked, answers[asked.name], expected))
+    return CheckResult(prepared.check, system, answer, tuple(results))
+
+
+def runs_of(answer: Answer) -> list[tuple[str, Run]]:
+    """Every run of an answer with the name of what it shows."""
+    runs = [(found.name, found.run) for found in answer.properties if found.run is not None]
+    return runs if answer.fault is None else [*runs, ("the error of the spec", answer.fault)]
+
+
+def unused_actions(result: CheckResult) -> tuple[str, ...]:
+    """The names of actions that took part in no step of the exploration, in the order of the system."""
+    counts = result.answer.coverage.action_counts
+    return tuple(
+        action.name for action, count in zip(result.system.actions, counts, strict=False) if count == 0
+    )

@@ -1,0 +1,67 @@
+"""`hacheck diagram`: the state diagram of each kind of node, with what exploration says about every edge."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hacheck.cli.guard import BadInput, ExitCode, guarded
+from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
+
+FORMATS = ("text", "mermaid", "dot", "svg")
+
+EPILOG = """
+[bold]Examples[/]
+
+  hacheck diagram icestorm                                   in the terminal
+
+  hacheck diagram icestorm --format svg --output icestorm.svg
+
+  hacheck diagram mine.ha --node Server --format mermaid     to paste into a README
+"""
+
+
+@guarded
+def diagram(
+    spec: SpecArgument,
+    node: Annotated[
+        str | None, typer.Option("--node", metavar="NAME", help="Only this kind of node; by default all.")
+    ] = None,
+    check: Annotated[
+        str | None, typer.Option("--check", metavar="NAME", help="The check whose settings count.")
+    ] = None,
+    settings: SettingOptions = None,
+    format: Annotated[str, typer.Option(metavar="FORMAT", help="text, mermaid, dot or svg.")] = "text",
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write into a file instead.")
+    ] = None,
+    static: Annotated[
+        bool, typer.Option("--static", help="From the text of the spec alone, without exploring it.")
+    ] = False,
+    states: Annotated[str, typer.Option(metavar="N", help="Explore at most this many states.")] = "20000",
+    time: Annotated[str, typer.Option(metavar="TIME", help="Explore at most this long: 30, 2m.")] = "20",
+    no_color: NoColorOption = False,
+    debug: DebugOption = False,
+) -> ExitCode:
+    """Draw the state diagram of each kind of node: who goes where, by which action, and when."""
+    from hacheck.cli.diagramming import DiagramRequest, draw
+    from hacheck.cli.options import all_known, parse_count, parse_seconds, parse_settings
+
+    all_known("format", (format,), FORMATS)
+    if output is None and format == "svg":
+        raise BadInput("an SVG goes into a file", "add --output diagram.svg")
+    return draw(
+        DiagramRequest(
+            spec=spec,
+            node=node,
+            check=check,
+            settings=parse_settings(settings or ()),
+            format=format,
+            output=output,
+            static=static,
+            states_max=parse_count("--states", states),
+            seconds_max=parse_seconds(time),
+            no_color=no_color,
+        )
+    )

@@ -1,0 +1,84 @@
+"""`hacheck fmt`: writes specs in the one layout everybody uses."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hacheck.cli.guard import BadInput, ExitCode, Reported, guarded
+from hacheck.cli.options import DebugOption, NoColorOption
+
+EPILOG = """
+[bold]Examples[/]
+
+  hacheck fmt spec/*.ha                rewrite in place
+
+  hacheck fmt --check --diff mine.ha   change nothing, show what would change
+
+  hacheck fmt - < mine.ha              from standard input to standard output
+"""
+
+
+@guarded
+def fmt(
+    specs: Annotated[
+        list[str], typer.Argument(metavar="SPEC...", help="Files to format; - is standard input.")
+    ],
+    check: Annotated[
+        bool, typer.Option("--check", help="Change nothing; exit 1 if something would change.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Show what changes, and change nothing.")] = False,
+    no_color: NoColorOption = False,
+    debug: DebugOption = False,
+) -> ExitCode:
+    """Format specs: rewrite them in the one layout."""
+    changed = 0
+    failed = False
+    for spec in specs:
+        try:
+            changed += format_one(spec, check=check, diff=diff, no_color=no_color)
+        except Reported:
+            failed = True
+    if failed:
+        return ExitCode.BAD_INPUT
+    return ExitCode.NOT_AS_EXPECTED if check and changed else ExitCode.AS_EXPECTED
+
+
+def format_one(spec: str, *, check: bool, diff: bool, no_color: bool) -> bool:
+    """Formats one file, or says how it would; returns whether it was not in the layout."""
+    from hacheck.cli.sources import read_spec, show_findings
+    from hacheck.model.language import format_text, load
+
+    text, name = read_spec(spec)
+    loaded = load(text, name)
+    if loaded.specification is None:
+        show_findings(loaded.diagnostics, {name: text}, no_color)
+        raise Reported(ExitCode.BAD_INPUT)
+    formatted = format_text(text)
+    changed = formatted != text
+    if diff and changed:
+        sys.stdout.writelines(
+            difflib.unified_diff(
+                text.splitlines(True), formatted.splitlines(True), name, f"{name} (formatted)"
+            )
+        )
+    if spec == "-" and not check and not diff:
+        sys.stdout.write(formatted)
+    elif changed and check and not diff:
+        print(f"would change {name}")
+    elif changed and not check and not diff:
+        write(Path(name), formatted)
+        print(f"formatted {name}")
+    return changed
+
+
+def write(path: Path, text: str) -> None:
+    """Replaces a file's text. Errors: `BadInput`."""
+    try:
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written: {error.strerror}") from None

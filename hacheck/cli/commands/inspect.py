@@ -1,0 +1,55 @@
+"""`hacheck inspect`: the model that a spec means, as text."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from hacheck.cli.guard import BadInput, ExitCode, guarded
+from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
+
+EPILOG = """
+[bold]Examples[/]
+
+  hacheck inspect icestorm --ir                      the model of the default check
+
+  hacheck inspect mine.ha --python --set crashes=2   the code that explores it
+"""
+
+
+@guarded
+def inspect(
+    spec: SpecArgument,
+    ir: Annotated[
+        bool, typer.Option("--ir", help="The typed model: variables, actions, properties.")
+    ] = False,
+    python: Annotated[
+        bool, typer.Option("--python", help="The Python code the portable engine generates.")
+    ] = False,
+    check: Annotated[
+        str | None, typer.Option("--check", metavar="NAME", help="The check whose settings count.")
+    ] = None,
+    settings: SettingOptions = None,
+    no_color: NoColorOption = False,
+    debug: DebugOption = False,
+) -> ExitCode:
+    """Print what a spec means: its model, or the code made from it."""
+    from hacheck.cli.options import parse_settings
+    from hacheck.cli.selection import one_system
+    from hacheck.cli.sources import load_specification
+
+    if ir and python:
+        raise BadInput("--ir and --python: one of the two")
+    specification = load_specification(spec, no_color=no_color)
+    system = one_system(specification, check, parse_settings(settings or ()), no_color=no_color)
+    if python:
+        from hacheck.checker.explicit import generated_code
+
+        sys.stdout.write(generated_code(system))
+    else:
+        from hacheck.model.text import format_system
+
+        sys.stdout.write(format_system(system))
+    return ExitCode.AS_EXPECTED

@@ -1,0 +1,42 @@
+"""`hacheck show`: replays a saved run and tells it again."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hacheck.cli.guard import ExitCode, guarded
+from hacheck.cli.options import DebugOption, NoColorOption
+
+EPILOG = """
+[bold]Examples[/]
+
+  hacheck show found.json --property one_active    one of the runs of verify --json found.json
+
+  hacheck show run.json --itf > run.itf.json       the run for tools that read ITF
+"""
+
+
+@guarded
+def show(
+    run: Annotated[
+        str, typer.Argument(metavar="RUN.json", help="What verify or simulate wrote with --json; - is stdin.")
+    ],
+    check: Annotated[
+        str | None, typer.Option("--check", metavar="NAME", help="Of several checks, this one.")
+    ] = None,
+    only: Annotated[
+        str | None, typer.Option("--property", metavar="NAME", help="Of several runs, that of this property.")
+    ] = None,
+    spec: Annotated[
+        str | None, typer.Option("--spec", metavar="SPEC", help="The spec, where it is not at its old place.")
+    ] = None,
+    itf: Annotated[bool, typer.Option("--itf", help="Print the run as ITF JSON.")] = False,
+    no_color: NoColorOption = False,
+    debug: DebugOption = False,
+) -> ExitCode:
+    """Replay a saved run with the reference interpreter and tell it step by step."""
+    from hacheck.cli.saved_runs import show_saved
+
+    return show_saved(run, check, only, spec, itf=itf, no_color=no_color)

@@ -1,0 +1,40 @@
+"""`hacheck simulate`: one random run of a spec, the same for the same seed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hacheck.cli.guard import ExitCode, guarded
+from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
+
+EPILOG = """
+[bold]Examples[/]
+
+  hacheck simulate icestorm --seed 7                   30 steps of one random run
+
+  hacheck simulate mine.ha --steps 200 --json run.json  a longer one, saved for hacheck show
+"""
+
+
+@guarded
+def simulate(
+    spec: SpecArgument,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same run.")] = 0,
+    steps: Annotated[int, typer.Option(min=0, help="How many steps at most.")] = 30,
+    check: Annotated[
+        str | None, typer.Option("--check", metavar="NAME", help="The check whose settings count.")
+    ] = None,
+    settings: SettingOptions = None,
+    json: Annotated[
+        str | None, typer.Option("--json", metavar="FILE", help="Write the run as JSON (- is stdout).")
+    ] = None,
+    no_color: NoColorOption = False,
+    debug: DebugOption = False,
+) -> ExitCode:
+    """Walk through a protocol at random, step by step."""
+    from hacheck.cli.options import parse_settings
+    from hacheck.cli.saved_runs import simulate_spec
+
+    return simulate_spec(spec, seed, steps, check, parse_settings(settings or ()), json, no_color=no_color)

@@ -1,0 +1,158 @@
+"""Where output goes and how it looks: consoles, the few symbols, the colours, and text made safe to print."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import unicodedata
+from dataclasses import dataclass
+from typing import TextIO, cast
+
+from rich.console import Console
+from rich.theme import Theme
+
+THEME = Theme(
+    {
+        "ok": "green",
+        "bad": "bold red",
+        "warn": "yellow",
+        "fault": "bold yellow",
+        "action": "bold",
+        "node": "cyan",
+        "name": "bold",
+        "quiet": "dim",
+        "before": "dim",
+        "after": "bold green",
+        "head": "bold",
+        "loop": "magenta",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbols:
+    """The marks used in the output; an ASCII set serves terminals that can show nothing else."""
+
+    holds: str
+    violated: str
+    unknown: str
+    arrow: str
+    fault: str
+    repair: str
+    separator: str
+    loop_top: str
+    loop_side: str
+    loop_bottom: str
+    rule: str
+
+
+UNICODE = Symbols("✔", "✘", "?", "→", "↯", "✚", "·", "╭", "│", "╰", "━")
+ASCII = Symbols("+", "x", "?", "->", "!", "*", "-", ",", "|", "`", "=")
+
+CONTROL = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Unicode categories that print nothing, or worse, move or reorder what is printed around them."""
+
+
+def output_console(*, no_color: bool = False) -> Console:
+    """The console for answers: standard output."""
+    return console_for(sys.stdout, no_color=no_color)
+
+
+def error_console(*, no_color: bool = False) -> Console:
+    """The console for progress and for what went wrong: standard error."""
+    return console_for(sys.stderr, no_color=no_color)
+
+
+def console_for(stream: TextIO, *, no_color: bool = False) -> Console:
+    """A console on a stream. NO_COLOR and TERM=dumb are honoured; what the encoding lacks is replaced, not an
+    error."""
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="replace")
+    plain = no_color or os.environ.get("NO_COLOR", "") != ""
+    return Console(
+        file=stream if stream.isatty() else cast(TextIO, Trimmed(stream)),
+        theme=THEME,
+        highlight=False,
+        emoji=False,
+        color_system=None if plain else "auto",
+    )
+
+
+class Trimmed:
+    """A stream that drops the blanks with which tables are filled up at the end of lines."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.encoding = stream.encoding
+
+    def write(self, text: str) -> int:
+        """Writes whole lines; rich never writes less."""
+        return self._stream.write(re.sub(r"[ ]+(?=\n|$)", "", text))
+
+    def flush(self) -> None:
+        """Writes out what is buffered."""
+        self._stream.flush()
+
+    def isatty(self) -> bool:
+        """It is no terminal."""
+        return False
+
+    def fileno(self) -> int:
+        """The stream's own descriptor."""
+        return self._stream.fileno()
+
+
+def symbols(console: Console) -> Symbols:
+    """The symbols this console can show."""
+    return ASCII if console.options.ascii_only else UNICODE
+
+
+def visible(text: str) -> str:
+    """The text with every character that is not printed (or moves the cursor) written as an escape; line ends
+    stay."""
+    return "".join(char if char == "\n" or not _hidden(char) else escaped(char) for char in text)
+
+
+def _hidden(char: str) -> bool:
+    return not (" " <= char <= "~") and unicodedata.category(char) in CONTROL
+
+
+def escaped(char: str) -> str:
+    r"""How an unprintable character is written: `\t`, `\x1b`, `\u202e`."""
+    code = ord(char)
+    if char in "\t\r\n":
+        return {"\t": "\\t", "\r": "\\r", "\n": "\\n"}[char]
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def shown(char: str) -> str:
+    """One character of source text as it is printed."""
+    return escaped(char) if _hidden(char) else char
+
+
+def plural(number: int, noun: str) -> str:
+    """`1 step`, `2 steps`, `12,345 states`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def seconds(value: float) -> str:
+    """A time as people say it: `0.04 s`, `12.3 s`, `4 min 05 s`."""
+    if value < 10:
+        return f"{value:.2f} s"
+    if value < 60:
+        return f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"
+
+
+def size(amount: int) -> str:
+    """A number of bytes in binary units: `312 MiB`."""
+    value = float(amount)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024:
+            return f"{value:.0f} {unit}" if value >= 10 or unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} TiB"

@@ -1,0 +1,148 @@
+"""How a command ends: the exit codes, the errors a user can cause, and the promise that nobody sees a
+traceback."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from enum import IntEnum
+from functools import wraps
+from typing import ParamSpec
+
+import typer
+
+Parameters = ParamSpec("Parameters")
+
+
+class ExitCode(IntEnum):
+    """What the process tells its caller."""
+
+    AS_EXPECTED = 0
+    NOT_AS_EXPECTED = 1
+    BAD_INPUT = 2
+    UNDECIDED = 3
+    OUR_BUG = 4
+
+
+class BadInput(Exception):
+    """Something the user gave cannot be used: what, and what to give instead."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class Reported(Exception):
+    """The command is over and everything there is to say has been said; only the exit code is left."""
+
+    def __init__(self, code: ExitCode) -> None:
+        super().__init__(code.name)
+        self.code = code
+
+
+def guarded(command: Callable[Parameters, ExitCode]) -> Callable[Parameters, None]:
+    """The command with every way it can end turned into an exit code and, where one is due, a message."""
+
+    @wraps(command)
+    def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
+        raise typer.Exit(_ending(lambda: command(*args, **kwargs)))
+
+    run.__annotations__ = {**command.__annotations__, "return": "None"}
+    return run
+
+
+def _ending(body: Callable[[], ExitCode]) -> int:
+    try:
+        code = body()
+        sys.stdout.flush()
+        return int(code)
+    except BadInput as error:
+        _say_bad_input(error)
+        return int(ExitCode.BAD_INPUT)
+    except Reported as reported:
+        return int(reported.code)
+    except BrokenPipeError:
+        _leave_pipe()
+        return int(ExitCode.UNDECIDED)
+    except KeyboardInterrupt:
+        _say("interrupted")
+        return int(ExitCode.UNDECIDED)
+    except (typer.Exit, SystemExit):
+        raise
+    except Exception as error:
+        _say_bug(error)
+        return int(ExitCode.OUR_BUG)
+
+
+def _say_bad_input(error: BadInput) -> None:
+    from hacheck.cli.console import error_console
+
+    console = error_console()
+    console.print(f"[bold red]error[/]: {_plain(error.message)}", soft_wrap=True)
+    if error.hint is not None:
+        console.print(f"  [cyan]=[/] {_plain(error.hint)}", soft_wrap=True)
+
+
+def _say(text: str) -> None:
+    try:
+        print(f"hacheck: {text}", file=sys.stderr)
+    except OSError:  # nobody listens on stderr either
+        pass
+
+
+def _say_bug(error: Exception) -> None:
+    """One line: what failed, in which version, under which command, and how to tell us."""
+    where, invariant = type(error).__name__, " ".join(str(error).split())
+    command = shlex.join(["hacheck", *sys.argv[1:]])
+    _say(
+        f"internal error: {where}{': ' + invariant if invariant else ''} | version {version()}, Python "
+        f"{sys.version.split()[0]} | {command} | This is a bug in hacheck, not in your spec; please report this "
+        f"line{report_address()} together with the spec. With --debug it shows where it happened."
+    )
+    if "--debug" in sys.argv:
+        import traceback
+
+        traceback.print_exception(error)
+
+
+def _leave_pipe() -> None:
+    """Whoever read our output has gone. Send what is still buffered nowhere, so that Python does not
+    complain."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):  # stdout is no file, or is closed already
+        pass
+
+
+def _plain(text: str) -> str:
+    """The text safe for a terminal and for rich's markup: control characters escaped, brackets kept."""
+    from rich.markup import escape
+
+    from hacheck.cli.console import visible
+
+    return escape(visible(text))
+
+
+def version() -> str:
+    """The version of hacheck."""
+    from hacheck import __version__
+
+    return __version__
+
+
+def report_address() -> str:
+    """` to ADDRESS` from the package's own metadata, or nothing."""
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        addresses = metadata("hacheck").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return ""
+    for address in addresses:
+        label, _, target = address.partition(",")
+        if label.strip().lower() in ("bugs", "issues", "tracker", "repository", "source"):
+            return f" to {target.strip()}"
+    return ""

@@ -1,0 +1,203 @@
+"""The JSON of `hacheck verify`: everything the screen shows, and every run in full.
+
+```
+{"hacheck": version, "spec": as the user called it, "path": file, "system": name, "exit_code": n,
+ "not_run": [check, …],
+ "checks": [{"name": …, "description": …, "expected": true|false|null,
+   "outcome": "expected|unexpected|undecided",
+   "settings": {…}, "faults": [line, …], "assumptions": {name: meaning},
+   "states": n, "transitions": n, "depth": n, "seconds": x, "complete": bool, "stopped": why or null,
+   "bounds": [{"name", "meaning", "cut_steps"}, …],
+   "reductions": […], "never_happened": [action, …], "never_reached": {variable: [member, …]},
+   "actions": {action: steps taken}, "fault": run or null,
+   "properties": [{"name", "kind", "description", "source", "verdict": "holds|violated|unknown|not-inductive",
+     "scope", "expected_verdict", "outcome", "run": [state 0, step 1, …] or null, "loop": n or null}, …]}]}
+```
+
+`expected` is null where the check is undecided. The first element of a run is the initial state; each further
+one is a step with its action, arguments, choices, node, changes and the state it leads to. Of a lasso, `loop`
+is the number of steps before the part that repeats.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hacheck.checker.verify import CheckResult, PropertyResult, unused_actions
+from hacheck.cli.guard import BadInput, version
+from hacheck.model.run_json import run_to_json
+
+if TYPE_CHECKING:
+    from hacheck.model.ir import System
+    from hacheck.model.language import Specification
+    from hacheck.model.runs import Run
+
+# What the standard library's JSON encoder takes: a recursive type that Python cannot narrow usefully.
+Json = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where JSON goes: a file, or standard output."""
+
+    path: Path | None
+    created: bool
+
+    def write(self, content: Json) -> None:
+        """Writes the whole text.
+
+        Errors: `BadInput` when the file cannot be written now, though it could before.
+        """
+        text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+        if self.path is None:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+            return
+        try:
+            self.path.write_text(text, encoding="utf-8")
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise BadInput(f"{self.path}: cannot be written: {error.strerror}") from None
+
+    def forget(self) -> None:
+        """Removes the file if the command made it and wrote nothing into it."""
+        if self.created and self.path is not None and self.path.exists() and not self.path.stat().st_size:
+            self.path.unlink()
+
+
+def open_target(text: str) -> Target:
+    """The place a path names; `-` is standard output.
+
+    Errors: `BadInput` when it cannot be written to, found out before any work is done.
+    """
+    if text == "-":
+        return Target(None, False)
+    path = Path(text)
+    created = not os.path.lexists(path)
+    try:
+        if created or path.is_file():
+            path.open("ab").close()
+        elif path.is_dir():
+            raise BadInput(f"{text}: is a directory", "give the name of a file, or - for standard output")
+        elif not os.access(path, os.W_OK):
+            raise BadInput(f"{text}: cannot be written to")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise BadInput(f"{text}: cannot be written: {reason}") from None
+    return Target(path, created)
+
+
+def open_folder(text: str) -> Path:
+    """A folder to write into, made where it is missing. Errors: `BadInput`."""
+    path = Path(text)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise BadInput(f"{text}: cannot be used as a folder: {reason}") from None
+    if not os.access(path, os.W_OK):
+        raise BadInput(f"{text}: no permission to write into it")
+    return path
+
+
+def verify_json(
+    specification: Specification, spec: str, results: Sequence[CheckResult], not_run: Iterable[str], code: int
+) -> Json:
+    """Everything that was found."""
+    return {
+        "hacheck": version(),
+        "spec": spec,
+        "path": specification.path,
+        "system": specification.name,
+        "exit_code": code,
+        "not_run": list(not_run),
+        "checks": [check_json(result) for result in results],
+    }
+
+
+def check_json(result: CheckResult) -> Json:
+    """One check."""
+    system, coverage = result.system, result.answer.coverage
+    meanings = dict(system.bounds)
+    fault = result.answer.fault
+    return {
+        "name": result.check.name,
+        "description": result.check.description,
+        "expected": {"expected": True, "unexpected": False, "undecided": None}[result.outcome],
+        "outcome": result.outcome,
+        "settings": dict(system.settings),
+        "faults": list(system.faults),
+        "assumptions": dict(system.assumptions),
+        "states": coverage.states,
+        "transitions": coverage.transitions,
+        "depth": coverage.depth,
+        "seconds": round(coverage.wall_seconds, 3),
+        "complete": coverage.complete,
+        "stopped": coverage.stopped,
+        "bounds": [
+            {"name": name, "meaning": meanings.get(name, ""), "cut_steps": count}
+            for name, count in coverage.cuts
+        ],
+        "reductions": list(result.answer.reductions),
+        "never_happened": list(unused_actions(result)),
+        "never_reached": {variable: list(members) for variable, members in coverage.unreached if members},
+        "actions": action_counts(system, coverage.action_counts),
+        "fault": None if fault is None else {"run": rows(system, fault), "message": fault_message(fault)},
+        "properties": [property_json(system, found) for found in result.properties],
+    }
+
+
+def action_counts(system: System, counts: tuple[int, ...]) -> dict[str, int]:
+    """Steps taken by action name; actions of one name are added up."""
+    totals: dict[str, int] = {}
+    for action, count in zip(system.actions, counts, strict=False):
+        totals[action.name] = totals.get(action.name, 0) + count
+    return totals
+
+
+def property_json(system: System, found: PropertyResult) -> Json:
+    """One property with its run."""
+    run = found.answer.run
+    return {
+        "name": found.asked.name,
+        "kind": found.asked.kind,
+        "description": found.asked.description,
+        "source": found.asked.source,
+        "verdict": found.answer.verdict,
+        "scope": found.answer.scope,
+        "expected_verdict": found.expected,
+        "outcome": found.outcome,
+        "run": None if run is None else rows(system, run),
+        "loop": None if run is None else run.loop,
+    }
+
+
+def fault_message(run: Run) -> str:
+    """What went wrong in the last step of a run into an error of the spec."""
+    return run.fault.message if run.fault is not None else ""
+
+
+def rows(system: System, run: Run) -> list[Json]:
+    """The run as one list: the initial state, the steps, and the step that failed if there is one."""
+    encoded = run_to_json(system, run)
+    found: list[Json] = [{"state": encoded["initial"]}, *encoded["steps"]]
+    return [*found, {"failed": encoded["fault"]}] if encoded["fault"] is not None else found
+
+
+def from_rows(found: list[Json], loop: int | None) -> Json:
+    """What `run_from_json` reads, from what `rows` wrote.
+
+    Errors: `ValueError` when it is no such list.
+    """
+    if not found or not all(isinstance(row, dict) for row in found) or "state" not in found[0]:
+        raise ValueError("a run is a list that begins with the initial state")
+    failed = found[-1].get("failed") if len(found) > 1 else None
+    steps = found[1:-1] if failed is not None else found[1:]
+    return {"initial": found[0]["state"], "steps": steps, "loop": loop, "fault": failed}

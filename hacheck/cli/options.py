@@ -1,0 +1,91 @@
+"""What several commands take on their command line, and how its text is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+
+from hacheck.cli.guard import BadInput
+
+SpecArgument = Annotated[
+    str,
+    typer.Argument(metavar="SPEC", help="A .ha file, or the name of a shipped protocol (see hacheck list)."),
+]
+SettingOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Set a param or switch of the spec. May be given often."
+    ),
+]
+NoColorOption = Annotated[
+    bool, typer.Option("--no-color", help="Plain text. The variable NO_COLOR does the same.")
+]
+DebugOption = Annotated[
+    bool, typer.Option("--debug", hidden=True, help="On an internal error, show where it happened.")
+]
+
+UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+
+
+def parse_settings(texts: Iterable[str]) -> dict[str, str]:
+    """`name=value` texts as a mapping; the last of a name wins."""
+    settings = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise BadInput(f"--set {text}: expected NAME=VALUE", "for example --set crashes=2")
+        settings[name.strip()] = value.strip()
+    return settings
+
+
+def parse_size(text: str) -> int:
+    """A number of bytes: `8GiB`, `500M`, `1.5g`, `1048576`."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", text, re.IGNORECASE)
+    if match is None or float(match[1]) == 0:
+        raise BadInput(
+            f"--memory {text}: not a size", "write a number with a unit, for example --memory 8GiB"
+        )
+    return int(float(match[1]) * UNITS[match[2].lower()])
+
+
+def parse_seconds(text: str) -> float:
+    """A time in seconds: `90`, `90s`, `5m`, `1.5h`."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|m|min|h)?\s*", text, re.IGNORECASE)
+    if match is None or float(match[1]) == 0:
+        raise BadInput(f"--time {text}: not a time", "write seconds, or a number with s, m or h: --time 5m")
+    return float(match[1]) * {"s": 1, "m": 60, "min": 60, "h": 3600}[(match[2] or "s").lower()]
+
+
+def parse_count(option: str, text: str) -> int:
+    """A whole number above zero: `1000000`, `1_000_000`, `1M`, `2e6`."""
+    match = re.fullmatch(
+        r"\s*(\d+(?:\.\d+)?)(?:e(\d))?\s*([km]?)\s*", text.replace("_", "").replace(",", ""), re.I
+    )
+    number = 0.0
+    if match is not None:
+        number = (
+            float(match[1]) * 10 ** int(match[2] or 0) * {"": 1, "k": 1000, "m": 1000_000}[match[3].lower()]
+        )
+    if number < 1 or number != int(number):
+        raise BadInput(f"{option} {text}: not a whole number above zero", f"for example {option} 1000000")
+    return int(number)
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
+    """A hint with the nearest known words, or `otherwise`."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(dict.fromkeys(known)), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(near)}?" if near else otherwise
+
+
+def all_known(what: str, asked: Iterable[str], known: Iterable[str]) -> None:
+    """Errors: `BadInput` for the first word asked that is not among those known."""
+    names = list(known)
+    for word in asked:
+        if word not in names:
+            listed = ", ".join(names) if names else "none"
+            raise BadInput(f"unknown {what} {word!r}", did_you_mean(word, names, f"there are: {listed}"))

@@ -1,0 +1,159 @@
+"""Shows how far an exploration is while it runs, and turns Ctrl-C into a polite request to stop.
+
+On a terminal one line is kept up to date; elsewhere a plain line is written every few seconds. Both go to
+standard error, so that the answers can be piped.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Protocol
+
+from rich.console import Console
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from hacheck.checker.engine import Progress
+from hacheck.cli.console import plural, seconds, size
+
+PLAIN_SECONDS = 5.0
+"""How often a line is written where there is no terminal."""
+
+RATE_SECONDS = 1.0
+"""Over how long a time the rate of exploration is measured."""
+
+
+class Interruption:
+    """Whether the user has asked to stop. The first Ctrl-C asks, the second ends the process at once."""
+
+    def __init__(self) -> None:
+        self.requested = False
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self.requested:
+            raise KeyboardInterrupt
+        self.requested = True
+
+    @contextmanager
+    def watching(self) -> Iterator[Interruption]:
+        """Listens to Ctrl-C (and to a polite kill) as long as the block runs."""
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        for number in before:
+            signal.signal(number, self._handle)
+        try:
+            yield self
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+class Meter:
+    """The rate of an exploration over the last second or so."""
+
+    def __init__(self) -> None:
+        self._mark: tuple[float, int] = (0.0, 0)
+        self._rate = 0.0
+
+    def rate(self, progress: Progress) -> float:
+        """New states per second."""
+        elapsed = progress.wall_seconds - self._mark[0]
+        if elapsed >= RATE_SECONDS:
+            self._rate = (progress.states - self._mark[1]) / elapsed
+            self._mark = (progress.wall_seconds, progress.states)
+        elif self._mark == (0.0, 0) and progress.wall_seconds > 0:
+            return progress.states / progress.wall_seconds
+        return self._rate
+
+
+class Display(Protocol):
+    """Something that can be told how far an exploration is."""
+
+    def update(self, progress: Progress) -> None:
+        """Shows the progress, or not: it may be called often."""
+        ...
+
+
+class Silent:
+    """Shows nothing."""
+
+    def update(self, progress: Progress) -> None:
+        """Does nothing."""
+
+
+class PlainLines:
+    """A line of text every few seconds."""
+
+    def __init__(self, console: Console, title: str) -> None:
+        self._console = console
+        self._title = title
+        self._meter = Meter()
+        self._next = PLAIN_SECONDS
+
+    def update(self, progress: Progress) -> None:
+        """Writes a line when the last one is old enough."""
+        rate = self._meter.rate(progress)
+        if progress.wall_seconds < self._next:
+            return
+        self._next = progress.wall_seconds + PLAIN_SECONDS
+        self._console.print(
+            f"{self._title}: {plural(progress.states, 'state')}, {plural(progress.transitions, 'step')}, "
+            f"depth {progress.depth}, {progress.frontier:,} waiting, {rate:,.0f} states/s, "
+            f"{size(progress.memory_bytes)}, {seconds(progress.wall_seconds)}",
+            soft_wrap=True,
+            markup=False,
+        )
+
+
+class LiveLine:
+    """One line, kept up to date."""
+
+    def __init__(self, live: Live, title: str) -> None:
+        self._live = live
+        self._title = title
+        self._meter = Meter()
+        self._spinner = Spinner("dots", style="node")
+
+    def update(self, progress: Progress) -> None:
+        """Shows the newest numbers; the terminal is written to at most ten times a second."""
+        parts = (
+            f"{progress.states:,} states",
+            f"depth {progress.depth}",
+            f"{progress.frontier:,} waiting",
+            f"{thousands(self._meter.rate(progress))}/s",
+            size(progress.memory_bytes),
+            seconds(progress.wall_seconds),
+        )
+        line = Text(no_wrap=True, overflow="ellipsis").append(self._title, style="head")
+        for part in parts:
+            line.append("  ").append(part)
+        row = Table.grid(padding=(0, 1, 0, 0))
+        row.add_row(self._spinner, line)
+        self._live.update(row)
+
+
+def thousands(rate: float) -> str:
+    """A rate in few characters: `950`, `12 k`, `3.4 M`."""
+    if rate < 1000:
+        return f"{rate:.0f}"
+    return f"{rate / 1000:.0f} k" if rate < 1_000_000 else f"{rate / 1_000_000:.1f} M"
+
+
+@contextmanager
+def progress_display(console: Console, title: str, *, quiet: bool) -> Iterator[Display]:
+    """The display that suits the console: a live line, plain lines, or nothing."""
+    if quiet:
+        yield Silent()
+    elif not console.is_terminal or console.is_dumb_terminal:
+        yield PlainLines(console, title)
+    else:
+        with Live(console=console, transient=True, refresh_per_second=10, redirect_stdout=False) as live:
+            display = LiveLine(live, title)
+            display.update(Progress(0, 0, 0, 0, 0.0, 0))
+            yield display
+    sys.stderr.flush()

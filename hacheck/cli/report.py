@@ -1,0 +1,184 @@
+"""What `hacheck verify` says of one check, apart from its runs: what was explored, and a row for each
+property."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from hacheck.checker.verify import CheckResult, PropertyResult, unused_actions
+from hacheck.cli.console import Symbols, plural, seconds, symbols
+from hacheck.model.ir import Property
+
+if TYPE_CHECKING:
+    from hacheck.model.language import Specification
+
+WIDE = 120
+"""From this many columns on, descriptions stand beside instead of beneath."""
+
+KINDS = {
+    "invariant": "invariant",
+    "step": "step invariant",
+    "reachable": "reachable",
+    "eventually": "eventually",
+    "leads_to": "leads to",
+    "deadlock": "no deadlock",
+}
+"""How each kind of property is called."""
+
+INDENT = (0, 0, 0, 2)
+
+
+def title(specification: Specification) -> RenderableType:
+    """What is being checked."""
+    line = Text.assemble((specification.name, "head"), f"  {specification.path}")
+    return Group(line, Text(specification.description)) if specification.description else line
+
+
+def run_heading(
+    console: Console, what: str, length: str, style: str, about: Property | None = None
+) -> RenderableType:
+    """What a run shows, how long it is, and what was asked in the words of the spec."""
+    mark = symbols(console).violated if style == "bad" else symbols(console).holds
+    line = Text.assemble((f"{mark} {what}", f"bold {style}"), f"  in {length}")
+    if about is not None and about.description:
+        line.append(f"\n  {about.description}", style="quiet")
+    if about is not None and about.source:
+        line.append(f"\n  source: {about.source}", style="quiet")
+    return Padding(line, INDENT)
+
+
+def heading(console: Console, result_name: str, description: str) -> RenderableType:
+    """The line that opens a check."""
+    rule = Rule(
+        Text.assemble(("check ", "quiet"), (result_name, "head")),
+        align="left",
+        style="quiet",
+        characters=symbols(console).rule,
+    )
+    return Group(rule, Padding(Text(description), INDENT)) if description else rule
+
+
+def facts(result: CheckResult, defaults: Mapping[str, str]) -> RenderableType:
+    """Settings, faults and assumptions; how much was explored; what cut it short."""
+    system, coverage = result.system, result.answer.coverage
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="quiet", no_wrap=True)
+    table.add_column()
+    settings = [f"{name} = {value}" for name, value in system.settings if defaults.get(name) != value]
+    table.add_row("settings", ", ".join(settings) or "all at their defaults")
+    table.add_row("faults", "\n".join(system.faults) or "none")
+    for index, (name, meaning) in enumerate(system.assumptions):
+        table.add_row("assuming" if index == 0 else "", Text.assemble((name, "name"), f"  {meaning}"))
+    table.add_row(
+        "explored",
+        f"{plural(coverage.states, 'state')}, {plural(coverage.transitions, 'step')}, "
+        f"depth {coverage.depth}, {seconds(coverage.wall_seconds)}",
+    )
+    table.add_row("", extent(result))
+    meanings = dict(system.bounds)
+    for index, (bound, count) in enumerate(coverage.cuts):
+        meaning = meanings.get(bound, "")
+        said = f": {meaning}" if meaning else ""
+        table.add_row("cut at" if index == 0 else "", f"{bound}{said} ({plural(count, 'step')} not taken)")
+    if result.answer.reductions:
+        table.add_row("reduced by", ", ".join(result.answer.reductions))
+    return Padding(table, INDENT)
+
+
+def extent(result: CheckResult) -> Text:
+    """How far the exploration reaches, in one phrase."""
+    coverage = result.answer.coverage
+    if not coverage.complete:
+        return Text(
+            f"stopped before the end: {coverage.stopped or 'not every state was visited'}", style="warn"
+        )
+    if coverage.cuts:
+        return Text("every reachable state within the bounds below")
+    return Text("every reachable state", style="ok")
+
+
+def properties(console: Console, result: CheckResult) -> RenderableType:
+    """A row for each property: verdict, kind, scope, and what it says in the words of the spec."""
+    marks = symbols(console)
+    rows = [(found, *mark_of(found, marks)) for found in result.properties]
+    if console.width >= WIDE:
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="quiet")
+        for title in ("", "property", "verdict", "kind", "scope", "meaning"):
+            table.add_column(title, ratio=1 if title == "meaning" else None)
+        for found, mark, style in rows:
+            cells = (KINDS[found.asked.kind], f"{expectation(found, ', ')}{scope_of(found)}")
+            verdict = Text(verdict_of(found), style=style)
+            name = Text(found.asked.name, style="name")
+            meaning = Text(found.asked.description, style="quiet")
+            table.add_row(Text(mark, style=style), name, verdict, *cells, meaning)
+        return Padding(table, INDENT)
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold", max_width=console.width * 2 // 5)
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for found, mark, style in rows:
+        facts = Text(f"{KINDS[found.asked.kind]}, {expectation(found, ', ')}{scope_of(found)}")
+        if found.asked.description:
+            facts.append(f"\n{found.asked.description}", style="quiet")
+        name = Text(found.asked.name, style="name")
+        table.add_row(Text(mark, style=style), name, Text(verdict_of(found), style=style), facts)
+    return Padding(table, INDENT)
+
+
+def mark_of(found: PropertyResult, marks: Symbols) -> tuple[str, str]:
+    """The mark of a verdict and its style: what matters is whether it is the expected one."""
+    match found.outcome:
+        case "expected":
+            return marks.holds, "ok"
+        case "unexpected":
+            return marks.violated, "bad"
+        case _:
+            return marks.unknown, "warn"
+
+
+def verdict_of(found: PropertyResult) -> str:
+    """The verdict in a word."""
+    verdict = found.answer.verdict
+    if found.asked.kind == "reachable":
+        return {"holds": "reached", "violated": "unreachable"}.get(verdict, verdict)
+    return verdict
+
+
+def expectation(found: PropertyResult, end: str) -> str:
+    """What is to be said about what was expected: nothing where a property that should hold does."""
+    if found.expected == "holds" or found.outcome == "undecided":
+        return ""
+    return f"as expected{end}" if found.outcome == "expected" else f"but a violation is expected{end}"
+
+
+def scope_of(found: PropertyResult) -> str:
+    """How far the verdict reaches; for a run its length."""
+    run = found.answer.run
+    if run is None:
+        return found.answer.scope
+    length = f"in {plural(len(run.steps), 'step')}"
+    return length if run.loop is None else f"{length}, the last {len(run.steps) - run.loop} for ever"
+
+
+def unused(result: CheckResult) -> RenderableType | None:
+    """Actions that never happened and modes never reached; nothing when there are none or too little was
+    seen."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="warn", no_wrap=True)
+    table.add_column()
+    names = unused_actions(result)
+    so_far = "" if result.answer.coverage.complete else " so far"
+    if names:
+        table.add_row(f"never happened{so_far}", Text(", ".join(names)))
+    for variable, members in result.answer.coverage.unreached:
+        if members:
+            table.add_row(f"never reached{so_far}", Text(f"{variable} = {', '.join(members)}"))
+    return Padding(table, INDENT) if table.row_count else None

@@ -1,0 +1,214 @@
+"""Tells a run as a story: which step happened on which node, with what, and only what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.segment import Segment
+from rich.style import StyleType
+from rich.table import Table
+from rich.text import Text
+
+from hacheck.cli.console import Symbols, plural, symbols
+from hacheck.cli.steps import StepView, constant_parts, initial_lines, read_by, tell
+from hacheck.model.ir import Property, System
+from hacheck.model.runs import Run
+from hacheck.model.show import Change
+
+WIDE = 120
+"""From this many columns on, what a step changed stands beside the step instead of beneath."""
+
+STYLES = {"fault": "fault", "repair": "ok", "environment": "quiet", "network": "", "protocol": ""}
+
+
+def run_title(system: System, run: Run) -> str:
+    """`7 steps, 2 faults`; of a lasso also how much of it repeats."""
+    faults = sum(system.actions[step.action].kind == "fault" for step in run.steps)
+    title = plural(len(run.steps), "step")
+    if faults:
+        title += f", {plural(faults, 'fault')}"
+    if run.loop is not None:
+        repeated = len(run.steps) - run.loop
+        title += f", the last {repeated} for ever" if repeated else ", then nothing ever happens"
+    return title
+
+
+def full_run(console: Console, system: System, run: Run, about: Property | None) -> RenderableType:
+    """Every step with its description and what it changed; of a lasso the part that repeats is marked.
+
+    `about`: the property the run decides; what it reads is shown as it is at the end.
+    """
+    views = tell(system, run)
+    layout = Layout(
+        wide=console.width >= WIDE,
+        marks=symbols(console),
+        node_width=max((len(view.node) for view in views), default=0),
+        number_width=max(2, len(str(len(views)))),
+    )
+    loop = len(views) if run.loop is None else run.loop
+    parts: list[RenderableType] = [start_table(layout, system, run)]
+    parts.append(steps_table(layout, views[:loop]))
+    if run.loop is not None:
+        parts.append(loop_part(layout, views[loop:], run.loop))
+    if run.fault is not None:
+        parts.append(fault_part(system, run, layout.marks))
+    if about is not None:
+        parts.append(ending(system, run, about, layout))
+    return Group(*parts)
+
+
+def short_run(console: Console, system: System, run: Run) -> RenderableType:
+    """The steps in one paragraph, without what they changed."""
+    marks = symbols(console)
+    text = Text()
+    for number, view in enumerate(tell(system, run), start=1):
+        if number > 1:
+            text.append(f" {marks.arrow} ", style="quiet")
+        if run.loop is not None and number == run.loop + 1:
+            text.append("for ever: ", style="loop")
+        if view.kind == "fault":
+            text.append(f"{marks.fault} ", style="fault")
+        where = f"{view.node} " if view.node else ""
+        text.append(where, style="node").append(view.call, style=STYLES[view.kind])
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a run is laid out, so that its parts line up."""
+
+    wide: bool
+    marks: Symbols
+    node_width: int
+    number_width: int
+
+    def table(self) -> Table:
+        """An empty table of steps: mark, number, node, step, and, on a wide console, changes."""
+        table = Table.grid(padding=(0, 1, 0, 0), expand=self.wide)
+        table.add_column(width=1, no_wrap=True)
+        table.add_column(justify="right", width=self.number_width, style="quiet", no_wrap=True)
+        table.add_column(width=self.node_width, style="node", no_wrap=True)
+        table.add_column(ratio=2 if self.wide else None)
+        if self.wide:
+            table.add_column(ratio=3)
+        return table
+
+
+def start_table(layout: Layout, system: System, run: Run) -> RenderableType:
+    """The initial state: of each node what the run goes on to change."""
+    table = layout.table()
+    lines = initial_lines(system, run, constant_parts(system, run))
+    body = Text("initially", style="quiet")
+    values = Text("\n").join(
+        Text.assemble((f"{where}  " if where else "", "node"), (words, "quiet")) for where, words in lines
+    )
+    if layout.wide:
+        table.add_row("", "0", "", body, values)
+    else:
+        table.add_row("", "0", "", Text("\n").join([body, values]) if lines else body)
+    return table
+
+
+def steps_table(layout: Layout, views: list[StepView]) -> RenderableType:
+    """Some of the steps of a run."""
+    table = layout.table()
+    for view in views:
+        style = STYLES[view.kind]
+        mark = {"fault": layout.marks.fault, "repair": layout.marks.repair}.get(view.kind, "")
+        title = Text.assemble((view.call, f"bold {style}" if style != "quiet" else "bold"))
+        if view.description:
+            title.append("\n").append(view.description, style="quiet")
+        changed = changes_text(view, layout.marks)
+        number = Text(str(view.number), style=style or "quiet")
+        if layout.wide:
+            table.add_row(Text(mark, style=style), number, view.node, title, changed)
+        else:
+            body = Text("\n").join([title, changed]) if changed.plain else title
+            table.add_row(Text(mark, style=style), number, view.node, body)
+    return table
+
+
+def changes_text(view: StepView, marks: Symbols) -> Text:
+    """What a step changed, a line for each; a node is named where it is not the one the step happens on."""
+    return Text("\n").join(change_line(change, view.node, marks) for change in view.changes)
+
+
+def change_line(change: Change, actor: str, marks: Symbols) -> Text:
+    """`mode  dead → active`."""
+    line = Text()
+    owner = f"{change.node[0]} {change.node[1]}" if change.node else ""
+    if owner and owner != actor:
+        line.append(f"{owner} ", style="node")
+    line.append(f"{change.place}  ")
+    line.append(change.before, style="before").append(f" {marks.arrow} ", style="quiet")
+    return line.append(change.after, style="after")
+
+
+def loop_part(layout: Layout, views: list[StepView], loop: int) -> RenderableType:
+    """The part of a lasso that repeats, in a bracket."""
+    marks = layout.marks
+    if not views:
+        return Text(f"{marks.loop_top} from here on nothing happens any more, for ever", style="loop")
+    return Group(
+        Text(f"{marks.loop_top} from here on, again and again for ever", style="loop"),
+        Barred(steps_table(layout, views), marks.loop_side, "loop"),
+        Text(f"{marks.loop_bottom} back to the state after step {loop}", style="loop"),
+    )
+
+
+def fault_part(system: System, run: Run, marks: Symbols) -> RenderableType:
+    """The step that cannot be completed, because the spec is wrong."""
+    assert run.fault is not None, "a run without a fault has no step that failed"
+    action = system.actions[run.fault.action]
+    place = f" ({action.source})" if action.source else ""
+    return Text.assemble(
+        (f"{marks.violated} next, {action.name} ", "bad"),
+        (f"cannot be completed: {run.fault.message}", "bad"),
+        (f"{place}", "quiet"),
+    )
+
+
+def ending(system: System, run: Run, about: Property, layout: Layout) -> RenderableType:
+    """What the property reads, as it is where the run ends."""
+    lines = read_by(system, run, about)
+    if not lines:
+        return Text("")
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(width=2 + layout.number_width, justify="right")
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for index, (name, words) in enumerate(lines):
+        table.add_row(Text("so", style="bad") if index == 0 else "", Text(name, style="name"), words)
+    return table
+
+
+class Barred:
+    """A renderable with a bar down its left side."""
+
+    def __init__(self, inner: RenderableType, bar: str, style: StyleType) -> None:
+        self._inner = inner
+        self._bar = bar
+        self._style = style
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Renders the inside a little narrower and puts the bar before each line."""
+        style = console.get_style(self._style)
+        room = options.update(width=max(1, options.max_width - 1))
+        for line in console.render_lines(self._inner, room, pad=False):
+            yield Segment(self._bar, style)
+            yield from line
+            yield Segment.line()
+
+
+def indented(inner: RenderableType, columns: int = 4) -> RenderableType:
+    """The renderable moved to the right."""
+    return Padding(inner, (0, 0, 0, columns))
+
+
+def lines_of(views: list[StepView]) -> Iterator[str]:
+    """Each step as one plain line, for logs."""
+    for view in views:
+        yield f"{view.number} {view.node} {view.call}".replace("  ", " ")

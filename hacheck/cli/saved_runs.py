@@ -1,0 +1,191 @@
+"""Runs on disk: writing the one a simulation made, and finding, replaying and telling one that was saved."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from hacheck.cli import report, runs
+from hacheck.cli.console import error_console, output_console
+from hacheck.cli.engines import engine_named
+from hacheck.cli.guard import BadInput, ExitCode, version
+from hacheck.cli.json_output import from_rows, open_target, rows
+from hacheck.cli.options import did_you_mean
+from hacheck.cli.selection import one_system
+from hacheck.cli.sources import instantiate, load_specification
+from hacheck.model.ir import Property, System
+from hacheck.model.run_json import run_from_json
+from hacheck.model.runs import Run
+from hacheck.model.semantics import replay
+
+# What the standard library's JSON decoder gives: a recursive type that Python cannot narrow usefully.
+Json = Any
+
+
+def simulate_spec(
+    spec: str,
+    seed: int,
+    steps: int,
+    check: str | None,
+    settings: Mapping[str, str],
+    target: str | None,
+    *,
+    no_color: bool,
+) -> ExitCode:
+    """Makes one random run, shows it, and saves it where that is asked."""
+    specification = load_specification(spec, no_color=no_color)
+    system = one_system(specification, check, settings, no_color=no_color)
+    place = None if target is None else open_target(target)
+    run = engine_named("python").simulate(system, seed, steps)
+    misfit = replay(system, run)
+    assert misfit is None, f"the simulated run (seed {seed}) does not replay: {misfit}"
+    to_stderr = place is not None and place.path is None
+    console = (error_console if to_stderr else output_console)(no_color=no_color)
+    console.print(f"{specification.name}, seed {seed}: {runs.run_title(system, run)}", markup=False)
+    console.print()
+    console.print(runs.full_run(console, system, run, None))
+    if len(run.steps) < steps and run.fault is None:
+        console.print("\nNothing more can happen here.", style="warn")
+    if place is not None:
+        saved = {
+            "hacheck": version(),
+            "spec": spec,
+            "path": specification.path,
+            "system": system.name,
+            "settings": dict(system.settings),
+            "seed": seed,
+            "run": rows(system, run),
+            "loop": None,
+        }
+        place.write(saved)
+    return ExitCode.AS_EXPECTED if run.fault is None else ExitCode.BAD_INPUT
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A run found in a file, with what is needed to understand it."""
+
+    spec: str
+    settings: Mapping[str, str]
+    check: str | None
+    property: str | None
+    run: Json
+
+
+def show_saved(
+    file: str, check: str | None, only: str | None, spec: str | None, *, itf: bool, no_color: bool
+) -> ExitCode:
+    """Replays a saved run and tells it, or prints it as ITF."""
+    saved = choose(saved_runs(read_json(file), file), file, check, only)
+    specification = load_specification(spec or saved.spec, no_color=no_color)
+    known = {parameter.name for parameter in specification.parameters}
+    settings = {name: value for name, value in saved.settings.items() if name in known}
+    system = instantiate(specification, settings, no_color=no_color)
+    run = decode(system, saved, file)
+    if itf:
+        from hacheck.model.itf import run_to_itf
+
+        sys.stdout.write(json.dumps(run_to_itf(system, run), indent=1) + "\n")
+        return ExitCode.AS_EXPECTED
+    about = next((item for item in system.properties if item.name == saved.property), None)
+    tell(output_console(no_color=no_color), system, saved, run, about)
+    return ExitCode.AS_EXPECTED
+
+
+def tell(console: Console, system: System, saved: Saved, run: Run, about: Property | None) -> None:
+    """The run with its title."""
+    what = f"check {saved.check}" if saved.check else "a run"
+    title = f"{system.name}, {what}" + (f", {saved.property}" if saved.property else "")
+    console.print(report.run_heading(console, title, runs.run_title(system, run), "ok", about))
+    console.print(runs.indented(runs.full_run(console, system, run, about), 2))
+    console.print("\n  Replayed by the reference interpreter: every step is possible.", style="quiet")
+
+
+def decode(system: System, saved: Saved, file: str) -> Run:
+    """The run, if it is one of this system.
+
+    Errors: `BadInput` when the text is no run of it, or the spec has changed so that the run is no longer
+    possible.
+    """
+    hint = "the spec may have changed since the run was saved; --spec names another one"
+    try:
+        run = run_from_json(system, saved.run)
+    except ValueError as error:
+        raise BadInput(f"{file}: not a run of {system.name}: {error}", hint) from None
+    if (misfit := replay(system, run)) is not None:
+        raise BadInput(f"{file}: the run is not possible in {system.name}: {misfit}", hint)
+    return run
+
+
+def read_json(file: str) -> Json:
+    """The JSON in a file, or on standard input for `-`. Errors: `BadInput`."""
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+        return json.loads(text)
+    except IsADirectoryError:
+        raise BadInput(f"{file}: is a directory", "give a file that --json wrote") from None
+    except OSError as error:
+        raise BadInput(f"{file}: cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        reason = "too deeply nested" if isinstance(error, RecursionError) else str(error)
+        raise BadInput(f"{file}: not JSON: {reason}", "give a file that --json wrote") from None
+
+
+def saved_runs(content: Json, file: str) -> list[Saved]:
+    """Every run in what `verify` or `simulate` saved. Errors: `BadInput` when it is neither."""
+    try:
+        if "checks" not in content:
+            return [saved_run(content, content, None, content.get("property"), content)]
+        found = []
+        for check in content["checks"]:
+            for item in check["properties"]:
+                if item["run"] is not None:
+                    found.append(saved_run(content, check, check["name"], item["name"], item))
+            if check.get("fault"):
+                found.append(saved_run(content, check, check["name"], None, check["fault"]))
+        return found
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise BadInput(
+            f"{file}: no run in it", "give a file that verify --json or simulate --json wrote"
+        ) from None
+
+
+def saved_run(top: Json, about: Json, check: str | None, asked: str | None, holder: Json) -> Saved:
+    """One run, held by an object with `run` and `loop`. Errors: those of a wrong shape."""
+    settings = {str(name): str(value) for name, value in about["settings"].items()}
+    run = from_rows(holder["run"], holder.get("loop"))
+    return Saved(str(top.get("path") or top["spec"]), settings, check, asked, run)
+
+
+def choose(found: list[Saved], file: str, check: str | None, only: str | None) -> Saved:
+    """The run asked for.
+
+    Errors: `BadInput` when there is none, or several and the user has to say which.
+    """
+    fitting = [
+        saved
+        for saved in found
+        if (check is None or saved.check == check) and (only is None or saved.property == only)
+    ]
+    if len(fitting) == 1:
+        return fitting[0]
+    listed = [
+        f"--check {saved.check} --property {saved.property}" for saved in fitting or found if saved.property
+    ]
+    if not fitting:
+        names = [str(saved.property) for saved in found]
+        raise BadInput(
+            f"{file}: no such run in it",
+            did_you_mean(only or "", names, f"there are: {'; '.join(listed) or 'none'}"),
+        )
+    shown = "\n    ".join(listed[:20])
+    raise BadInput(f"{file}: holds {len(fitting)} runs", f"say which:\n    {shown}")
+
+
+__all__ = ["show_saved", "simulate_spec"]

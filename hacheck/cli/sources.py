@@ -1,0 +1,126 @@
+"""From what the user calls a spec to the specification: finding the file, reading it, and saying what is
+wrong."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hacheck.cli.guard import BadInput, ExitCode, Reported
+
+if TYPE_CHECKING:
+    from hacheck.model.ir import System
+    from hacheck.model.language import Specification
+    from hacheck.model.language.diagnostics import Diagnostic
+
+SIZE_MAX = 1 << 20
+"""The largest spec that is read, in bytes: more is a mistake (a log, a dump), not a protocol."""
+
+
+def load_specification(spec: str, *, no_color: bool = False) -> Specification:
+    """The specification a SPEC argument names. Whatever is wrong with it is shown.
+
+    Errors: `BadInput` when there is no readable text; `Reported` when the text has errors.
+    """
+    from hacheck.model.language import load
+
+    text, path = read_spec(spec)
+    loaded = load(text, path)
+    if loaded.diagnostics:
+        show_findings(loaded.diagnostics, {path: text}, no_color)
+    if loaded.specification is None:
+        raise Reported(ExitCode.BAD_INPUT)
+    return loaded.specification
+
+
+def instantiate(
+    specification: Specification, settings: Mapping[str, str], *, no_color: bool = False
+) -> System:
+    """The system that a specification means under some settings.
+
+    Errors: `Reported` when a setting is unknown or ill-typed, or the spec is wrong under these settings.
+    """
+    instance = specification.instantiate(settings)
+    if instance.diagnostics:
+        show_findings(instance.diagnostics, {specification.path: specification.text}, no_color)
+    if instance.system is None:
+        raise Reported(ExitCode.BAD_INPUT)
+    return instance.system
+
+
+def show_findings(diagnostics: tuple[Diagnostic, ...], texts: dict[str, str], no_color: bool) -> None:
+    """Shows what is wrong with a spec, on standard error."""
+    from hacheck.cli.console import error_console
+    from hacheck.cli.diagnostics import show_diagnostics
+
+    for path in {item.span.path for item in diagnostics} - set(texts):
+        try:
+            texts[path] = read_text(Path(path))
+        except BadInput:
+            pass
+    show_diagnostics(error_console(no_color=no_color), diagnostics, texts)
+
+
+def read_spec(spec: str) -> tuple[str, str]:
+    """The text of a spec and the path to call it by; `-` is standard input."""
+    if spec == "-":
+        return decode(sys.stdin.buffer.read(SIZE_MAX + 1), "standard input"), "<stdin>"
+    path = find_spec(spec)
+    return read_text(path), str(path)
+
+
+def find_spec(spec: str) -> Path:
+    """The file of a spec: a path, else a shipped protocol of that name. Errors: `BadInput`."""
+    from hacheck import shipped
+
+    if "\0" in spec:
+        raise BadInput("a path with a zero byte in it names no file")
+    try:
+        return shipped.find(spec)
+    except shipped.UnknownSpec as error:
+        folder = Path(spec)
+        inside = sorted(item.name for item in folder.glob("*.ha")) if folder.is_dir() else []
+        raise BadInput(error.message, f"it holds: {', '.join(inside)}" if inside else error.hint) from None
+    except OSError as error:  # a name longer than the file system allows, a loop of links
+        raise BadInput(f"{spec}: cannot be read: {error.strerror}") from None
+
+
+def read_text(path: Path) -> str:
+    """The text of a file of a sensible size in UTF-8.
+
+    Errors: `BadInput` says which of the many ways in which a file can be none it was.
+    """
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(SIZE_MAX + 1)
+    except IsADirectoryError:
+        inside = sorted(item.name for item in path.glob("*.ha"))
+        hint = f"it holds: {', '.join(inside)}" if inside else "give the path of a .ha file"
+        raise BadInput(f"{path}: is a directory", hint) from None
+    except PermissionError:
+        raise BadInput(f"{path}: no permission to read it") from None
+    except FileNotFoundError:
+        raise BadInput(f"{path}: no such file") from None
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read: {error.strerror or error}") from None
+    return decode(data, str(path))
+
+
+def decode(data: bytes, name: str) -> str:
+    """The bytes as text, or what is wrong with them."""
+    if len(data) > SIZE_MAX:
+        raise BadInput(f"{name}: larger than 1 MiB, which no spec is", "a spec is a text of a few kilobytes")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        byte = data[error.start]
+        raise BadInput(
+            f"{name}:{line}: not UTF-8 text: byte 0x{byte:02x} at offset {error.start}",
+            "a spec is a text file; save it in UTF-8",
+        ) from None
+    if not text.strip():
+        raise BadInput(f"{name}: empty", 'a spec begins with: system NAME "what it does"')
+    return text

@@ -1,0 +1,156 @@
+"""A run in words, before any layout: for each step its node, its call, its description and its changes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hacheck.model.ir import Action, ActionKind, Choose, ForEach, If, Property, Statement, System, Variable
+from hacheck.model.runs import Run, Step
+from hacheck.model.show import Change, changes, show
+from hacheck.model.types import Map, Node, Type, Value
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """One step as it is told. `node` is empty for a step that happens on no node."""
+
+    number: int
+    kind: ActionKind
+    node: str
+    call: str
+    description: str
+    changes: tuple[Change, ...]
+
+
+def tell(system: System, run: Run) -> list[StepView]:
+    """The steps of a run, numbered from 1."""
+    views = []
+    before = run.initial
+    for number, step in enumerate(run.steps, start=1):
+        action = system.actions[step.action]
+        views.append(
+            StepView(
+                number,
+                action.kind,
+                node_of(action, step.arguments),
+                call_of(action, step),
+                action.description,
+                changes(system, before, step.state),
+            )
+        )
+        before = step.state
+    return views
+
+
+def node_of(action: Action, arguments: tuple[Value, ...]) -> str:
+    """The node a step happens on, or nothing."""
+    for (name, kind), value in zip(action.parameters, arguments, strict=True):
+        if name == action.actor:
+            return show(kind, value)
+    return ""
+
+
+def call_of(action: Action, step: Step) -> str:
+    """The action with its parameters, apart from the node it happens on: `accept(from Replica 2, group =
+    1)`."""
+    parts = []
+    for (name, kind), value in zip(action.parameters, step.arguments, strict=True):
+        if name == action.peer:
+            parts.append(f"from {show(kind, value)}")
+        elif name != action.actor:
+            parts.append(argument(name, kind, value))
+    choices = list(chosen(action.body))
+    if len(choices) == len(step.choices):
+        parts += [
+            argument(choice.name, choice.domain.type, value)
+            for choice, value in zip(choices, step.choices, strict=True)
+        ]
+    else:
+        parts += [f"choosing {value}" for value in step.choices]
+    return f"{action.name}({', '.join(parts)})" if parts else action.name
+
+
+def argument(name: str, kind: Type, value: Value) -> str:
+    """`group = 2`; a node needs no name before it."""
+    words = show(kind, value)
+    return words if isinstance(kind, Node) else f"{name} = {words}"
+
+
+def chosen(body: tuple[Statement, ...]) -> Iterator[Choose]:
+    """The `Choose` statements of a body in the order of its text."""
+    for statement in body:
+        match statement:
+            case Choose():
+                yield statement
+            case If(_, then, otherwise):
+                yield from chosen(then)
+                yield from chosen(otherwise)
+            case ForEach(body=inner):
+                yield from chosen(inner)
+            case _:
+                pass
+
+
+def constant_parts(system: System, run: Run) -> frozenset[int]:
+    """The variables that no step of the run changes, by their place in the state."""
+    return frozenset(
+        index
+        for index in range(len(system.variables))
+        if all(step.state[index] == run.initial[index] for step in run.steps)
+    )
+
+
+def initial_lines(system: System, run: Run, left_out: frozenset[int]) -> list[tuple[str, str]]:
+    """The initial state as (node or nothing, values in words); nodes that begin alike share a line."""
+    lines: list[tuple[str, str]] = []
+    shared = []
+    fields: dict[str, list[list[str]]] = {node.name: [[] for _ in range(node.size)] for node in system.nodes}
+    for index, variable in enumerate(system.variables):
+        if index in left_out:
+            continue
+        kind, value = variable.type, run.initial[index]
+        if variable.owner is not None and isinstance(kind, Map):
+            name = variable.name.removeprefix(f"{variable.owner}.")
+            for place, item in enumerate(value):
+                fields[variable.owner][place].append(f"{name} = {show(kind.value, item)}")
+        else:
+            shared.append(f"{variable.name} = {show(kind, value)}")
+    for node in system.nodes:
+        lines += _grouped(node, [", ".join(words) for words in fields[node.name]])
+    if shared:
+        lines.append(("", ", ".join(shared)))
+    return [line for line in lines if line[1]]
+
+
+def _grouped(node: Node, words: list[str]) -> list[tuple[str, str]]:
+    """Lines for the nodes of one kind: one for all where all are alike."""
+    if len(set(words)) == 1:
+        return [(f"every {node.name}" if node.size > 1 else f"{node.name} 1", words[0])]
+    return [(f"{node.name} {place}", text) for place, text in enumerate(words, start=1)]
+
+
+def read_by(system: System, run: Run, about: Property) -> list[tuple[str, str]]:
+    """The variables a property reads with their values in the last state of the run."""
+    names = set(variables_in(about.goal))
+    if about.premise is not None:
+        names |= set(variables_in(about.premise))
+    last = run.states[-1]
+    return [
+        (variable.name, show(variable.type, last[index]))
+        for index, variable in enumerate(system.variables)
+        if variable.name in names
+    ]
+
+
+def variables_in(part: object) -> Iterator[str]:
+    """The names of the state variables an expression reads."""
+    if isinstance(part, Variable):
+        yield part.name
+    elif isinstance(part, tuple):
+        for item in part:
+            yield from variables_in(item)
+    elif dataclasses.is_dataclass(part) and not isinstance(part, type):
+        for field in dataclasses.fields(part):
+            yield from variables_in(getattr(part, field.name))

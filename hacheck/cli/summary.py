@@ -1,0 +1,129 @@
+"""The last words of `hacheck verify`: which checks came out as expected, which did not, and which were not
+run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from hacheck.checker.verify import CheckResult
+from hacheck.cli.console import plural, seconds, symbols
+from hacheck.cli.guard import ExitCode
+from hacheck.cli.report import verdict_of
+
+if TYPE_CHECKING:
+    from hacheck.model.language import Check
+
+STYLES = {"expected": "ok", "unexpected": "bad", "undecided": "warn"}
+
+
+def exit_code(results: Sequence[CheckResult], *, all_ran: bool) -> ExitCode:
+    """What the process returns: an error of the spec counts most, then a surprise, then what is undecided."""
+    if any(result.answer.fault is not None for result in results):
+        return ExitCode.BAD_INPUT
+    outcomes = {result.outcome for result in results}
+    if "unexpected" in outcomes:
+        return ExitCode.NOT_AS_EXPECTED
+    return ExitCode.UNDECIDED if "undecided" in outcomes or not all_ran else ExitCode.AS_EXPECTED
+
+
+def summary(
+    console: Console,
+    results: Sequence[CheckResult],
+    *,
+    skipped: Sequence[str],
+    left_out: Sequence[Check],
+    spec: str,
+) -> RenderableType:
+    """A line for each check where there are several, the verdict over all, and how to run the rest."""
+    marks = symbols(console)
+    parts: list[RenderableType] = [Rule(style="quiet", characters=marks.rule)]
+    if len(results) + len(skipped) > 1:
+        parts.append(Padding(check_table(console, results, skipped), (0, 0, 0, 2)))
+    parts.append(verdict_line(results, skipped))
+    for check in left_out:
+        said = f"  {check.description}" if check.description else ""
+        parts.append(Text.assemble("not run: ", (check.name, "name"), (said, "quiet")))
+    if left_out:
+        parts.append(Text(f"  hacheck verify {spec} --check {left_out[0].name}", style="quiet"))
+        if len(left_out) > 1:
+            parts.append(Text(f"  hacheck verify {spec} --wide", style="quiet").append("   runs all of them"))
+    return Group(*parts)
+
+
+def check_table(console: Console, results: Sequence[CheckResult], skipped: Sequence[str]) -> RenderableType:
+    """A row for each check."""
+    marks = symbols(console)
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for justify in ("left", "left", "right", "right", "left"):
+        table.add_column(justify=justify, overflow="fold")
+    mark = {"expected": marks.holds, "unexpected": marks.violated, "undecided": marks.unknown}
+    for result in results:
+        style = STYLES[result.outcome]
+        coverage = result.answer.coverage
+        table.add_row(
+            Text(mark[result.outcome], style=style),
+            Text(result.check.name, style="name"),
+            plural(coverage.states, "state"),
+            seconds(coverage.wall_seconds),
+            Text(remark(result), style=style if result.outcome != "expected" else ""),
+        )
+    for name in skipped:
+        table.add_row(
+            Text(marks.unknown, style="warn"), Text(name, style="name"), "", "", Text("not run", style="warn")
+        )
+    return table
+
+
+def remark(result: CheckResult) -> str:
+    """What stands out about a check, in a few words."""
+    if result.answer.fault is not None:
+        return "the spec has an error: see the run above"
+    words = []
+    for found in result.properties:
+        if found.outcome == "unexpected":
+            but = "" if found.expected == "holds" else ", but a violation is expected"
+            words.append(f"{found.asked.name} {verdict_of(found)}{but}")
+    if words:
+        return "; ".join(words)
+    undecided = [found.asked.name for found in result.properties if found.outcome == "undecided"]
+    if undecided:
+        return f"undecided: {', '.join(undecided)}"
+    expected = [found for found in result.properties if found.expected == "violated"]
+    if not expected:
+        return "all hold" if len(result.properties) > 1 else "holds"
+    named = ", ".join(found.asked.name for found in expected)
+    return f"{named} {verdict_of(expected[0]) if len(expected) == 1 else 'violated'}, as expected"
+
+
+def verdict_line(results: Sequence[CheckResult], skipped: Sequence[str]) -> Text:
+    """How many checks came out how."""
+    total = sum(result.answer.coverage.wall_seconds for result in results)
+    count = {name: sum(result.outcome == name for result in results) for name in STYLES}
+    said = []
+    if len(results) == 1 and not skipped:
+        words = {"expected": "as expected", "unexpected": "not as expected", "undecided": "undecided"}
+        return Text.assemble(
+            f"check {results[0].check.name}: ",
+            (words[results[0].outcome], f"bold {STYLES[results[0].outcome]}"),
+            f", {seconds(total)}",
+        )
+    line = Text(f"{plural(len(results), 'check')}, {seconds(total)}: ")
+    for outcome, words_for in (
+        ("expected", "as expected"),
+        ("unexpected", "not as expected"),
+        ("undecided", "undecided"),
+    ):
+        if count[outcome]:
+            said.append((f"{count[outcome]} {words_for}", f"bold {STYLES[outcome]}"))
+    if skipped:
+        said.append((f"{len(skipped)} not run", "bold warn"))
+    for index, (words_said, style) in enumerate(said):
+        line.append(", " if index else "").append(words_said, style=style)
+    return line

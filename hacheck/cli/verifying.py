@@ -1,0 +1,175 @@
+"""Runs `hacheck verify`: everything the user gave is examined first, then the checks run, each shown as it
+ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from hacheck.checker.engine import Engine, Limits, Progress
+from hacheck.checker.verify import CheckResult, Prepared, run_check, runs_of
+from hacheck.cli import json_output, report, runs
+from hacheck.cli.console import error_console, output_console
+from hacheck.cli.engines import engine_named, memory_default
+from hacheck.cli.guard import BadInput, ExitCode
+from hacheck.cli.progress import Interruption, progress_display
+from hacheck.cli.selection import Selection, select
+from hacheck.cli.sources import load_specification
+from hacheck.cli.summary import exit_code, summary
+from hacheck.model.language import Specification
+from hacheck.model.semantics import replay
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asked of `verify`."""
+
+    spec: str
+    checks: tuple[str, ...]
+    settings: Mapping[str, str]
+    properties: tuple[str, ...]
+    wide: bool
+    engine: str
+    states_max: int | None
+    depth_max: int | None
+    seconds_max: float | None
+    memory_max: int | None
+    json: str | None
+    itf: str | None
+    runs: bool
+    witnesses: bool
+    quiet: bool
+    no_color: bool
+
+    @property
+    def limits(self) -> Limits:
+        """Where each exploration gives up; without a word from the user, before the machine swaps."""
+        memory = self.memory_max if self.memory_max is not None else memory_default()
+        return Limits(self.states_max, self.seconds_max, memory, self.depth_max)
+
+
+def verify_spec(request: Request) -> ExitCode:
+    """Runs the checks asked for, shows what was found, and returns what the process is to return."""
+    engine = engine_named(request.engine)
+    specification = load_specification(request.spec, no_color=request.no_color)
+    selection = select(
+        specification,
+        request.checks,
+        request.settings,
+        request.properties,
+        wide=request.wide,
+        no_color=request.no_color,
+    )
+    folder = None if request.itf is None else json_output.open_folder(request.itf)
+    target = None if request.json is None else json_output.open_target(request.json)
+    to_stderr = target is not None and target.path is None
+    console = (error_console if to_stderr else output_console)(no_color=request.no_color)
+    try:
+        results = run_checks(request, console, engine, specification, selection)
+        skipped = [prepared.check.name for prepared in selection.prepared[len(results) :]]
+        code = exit_code(results, all_ran=not skipped)
+        spec = request.spec
+        console.print(summary(console, results, skipped=skipped, left_out=selection.left_out, spec=spec))
+        if folder is not None:
+            write_itf(folder, results)
+        if target is not None:
+            not_run = [*skipped, *(check.name for check in selection.left_out)]
+            target.write(json_output.verify_json(specification, spec, results, not_run, code))
+    finally:
+        if target is not None:
+            target.forget()
+    return code
+
+
+def run_checks(
+    request: Request, console: Console, engine: Engine, specification: Specification, selection: Selection
+) -> list[CheckResult]:
+    """Runs one check after the other until all are done or the user interrupts."""
+    results: list[CheckResult] = []
+    defaults = {parameter.name: parameter.default for parameter in specification.parameters}
+    if not request.quiet:
+        console.print(report.title(specification))
+    with Interruption().watching() as interruption:
+        for prepared in selection.prepared:
+            if interruption.requested:
+                break
+            result = explore(request, engine, prepared, interruption)
+            results.append(result)
+            if not request.quiet or result.outcome != "expected":
+                show_result(request, console, result, defaults)
+    return results
+
+
+def explore(request: Request, engine: Engine, prepared: Prepared, interruption: Interruption) -> CheckResult:
+    """One check, with its progress shown."""
+    errors = error_console(no_color=request.no_color)
+    with progress_display(errors, f"check {prepared.check.name}", quiet=request.quiet) as display:
+
+        def tell(progress: Progress) -> bool:
+            display.update(progress)
+            return not interruption.requested
+
+        return run_check(prepared, engine, request.limits, tell, replay)
+
+
+def show_result(request: Request, console: Console, result: CheckResult, defaults: Mapping[str, str]) -> None:
+    """Everything there is to say about one check."""
+    console.print()
+    console.print(report.heading(console, result.check.name, result.check.description))
+    console.print(report.facts(result, defaults))
+    console.print()
+    if result.properties:
+        console.print(report.properties(console, result))
+    if (unused := report.unused(result)) is not None:
+        console.print()
+        console.print(unused)
+    show_runs(request, console, result)
+    console.print()
+
+
+def show_runs(request: Request, console: Console, result: CheckResult) -> None:
+    """The runs: surprises in full, expected violations in short, witnesses on request."""
+    fault = result.answer.fault
+    if fault is not None:
+        console.print()
+        console.print(
+            report.run_heading(console, "the spec has an error", runs.run_title(result.system, fault), "bad")
+        )
+        console.print(runs.indented(runs.full_run(console, result.system, fault, None)))
+    for found in result.properties:
+        run = found.answer.run
+        if run is None or (found.asked.kind == "reachable" and not request.witnesses):
+            continue
+        surprise = found.outcome == "unexpected"
+        title = f"{found.asked.name}: {report.verdict_of(found)}"
+        heading = report.run_heading(
+            console, title, runs.run_title(result.system, run), "bad" if surprise else "ok", found.asked
+        )
+        console.print()
+        console.print(heading)
+        full = surprise or request.runs or found.asked.kind == "reachable"
+        about = found.asked if found.answer.verdict == "violated" else None
+        told = (
+            runs.full_run(console, result.system, run, about)
+            if full
+            else runs.short_run(console, result.system, run)
+        )
+        console.print(runs.indented(told, 2 if full else 4))
+
+
+def write_itf(folder: Path, results: list[CheckResult]) -> None:
+    """A file for each run: `CHECK.PROPERTY.itf.json`."""
+    import json
+
+    from hacheck.model.itf import run_to_itf
+
+    for result in results:
+        for name, run in runs_of(result.answer):
+            path = folder / f"{result.check.name}.{name.replace(' ', '_')}.itf.json"
+            try:
+                path.write_text(json.dumps(run_to_itf(result.system, run), indent=1) + "\n", encoding="utf-8")
+            except OSError as error:
+                raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
