@@ -1,0 +1,66 @@
+# The two ways in: `make verify` shows a verdict on a real protocol, `make test` runs every check of this repository.
+# Both need Python 3.11 or newer and nothing else; what they install goes into .venv.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+WORKERS := 2
+
+.PHONY: help verify test clean
+.NOTPARALLEL:
+
+help:
+	@echo "make verify   install into $(VENV) and verify spec/icestorm.ha"
+	@echo "make test     install what the tests need, then lint, type-check and test everything"
+	@echo "make clean    remove $(VENV), caches and builds"
+
+verify: $(VENV)/.installed
+	$(BIN)/hacheck verify spec/icestorm.ha
+
+test: $(VENV)/.installed-for-tests
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+
+# The stamps make a second run start at once. A change of pyproject.toml, or of the Python below, installs again.
+$(VENV)/.installed: pyproject.toml $(BIN)/python
+	@$(environment)
+	@echo "installing hacheck into $(VENV)"
+	@$(PIP) install --quiet --editable .
+	@touch $@
+
+$(VENV)/.installed-for-tests: pyproject.toml $(BIN)/python
+	@$(environment)
+	@echo "installing hacheck and what its tests need into $(VENV)"
+	@$(PIP) install --quiet --editable '.[test]'
+	@touch $@ $(VENV)/.installed
+
+# A link into a Python that may have been removed; while it leads nowhere, the stamps are out of date.
+$(BIN)/python: ;
+
+# Makes $(VENV) unless it is there and works. A name on the path proves nothing (it may start a version that is not
+# installed, or one without venv), so each candidate is asked. PYTHON=... puts another one first.
+define environment
+if $(PIP) --version >/dev/null 2>&1; then exit 0; fi; \
+for python in $(PYTHON) python3 python3.13 python3.12 python3.11 python3.14 python; do \
+  "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+  recent="$$python"; \
+  "$$python" -c 'import ensurepip, venv' 2>/dev/null || continue; \
+  echo "making $(VENV) with $$("$$python" --version) ($$python)"; \
+  exec "$$python" -m venv --clear $(VENV); \
+done; \
+if [ -n "$$recent" ]; then \
+  echo "error: $$("$$recent" --version) ($$recent) comes without venv or ensurepip." >&2; \
+  echo "  Install them (on Debian and Ubuntu: the package python3-venv), then run make again." >&2; \
+else \
+  found=$$(python3 --version 2>&1) || found="no python3 at all"; \
+  echo "error: hacheck needs Python 3.11 or newer; found here: $$found." >&2; \
+  echo "  Install one, or name it: make verify PYTHON=/path/to/python3.12" >&2; \
+fi; \
+exit 1
+endef
+
+clean:
+	rm -rf $(VENV) dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find hacheck tests bench -name __pycache__ -prune -exec rm -rf {} +

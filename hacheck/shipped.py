@@ -1,0 +1,82 @@
+"""The specs that travel with hacheck: where they are, what they are called, and their text.
+
+In a checkout they are the folder `spec/`; in an installed wheel the copy of it beside this module. A shipped
+spec is called by its file's name without `.ha`.
+"""
+
+from __future__ import annotations
+
+import os
+from difflib import get_close_matches
+from pathlib import Path
+
+SUFFIX = ".ha"
+
+
+class UnknownSpec(LookupError):
+    """Neither a file nor a shipped spec: `message` says what was asked for, `hint` what there is instead."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(f"{message}; {hint}")
+        self.message = message
+        self.hint = hint
+
+
+def directory() -> Path:
+    """The folder that holds the shipped specs.
+
+    The packaged copy comes first: a checkout has none, and what stands beside an installed package is not
+    ours.
+    """
+    package = Path(__file__).resolve().parent
+    packaged = package / "spec"
+    return packaged if packaged.is_dir() else package.parent / "spec"
+
+
+def specs() -> tuple[Path, ...]:
+    """The files of the shipped specs, by name. Library files, in folders below, are no specs of their own."""
+    return tuple(sorted(directory().glob(f"*{SUFFIX}")))
+
+
+def names() -> tuple[str, ...]:
+    """What the shipped specs are called."""
+    return tuple(path.stem for path in specs())
+
+
+def find(spec: str) -> Path:
+    """The file that `spec` means: a path, or a shipped spec by its name, with or without `.ha`.
+
+    A file of the user's comes before a shipped one of that name. A folder does not: who keeps a folder
+    `icestorm` can still ask for the spec.
+
+    Errors: `UnknownSpec`.
+    """
+    path = Path(spec)
+    if path.exists() and not path.is_dir():
+        return path
+    shipped = {file.stem: file for file in specs()}
+    name = spec.removesuffix(SUFFIX)
+    if name in shipped:
+        return shipped[name]
+    raise UnknownSpec(*_unknown(spec, path, tuple(shipped)))
+
+
+def read(spec: str) -> str:
+    """The text of the spec that `find` finds.
+
+    Errors: `UnknownSpec`; `OSError` and `UnicodeDecodeError` for a user's file that cannot be read.
+    """
+    return find(spec).read_text(encoding="utf-8")
+
+
+def _unknown(spec: str, path: Path, shipped: tuple[str, ...]) -> tuple[str, str]:
+    close = get_close_matches(path.name.removesuffix(SUFFIX), shipped, n=3)
+    if close:
+        hint = f"did you mean the shipped spec {' or '.join(f'`{name}`' for name in close)}?"
+    else:
+        hint = f"shipped specs: {', '.join(shipped)}"
+    if path.is_dir():
+        return f"`{spec}` is a folder, not a spec", hint
+    if os.sep in spec or spec.endswith(SUFFIX):
+        return f"there is no file `{spec}`", hint
+    return f"`{spec}` is neither a file nor a shipped spec", hint

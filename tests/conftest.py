@@ -1,0 +1,33 @@
+"""What all tests share: Hypothesis without chance, and the option that rewrites golden outputs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# A test that passes must pass again, on any machine: no random seed, no deadline that a busy machine misses.
+# To search on for new counterexamples: pytest --hypothesis-profile searching
+settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("searching", deadline=None, max_examples=2_000, print_blob=True)
+settings.load_profile("repeatable")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds `--update-golden`."""
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="write what the commands print now as the expected outputs; then read the difference",
+    )
+
+
+@pytest.fixture(scope="session")
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    """Whether the expected outputs are to be rewritten instead of compared."""
+    return bool(request.config.getoption("--update-golden"))

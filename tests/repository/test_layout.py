@@ -1,0 +1,64 @@
+"""The checkout has the shape its documents promise."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+@pytest.mark.parametrize("name", ["checker", "impl", "model", "traces"])
+def test_top_level_name_links_into_the_package(root: Path, name: str) -> None:
+    assert (root / name).is_symlink()
+    assert os.readlink(root / name) == f"hacheck/{name}"
+    assert (root / name / "__init__.py").is_file()
+
+
+@pytest.mark.parametrize("name", ["spec", "tests", "hacheck"])
+def test_folder_at_the_top_is_a_real_one(root: Path, name: str) -> None:
+    assert (root / name).is_dir()
+    assert not (root / name).is_symlink()
+
+
+@pytest.mark.parametrize(
+    "name", ["ARCHITECTURE.md", "CHANGELOG.md", "LICENSE", "Makefile", "README.md", "pyproject.toml"]
+)
+def test_document_at_the_top_has_a_text(root: Path, name: str) -> None:
+    assert (root / name).read_text(encoding="utf-8").strip()
+
+
+def test_spec_folder_holds_specs_and_nothing_else(owned: tuple[Path, ...], root: Path) -> None:
+    inside = [path for path in owned if path.is_relative_to(root / "spec")]
+    assert inside
+    assert [path.name for path in inside if path.suffix != ".ha"] == []
+
+
+def test_shared_check_is_make_test_and_nothing_else(root: Path) -> None:
+    script = root / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    lines = script.read_text(encoding="utf-8").splitlines()
+    commands = [line for line in lines if line.strip() and not line.startswith("#")]
+    assert commands == ["set -eu", 'cd "$(dirname "$0")/.."', "exec make test"]
+
+
+def test_decision_records_are_numbered_once_each(root: Path) -> None:
+    names = sorted(path.name for path in (root / "docs" / "decisions").iterdir())
+    assert names
+    assert [name for name in names if not re.fullmatch(r"\d{4}-[a-z0-9-]+\.md", name)] == []
+    numbers = [name[:4] for name in names]
+    assert numbers == sorted(set(numbers))
+
+
+def test_links_between_documents_lead_somewhere(owned: tuple[Path, ...], root: Path) -> None:
+    dead = [
+        f"{document.relative_to(root)}: {target}"
+        for document in owned
+        if document.suffix == ".md"
+        for target in LINK.findall(document.read_text(encoding="utf-8"))
+        if not re.match(r"[a-z]+:|#", target) and not (document.parent / target.partition("#")[0]).exists()
+    ]
+    assert dead == []

@@ -1,0 +1,71 @@
+"""What the README tells people to type exists."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+PROMPT = re.compile(r"^\s*\$\s+")
+HACHECK = re.compile(r"^(?:\S*/|(?:uv run|uvx)\s+(?:--\S+\s+)*)?hacheck\s+(?=[a-z])")
+OPTION = re.compile(r"--[a-z][a-z-]*")
+
+
+@pytest.fixture(scope="module")
+def commands(root: Path) -> tuple[str, ...]:
+    """Every line of the README that stands in a fence or between backticks, without prompt and comment."""
+    text = (root / "README.md").read_text(encoding="utf-8")
+    fenced = [line for block in FENCE.findall(text) for line in block.splitlines()]
+    inline = INLINE.findall(FENCE.sub("", text))
+    return tuple(PROMPT.sub("", line).split(" #")[0].strip() for line in (*fenced, *inline))
+
+
+def test_readme_names_the_two_commands_that_do_everything(commands: tuple[str, ...]) -> None:
+    assert {"make verify", "make test"} <= set(commands)
+
+
+def test_every_make_command_is_in_the_makefile(commands: tuple[str, ...], root: Path) -> None:
+    makefile = (root / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z][a-z-]*):", makefile, re.MULTILINE))
+    named = {word for command in commands if command.startswith("make ") for word in command.split()[1:]}
+    assert {word for word in named if "=" not in word} <= targets
+
+
+def test_every_hacheck_command_is_understood(commands: tuple[str, ...]) -> None:
+    lines = [HACHECK.sub("", command) for command in commands if HACHECK.match(command)]
+    assert lines, "the README shows no use of hacheck"
+    assert [problem for line in lines if (problem := misunderstood(line))] == []
+
+
+def misunderstood(arguments: str) -> str | None:
+    """What in the arguments of a `hacheck` command the installed program does not know, if anything."""
+    subcommand, *rest = shlex.split(arguments)
+    known = help_of(subcommand)
+    if known is None:
+        return f"hacheck {arguments}: there is no `{subcommand}`"
+    options = {match[0] for word in rest if (match := OPTION.match(word))}
+    unknown = sorted(options - set(OPTION.findall(known)))
+    return f"hacheck {arguments}: {subcommand} has no {', '.join(unknown)}" if unknown else None
+
+
+@cache
+def help_of(subcommand: str) -> str | None:
+    """What `hacheck SUBCOMMAND --help` prints, or `None` when there is no such subcommand."""
+    command = [sys.executable, "-m", "hacheck", subcommand, "--help"]
+    plain = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
+    run = subprocess.run(command, capture_output=True, text=True, env=plain, check=False)
+    return run.stdout if run.returncode == 0 else None
+
+
+def test_unknown_subcommand_or_option_is_noticed() -> None:
+    assert misunderstood("verify spec/icestorm.ha --json -") is None
+    assert misunderstood("verfy spec/icestorm.ha") is not None
+    assert misunderstood("verify spec/icestorm.ha --jsn -") is not None
