@@ -1,0 +1,279 @@
+"""From the parser's tree to declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from lark import Token, Tree
+
+from hacheck.model.language import declarations as d
+from hacheck.model.language.build import Builder, Node
+from hacheck.model.language.diagnostics import Span
+from hacheck.model.language.tree import Expression, Name
+
+WORDS_OF_CHANNEL = {"fifo", "unordered", "latest", "datagram"}
+
+
+def build_file(root: Node, path: str) -> d.File:
+    """The declarations of a parsed file, in the order written."""
+    builder = _Declarations(path)
+    header, *items = cast(list[Node], root.children)
+    _, name, text, *sources = cast(list[Any], header.children)
+    uses: list[tuple[str, Span]] = []
+    declarations: list[d.Declaration] = []
+    for item in items:
+        if item.data == "use":
+            token = cast(Token, item.children[0])
+            uses.append((unquote(token), builder.span(token)))
+        else:
+            declarations.extend(builder.declaration(item))
+    return d.File(
+        builder.name(name),
+        str(header.children[0]) == "library",
+        unquote(text),
+        " ".join(unquote(source.children[0]) for source in sources),
+        tuple(uses),
+        tuple(declarations),
+    )
+
+
+def unquote(token: Any) -> str:
+    """The text between the quotes, or nothing."""
+    return "" if token is None else str(token)[1:-1]
+
+
+class _Declarations(Builder):
+    def declaration(self, node: Node) -> Iterable[d.Declaration]:
+        made = getattr(self, f"_top_{node.data}")(node.children, self.span(node))
+        return made if isinstance(made, tuple) else (made,)
+
+    # ---- settings, types, state ----
+
+    def _top_parameter(self, parts: list[Any], span: Span) -> d.Declaration:
+        name, default, kind, text = parts
+        written = None if kind is None else self.type(kind)
+        return d.Setting("param", self.name(name), self.expression(default), written, unquote(text), span)
+
+    def _top_switch(self, parts: list[Any], span: Span, kind: Any = "switch") -> d.Declaration:
+        name, default, text = parts
+        return d.Setting(kind, self.name(name), self.expression(default), None, unquote(text), span)
+
+    def _top_assumption(self, parts: list[Any], span: Span) -> d.Declaration:
+        return self._top_switch(parts, span, "assumption")
+
+    def _top_type_declaration(self, parts: list[Any], span: Span) -> d.Declaration:
+        return d.TypeDeclaration(self.name(parts[0]), self.type(parts[1]), span)
+
+    def _top_record(self, parts: list[Any], span: Span) -> d.Declaration:
+        ordered = isinstance(parts[0], Token) and parts[0].type == "ORDERED"
+        name, _, *fields = parts[1:] if ordered else parts
+        members = tuple((self.name(field.children[0]), self.type(field.children[1])) for field in fields)
+        return d.RecordDeclaration(self.name(name), ordered, members, span)
+
+    def _top_identity(self, parts: list[Any], span: Span) -> d.Declaration:
+        return d.IdentityDeclaration(self.name(parts[0]), self.optional(parts[1]), span)
+
+    def _top_node(self, parts: list[Any], span: Span) -> d.Declaration:
+        name, size, order, text, *items = parts
+        fields = tuple(self._field(item.children, self.span(item)) for item in items if item.data == "node_field")
+        views = tuple(
+            d.ViewDeclaration(*(self.name(word) for word in item.children[:3]), self.span(item))
+            for item in items
+            if item.data == "view"
+        )
+        ordering = cast(Any, None if order is None else str(order))
+        return d.NodeDeclaration(self.name(name), self.optional(size), ordering, unquote(text), fields, views, span)
+
+    def _field(self, parts: list[Any], span: Span) -> d.FieldDeclaration:
+        *flags, name, kind, initial, _ = parts
+        words = cast(Any, frozenset(str(flag.children[0]) for flag in flags))
+        conditions = [flag.children[1] for flag in flags if len(flag.children) > 1 and flag.children[1] is not None]
+        condition = self.expression(conditions[0]) if conditions else None
+        return d.FieldDeclaration(
+            self.name(name), words, self.type(kind), self.optional(initial), condition, span
+        )
+
+    def _top_variable(self, parts: list[Any], span: Span) -> d.Declaration:
+        flag, name, kind, initial, _ = parts
+        words = cast(Any, frozenset({str(flag)}))
+        return d.FieldDeclaration(self.name(name), words, self.type(kind), self.optional(initial), None, span)
+
+    def _top_initially(self, parts: list[Any], span: Span) -> d.Declaration:
+        return d.Initially(self.body(parts[0]), span)
+
+    # ---- messages, operations, locks, clocks ----
+
+    def parameters(self, node: Any) -> tuple[d.Parameter, ...]:
+        if node is None:
+            return ()
+        return tuple(d.Parameter(self.name(one.children[0]), self.type(one.children[1])) for one in node.children)
+
+    def _head(self, parts: list[Any], rule: str) -> list[Any]:
+        """The children with a placeholder where an optional list is missing after the name."""
+        present = isinstance(parts[1], Tree) and parts[1].data == rule
+        return parts if present else [parts[0], None, *parts[1:]]
+
+    def _top_message(self, parts: list[Any], span: Span) -> d.Declaration:
+        name, parameters, sender, receiver, *options, text = self._head(parts, "parameters")
+        words = {str(option.children[0]) for option in options if option.data == "channel"}
+        capacity = next((self.expression(one.children[0]) for one in options if one.data == "capacity"), None)
+        order = cast(Any, next((word for word in ("fifo", "latest") if word in words), "unordered"))
+        return d.MessageDeclaration(
+            self.name(name),
+            self.parameters(parameters),
+            self.name(sender),
+            self.name(receiver),
+            order,
+            "datagram" in words,
+            capacity,
+            unquote(text),
+            span,
+        )
+
+    def _top_operation(self, parts: list[Any], span: Span) -> d.Declaration:
+        name, parameters, caller, callee, returns, *options, text = self._head(parts, "parameters")
+        conditions = {str(option.data): self.expression(option.children[0]) for option in options}
+        return d.OperationDeclaration(
+            self.name(name),
+            self.parameters(parameters),
+            self.name(caller),
+            self.name(callee),
+            None if returns is None else self.type(returns),
+            conditions.get("atomic_when"),
+            conditions.get("timeout_when"),
+            unquote(text),
+            span,
+        )
+
+    def _top_lock(self, parts: list[Any], span: Span) -> d.Declaration:
+        name, host, holder, *options, text = parts
+        lease = next((self.expression(one.children[0]) for one in options if one.data == "lease"), None)
+        late = any(option.data == "freed_late" for option in options)
+        place = None if host is None else self.name(host)
+        return d.LockDeclaration(self.name(name), place, self.name(holder), late, lease, unquote(text), span)
+
+    def _top_clock(self, parts: list[Any], span: Span) -> d.Declaration:
+        return d.ClockDeclaration(self.name(parts[0]), self.expression(parts[1]), self.optional(parts[2]), span)
+
+    # ---- behaviour ----
+
+    def _top_define(self, parts: list[Any], span: Span) -> d.Declaration:
+        name, parameters, kind, value, _ = parts
+        returns = None if kind is None else self.type(kind)
+        return d.Definition(self.name(name), self.parameters(parameters), returns, self.expression(value), span)
+
+    def clauses(self, node: Node) -> d.Clauses:
+        text, *items = cast(list[Any], node.children)
+        when = tuple(self.expression(item.children[0]) for item in items if item.data == "clause_when")
+        thread = next((self.name(item.children[0]) for item in items if item.data == "clause_thread"), None)
+        return d.Clauses(unquote(text), citations(items), when, thread)
+
+    def _top_action(self, parts: list[Any], span: Span) -> d.Declaration:
+        environment = isinstance(parts[0], Token) and parts[0].type == "ENVIRONMENT"
+        name, parameters, clauses, body = self._head(parts[1:] if environment else parts, "parameters")
+        made = (self.name(name), environment, self.parameters(parameters), self.clauses(clauses))
+        return d.ActionDeclaration(*made, self.body(body), span)
+
+    def _top_receive(self, parts: list[Any], span: Span, serves: bool = False) -> d.Declaration:
+        name, names, at, sender, clauses, body = self._head(parts, "names")
+        bound = () if names is None else tuple(self.name(word) for word in names.children)
+        return d.ReceiveDeclaration(
+            self.name(name), serves, bound, self.name(at), self.name(sender), self.clauses(clauses), self.body(body), span
+        )
+
+    def _top_serve(self, parts: list[Any], span: Span) -> d.Declaration:
+        return self._top_receive(parts, span, serves=True)
+
+    def _top_lost(self, parts: list[Any], span: Span) -> d.Declaration:
+        lock, at, clauses, body = parts
+        return d.LostDeclaration(self.name(lock), self.name(at), self.clauses(clauses), self.body(body), span)
+
+    def _top_restarted(self, parts: list[Any], span: Span) -> d.Declaration:
+        at, kind, clauses, body = parts
+        return d.RestartDeclaration(self.name(at), self.name(kind), self.clauses(clauses), self.body(body), span)
+
+    def _top_faults(self, parts: list[Any], span: Span) -> tuple[d.Declaration, ...]:
+        return tuple(self._fault(part) for part in parts)
+
+    def _fault(self, node: Node) -> d.Declaration:
+        *names, budget = cast(list[Any], node.children)
+        limit, good, when = budget.children
+        kind = cast(Any, str(node.data).removeprefix("fault_").replace("_", " "))
+        words = tuple(self.name(name) for name in names)
+        return d.FaultDeclaration(
+            kind, words, self.optional(limit), good is not None, self.optional(when), self.span(node)
+        )
+
+    # ---- what is asked ----
+
+    def _property(self, kind: Any, parts: list[Any], span: Span, sides: int) -> d.Declaration:
+        name, text, *rest = parts
+        cited = [part for part in rest if isinstance(part, Tree) and part.data in ("clause_source", "clause_note")]
+        fair = [part for part in rest if isinstance(part, Tree) and part.data == "fair"]
+        written = [part for part in rest if part not in cited and part not in fair]
+        goals = [self.optional(part) for part in written]
+        premise = goals[0] if sides == 2 else None
+        return d.PropertyDeclaration(
+            kind, self.name(name), unquote(text), citations(cited), premise, goals[-1], self._fairness(fair), span
+        )
+
+    def _fairness(self, nodes: list[Any]) -> tuple[d.Fair, ...]:
+        return tuple(
+            d.Fair(tuple(self.name(word) for word in node.children[-1].children), len(node.children) == 2 and node.children[0] is not None)
+            for node in nodes
+        )
+
+    def _top_invariant(self, parts: list[Any], span: Span) -> d.Declaration:
+        return self._property("invariant", parts, span, 1)
+
+    def _top_transition(self, parts: list[Any], span: Span) -> d.Declaration:
+        return self._property("transition", parts, span, 1)
+
+    def _top_reachable(self, parts: list[Any], span: Span) -> d.Declaration:
+        return self._property("reachable", parts, span, 1)
+
+    def _top_eventually(self, parts: list[Any], span: Span) -> d.Declaration:
+        return self._property("eventually", parts, span, 1)
+
+    def _top_leads_to(self, parts: list[Any], span: Span) -> d.Declaration:
+        return self._property("leads_to", parts, span, 2)
+
+    def _top_deadlock_free(self, parts: list[Any], span: Span) -> d.Declaration:
+        return self._property("deadlock_free", parts, span, 1)
+
+    def _top_observe(self, parts: list[Any], span: Span) -> d.Declaration:
+        event, handlers, when, *shown = parts
+        shows = tuple((self.name(one.children[0]), self.expression(one.children[1])) for one in shown if one is not None)
+        words = tuple(self.name(word) for word in handlers.children)
+        return d.ObserveDeclaration(self.name(event), words, self.optional(when), shows, span)
+
+    def _top_check(self, parts: list[Any], span: Span) -> d.Declaration:
+        name, text, *clauses = parts
+        settings: list[tuple[Name, Expression]] = []
+        only: list[Name] = []
+        violated: list[Name] = []
+        for clause in clauses:
+            if clause.data == "with_settings":
+                settings += [(self.name(one.children[0]), self.expression(one.children[1])) for one in clause.children]
+            elif clause.data == "only":
+                only += [self.name(word) for word in clause.children[0].children]
+            elif clause.data == "expect_violated":
+                violated += [self.name(word) for word in clause.children[0].children]
+        by_request = any(clause.data == "by_request" for clause in clauses)
+        return d.CheckDeclaration(
+            self.name(name), unquote(text), by_request, tuple(settings), tuple(only), tuple(violated), span
+        )
+
+
+def citations(nodes: Iterable[Any]) -> str:
+    """The `source` and `note` texts of a declaration in one line."""
+    texts = []
+    for node in nodes:
+        if node.data == "clause_source":
+            texts.append(unquote(node.children[0]))
+        elif node.data == "clause_note":
+            texts.append(f"Choice: {unquote(node.children[0])}")
+    return "; ".join(texts)
+
+

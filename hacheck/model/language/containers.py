@@ -1,0 +1,136 @@
+"""Sets, maps, sequences and bags: literals, comprehensions and the words that join them."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never, cast
+
+from hacheck.model import ir
+from hacheck.model import types as ty
+from hacheck.model.language import tree as t
+from hacheck.model.language.context import Bound, Scope, describe
+from hacheck.model.language.diagnostics import error
+from hacheck.model.language.expressions import accepts, bind, coerce, elaborate
+from hacheck.model.typing import join, type_of
+
+
+def elaborate_collection(
+    written: t.Best | t.Each | t.Braces | t.Image | t.Brackets, scope: Scope, expected: ty.Type | None
+) -> ir.Expression:
+    """A collection, or one element picked from one."""
+    match written:
+        case t.Best():
+            return _best(written, scope)
+        case t.Each():
+            return _each(written, scope, expected)
+        case t.Braces():
+            return _braces(written, scope, expected)
+        case t.Image():
+            return _image(written, scope, expected)
+        case t.Brackets():
+            return _brackets(written, scope, expected)
+        case _:
+            assert_never(written)
+
+
+def _best(written: t.Best, scope: Scope) -> ir.Expression:
+    variable, domain, inner = bind(written.binder, written.where, scope)
+    by = elaborate(written.by, inner)
+    kind = type_of(by)
+    if isinstance(kind, ty.Node) and not kind.ranked:
+        raise error("HA121", f"{kind.name}s are symmetric: none of them is the greatest", written.by.span)
+    if not isinstance(kind, ty.Range | ty.Enum | ty.Node) and not (isinstance(kind, ty.Record) and kind.ordered):
+        raise error("HA104", f"{describe(kind)} has no order", written.by.span)
+    return ir.Extreme(written.kind, variable, domain, by)
+
+
+def _each(written: t.Each, scope: Scope, expected: ty.Type | None) -> ir.Expression:
+    from hacheck.model.language.resolve_types import resolve
+
+    key = resolve(scope.context, written.key, written.name.text)
+    if not ty.is_scalar(key):
+        raise error("HA112", f"the key type of a map cannot be {describe(key)}", written.key.span)
+    unique = scope.context.fresh_name(written.name.text)
+    inner = scope.bind(written.name.text, Bound(ir.Local(unique, key)))
+    wanted = expected.value if isinstance(expected, ty.Map) and expected.key == key else None
+    item = elaborate(written.item, inner, wanted)
+    return ir.MapOf(unique, key, item, type_of(item) if wanted is None else wanted)
+
+
+def _braces(written: t.Braces, scope: Scope, expected: ty.Type | None) -> ir.Expression:
+    if isinstance(expected, ty.Set | ty.Bag):
+        items = tuple(elaborate(item, scope, expected.element) for item in written.items)
+        return ir.MakeCollection(expected, items)
+    if not written.items:
+        raise error("HA107", "the type of `{}` is not known here", written.span, "compare or assign it")
+    items = tuple(elaborate(item, scope) for item in written.items)
+    element = type_of(items[0])
+    for item, tree in zip(items[1:], written.items[1:], strict=True):
+        coerce(item, element, tree.span)
+        element = join(element, type_of(item))
+    if not ty.is_scalar(element):
+        raise error("HA112", f"a set cannot hold {describe(element)}", written.span)
+    return ir.MakeCollection(ty.Set(element), items)
+
+
+def _image(written: t.Image, scope: Scope, expected: ty.Type | None) -> ir.Expression:
+    variable, domain, inner = bind(written.binder, written.where, scope)
+    if written.item is None:
+        return ir.SetOf(variable, domain, ir.Local(variable, domain.type), domain.type)
+    wanted = expected.element if isinstance(expected, ty.Set) else None
+    item = elaborate(written.item, inner, wanted)
+    element = type_of(item) if wanted is None else wanted
+    if not ty.is_scalar(element):
+        raise error("HA112", f"a set cannot hold {describe(element)}", written.item.span)
+    return ir.SetOf(variable, domain, item, element)
+
+
+def _brackets(written: t.Brackets, scope: Scope, expected: ty.Type | None) -> ir.Expression:
+    if isinstance(expected, ty.Sequence):
+        return ir.MakeCollection(expected, tuple(elaborate(item, scope, expected.element) for item in written.items))
+    if not written.items:
+        raise error("HA107", "the type of `[]` is not known here", written.span, "compare or assign it")
+    items = tuple(elaborate(item, scope) for item in written.items)
+    element = type_of(items[0])
+    for item, tree in zip(items[1:], written.items[1:], strict=True):
+        coerce(item, element, tree.span)
+        element = join(element, type_of(item))
+    return ir.MakeCollection(ty.Sequence(element, len(items)), items)
+
+
+def membership(written: t.Infix, scope: Scope) -> ir.Expression:
+    """`x in collection`."""
+    if isinstance(written.right, t.Braces):
+        item = elaborate(written.left, scope)
+        kind = type_of(item)
+        if isinstance(kind, ty.Range) and written.right.items:
+            held = elaborate(written.right, scope)
+            holder = type_of(held)
+            assert isinstance(holder, ty.Set)
+            if isinstance(holder.element, ty.Range):
+                wide = join(kind, holder.element)
+                return ir.Binary("in", item, elaborate(written.right, scope, ty.Set(wide)))
+        return ir.Binary("in", item, elaborate(written.right, scope, ty.Set(kind)))
+    held = elaborate(written.right, scope)
+    holder = type_of(held)
+    if not isinstance(holder, ty.Set | ty.Sequence | ty.Bag):
+        raise error("HA104", f"{describe(holder)} has no elements", written.right.span)
+    return ir.Binary("in", elaborate(written.left, scope, holder.element), held)
+
+
+def combine(written: t.Infix, scope: Scope, expected: ty.Type | None) -> ir.Expression:
+    """`union`, `intersect`, `minus`, `with`, `without` and `subset`."""
+    operator = cast(Any, written.operator)
+    leading = expected if isinstance(written.left, t.Braces | t.Brackets) else None
+    left = elaborate(written.left, scope, leading)
+    kind = type_of(left)
+    if operator in ("with", "without"):
+        if not isinstance(kind, ty.Set | ty.Sequence | ty.Bag):
+            raise error("HA104", f"`{operator}` needs a set, sequence or bag, this is {describe(kind)}", written.left.span)
+        item = elaborate(written.right, scope, kind.element)
+        appends = operator == "with" and isinstance(kind, ty.Sequence)
+        return ir.Binary("append" if appends else operator, left, item)
+    if not isinstance(kind, ty.Set):
+        raise error("HA104", f"`{operator}` needs sets, this is {describe(kind)}", written.left.span)
+    right = elaborate(written.right, scope, kind)
+    assert accepts(kind, type_of(right))
+    return ir.Binary(operator, left, right)

@@ -1,0 +1,167 @@
+"""What is known while a file is turned into a model: names and what they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from hacheck.model import ir
+from hacheck.model import types as ty
+from hacheck.model.language import declarations as d
+from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, error
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """The acting node stops here as if it had crashed. Replaced by what a crash does once all variables are known."""
+
+    kind: ty.Node
+    node: ir.Expression
+
+
+@dataclass(slots=True)
+class Context:
+    """Everything declared so far in one elaboration of one file under one choice of settings."""
+
+    path: str
+    constants: dict[str, ir.Constant] = field(default_factory=dict)
+    types: dict[str, ty.Type] = field(default_factory=dict)
+    members: dict[str, list[ty.Enum]] = field(default_factory=dict)
+    nodes: dict[str, ty.Node] = field(default_factory=dict)
+    variables: dict[str, ir.StateVariable] = field(default_factory=dict)
+    synced: dict[str, str] = field(default_factory=dict)
+    """For a field that is durable only once synced: the variable that holds what is on disk."""
+    views: dict[str, str] = field(default_factory=dict)
+    """For a view: the field it shows."""
+    messages: dict[str, d.MessageDeclaration] = field(default_factory=dict)
+    operations: dict[str, d.OperationDeclaration] = field(default_factory=dict)
+    serves: dict[str, d.ReceiveDeclaration] = field(default_factory=dict)
+    locks: dict[str, d.LockDeclaration] = field(default_factory=dict)
+    clocks: dict[str, d.ClockDeclaration] = field(default_factory=dict)
+    definitions: dict[str, d.Definition] = field(default_factory=dict)
+    handlers: dict[str, ty.Node | None] = field(default_factory=dict)
+    """Every handler by name, with the kind of node it runs on."""
+    threads: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    """For a kind of node and a thread: the points (`handler.step`) at which a handler may wait on it."""
+    holding: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    """Those of `threads` at which the node's other handlers must wait too."""
+    bounds: dict[str, str] = field(default_factory=dict)
+    actions: list[ir.Action] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    declared: dict[str, Span] = field(default_factory=dict)
+    crashing: set[str] = field(default_factory=set)
+    """Kinds of node that can be down, from the `faults` block or a `halt`."""
+    pausing: set[str] = field(default_factory=set)
+    cutting: set[tuple[str, str]] = field(default_factory=set)
+    """Pairs of kinds, as written and turned round, whose links can be cut."""
+    losing: dict[str, str] = field(default_factory=dict)
+    """For an operation that may lose requests or answers: its budget variable, empty when unlimited."""
+    unique: int = 0
+
+    def declare(self, name: str, span: Span) -> None:
+        """Errors: `HA101` when the name is taken."""
+        if name in self.declared:
+            raise error("HA101", f"`{name}` is declared twice", span, None, (self.declared[name], "first here"))
+        self.declared[name] = span
+
+    def collect(self, failure: SpecError) -> None:
+        """Keep a diagnostic, once."""
+        if failure.diagnostic not in self.diagnostics:
+            self.diagnostics.append(failure.diagnostic)
+
+    def add_enum(self, kind: ty.Enum) -> None:
+        """Make an enum's members known as words."""
+        for member in kind.members:
+            known = self.members.setdefault(member, [])
+            if kind not in known:
+                known.append(kind)
+
+    def variable(self, name: str) -> ir.Variable:
+        """A reference to a declared state variable."""
+        return ir.Variable(name, self.variables[name].type)
+
+    def fresh_name(self, name: str) -> str:
+        """A local's name that no other local of this elaboration has."""
+        self.unique += 1
+        return f"{name}${self.unique}"
+
+
+Sight: TypeAlias = Literal["node", "all"]
+"""`node`: only what the acting node can know. `all`: the whole state, ghosts and faults included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What a local name stands for. `target` is set when it may be assigned."""
+
+    expression: ir.Expression
+    target: ir.Target | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a served operation returns, and the statements that return it."""
+
+    type: ty.Type
+    write: Callable[[Scope, ir.Expression], tuple[ir.Statement, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where an expression or statement stands.
+
+    `actor` is the node the step happens on, `sight` what may be read; `old` whether there is a state before.
+    """
+
+    context: Context
+    locals: tuple[tuple[str, Bound], ...] = ()
+    actor: ir.Expression | None = None
+    actor_kind: ty.Node | None = None
+    sight: Sight = "all"
+    old: bool = False
+    state: bool = True
+    """Whether state may be read at all (not in settings and types)."""
+    expanding: tuple[str, ...] = ()
+    """Definitions being expanded, outermost first."""
+    answer: Answer | None = None
+    """What `answer` does, in a served operation."""
+
+    def find(self, name: str) -> Bound | None:
+        """The innermost local of this name."""
+        return next((bound for known, bound in reversed(self.locals) if known == name), None)
+
+    def bind(self, name: str, bound: Bound) -> Scope:
+        """This scope with one more local."""
+        return replace(self, locals=(*self.locals, (name, bound)))
+
+    def bind_all(self, bounds: Iterable[tuple[str, Bound]]) -> Scope:
+        """This scope with more locals."""
+        return replace(self, locals=(*self.locals, *bounds))
+
+    def seeing(self, sight: Sight) -> Scope:
+        """This scope with another sight."""
+        return replace(self, sight=sight)
+
+
+def describe(kind: ty.Type) -> str:
+    """A type as users write it."""
+    match kind:
+        case ty.Bool():
+            return "bool"
+        case ty.Range(low, high, None):
+            return f"{low}..{high}"
+        case ty.Range(_, high, _):
+            return f"counter up to {high}"
+        case ty.Enum(name, _) | ty.Node(name, _, _) | ty.Identity(name, _) | ty.Record(name, _, _):
+            return name
+        case ty.Option(element):
+            return f"{describe(element)}?"
+        case ty.Set(element):
+            return f"set of {describe(element)}"
+        case ty.Map(key, value):
+            return f"map {describe(key)} to {describe(value)}"
+        case ty.Sequence(element, capacity):
+            return f"sequence of {describe(element)} up to {capacity}"
+        case ty.Bag(element, capacity):
+            return f"bag of {describe(element)} up to {capacity}"

@@ -1,0 +1,294 @@
+"""The declarations of a `.ha` file, untyped, as written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from hacheck.model.language.diagnostics import Span
+from hacheck.model.language.tree import Body, Expression, Name, TypeTree
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """`param`, `switch` or `assumption`; a switch and an assumption are `on` or `off`."""
+
+    kind: Literal["param", "switch", "assumption"]
+    name: Name
+    default: Expression
+    type: TypeTree | None
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypeDeclaration:
+    name: Name
+    type: TypeTree
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDeclaration:
+    name: Name
+    ordered: bool
+    fields: tuple[tuple[Name, TypeTree], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityDeclaration:
+    """`size` is `None` when the pool is to be as large as can ever be needed."""
+
+    name: Name
+    size: Expression | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class FieldDeclaration:
+    """A field of a node, or (outside one) a `shared` or `ghost` variable.
+
+    `durable_if`: the settings under which a field marked `durable` is that.
+    """
+
+    name: Name
+    flags: frozenset[Literal["durable", "synced", "ghost", "state", "shared"]]
+    type: TypeTree
+    initial: Expression | None
+    durable_if: Expression | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ViewDeclaration:
+    """What a node last saw of a field of another kind's nodes."""
+
+    name: Name
+    kind: Name
+    field: Name
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class NodeDeclaration:
+    name: Name
+    size: Expression | None
+    order: Literal["ranked", "symmetric"] | None
+    text: str
+    fields: tuple[FieldDeclaration, ...]
+    views: tuple[ViewDeclaration, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    name: Name
+    type: TypeTree
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDeclaration:
+    name: Name
+    parameters: tuple[Parameter, ...]
+    sender: Name
+    receiver: Name
+    order: Literal["fifo", "unordered", "latest"]
+    datagram: bool
+    capacity: Expression | None
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class OperationDeclaration:
+    name: Name
+    parameters: tuple[Parameter, ...]
+    caller: Name
+    callee: Name
+    returns: TypeTree | None
+    atomic_when: Expression | None
+    timeout_when: Expression | None
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class LockDeclaration:
+    name: Name
+    host: Name | None
+    holder: Name
+    freed_late: bool
+    lease: Expression | None
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ClockDeclaration:
+    kind: Name
+    limit: Expression
+    skew: Expression | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    name: Name
+    parameters: tuple[Parameter, ...]
+    type: TypeTree | None
+    value: Expression
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Clauses:
+    """What stands between a declaration's head and its `do`."""
+
+    text: str
+    source: str
+    when: tuple[Expression, ...]
+    thread: Name | None
+
+
+@dataclass(frozen=True, slots=True)
+class ActionDeclaration:
+    name: Name
+    environment: bool
+    parameters: tuple[Parameter, ...]
+    clauses: Clauses
+    body: Body
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiveDeclaration:
+    """`on message(…) at n from m` and, with `serves`, `serve operation(…) at n from m`."""
+
+    name: Name
+    serves: bool
+    parameters: tuple[Name, ...]
+    at: Name
+    sender: Name
+    clauses: Clauses
+    body: Body
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class LostDeclaration:
+    lock: Name
+    at: Name
+    clauses: Clauses
+    body: Body
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class RestartDeclaration:
+    at: Name
+    kind: Name
+    clauses: Clauses
+    body: Body
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Initially:
+    body: Body
+    span: Span
+
+
+FaultKind = Literal[
+    "crash", "wipe", "pause", "cut", "cut one way", "isolate", "partition", "bridge", "lose", "duplicate", "total"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class FaultDeclaration:
+    """`names`: the kind of node, the two ends of a link, or the message, operation or lock."""
+
+    kind: FaultKind
+    names: tuple[Name, ...]
+    budget: Expression | None
+    for_good: bool
+    when: Expression | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Fair:
+    names: tuple[Name, ...]
+    strong: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyDeclaration:
+    """`premise` is the left side of `~>`."""
+
+    kind: Literal["invariant", "transition", "reachable", "eventually", "leads_to", "deadlock_free"]
+    name: Name
+    text: str
+    source: str
+    premise: Expression | None
+    goal: Expression | None
+    fairness: tuple[Fair, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ObserveDeclaration:
+    event: Name
+    handlers: tuple[Name, ...]
+    when: Expression | None
+    shows: tuple[tuple[Name, Expression], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class CheckDeclaration:
+    """`expect_violated` is empty when all are to hold."""
+
+    name: Name
+    text: str
+    by_request: bool
+    settings: tuple[tuple[Name, Expression], ...]
+    only: tuple[Name, ...]
+    expect_violated: tuple[Name, ...]
+    span: Span
+
+
+Declaration: TypeAlias = (
+    Setting
+    | TypeDeclaration
+    | RecordDeclaration
+    | IdentityDeclaration
+    | FieldDeclaration
+    | NodeDeclaration
+    | MessageDeclaration
+    | OperationDeclaration
+    | LockDeclaration
+    | ClockDeclaration
+    | Definition
+    | ActionDeclaration
+    | ReceiveDeclaration
+    | LostDeclaration
+    | RestartDeclaration
+    | Initially
+    | FaultDeclaration
+    | PropertyDeclaration
+    | ObserveDeclaration
+    | CheckDeclaration
+)
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file as written; `uses` are the library files it names."""
+
+    name: Name
+    library: bool
+    text: str
+    source: str
+    uses: tuple[tuple[str, Span], ...]
+    declarations: tuple[Declaration, ...]

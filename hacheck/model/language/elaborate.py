@@ -1,0 +1,283 @@
+"""From declarations to a system: everything declared, then every handler, fault and property told as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from hacheck.model import ir
+from hacheck.model import types as ty
+from hacheck.model.language import behaviour, clocks, faults, locks, messages, operations, properties, settings
+from hacheck.model.language import declarations as d
+from hacheck.model.language.context import Context, Halt, Scope
+from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, error
+from hacheck.model.language.folding import fold, fold_body
+from hacheck.model.language.fields import declare_field, declare_view, refreshes
+from hacheck.model.language.resolve_types import number, resolve
+from hacheck.model.language.statements import body as statement_body
+
+Kind = TypeVar("Kind")
+
+
+def elaborate(
+    file: d.File, declarations: tuple[d.Declaration, ...], given: settings.Given, at: Span
+) -> tuple[ir.System | None, tuple[Diagnostic, ...]]:
+    """The system under these settings, or everything that is wrong with it.
+
+    Cost: a second pass when a pool of identities has no stated size.
+    """
+    pools: dict[str, int] = {}
+    for _ in range(3):
+        made, context = _Elaboration(file, declarations, given, at, pools).run()
+        if made is None:
+            return None, tuple(context.diagnostics)
+        needed = {name: 1 + _places(made, name) for name in pools}
+        if needed == pools:
+            return made, tuple(context.diagnostics)
+        pools = needed
+    return made, tuple(context.diagnostics)
+
+
+def _places(system: ir.System, name: str) -> int:
+    """How many identities of one type the whole state can hold at once."""
+    return sum(_capacity(variable.type, name) for variable in system.variables)
+
+
+def _capacity(kind: ty.Type, name: str) -> int:
+    match kind:
+        case ty.Identity(found, _):
+            return int(found == name)
+        case ty.Option(element):
+            return _capacity(element, name)
+        case ty.Map(key, value):
+            return ty.cardinality(key) * _capacity(value, name)
+        case ty.Record(_, fields):
+            return sum(_capacity(field, name) for _, field in fields)
+        case ty.Sequence(element, capacity) | ty.Bag(element, capacity):
+            return capacity * _capacity(element, name)
+        case _:
+            return 0
+
+
+class _Elaboration:
+    """One pass over a file. `pools`: sizes of identity types that state none, filled with 1 where unknown."""
+
+    def __init__(
+        self, file: d.File, declarations: tuple[d.Declaration, ...], given: settings.Given, at: Span,
+        pools: dict[str, int],
+    ) -> None:  # fmt: skip
+        self.file, self.declarations, self.given, self.at, self.pools = file, declarations, given, at, pools
+        self.context = Context(at.path)
+
+    def of(self, kind: type[Kind]) -> Iterator[Kind]:
+        return (one for one in self.declarations if isinstance(one, kind))
+
+    def each(self, kind: type[Kind], treat: Callable[[Kind], Any]) -> list[Any]:
+        """Treat every declaration of a kind, collecting what is wrong with each."""
+        made = []
+        for one in self.of(kind):
+            try:
+                made.append(treat(one))
+            except SpecError as failure:
+                self.context.collect(failure)
+        return made
+
+    def attempt(self, treat: Callable[[], Any]) -> Any:
+        try:
+            return treat()
+        except SpecError as failure:
+            self.context.collect(failure)
+            return None
+
+    def run(self) -> tuple[ir.System | None, Context]:
+        context = self.context
+        self.attempt(lambda: settings.declare(context, list(self.of(d.Setting)), self.given, self.at))
+        if context.diagnostics:
+            return None, context
+        self._types()
+        found = self.attempt(lambda: faults.survey(context, list(self.of(d.FaultDeclaration)))) or []
+        self._variables(found)
+        if context.diagnostics:
+            return None, context
+        lines = self._behaviour(found)
+        asked = tuple(one for one in self.each(d.PropertyDeclaration, self._property) if one is not None)
+        shown = tuple(self.each(d.ObserveDeclaration, lambda one: properties.observation(context, one)))
+        initial = self.each(d.Initially, lambda one: statement_body(one.body, Scope(context)))
+        if context.diagnostics:
+            return None, context
+        return self._system(lines, asked, shown, tuple(step for body in initial for step in body)), context
+
+    # ---- declaring ----
+
+    def _types(self) -> None:
+        context = self.context
+        self.each(d.NodeDeclaration, self._node_kind)
+        self.each(d.IdentityDeclaration, self._identity)
+        for one in self.declarations:
+            try:
+                if isinstance(one, d.TypeDeclaration):
+                    context.declare(one.name.text, one.name.span)
+                    context.types[one.name.text] = resolve(context, one.type, one.name.text)
+                elif isinstance(one, d.RecordDeclaration):
+                    self._record(one)
+            except SpecError as failure:
+                context.collect(failure)
+        self.each(d.Definition, self._definition)
+
+    def _node_kind(self, written: d.NodeDeclaration) -> None:
+        context = self.context
+        context.declare(written.name.text, written.name.span)
+        size = 1 if written.size is None else number(context, written.size, "the number of nodes")
+        if not 1 <= size <= 64:
+            raise error("HA111", f"there cannot be {size} {written.name.text}s; 1 to 64 are possible", written.span)
+        kind = ty.Node(written.name.text, size, written.order == "ranked" or size == 1)
+        context.nodes[kind.name] = kind
+        context.types[kind.name] = kind
+
+    def _identity(self, written: d.IdentityDeclaration) -> None:
+        context = self.context
+        context.declare(written.name.text, written.name.span)
+        name = written.name.text
+        if written.size is not None:
+            size = number(context, written.size, "the size of a pool of identities")
+            if size < 1:
+                raise error("HA111", f"a pool of {size} identities is empty", written.span)
+        else:
+            size = self.pools.setdefault(name, 1)
+        context.types[name] = ty.Identity(name, size)
+        context.bounds[name] = f"at most {size} different {name}s remembered at a time"
+
+    def _record(self, written: d.RecordDeclaration) -> None:
+        context, name = self.context, written.name.text
+        context.declare(name, written.name.span)
+        fields: list[tuple[str, ty.Type]] = []
+        for field, kind in written.fields:
+            if field.text in dict(fields):
+                raise error("HA101", f"`{field.text}` is declared twice", field.span)
+            fields.append((field.text, resolve(context, kind, f"{name}.{field.text}")))
+        context.types[name] = ty.Record(name, tuple(fields), written.ordered)
+
+    def _definition(self, written: d.Definition) -> None:
+        self.context.declare(written.name.text, written.name.span)
+        self.context.definitions[written.name.text] = written
+
+    def _variables(self, found: list[faults.Fault]) -> None:
+        context = self.context
+        for one in (*self.of(d.ActionDeclaration), *self.of(d.ReceiveDeclaration), *self.of(d.LostDeclaration)):
+            if behaviour.halts(one) and not self._declared_operation(one):
+                owner = self.attempt(lambda one=one: behaviour.owner_of(context, one))  # type: ignore[misc]
+                context.crashing |= {owner.name} if owner is not None else set()
+        for node in self.of(d.NodeDeclaration):
+            for field in node.fields:
+                self.attempt(lambda field=field, node=node: declare_field(context, field, node))  # type: ignore[misc]
+        self.each(d.FieldDeclaration, lambda field: declare_field(context, field, None))
+        for node in self.of(d.NodeDeclaration):
+            for view in node.views:
+                self.attempt(lambda view=view, node=node: declare_view(context, view, node))  # type: ignore[misc]
+        self.attempt(lambda: faults.declare(context, found))
+        self.each(d.MessageDeclaration, lambda one: messages.declare(context, one))
+        self.each(d.OperationDeclaration, lambda one: operations.declare(context, one))
+        self.each(d.ClockDeclaration, lambda one: clocks.declare(context, one))
+        self.each(d.LockDeclaration, lambda one: locks.declare(context, one))
+
+    def _declared_operation(self, written: Any) -> bool:
+        """Messages and operations are declared later than nodes' status: their receivers are looked up by name."""
+        if not isinstance(written, d.ReceiveDeclaration):
+            return False
+        for one in (*self.of(d.MessageDeclaration), *self.of(d.OperationDeclaration)):
+            if one.name.text == written.name.text:
+                name = one.receiver if isinstance(one, d.MessageDeclaration) else one.callee
+                self.context.crashing |= {name.text} & set(self.context.nodes)
+        return True
+
+    def _behaviour(self, found: list[faults.Fault]) -> list[str]:
+        context = self.context
+        for serve in self.of(d.ReceiveDeclaration):
+            if serve.serves:
+                context.serves[serve.name.text] = serve
+        handlers = [
+            one
+            for one in self.declarations
+            if isinstance(one, d.ActionDeclaration | d.ReceiveDeclaration | d.LostDeclaration)
+        ]
+        for one in handlers:
+            self.attempt(lambda one=one: behaviour.declare_points(context, one))  # type: ignore[misc]
+        self.attempt(lambda: behaviour.declare_threads(context))
+        if context.diagnostics:
+            return []
+        for one in handlers:
+            served = isinstance(one, d.ReceiveDeclaration) and one.serves
+            if served and operations.is_atomic(context, one.name.text):
+                continue
+            self.attempt(lambda one=one: behaviour.build(context, one))  # type: ignore[misc]
+        if context.diagnostics:
+            return []
+        restarts = {one.kind.text: one for one in self.of(d.RestartDeclaration)}
+        for word, hook in restarts.items():
+            if word not in context.nodes:
+                self.attempt(lambda hook=hook: messages.kind_of(context, hook.kind))  # type: ignore[misc]
+        lines = self.attempt(lambda: faults.build(context, found, restarts)) or []
+        context.actions.extend(clocks.actions(context))
+        context.actions.extend(refreshes(context))
+        return list(lines)
+
+    def _property(self, written: d.PropertyDeclaration) -> ir.Property:
+        self.context.declare(written.name.text, written.name.span)
+        return properties.build(self.context, written)
+
+    # ---- putting together ----
+
+    def _system(
+        self, lines: list[str], asked: tuple[ir.Property, ...], shown: tuple[ir.Observation, ...],
+        initial: tuple[ir.Statement, ...],
+    ) -> ir.System:  # fmt: skip
+        context = self.context
+        actions = tuple(_finished(context, action) for action in context.actions)
+        actions = tuple(action for action in actions if action.guard != ir.FALSE)
+        written = [one for one in self.of(d.Setting)]
+        values = {one.name.text: settings.show_setting(context.constants[one.name.text]) for one in written}
+        assumed = tuple(
+            (one.name.text, one.text)
+            for one in written
+            if one.kind == "assumption" and context.constants[one.name.text].value
+        )
+        return ir.System(
+            name=self.file.name.text,
+            description=self.file.text,
+            source=self.file.source,
+            settings=tuple(values.items()),
+            nodes=tuple(context.nodes.values()),
+            variables=tuple(context.variables.values()),
+            initial=fold_body(initial),
+            actions=actions,
+            properties=asked,
+            observations=shown,
+            assumptions=assumed,
+            bounds=tuple(context.bounds.items()),
+            faults=tuple(lines),
+        )
+
+
+def _finished(context: Context, action: ir.Action) -> ir.Action:
+    """The action with halts told as what a crash does, and everything known folded."""
+    body = fold_body(_without_halts(context, action.body))
+    return ir.Action(
+        action.name, action.parameters, fold(action.guard), body, action.kind, action.actor, action.peer,
+        action.handler, action.description, action.source, action.line,
+    )  # fmt: skip
+
+
+def _without_halts(context: Context, body: tuple[Any, ...]) -> tuple[ir.Statement, ...]:
+    made: list[ir.Statement] = []
+    for statement in body:
+        match statement:
+            case Halt(kind, node):
+                made.extend(faults.crash_effects(context, kind, node))
+            case ir.If(condition, then, otherwise):
+                made.append(ir.If(condition, _without_halts(context, then), _without_halts(context, otherwise)))
+            case ir.ForEach(variable, domain, inner):
+                made.append(ir.ForEach(variable, domain, _without_halts(context, inner)))
+            case _:
+                made.append(statement)
+    return tuple(made)
+

@@ -1,0 +1,112 @@
+"""Folding what is known before the exploration: settings, sizes, and all that follows from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hacheck.model import ir
+from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, evaluate
+from hacheck.model.rewrite import rebuild
+from hacheck.model.typing import type_of
+
+
+def fold(expression: Any) -> Any:
+    """The same expression with every part that has a known value replaced by it.
+
+    A part whose evaluation is an error of the spec is left alone: it may never be reached.
+    """
+    return _fold(expression)[0]
+
+
+def _fold(node: Any) -> tuple[Any, frozenset[str] | None]:
+    """The folded node, and the locals it needs; `None` when it needs the state."""
+    match node:
+        case ir.Constant():
+            return node, frozenset()
+        case ir.Local(name, _):
+            return node, frozenset((name,))
+        case ir.Variable() | ir.Fresh():
+            return node, None
+    needs: list[frozenset[str] | None] = []
+
+    def change(part: Any) -> Any:
+        new, needed = _fold(part)
+        needs.append(needed)
+        return new
+
+    node = rebuild(node, change)
+    if isinstance(node, ir.Domain | ir.Target):
+        return node, _union(needs)
+    simpler = _simplify(node)
+    if simpler is not node:
+        return _fold(simpler)
+    needed = _union(needs)
+    if isinstance(node, ir.Quantified | ir.SetOf | ir.MapOf | ir.Extreme) and needed is not None:
+        needed -= {node.variable}
+    if isinstance(node, ir.Old):
+        needed = None
+    if needed == frozenset() and not isinstance(node, ir.Constant):
+        try:
+            return ir.Constant(evaluate(node, Scope({}, ())), type_of(node)), needed
+        except (EvaluationFault, BoundReached):
+            return node, None
+    return node, needed
+
+
+def _union(needs: list[frozenset[str] | None]) -> frozenset[str] | None:
+    total: frozenset[str] = frozenset()
+    for needed in needs:
+        if needed is None:
+            return None
+        total |= needed
+    return total
+
+
+def _simplify(node: Any) -> Any:
+    """Laws that hold whatever the open part is; `and` and `or` may drop a part only where it is not evaluated."""
+    match node:
+        case ir.Binary("and", ir.Constant(left), right):
+            return right if left else ir.FALSE
+        case ir.Binary("or", ir.Constant(left), right):
+            return ir.TRUE if left else right
+        case ir.Binary("implies", ir.Constant(left), right):
+            return right if left else ir.TRUE
+        case ir.Binary("and", left, ir.Constant(True)) | ir.Binary("or", left, ir.Constant(False)):
+            return left
+        case ir.Binary("implies", _, ir.Constant(True)):
+            return ir.TRUE
+        case ir.Unary("not", ir.Unary("not", operand)):
+            return operand
+        case ir.Conditional(ir.Constant(condition), then, otherwise):
+            return then if condition else otherwise
+        case ir.Conditional(_, then, otherwise) if then == otherwise:
+            return then
+    return node
+
+
+def fold_body(body: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Statements with their expressions folded, and branches that are never taken left out."""
+    folded: list[Any] = []
+    for statement in body:
+        folded.extend(_fold_statement(statement))
+    return tuple(folded)
+
+
+def _fold_statement(statement: Any) -> tuple[Any, ...]:
+    match statement:
+        case ir.If(condition, then, otherwise):
+            known = fold(condition)
+            if isinstance(known, ir.Constant):
+                return fold_body(then if known.value else otherwise)
+            first, second = fold_body(then), fold_body(otherwise)
+            return (ir.If(known, first, second),) if first or second else ()
+        case ir.ForEach(variable, domain, body):
+            inner = fold_body(body)
+            return (ir.ForEach(variable, fold(domain), inner),) if inner else ()
+        case ir.Require(condition):
+            known = fold(condition)
+            return () if known == ir.TRUE else (ir.Require(known),)
+        case ir.Cut():
+            return (statement,)
+        case _:
+            return (rebuild(statement, fold),)

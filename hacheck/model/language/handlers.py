@@ -1,0 +1,320 @@
+"""Handlers of several steps: one action for each stretch between two points at which the handler may be interrupted.
+
+Between its steps a handler's place is kept in a variable of its node and thread, and those of its locals that a later
+step reads are kept in variables of the node. A local that no later step reads is not kept, so that it does not tell
+states apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hacheck.model import ir
+from hacheck.model import types as ty
+from hacheck.model.language import locks, operations, statements
+from hacheck.model.language import tree as t
+from hacheck.model.language.context import Bound, Context, Scope
+from hacheck.model.language.diagnostics import Span, SpecError, error
+from hacheck.model.language.expressions import boolean, elaborate
+from hacheck.model.language.operations import conjunction, disjunction
+
+Made = tuple[ir.Statement, ...]
+IDLE = "idle"
+
+
+@dataclass(frozen=True, slots=True)
+class GoTo:
+    """The step ends here; the handler goes on at `point`, or has ended. Replaced once it is known what to keep."""
+
+    point: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """What follows the block being compiled."""
+
+    statements: t.Body
+    scope: Scope
+    then: After | None
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One stretch of a handler: when it may begin, and what it does."""
+
+    condition: ir.Expression
+    body: Made
+    holding: bool
+
+
+@dataclass(slots=True)
+class Handler:
+    """A handler being compiled. `initial` are the locals its head binds: parameters and what was received."""
+
+    context: Context
+    name: str
+    kind: ty.Node
+    actor: ir.Local
+    thread: str
+    points: dict[Span, str]
+    initial: tuple[tuple[str, ir.Expression], ...]
+    at_end: Callable[[Scope], Made]
+    kept: frozenset[str] | None = None
+    """Locals to keep between steps; `None` keeps all (to find out which are needed)."""
+    names: dict[Span, str] = field(default_factory=dict)
+    frames: dict[str, ty.Type] = field(default_factory=dict)
+    segments: dict[str, Segment] = field(default_factory=dict)
+    waiting: list[tuple[str, t.Body, Scope, After | None, t.StepPoint | t.Call]] = field(default_factory=list)
+    end_scope: Scope | None = None
+
+    # ---- locals ----
+
+    def frame_name(self, word: str, span: Span) -> str:
+        """The variable that keeps a local declared at this place."""
+        if span not in self.names:
+            taken = set(self.names.values())
+            candidates = [word, *(f"{word}_{number}" for number in range(2, 100))]
+            self.names[span] = next(one for one in candidates if one not in taken)
+        return f"{self.kind.name}.{self.name}.{self.names[span]}"
+
+    def keep(self, word: str, span: Span, value: ir.Expression, kind: ty.Type, changeable: bool) -> tuple[Made, Bound] | None:
+        """Store a local in its node, if a later step needs it."""
+        name = self.frame_name(word, span)
+        if self.kept is not None and name not in self.kept:
+            return None
+        self.frames[name] = kind
+        target = ir.Target(ir.Variable(name, ty.Map(self.kind, kind)), (self.actor,))
+        read = ir.Index(target.root, self.actor)
+        return (ir.Assign(target, value),), Bound(read, target if changeable else None)
+
+    def plain(self, written: t.Statement, scope: Scope) -> tuple[Made, Scope]:
+        """A statement in which no step ends."""
+        if isinstance(written, t.Let):
+            value, kind = statements.let_type(written, scope)
+            stored = self.keep(written.name.text, written.name.span, value, kind, written.changeable)
+            if stored is not None:
+                return stored[0], scope.bind(written.name.text, stored[1])
+        made, inner = statements.simple(written, scope)
+        named = written.binder.name if isinstance(written, t.Choose) else getattr(written, "result", None)
+        if isinstance(written, t.Choose | t.Call) and named is not None:
+            bound = inner.find(named.text)
+            assert bound is not None
+            kind = ir_type(bound.expression)
+            stored = self.keep(named.text, named.span, bound.expression, kind, False)
+            if stored is not None:
+                return (*made, *stored[0]), inner.bind(named.text, stored[1])
+        return made, inner
+
+    # ---- the flow of control ----
+
+    def sequence(self, written: t.Body, scope: Scope, after: After | None) -> Made:
+        """The statements up to the end of the step, on every way there."""
+        made: list[ir.Statement] = []
+        rest = written
+        while rest:
+            first, rest = rest[0], rest[1:]
+            if isinstance(first, t.Halt):
+                return (*made, *statements.halt(first, scope))
+            if ends_step(first, self.points):
+                return (*made, *self.branch(first, rest, scope, after))
+            more, scope = self.plain(first, scope)
+            made.extend(more)
+        if after is None:
+            return (*made, *self.end())
+        return (*made, *self.sequence(after.statements, after.scope, after.then))
+
+    def branch(self, first: t.Statement, rest: t.Body, scope: Scope, after: After | None) -> Made:
+        """A statement in which a step may end, and all that follows it."""
+        following = After(rest, scope, after)
+        match first:
+            case t.If(condition, then, otherwise):
+                made = self.sequence(then, scope, following), self.sequence(otherwise, scope, following)
+                return (ir.If(boolean(condition, scope), *made),)
+            case t.Acquire(lock, then, otherwise):
+                condition, taken = locks.acquire(lock, scope)
+                made = (*taken, *self.sequence(then, scope, following)), self.sequence(otherwise, scope, following)
+                return (ir.If(condition, *made),)
+            case t.While(condition, inner, span):
+                if not always_ends_step(inner, self.points):
+                    hint = "put a `step` on every way through its body"
+                    raise error("HA130", "each turn of `while` must pass a `step` or a call", span, hint)
+                turn = self.sequence(inner, scope, After((first, *rest), scope, after))
+                return (ir.If(boolean(condition, scope), turn, self.sequence(rest, scope, after)),)
+            case t.For():
+                return self.sequence((*unrolled(first, scope), *rest), scope, after)
+            case t.StepPoint():
+                return self.wait(first, rest, scope, after)
+            case t.Call():
+                return (*self.ask(first, scope), *self.wait(first, rest, scope, after))
+            case _:
+                assert isinstance(first, t.Finish)
+                return self.end()
+
+    def wait(self, at: t.StepPoint | t.Call, rest: t.Body, scope: Scope, after: After | None) -> Made:
+        """The step ends here; what follows is a segment of its own."""
+        point = self.points[at.span]
+        if point not in self.segments and all(point != other for other, *_ in self.waiting):
+            self.waiting.append((point, rest, scope, after, at))
+        return (GoTo(point),)  # type: ignore[return-value]  # replaced before the model is done
+
+    def end(self) -> Made:
+        """The handler has ended."""
+        assert self.end_scope is not None
+        return (*self.at_end(self.end_scope), GoTo(None))  # type: ignore[return-value]
+
+    # ---- calls that take several steps ----
+
+    def ask(self, written: t.Call, scope: Scope) -> Made:
+        """The requests of a call go out."""
+        operation = operations.find(self.context, written.operation)
+        request = ir.Local(self.context.fresh_name("request"), operation.request)
+        value = operations.request_of(operation, written, scope)
+        made: list[ir.Statement] = [ir.Let(request.name, operation.request, value)]
+        callee = ir.Local(self.context.fresh_name("callee"), operation.callee)
+        placed = operations.place_request(operation, scope, callee, request)
+        if written.at_each:
+            asked = elaborate(written.at, scope, ty.Set(operation.callee))
+            made.append(ir.ForEach(callee.name, ir.Domain(operation.callee, asked, None), placed))
+        else:
+            at = elaborate(written.at, scope, operation.callee)
+            made += [ir.Let(callee.name, operation.callee, at), *placed]
+        return tuple(made)
+
+    def answered(self, written: t.Call, scope: Scope) -> tuple[ir.Expression, Made, Scope]:
+        """When the caller goes on, how it takes what came, and the scope after that."""
+        operation = operations.find(self.context, written.operation)
+        taking = self._all_answers if written.at_each else self._one_answer
+        condition, made, result = taking(operation, written, scope)
+        if written.result is None:
+            return condition, made, scope
+        stored = self.keep(written.result.text, written.result.span, result, result.type, False)
+        if stored is None:
+            return condition, made, scope.bind(written.result.text, Bound(result))
+        return condition, (*made, *stored[0]), scope.bind(written.result.text, stored[1])
+
+    def _one_answer(
+        self, operation: operations.Operation, written: t.Call, scope: Scope
+    ) -> tuple[ir.Expression, Made, ir.Local]:
+        callee = elaborate(written.at, scope, operation.callee)
+        answer = operation.at(self.context, "answer", self.actor, callee)
+        here = ir.Binary("!=", answer, operation.no_answer)
+        gave_up = operations.failed(operation, scope, self.actor, callee)
+        got = ir.Local(self.context.fresh_name("answered"), ty.Bool())
+        either = disjunction(conjunction(got, here), conjunction(ir.Unary("not", got), gave_up))
+        result = ir.Local(self.context.fresh_name("answer"), ty.Option(operation.result))
+        value = ir.Conditional(got, answer, operation.no_answer)
+        made = (
+            ir.Choose(got.name, ir.Domain(ty.Bool(), None, either)),
+            ir.Let(result.name, result.type, value),
+            *operations.forget(operation, scope, self.actor, callee),
+        )
+        return disjunction(here, gave_up), made, result
+
+    def _all_answers(
+        self, operation: operations.Operation, written: t.Call, scope: Scope
+    ) -> tuple[ir.Expression, Made, ir.Local]:
+        callee = ir.Local(self.context.fresh_name("callee"), operation.callee)
+        answer = operation.at(self.context, "answer", self.actor, callee)
+        here = ir.Binary("!=", answer, operation.no_answer)
+        settled = disjunction(here, ir.Unary("not", operation.at(self.context, "waiting", self.actor, callee)))
+        everyone = ir.Domain(operation.callee, None, None)
+        whole = ty.Map(operation.callee, ty.Option(operation.result))
+        result = ir.Local(self.context.fresh_name("answers"), whole)
+        made = (
+            ir.Let(result.name, whole, ir.MapOf(callee.name, operation.callee, answer, whole.value)),
+            ir.ForEach(callee.name, everyone, operations.forget(operation, scope, self.actor, callee)),
+        )
+        return ir.Quantified("every", callee.name, everyone, settled), made, result
+
+    # ---- all together ----
+
+    def compile(self, written: t.Body, scope: Scope) -> None:
+        """Fill `segments`, the first one under the name `IDLE`."""
+        made: list[ir.Statement] = []
+        for word, value in self.initial:
+            known = value == self.actor or not self.points
+            stored = None if known else self.keep(word, Span(word, 0, 0), value, ir_type(value), False)
+            if stored is not None:
+                made.extend(stored[0])
+                scope = scope.bind(word, stored[1])
+            else:
+                scope = scope.bind(word, Bound(value))
+        self.end_scope = scope
+        self.segments[IDLE] = Segment(ir.TRUE, (*made, *self.sequence(written, scope, None)), False)
+        while self.waiting:
+            point, rest, at_scope, after, at = self.waiting.pop(0)
+            try:
+                self.segments[point] = self._segment(rest, at_scope, after, at)
+            except SpecError as failure:
+                self.context.collect(failure)
+                self.segments[point] = Segment(ir.TRUE, (), False)
+
+    def _segment(self, rest: t.Body, scope: Scope, after: After | None, at: t.StepPoint | t.Call) -> Segment:
+        if isinstance(at, t.StepPoint):
+            condition = ir.TRUE if at.when is None else boolean(at.when, scope)
+            return Segment(condition, self.sequence(rest, scope, after), at.holding)
+        condition, made, inner = self.answered(at, scope)
+        return Segment(condition, (*made, *self.sequence(rest, inner, after)), False)
+
+
+def ir_type(expression: ir.Expression) -> ty.Type:
+    """The type of a local's value."""
+    from hacheck.model.typing import type_of
+
+    return type_of(expression)
+
+
+def unrolled(written: t.For, scope: Scope) -> t.Body:
+    """A loop with steps inside: the elements still to come are kept, and one is taken each turn.
+
+    Elements come in order; symmetric nodes have none, so any may be next.
+    """
+    span, name = written.span, written.binder.name
+    left = t.Name(f"{name.text} to come", name.span)
+    all_of_them = t.Image(name, written.binder, written.where, span)
+    taken: t.Statement
+    kind = ir_type(elaborate(all_of_them, scope))
+    assert isinstance(kind, ty.Set)
+    if isinstance(kind.element, ty.Node) and not kind.element.ranked and kind.element.size > 1:
+        taken = t.Choose(t.Binder(name, None, left, span), None, span)
+    else:
+        best = t.Best("min", t.Binder(name, None, left, span), None, t.Number(0, span), span)
+        taken = t.Let(name, None, best, False, span)
+    fewer = t.Infix("without", left, name, span)
+    turn = (taken, t.Assign(t.Place(left, (), (), span), fewer, span), *written.body)
+    some_left = t.Infix("!=", left, t.Braces((), span), span)
+    kept = t.Name(left.text, Span(span.path, span.start, span.start))
+    return (t.Let(kept, None, all_of_them, True, span), t.While(some_left, turn, span))
+
+
+def ends_step(written: t.Statement, points: dict[Span, str]) -> bool:
+    """Whether a step may end inside the statement."""
+    match written:
+        case t.StepPoint() | t.Finish() | t.Halt():
+            return True
+        case t.Call():
+            return written.span in points
+        case t.While():
+            return True
+        case t.If(_, then, otherwise) | t.Acquire(_, then, otherwise):
+            return any(ends_step(one, points) for one in (*then, *otherwise))
+        case t.For(_, _, inner):
+            return any(ends_step(one, points) for one in inner)
+        case _:
+            return False
+
+
+def always_ends_step(body: t.Body, points: dict[Span, str]) -> bool:
+    """Whether a step ends on every way through the block."""
+    for one in body:
+        match one:
+            case t.StepPoint() | t.Finish() | t.Halt():
+                return True
+            case t.Call() if one.span in points:
+                return True
+            case t.If(_, then, otherwise) | t.Acquire(_, then, otherwise):
+                if always_ends_step(then, points) and always_ends_step(otherwise, points):
+                    return True
+            case _:
+                continue
+    return False

@@ -1,0 +1,205 @@
+"""Messages: what is under way on each link, sending, receiving.
+
+A message under way is part of the state: for each sender and receiver what is under way between them, as an option
+(one place), a sequence (`fifo`) or a bag (unordered). Over a connection (the default) a message sent to a node that is
+down or cut off is lost at once and its sender does not learn it; `datagram` messages wait.
+"""
+
+from __future__ import annotations
+
+from hacheck.model import ir
+from hacheck.model import types as ty
+from hacheck.model.language import declarations as d
+from hacheck.model.language import tree as t
+from hacheck.model.language.context import Bound, Context, Scope
+from hacheck.model.language.diagnostics import error, near
+from hacheck.model.language.expressions import elaborate
+from hacheck.model.language.functions import fill, is_connected, is_up
+from hacheck.model.language.resolve_types import number, resolve
+from hacheck.model.typing import type_of
+
+
+def kind_of(context: Context, name: t.Name) -> ty.Node:
+    """The kind of node a name stands for. Errors: `HA102` when there is none."""
+    if name.text not in context.nodes:
+        raise error("HA102", f"there is no kind of node `{name.text}`", name.span, near(name.text, context.nodes))
+    return context.nodes[name.text]
+
+
+def channel_name(message: str) -> str:
+    """The variable that holds what is under way."""
+    return f"message.{message}"
+
+
+def declare(context: Context, written: d.MessageDeclaration) -> None:
+    """The state of a message's links."""
+    context.declare(written.name.text, written.name.span)
+    sender, receiver = kind_of(context, written.sender), kind_of(context, written.receiver)
+    name = channel_name(written.name.text)
+    payload = ty.Record(written.name.text, fields_of(context, written.parameters, written.name.text))
+    capacity = 1 if written.capacity is None else number(context, written.capacity, "the number under way")
+    if capacity < 1:
+        raise error("HA111", f"a link that holds {capacity} messages carries none", written.span)
+    slot: ty.Type = ty.Option(payload)
+    if capacity > 1 and written.order == "fifo":
+        slot = ty.Sequence(payload, capacity)
+    elif capacity > 1 and written.order == "unordered":
+        slot = ty.Bag(payload, capacity)
+    elif capacity > 1:
+        raise error("HA111", "of a `latest` message only one is under way on a link", written.span)
+    if written.order != "latest":
+        context.bounds[f"capacity of {name}"] = f"at most {capacity} {written.name.text} under way on each link"
+    whole = ty.Map(sender, ty.Map(receiver, slot))
+    context.variables[name] = ir.StateVariable(name, whole, ty.default(whole), None, "channel")
+    context.messages[written.name.text] = written
+
+
+def fields_of(context: Context, parameters: tuple[d.Parameter, ...], what: str) -> tuple[tuple[str, ty.Type], ...]:
+    """Names and types of a message's or operation's parameters."""
+    made: list[tuple[str, ty.Type]] = []
+    for parameter in parameters:
+        if parameter.name.text in dict(made):
+            raise error("HA101", f"`{parameter.name.text}` is declared twice", parameter.name.span)
+        made.append((parameter.name.text, resolve(context, parameter.type, f"{what}.{parameter.name.text}")))
+    return tuple(made)
+
+
+def slot_type(context: Context, message: str) -> tuple[ty.Type, ty.Record]:
+    """The type of one link's state, and of one message."""
+    whole = context.variables[channel_name(message)].type
+    assert isinstance(whole, ty.Map)
+    assert isinstance(whole.value, ty.Map)
+    slot = whole.value.value
+    assert isinstance(slot, ty.Option | ty.Sequence | ty.Bag)
+    assert isinstance(slot.element, ty.Record)
+    return slot, slot.element
+
+
+def slot_of(context: Context, message: str, sender: ir.Expression, receiver: ir.Expression) -> ir.Expression:
+    """What is under way from one node to another."""
+    return ir.Index(ir.Index(context.variable(channel_name(message)), sender), receiver)
+
+
+def slot_target(context: Context, message: str, sender: ir.Expression, receiver: ir.Expression) -> ir.Target:
+    """The place an assignment to a link writes."""
+    return ir.Target(context.variable(channel_name(message)), (sender, receiver))
+
+
+def send(written: t.Send, scope: Scope) -> tuple[ir.Statement, ...]:
+    """The statements of `send`."""
+    context = scope.context
+    message = context.messages.get(written.message.text)
+    if message is None:
+        hint = near(written.message.text, context.messages)
+        raise error("HA103", f"there is no message `{written.message.text}`", written.message.span, hint)
+    sender, receiver = kind_of(context, message.sender), kind_of(context, message.receiver)
+    if scope.actor is None or scope.actor_kind != sender:
+        raise error("HA122", f"only a {sender.name} sends `{message.name.text}`", written.span)
+    _, payload = slot_type(context, message.name.text)
+    value = ir.MakeRecord(
+        payload, fill(payload.fields, written.arguments, message.name.text, written.span, scope)
+    )
+    if not written.to_each:
+        to = elaborate(written.to, scope, receiver)
+        unique = context.fresh_name("to")
+        place = ir.Local(unique, receiver)
+        return (ir.Let(unique, receiver, to), *_put(scope, message, scope.actor, place, value))
+    unique = context.fresh_name("to")
+    place = ir.Local(unique, receiver)
+    return (_for_each(written.to, scope, receiver, unique, _put(scope, message, scope.actor, place, value)),)
+
+
+def _for_each(
+    written: t.Expression, scope: Scope, kind: ty.Node, variable: str, body: tuple[ir.Statement, ...]
+) -> ir.Statement:
+    domain = ir.Domain(kind, elaborate(written, scope, ty.Set(kind)), None)
+    return ir.ForEach(variable, domain, body)
+
+
+def _put(
+    scope: Scope, message: d.MessageDeclaration, sender: ir.Expression, to: ir.Expression, value: ir.Expression
+) -> tuple[ir.Statement, ...]:
+    """One message onto its link, if the link takes it."""
+    context, name = scope.context, message.name.text
+    slot, _ = slot_type(context, name)
+    target, current = slot_target(context, name, sender, to), slot_of(context, name, sender, to)
+    placed: tuple[ir.Statement, ...]
+    if message.order == "latest":
+        placed = (ir.Assign(target, ir.Unary("some", value)),)
+    elif isinstance(slot, ty.Option):
+        full = ir.Binary("!=", current, ir.Constant(None, slot))
+        put = (ir.Assign(target, ir.Unary("some", value)),)
+        placed = (ir.If(full, (ir.Cut(f"capacity of {channel_name(name)}"),), put),)
+    else:
+        operator = "append" if isinstance(slot, ty.Sequence) else "with"
+        placed = (ir.Assign(target, ir.Binary(operator, current, value)),)  # type: ignore[arg-type]
+    if message.datagram:
+        return placed
+    kind = type_of(to)
+    assert isinstance(kind, ty.Node)
+    reached = ir.Binary("and", is_connected(scope, sender, to), is_up(scope, to, kind))
+    return (ir.If(reached, placed, ()),)
+
+
+def receipt(
+    context: Context, message: str, sender: ir.Expression, receiver: ir.Expression
+) -> tuple[ir.Expression, ir.Expression, tuple[ir.Statement, ...], tuple[ir.Statement, ...]]:
+    """How a message is taken from its link: whether there is one, the one that would be taken (when the link is not
+    a bag), the statements that bind it, and those that remove it.
+
+    The bound message is the local `message`.
+    """
+    slot, payload = slot_type(context, message)
+    current = slot_of(context, message, sender, receiver)
+    target = slot_target(context, message, sender, receiver)
+    local = ir.Local("message", payload)
+    match slot:
+        case ty.Option():
+            there: ir.Expression = ir.Binary("!=", current, ir.Constant(None, slot))
+            head: ir.Expression = ir.Unary("value", current)
+            take: ir.Statement = ir.Assign(target, ir.Constant(None, slot))
+        case ty.Sequence():
+            there = ir.Binary("!=", current, ir.Constant((), slot))
+            head = ir.Unary("first", current)
+            take = ir.Assign(target, ir.Unary("rest", current))
+        case _:
+            there = ir.Binary("!=", current, ir.Constant((), slot))
+            take = ir.Assign(target, ir.Binary("without", current, local))
+            return there, local, (ir.Choose("message", ir.Domain(payload, current, None)),), (take,)
+    return there, head, (ir.Let("message", payload, head),), (take,)
+
+
+def bind_fields(payload: ty.Record, names: tuple[t.Name, ...], value: ir.Expression, written: d.ReceiveDeclaration) -> list[tuple[str, Bound]]:
+    """The names a handler gives to what it received."""
+    if len(names) != len(payload.fields):
+        fields = ", ".join(field for field, _ in payload.fields)
+        message = f"`{payload.name}` carries {len(payload.fields)} value(s) ({fields}), not {len(names)}"
+        raise error("HA108", message, written.span)
+    return [
+        (name.text, Bound(ir.Member(value, field)))
+        for name, (field, _) in zip(names, payload.fields, strict=True)
+    ]
+
+
+def in_flight(written: t.Apply, scope: Scope) -> ir.Expression:
+    """`in_flight(message)` or `in_flight(message, from, to)`: whether any is under way."""
+    context = scope.context
+    first, *ends = written.arguments
+    if not isinstance(first.value, t.Name) or first.value.text not in context.messages or len(ends) not in (0, 2):
+        hint = near(str(getattr(first.value, "text", "")), context.messages)
+        raise error("HA108", "`in_flight` takes a message, or a message, its sender and its receiver", written.span, hint)
+    message = context.messages[first.value.text]
+    slot, _ = slot_type(context, message.name.text)
+    empty = ir.Constant(ty.default(slot), slot)
+    kinds = kind_of(context, message.sender), kind_of(context, message.receiver)
+    if ends:
+        made = [elaborate(end.value, scope, kind) for end, kind in zip(ends, kinds, strict=True)]
+        return ir.Binary("!=", slot_of(context, message.name.text, made[0], made[1]), empty)
+    names = context.fresh_name("from"), context.fresh_name("to")
+    places = [ir.Local(name, kind) for name, kind in zip(names, kinds, strict=True)]
+    body: ir.Expression = ir.Binary("!=", slot_of(context, message.name.text, places[0], places[1]), empty)
+    for name, kind in reversed(list(zip(names, kinds, strict=True))):
+        body = ir.Quantified("some", name, ir.Domain(kind, None, None), body)
+    return body
+
+

@@ -1,0 +1,329 @@
+"""Operations: requests that are answered, or fail without the caller knowing how far they came.
+
+A call has three outcomes: done and answered; done, but the answer lost; not done. The caller cannot tell the last two
+apart. Split (the default), request, service and answer are separate steps and the caller waits between them; with
+`atomic when` they are one step, which has the same three outcomes.
+
+Of each caller and callee the state holds the `request` that is under way, whether the caller is `waiting`, and the
+`answer` on its way back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from hacheck.model import ir
+from hacheck.model import types as ty
+from hacheck.model.language import declarations as d
+from hacheck.model.language import tree as t
+from hacheck.model.language.context import Answer, Bound, Context, Scope
+from hacheck.model.language.diagnostics import error, near
+from hacheck.model.language.expressions import boolean, elaborate
+from hacheck.model.language.folding import fold
+from hacheck.model.language.functions import fill, is_connected, is_running, is_up
+from hacheck.model.language.messages import fields_of, kind_of
+from hacheck.model.language.resolve_types import resolve
+
+OUTCOME = ty.Enum("outcome", ("answered", "not done", "answer lost"))
+DONE = ty.Enum("done", ("done",))
+"""What an operation that returns nothing answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation's types and variables."""
+
+    declaration: d.OperationDeclaration
+    caller: ty.Node
+    callee: ty.Node
+    request: ty.Record
+    result: ty.Type
+
+    @property
+    def name(self) -> str:
+        return self.declaration.name.text
+
+    def variable(self, context: Context, part: str) -> ir.Variable:
+        """Of `request`, `waiting`, `answer`, `serving`."""
+        return context.variable(f"operation.{self.name}.{part}")
+
+    def at(self, context: Context, part: str, caller: ir.Expression, callee: ir.Expression) -> ir.Expression:
+        """One link's part of the state."""
+        return ir.Index(ir.Index(self.variable(context, part), caller), callee)
+
+    def write(
+        self, context: Context, part: str, caller: ir.Expression, callee: ir.Expression, value: ir.Expression
+    ) -> ir.Statement:
+        """An assignment to one link's part of the state."""
+        return ir.Assign(ir.Target(self.variable(context, part), (caller, callee)), value)
+
+    @property
+    def no_request(self) -> ir.Constant:
+        return ir.Constant(None, ty.Option(self.request))
+
+    @property
+    def no_answer(self) -> ir.Constant:
+        return ir.Constant(None, ty.Option(self.result))
+
+
+def find(context: Context, name: t.Name) -> Operation:
+    """The operation of this name. Errors: `HA103` when there is none."""
+    declaration = context.operations.get(name.text)
+    if declaration is None:
+        raise error("HA103", f"there is no operation `{name.text}`", name.span, near(name.text, context.operations))
+    caller, callee = kind_of(context, declaration.caller), kind_of(context, declaration.callee)
+    request = ty.Record(name.text, fields_of(context, declaration.parameters, name.text))
+    result = DONE if declaration.returns is None else resolve(context, declaration.returns, f"{name.text} result")
+    return Operation(declaration, caller, callee, request, result)
+
+
+def is_atomic(context: Context, name: str) -> bool:
+    """Whether the settings make calls of this operation one step. Errors: `HA110` when they do not decide it."""
+    declaration = context.operations[name]
+    if declaration.atomic_when is None:
+        return False
+    known = fold(boolean(declaration.atomic_when, Scope(context, state=False)))
+    if not isinstance(known, ir.Constant):
+        raise error("HA110", "`atomic when` must be decided by the settings", declaration.atomic_when.span)
+    return bool(known.value)
+
+
+def declare(context: Context, written: d.OperationDeclaration) -> None:
+    """The state of an operation's links; none for one that is atomic."""
+    context.declare(written.name.text, written.name.span)
+    context.operations[written.name.text] = written
+    operation = find(context, written.name)
+    if is_atomic(context, written.name.text):
+        return
+    parts: tuple[tuple[str, ty.Type], ...] = (
+        ("request", ty.Option(operation.request)),
+        ("waiting", ty.Bool()),
+        ("answer", ty.Option(operation.result)),
+        ("serving", ty.Bool()),
+    )
+    context.bounds[f"calls of {written.name.text}"] = (
+        f"at most 1 request of {written.name.text} under way from a caller to a callee"
+    )
+    for part, kind in parts:
+        whole = ty.Map(operation.caller, ty.Map(operation.callee, kind))
+        name = f"operation.{written.name.text}.{part}"
+        context.variables[name] = ir.StateVariable(name, whole, ty.default(whole), None, "channel")
+
+
+def request_of(operation: Operation, written: t.Call, scope: Scope) -> ir.Expression:
+    """The request a call sends. Errors: `HA122` when this kind of node does not call the operation."""
+    if scope.actor is None or scope.actor_kind != operation.caller:
+        raise error("HA122", f"only a {operation.caller.name} calls `{operation.name}`", written.span)
+    arguments = fill(operation.request.fields, written.arguments, operation.name, written.span, scope)
+    return ir.MakeRecord(operation.request, arguments)
+
+
+def conjunction(*parts: ir.Expression) -> ir.Expression:
+    """All of these, in order."""
+    made: ir.Expression = ir.TRUE
+    for part in parts:
+        made = part if made == ir.TRUE else made if part == ir.TRUE else ir.Binary("and", made, part)
+    return made
+
+
+def disjunction(*parts: ir.Expression) -> ir.Expression:
+    """Any of these, in order."""
+    made: ir.Expression = ir.FALSE
+    for part in parts:
+        made = part if made == ir.FALSE else made if part == ir.FALSE else ir.Binary("or", made, part)
+    return made
+
+
+def may_time_out(operation: Operation, scope: Scope, caller: ir.Expression, callee: ir.Expression) -> ir.Expression:
+    """Whether the caller may give up although nothing failed: the spec's `timeout when`, in terms of the callee."""
+    written = operation.declaration.timeout_when
+    if written is None:
+        return ir.FALSE
+    inner = replace(scope, locals=(("caller", Bound(caller)), ("callee", Bound(callee))), sight="all")
+    return boolean(written, inner)
+
+
+def reaches(operation: Operation, scope: Scope, caller: ir.Expression, callee: ir.Expression) -> ir.Expression:
+    """Whether a request would be served now and its answer come back."""
+    return conjunction(
+        is_running(scope, callee, operation.callee),
+        is_connected(scope, caller, callee),
+        is_connected(scope, callee, caller),
+    )
+
+
+# ---- one step ----
+
+
+def call_atomically(written: t.Call, scope: Scope) -> tuple[tuple[ir.Statement, ...], Scope]:
+    """A call within one step: the callee's `serve` is put in here, with the three outcomes.
+
+    Errors: `HA130` when the operation is not atomic: then the call must be a step of its own.
+    """
+    context = scope.context
+    operation = find(context, written.operation)
+    if not is_atomic(context, operation.name):
+        hint = "a call inside `for` or a single step needs `atomic when`, or write `call … at each …`"
+        raise error("HA130", "the caller waits for the answer, which ends the step", written.span, hint)
+    request = ir.Local(context.fresh_name("request"), operation.request)
+    made: list[ir.Statement] = [ir.Let(request.name, operation.request, request_of(operation, written, scope))]
+    answer_type = ty.Option(operation.result)
+    result_name = context.fresh_name(written.result.text if written.result else "answer")
+    if not written.at_each:
+        result = ir.Local(result_name, answer_type)
+        made.append(ir.Let(result_name, answer_type, operation.no_answer))
+        callee = ir.Local(context.fresh_name("callee"), operation.callee)
+        made.append(ir.Let(callee.name, operation.callee, elaborate(written.at, scope, operation.callee)))
+        made.extend(_outcomes(operation, scope, callee, request, ir.Target(result)))
+        return tuple(made), _bound(written, scope, result)
+    whole = ty.Map(operation.callee, answer_type)
+    results = ir.Local(result_name, whole)
+    made.append(ir.Let(result_name, whole, ir.Constant(ty.default(whole), whole)))
+    callee = ir.Local(context.fresh_name("callee"), operation.callee)
+    domain = ir.Domain(operation.callee, elaborate(written.at, scope, ty.Set(operation.callee)), None)
+    body = _outcomes(operation, scope, callee, request, ir.Target(results, (callee,)))
+    made.append(ir.ForEach(callee.name, domain, body))
+    return tuple(made), _bound(written, scope, results)
+
+
+def _bound(written: t.Call, scope: Scope, result: ir.Expression) -> Scope:
+    return scope if written.result is None else scope.bind(written.result.text, Bound(result))
+
+
+def _outcomes(
+    operation: Operation, scope: Scope, callee: ir.Expression, request: ir.Expression, result: ir.Target
+) -> tuple[ir.Statement, ...]:
+    assert scope.actor is not None
+    context = scope.context
+    outcome = ir.Local(context.fresh_name("outcome"), OUTCOME)
+    answered, not_done, lost = (ir.Constant(member, OUTCOME) for member in OUTCOME.members)
+    slow = may_time_out(operation, scope, scope.actor, callee)
+    budget = context.losing.get(operation.name)
+    if budget is not None:
+        left = ir.TRUE if not budget else _left(context, budget)
+        slow = disjunction(slow, left)
+    reached = reaches(operation, scope, scope.actor, callee)
+    arrives = conjunction(is_running(scope, callee, operation.callee), is_connected(scope, scope.actor, callee))
+    allowed = disjunction(
+        conjunction(ir.Binary("==", outcome, answered), reached),
+        conjunction(ir.Binary("==", outcome, not_done), disjunction(ir.Unary("not", reached), slow)),
+        conjunction(
+            ir.Binary("==", outcome, lost),
+            arrives,
+            disjunction(ir.Unary("not", is_connected(scope, callee, scope.actor)), slow),
+        ),
+    )
+    served, answer = _serve_here(operation, scope, callee, request)
+    store = ir.If(ir.Binary("==", outcome, answered), (ir.Assign(result, ir.Unary("some", answer)),), ())
+    spent: tuple[ir.Statement, ...] = ()
+    if budget:
+        spend = ir.Assign(
+            ir.Target(context.variable(budget)),
+            ir.Binary("-", context.variable(budget), ir.Constant(1, ty.Range(1, 1))),
+        )
+        failed = conjunction(ir.Binary("!=", outcome, answered), reached)
+        spent = (ir.If(failed, (spend,), ()),)
+    return (
+        ir.Choose(outcome.name, ir.Domain(OUTCOME, None, allowed)),
+        *spent,
+        ir.If(ir.Binary("!=", outcome, not_done), (*served, store), ()),
+    )
+
+
+def _left(context: Context, budget: str) -> ir.Expression:
+    return ir.Binary("<", ir.Constant(0, ty.Range(0, 0)), context.variable(budget))
+
+
+def _serve_here(
+    operation: Operation, scope: Scope, callee: ir.Expression, request: ir.Expression
+) -> tuple[tuple[ir.Statement, ...], ir.Expression]:
+    """The callee's handler as statements, and its answer."""
+    from hacheck.model.language.statements import body
+
+    context = scope.context
+    serve = served_by(context, operation)
+    assert scope.actor is not None
+    answer = ir.Local(context.fresh_name("answer"), operation.result)
+    writing = Answer(operation.result, lambda _, value: (ir.Assign(ir.Target(answer), value),))
+    fields = [(field, ir.Member(request, field)) for field, _ in operation.request.fields]
+    inner = serve_scope(context, operation, serve, callee, scope.actor, dict(fields), writing)
+    guards = tuple(ir.Require(boolean(condition, inner)) for condition in serve.clauses.when)
+    made = (
+        ir.Let(answer.name, operation.result, ir.Constant(ty.default(operation.result), operation.result)),
+        *guards,
+        *body(serve.body, inner),
+    )
+    return made, answer
+
+
+def served_by(context: Context, operation: Operation) -> d.ReceiveDeclaration:
+    """Who serves an operation. Errors: `HA126` when nobody does."""
+    serve = context.serves.get(operation.name)
+    if serve is None:
+        hint = f"add `serve {operation.name}(…) at n from m do …`"
+        raise error("HA126", f"nothing serves `{operation.name}`", operation.declaration.span, hint)
+    return serve
+
+
+def serve_scope(
+    context: Context,
+    operation: Operation,
+    serve: d.ReceiveDeclaration,
+    callee: ir.Expression,
+    caller: ir.Expression,
+    values: Mapping[str, ir.Expression],
+    answer: Answer | None,
+) -> Scope:
+    """What a `serve` block knows: itself, its caller, the request's values."""
+    fields = operation.request.fields
+    if len(serve.parameters) != len(fields):
+        names = ", ".join(field for field, _ in fields)
+        message = f"`{operation.name}` has {len(fields)} parameter(s) ({names}), not {len(serve.parameters)}"
+        raise error("HA108", message, serve.span)
+    bounds = [(name.text, Bound(values[field])) for name, (field, _) in zip(serve.parameters, fields, strict=True)]
+    ends = [(serve.at.text, Bound(callee)), (serve.sender.text, Bound(caller))]
+    return Scope(context, (*ends, *bounds), callee, operation.callee, "node", answer=answer)
+
+
+# ---- in steps ----
+
+
+def place_request(
+    operation: Operation, scope: Scope, callee: ir.Expression, request: ir.Expression
+) -> tuple[ir.Statement, ...]:
+    """The request goes out. One still under way from an earlier call is a bound of the exploration."""
+    assert scope.actor is not None
+    context, caller = scope.context, scope.actor
+    under_way = ir.Binary("!=", operation.at(context, "request", caller, callee), operation.no_request)
+    serving = operation.at(context, "serving", caller, callee)
+    reached = conjunction(is_up(scope, callee, operation.callee), is_connected(scope, caller, callee))
+    put = operation.write(context, "request", caller, callee, ir.Unary("some", request))
+    return (
+        ir.If(disjunction(under_way, serving), (ir.Cut(f"calls of {operation.name}"),), ()),
+        operation.write(context, "waiting", caller, callee, ir.TRUE),
+        ir.If(reached, (put,), ()),
+    )
+
+
+def failed(operation: Operation, scope: Scope, caller: ir.Expression, callee: ir.Expression) -> ir.Expression:
+    """Whether the caller may give up: the callee down, paused or cut off; request or answer lost; or too slow."""
+    context = scope.context
+    nothing_left = conjunction(
+        ir.Binary("==", operation.at(context, "request", caller, callee), operation.no_request),
+        ir.Unary("not", operation.at(context, "serving", caller, callee)),
+        ir.Binary("==", operation.at(context, "answer", caller, callee), operation.no_answer),
+    )
+    return disjunction(
+        ir.Unary("not", reaches(operation, scope, caller, callee)),
+        may_time_out(operation, scope, caller, callee),
+        nothing_left,
+    )
+
+
+def forget(operation: Operation, scope: Scope, caller: ir.Expression, callee: ir.Expression) -> tuple[ir.Statement, ...]:
+    """The caller no longer waits; what is under way stays under way."""
+    return (
+        operation.write(scope.context, "waiting", caller, callee, ir.FALSE),
+        operation.write(scope.context, "answer", caller, callee, operation.no_answer),
+    )

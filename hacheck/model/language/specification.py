@@ -1,0 +1,226 @@
+"""A `.ha` file as a whole: its checks, and the system that each means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from hacheck.model import ir
+from hacheck.model.language import declarations as d
+from hacheck.model.language import tree as t
+from hacheck.model.language.diagnostics import Diagnostic, Span, near
+from hacheck.model.language.elaborate import elaborate
+from hacheck.model.language.parse import parse
+from hacheck.model.language.settings import Given
+
+Reader = Callable[[str], str | None]
+"""The text of a library by its path relative to the spec, or `None` when there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A setting that a check or the command line may change; `kind` is param, switch or assumption."""
+
+    name: str
+    kind: str
+    default: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One question the file asks of itself: settings, and which properties they break.
+
+    `only`: the properties asked, all if empty. `by_request`: run only when named.
+    """
+
+    name: str
+    description: str
+    settings: tuple[tuple[str, str], ...]
+    only: tuple[str, ...]
+    expect_violated: tuple[str, ...]
+    by_request: bool
+    line: int
+    written: d.CheckDeclaration
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A system, or what is wrong with the settings it was asked for under."""
+
+    system: ir.System | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """A file that has been read and found to mean something under every one of its checks' settings."""
+
+    name: str
+    description: str
+    source: str
+    path: str
+    text: str
+    parameters: tuple[Parameter, ...]
+    checks: tuple[Check, ...]
+    file: d.File
+    declarations: tuple[d.Declaration, ...]
+
+    def instantiate(self, settings: Mapping[str, str] | None = None, check: str | None = None) -> Instance:
+        """The system of a check (or of the defaults) with further settings given as text.
+
+        Errors: as diagnostics, for unknown and ill-typed settings and for what they make of the spec.
+        """
+        given: dict[str, str | t.Expression] = {}
+        for one in self.checks:
+            if one.name == check:
+                given.update({name.text: value for name, value in one.written.settings})
+        given.update(settings or {})
+        return Instance(*elaborate(self.file, self.declarations, given, Span(self.path, 0, 0)))
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A specification, or everything that is wrong with its text."""
+
+    specification: Specification | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def load(text: str, path: str, read: Reader | None = None) -> Loaded:
+    """Read a spec, its libraries, and try it under the settings of each of its checks.
+
+    `read` gives the text of libraries. Cost: one elaboration for each different choice of settings.
+    """
+    file, found = parse(text, path)
+    if file is None:
+        return Loaded(None, found)
+    libraries, more = _libraries(file, path, read)
+    diagnostics = [*found, *more]
+    declarations = (*libraries, *file.declarations)
+    checks, wrong = _checks(file)
+    diagnostics.extend(wrong)
+    specification = Specification(
+        name=file.name.text,
+        description=file.text,
+        source=file.source,
+        path=path,
+        text=text,
+        parameters=_parameters(declarations),
+        checks=checks,
+        file=file,
+        declarations=declarations,
+    )
+    if not diagnostics or found:
+        diagnostics.extend(_tried(specification, diagnostics))
+    if any(one.severity == "error" for one in diagnostics):
+        return Loaded(None, tuple(diagnostics))
+    return Loaded(specification, tuple(diagnostics))
+
+
+def _tried(specification: Specification, before: list[Diagnostic]) -> list[Diagnostic]:
+    """What is wrong under the defaults and under each check's settings; after syntax errors only the types' errors."""
+    found: list[Diagnostic] = []
+    tried: set[object] = set()
+    for check in (None, *specification.checks):
+        key = frozenset(check.settings) if check else frozenset()
+        if key in tried:
+            continue
+        tried.add(key)
+        made = specification.instantiate(check=check.name if check else None)
+        found.extend(one for one in made.diagnostics if one not in found)
+        if made.diagnostics:
+            break
+        if made.system is not None and check is None:
+            found.extend(_unknown_properties(specification, made.system))
+    if before:
+        # A declaration with a syntax error is missing, so what refers to it would be reported as unknown.
+        return [one for one in found if one.code not in ("HA102", "HA103")]
+    return found
+
+
+def _unknown_properties(specification: Specification, system: ir.System) -> list[Diagnostic]:
+    known = [one.name for one in system.properties]
+    found = []
+    for check in specification.checks:
+        for name in (*check.written.only, *check.written.expect_violated):
+            if name.text not in known:
+                hint = near(name.text, known)
+                found.append(Diagnostic("HA142", f"there is no property `{name.text}`", name.span, hint=hint))
+    return found
+
+
+def _libraries(
+    file: d.File, path: str, read: Reader | None
+) -> tuple[tuple[d.Declaration, ...], list[Diagnostic]]:
+    declarations: list[d.Declaration] = []
+    diagnostics: list[Diagnostic] = []
+    seen: set[str] = set()
+    waiting = [(name, span, path) for name, span in file.uses]
+    while waiting:
+        name, span, by = waiting.pop(0)
+        full = str(PurePosixPath(by).parent / name)
+        if full in seen:
+            continue
+        seen.add(full)
+        text = None if read is None else read(full)
+        if text is None:
+            hint = "the path is relative to the file that uses it"
+            diagnostics.append(Diagnostic("HA007", f"there is no library `{name}`", span, hint=hint))
+            continue
+        library, wrong = parse(text, full)
+        diagnostics.extend(wrong)
+        if library is not None:
+            declarations.extend(library.declarations)
+            waiting.extend((inner, at, full) for inner, at in library.uses)
+    return tuple(declarations), diagnostics
+
+
+def _checks(file: d.File) -> tuple[tuple[Check, ...], list[Diagnostic]]:
+    made: list[Check] = []
+    wrong: list[Diagnostic] = []
+    for one in file.declarations:
+        if not isinstance(one, d.CheckDeclaration):
+            continue
+        if any(one.name.text == other.name for other in made):
+            wrong.append(Diagnostic("HA101", f"there is a check `{one.name.text}` already", one.name.span))
+            continue
+        made.append(
+            Check(
+                name=one.name.text,
+                description=one.text,
+                settings=tuple((name.text, written_setting(value)) for name, value in one.settings),
+                only=tuple(name.text for name in one.only),
+                expect_violated=tuple(name.text for name in one.expect_violated),
+                by_request=one.by_request,
+                line=one.span.start,
+                written=one,
+            )
+        )
+    return tuple(made), wrong
+
+
+def _parameters(declarations: tuple[d.Declaration, ...]) -> tuple[Parameter, ...]:
+    return tuple(
+        Parameter(one.name.text, one.kind, written_setting(one.default), one.text)
+        for one in declarations
+        if isinstance(one, d.Setting)
+    )
+
+
+def written_setting(value: t.Expression) -> str:
+    """A setting's value as it was written."""
+    match value:
+        case t.Number(number):
+            return str(number)
+        case t.Word(word):
+            return "on" if word else "off"
+        case t.Name(text):
+            return text
+        case t.Prefix("negate", t.Number(number)):
+            return str(-number)
+        case t.Infix(operator, left, right):
+            return f"{written_setting(left)} {operator} {written_setting(right)}"
+        case _:
+            return "..."

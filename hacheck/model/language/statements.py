@@ -1,0 +1,199 @@
+"""From statements as written to the model's statements, where no step ends inside them."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from hacheck.model import ir
+from hacheck.model import types as ty
+from hacheck.model.language import locks, messages, operations
+from hacheck.model.language import tree as t
+from hacheck.model.language.context import Bound, Halt, Scope, describe
+from hacheck.model.language.diagnostics import SpecError, error, near
+from hacheck.model.language.expressions import bind, boolean, elaborate, node_field, variable
+from hacheck.model.language.resolve_types import resolve
+from hacheck.model.typing import type_of
+
+Made = tuple[ir.Statement, ...]
+
+
+def body(written: t.Body, scope: Scope) -> Made:
+    """A block; what it declares is forgotten at its end. Every faulty statement is reported, not only the first."""
+    made: list[ir.Statement] = []
+    for statement in written:
+        try:
+            more, scope = simple(statement, scope)
+            made.extend(more)
+        except SpecError as failure:
+            scope.context.collect(failure)
+            scope = _declared_anyway(statement, scope)
+    return tuple(made)
+
+
+def _declared_anyway(statement: t.Statement, scope: Scope) -> Scope:
+    """Names of a faulty statement stay known, so that their uses are not reported as unknown as well."""
+    match statement:
+        case t.Let(name) | t.Choose(t.Binder(name)) | t.Call(result=t.Name() as name):
+            raise SpecError(scope.context.diagnostics[-1])
+        case _:
+            return scope
+
+
+def simple(written: t.Statement, scope: Scope) -> tuple[Made, Scope]:
+    """The model's statements for one as written, and the scope of the statements after it."""
+    match written:
+        case t.Assign():
+            return _assign(written, scope), scope
+        case t.If(condition, then, otherwise):
+            return (ir.If(boolean(condition, scope), body(then, scope), body(otherwise, scope)),), scope
+        case t.For(binder, where, inner):
+            name, domain, within = bind(binder, where, scope)
+            return (ir.ForEach(name, domain, body(inner, within)),), scope
+        case t.Let():
+            return _let(written, scope)
+        case t.Choose(binder, where):
+            name, domain, within = bind(binder, where, scope)
+            return (ir.Choose(name, domain),), within
+        case t.Require(condition):
+            return (ir.Require(boolean(condition, scope)),), scope
+        case t.Send():
+            return messages.send(written, scope), scope
+        case t.Call():
+            return operations.call_atomically(written, scope)
+        case t.Answer(value):
+            return _answer(written, value, scope), scope
+        case t.Acquire(lock, then, otherwise):
+            condition, taken = locks.acquire(lock, scope)
+            return (ir.If(condition, (*taken, *body(then, scope)), body(otherwise, scope)),), scope
+        case t.Release(lock):
+            return locks.release(lock, scope), scope
+        case t.Sync(written_place):
+            return _sync(written_place, scope), scope
+        case t.Halt():
+            return halt(written, scope), scope
+        case t.While():
+            hint = "a loop within one step goes over something: `for x in S do …`"
+            raise error("HA130", "each turn of `while` must pass a `step` or a call", written.span, hint)
+        case t.StepPoint() | t.Finish():
+            raise error("HA130", "a step cannot end inside a `for`, or where there are no steps", written.span)
+        case _:
+            assert_never(written)
+
+
+def _assign(written: t.Assign, scope: Scope) -> Made:
+    target, kind, ghost = place(written.place, scope)
+    value = elaborate(written.value, scope.seeing("all") if ghost else scope, kind)
+    return (ir.Assign(target, value),)
+
+
+def place(written: t.Place, scope: Scope) -> tuple[ir.Target, ty.Type, bool]:
+    """What an assignment writes, its type, and whether it is a ghost.
+
+    Errors: `HA120` a field of another node, `HA123` something that cannot be assigned.
+    """
+    bound = scope.find(written.root.text)
+    path: list[ir.Expression | str] = []
+    rest = list(zip(written.path, written.keys, strict=True))
+    ghost = False
+    if bound is not None and bound.target is not None:
+        root, kind = bound.target.root, type_of(bound.expression)
+        path.extend(bound.target.path)
+    elif bound is not None or written.root.text in scope.context.nodes:
+        node = elaborate(written.root, scope)
+        owner = type_of(node)
+        if not isinstance(owner, ty.Node) or not rest or not isinstance(rest[0][0], t.Name) or rest[0][1]:
+            hint = "declare it with `var` if it is to change"
+            raise error("HA123", f"`{written.root.text}` cannot be assigned", written.span, hint)
+        field = rest.pop(0)[0]
+        assert isinstance(field, t.Name)
+        ghost = _is_ghost(f"{owner.name}.{field.text}", scope)
+        read = node_field(node, owner, field, scope.seeing("all") if ghost else scope)
+        assert isinstance(read, ir.Index)
+        assert isinstance(read.base, ir.Variable)
+        if scope.context.variables[read.base.name].role == "view":
+            raise error("HA123", f"`{field.text}` is a view; it follows what it shows", written.span)
+        root, kind = read.base, type_of(read)
+        path.append(node)
+    else:
+        root, kind, ghost = _global(written, scope)
+    return ir.Target(root, (*path, *_walk(rest, kind, scope)[0])), _walk(rest, kind, scope)[1], ghost
+
+
+def _is_ghost(name: str, scope: Scope) -> bool:
+    declared = scope.context.variables.get(name)
+    return declared is not None and declared.ghost
+
+
+def _global(written: t.Place, scope: Scope) -> tuple[ir.Variable, ty.Type, bool]:
+    word = written.root.text
+    context = scope.context
+    if word not in context.variables:
+        if word in context.constants:
+            raise error("HA123", f"`{word}` is a setting; it does not change", written.span)
+        raise error("HA103", f"there is no `{word}` to assign", written.root.span, near(word, context.variables))
+    ghost = context.variables[word].ghost
+    root = variable(scope.seeing("all") if ghost else scope, word, written.root.span)
+    assert isinstance(root, ir.Variable)
+    return root, root.type, ghost
+
+
+def _walk(
+    rest: list[tuple[t.Name | t.Expression, bool]], kind: ty.Type, scope: Scope
+) -> tuple[list[ir.Expression | str], ty.Type]:
+    path: list[ir.Expression | str] = []
+    for step, is_key in rest:
+        if is_key:
+            if not isinstance(kind, ty.Map):
+                hint = "a sequence is assigned as a whole" if isinstance(kind, ty.Sequence) else None
+                raise error("HA104", f"{describe(kind)} has no keys to assign", step.span, hint)
+            path.append(elaborate(step, scope, kind.key))  # type: ignore[arg-type]  # a key is an expression
+            kind = kind.value
+        else:
+            assert isinstance(step, t.Name)
+            if not isinstance(kind, ty.Record) or step.text not in dict(kind.fields):
+                raise error("HA103", f"{describe(kind)} has no field `{step.text}`", step.span)
+            path.append(step.text)
+            kind = dict(kind.fields)[step.text]
+    return path, kind
+
+
+def let_type(written: t.Let, scope: Scope) -> tuple[ir.Expression, ty.Type]:
+    """The value and the type of a `let` or `var`."""
+    if written.type is not None:
+        kind = resolve(scope.context, written.type, written.name.text)
+        return elaborate(written.value, scope, kind), kind
+    value = elaborate(written.value, scope)
+    return value, type_of(value)
+
+
+def _let(written: t.Let, scope: Scope) -> tuple[Made, Scope]:
+    value, kind = let_type(written, scope)
+    unique = scope.context.fresh_name(written.name.text)
+    local = ir.Local(unique, kind)
+    target = ir.Target(local) if written.changeable else None
+    return (ir.Let(unique, kind, value),), scope.bind(written.name.text, Bound(local, target))
+
+
+def _answer(written: t.Answer, value: t.Expression, scope: Scope) -> Made:
+    if scope.answer is None:
+        raise error("HA124", "`answer` belongs into `serve`", written.span)
+    return scope.answer.write(scope, elaborate(value, scope, scope.answer.type))
+
+
+def _sync(written: t.Place, scope: Scope) -> Made:
+    target, _, _ = place(written, scope)
+    name = target.root.name
+    if name not in scope.context.synced or len(target.path) != 1:
+        hint = "declare the field `synced`; a `durable` one needs no `sync`"
+        raise error("HA125", "only a `synced` field is written out by `sync`", written.span, hint)
+    stored = scope.context.variable(scope.context.synced[name])
+    node = target.path[0]
+    assert not isinstance(node, str)
+    return (ir.Assign(ir.Target(stored, (node,)), ir.Index(target.root, node)),)
+
+
+def halt(written: t.Halt, scope: Scope) -> Made:
+    """The acting node stops as if it had crashed."""
+    if scope.actor is None or scope.actor_kind is None:
+        raise error("HA122", "the environment cannot halt", written.span)
+    return (Halt(scope.actor_kind, scope.actor),)  # type: ignore[return-value]  # replaced before the model is done
