@@ -23,6 +23,11 @@ Edge = tuple[str, str, int]
 """From which mode to which, by which action (its index)."""
 
 
+WalkReport = Callable[[int, int, int, float], bool]
+"""Told the states found, the steps taken, the states waiting and the seconds since the start; returns whether
+to go on."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModeField:
     """The mode of a kind of node: its variable and, if it can crash, the variable that says whether it is
@@ -125,7 +130,7 @@ def walk(
     fields: tuple[ModeField, ...],
     states_max: int,
     seconds_max: float,
-    report: Callable[[int], bool],
+    report: WalkReport,
 ) -> Sightings:
     """Explores the model breadth-first up to a number of states; if that is not all of them, then by random
     runs.
@@ -144,21 +149,26 @@ def walk(
         tuple(sorted({mode for state in starts for mode in field.modes(state)})) for field in fields
     )
     waiting = deque(starts)
-    going = True
+    going, steps = True, 0
     while waiting and going and len(seen) < states_max and time.monotonic() - begin < seconds_max / 2:
         before = waiting.popleft()
         for outcome in interpreter.outcomes(before):
             if isinstance(outcome, Taken):
                 after = outcome.step.state
                 recorder.step(before, outcome.step.action, after)
+                steps += 1
                 if after not in seen:
                     seen.add(after)
                     recorder.state(after)
                     waiting.append(after)
-        going = report(len(seen))
+        going = report(len(seen), steps, len(waiting), time.monotonic() - begin)
     complete = not waiting
     if not complete and going:
-        _random_runs(interpreter, recorder, starts, seen, begin + seconds_max, states_max * 2, report)
+
+        def tell(found: int) -> bool:
+            return report(found, steps, len(waiting), time.monotonic() - begin)
+
+        _random_runs(interpreter, recorder, starts, seen, begin + seconds_max, states_max * 2, tell)
     return Sightings(
         tuple(frozenset(edges) for edges in recorder.edges),
         tuple(frozenset(modes) for modes in recorder.modes),

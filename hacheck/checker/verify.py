@@ -5,22 +5,34 @@ Every run an engine hands out is replayed here by the reference interpreter befo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from hacheck.checker.engine import Answer, Engine, Limits, PropertyAnswer, Report
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run
-
-if TYPE_CHECKING:
-    from hacheck.model.language import Check
 
 Expectation = Literal["holds", "violated"]
 Outcome = Literal["expected", "unexpected", "undecided"]
 
 Replay = Callable[[System, Run], str | None]
 """Replays a run by the reference interpreter; returns what does not fit, or `None`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a check asks: settings, the properties (all if `only` is empty), and those expected to be violated.
+
+    `by_request`: run only when named.
+    """
+
+    name: str
+    description: str = ""
+    settings: tuple[tuple[str, str], ...] = ()
+    only: tuple[str, ...] = ()
+    expect_violated: tuple[str, ...] = ()
+    by_request: bool = False
 
 
 class RunDoesNotReplay(AssertionError):
@@ -47,7 +59,7 @@ class PropertyResult:
 class CheckResult:
     """One check block: the system it means, what the engine found, and how that compares."""
 
-    check: Check
+    check: Question
     system: System
     answer: Answer
     properties: tuple[PropertyResult, ...]
@@ -71,19 +83,9 @@ class CheckResult:
 class Prepared:
     """A check ready to run: its system, and the properties asked (empty: all)."""
 
-    check: Check
+    check: Question
     system: System
     asked: tuple[str, ...]
-
-
-def settings_of(check: Check, overrides: Mapping[str, str]) -> dict[str, str]:
-    """The settings a check runs with: its own, then those of the command line, which win."""
-    return {**dict(check.settings), **overrides}
-
-
-def asked_of(check: Check, chosen: tuple[str, ...]) -> tuple[str, ...]:
-    """The properties to decide: those chosen by the caller, else those the check names, else (empty) all."""
-    return chosen or check.only
 
 
 def run_check(

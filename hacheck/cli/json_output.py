@@ -54,7 +54,10 @@ class Target:
 
         Errors: `BadInput` when the file cannot be written now, though it could before.
         """
-        text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+        self.save(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+    def save(self, text: str) -> None:
+        """Writes a text as it is. Errors: as `write`."""
         if self.path is None:
             sys.stdout.write(text)
             sys.stdout.flush()

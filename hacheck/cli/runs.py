@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
-from rich.segment import Segment
-from rich.style import StyleType
 from rich.table import Table
 from rich.text import Text
 
 from hacheck.cli.console import Symbols, plural, symbols
+from hacheck.cli.prefixed import Prefixed
 from hacheck.cli.steps import StepView, constant_parts, initial_lines, read_by, tell
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run
@@ -154,7 +152,7 @@ def loop_part(layout: Layout, views: list[StepView], loop: int) -> RenderableTyp
         return Text(f"{marks.loop_top} from here on nothing happens any more, for ever", style="loop")
     return Group(
         Text(f"{marks.loop_top} from here on, again and again for ever", style="loop"),
-        Barred(steps_table(layout, views), marks.loop_side, "loop"),
+        Prefixed(steps_table(layout, views), marks.loop_side, marks.loop_side, "loop"),
         Text(f"{marks.loop_bottom} back to the state after step {loop}", style="loop"),
     )
 
@@ -185,30 +183,6 @@ def ending(system: System, run: Run, about: Property, layout: Layout) -> Rendera
     return table
 
 
-class Barred:
-    """A renderable with a bar down its left side."""
-
-    def __init__(self, inner: RenderableType, bar: str, style: StyleType) -> None:
-        self._inner = inner
-        self._bar = bar
-        self._style = style
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Renders the inside a little narrower and puts the bar before each line."""
-        style = console.get_style(self._style)
-        room = options.update(width=max(1, options.max_width - 1))
-        for line in console.render_lines(self._inner, room, pad=False):
-            yield Segment(self._bar, style)
-            yield from line
-            yield Segment.line()
-
-
 def indented(inner: RenderableType, columns: int = 4) -> RenderableType:
     """The renderable moved to the right."""
     return Padding(inner, (0, 0, 0, columns))
-
-
-def lines_of(views: list[StepView]) -> Iterator[str]:
-    """Each step as one plain line, for logs."""
-    for view in views:
-        yield f"{view.number} {view.node} {view.call}".replace("  ", " ")

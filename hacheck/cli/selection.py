@@ -1,5 +1,4 @@
-"""Which checks a command runs, with which settings: the choice is made, and refused, before anything is
-explored."""
+"""Which checks a command runs, with which settings: chosen, and refused, before anything is explored."""
 
 from __future__ import annotations
 
@@ -7,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hacheck.checker.verify import Prepared, asked_of, settings_of
+from hacheck.checker.verify import Prepared, Question
 from hacheck.cli.guard import BadInput
 from hacheck.cli.options import all_known
 from hacheck.cli.sources import instantiate
 
 if TYPE_CHECKING:
     from hacheck.model.ir import System
-    from hacheck.model.language import Check, Specification
+    from hacheck.model.language import Specification
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +21,7 @@ class Selection:
     """The checks to run, and those left out because they run by request only."""
 
     prepared: tuple[Prepared, ...]
-    left_out: tuple[Check, ...]
+    left_out: tuple[Question, ...]
 
 
 def select(
@@ -38,37 +37,36 @@ def select(
 
     Errors: `BadInput` or `Reported` for an unknown check, setting or property.
     """
-    checks = checks_of(specification)
-    all_known("check", names, [check.name for check in checks])
-    chosen = [check for check in checks if (check.name in names if names else wide or not check.on_request)]
-    left_out = [check for check in checks if check.on_request and check not in chosen and not names]
+    questions = questions_of(specification)
+    all_known("check", names, [question.name for question in questions])
+    all_known("setting", overrides, [parameter.name for parameter in specification.parameters])
+    chosen = [item for item in questions if (item.name in names if names else wide or not item.by_request)]
     if not chosen:
-        hint = f"run one with --check {checks[0].name}, or all with --wide"
+        hint = f"run one with --check {questions[0].name}, or all with --wide"
         raise BadInput("every check of this spec runs by request only", hint)
     prepared = []
-    for check in chosen:
-        system = instantiate(specification, settings_of(check, overrides), no_color=no_color)
+    for question in chosen:
+        system = instantiate(specification, dict(question.settings) | dict(overrides), no_color=no_color)
         all_known("property", properties, [item.name for item in system.properties])
-        prepared.append(Prepared(check, system, asked_of(check, properties)))
+        prepared.append(Prepared(question, system, properties or question.only))
+    left_out = [item for item in questions if item not in chosen and item.by_request and not names]
     return Selection(tuple(prepared), tuple(left_out))
 
 
-def checks_of(specification: Specification) -> tuple[Check, ...]:
-    """The checks of the specification; one that asks everything at the defaults where it has none."""
-    from hacheck.model.language import Check
-
-    if specification.checks:
-        return specification.checks
-    return (
-        Check(
-            name="default",
-            settings=(),
-            expect_violated=(),
-            only=(),
-            on_request=False,
-            description="The spec has no check of its own: every property, at the default settings.",
-            line=0,
-        ),
+def questions_of(specification: Specification) -> tuple[Question, ...]:
+    """The checks of a specification; one that asks everything at the defaults where it has none."""
+    if not specification.checks:
+        return (Question("default", "The spec has no check of its own: every property, at the defaults."),)
+    return tuple(
+        Question(
+            check.name,
+            check.description,
+            check.settings,
+            check.only,
+            check.expect_violated,
+            check.by_request,
+        )
+        for check in specification.checks
     )
 
 
@@ -76,8 +74,10 @@ def one_system(
     specification: Specification, name: str | None, overrides: Mapping[str, str], *, no_color: bool
 ) -> System:
     """The system of one check, by default the one called `default`, else the first that needs no request."""
-    checks = checks_of(specification)
+    questions = questions_of(specification)
     if name is not None:
-        all_known("check", (name,), [check.name for check in checks])
-    ordered = sorted(checks, key=lambda check: (check.name != (name or "default"), check.on_request))
-    return instantiate(specification, settings_of(ordered[0], overrides), no_color=no_color)
+        all_known("check", (name,), [question.name for question in questions])
+    all_known("setting", overrides, [parameter.name for parameter in specification.parameters])
+    wanted = name or "default"
+    question = min(questions, key=lambda item: (item.name != wanted, item.by_request))
+    return instantiate(specification, dict(question.settings) | dict(overrides), no_color=no_color)

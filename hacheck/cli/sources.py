@@ -4,7 +4,8 @@ wrong."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ def load_specification(spec: str, *, no_color: bool = False) -> Specification:
     from hacheck.model.language import load
 
     text, path = read_spec(spec)
-    loaded = load(text, path)
+    loaded = load(text, path, read_library)
     if loaded.diagnostics:
         show_findings(loaded.diagnostics, {path: text}, no_color)
     if loaded.specification is None:
@@ -38,28 +39,41 @@ def load_specification(spec: str, *, no_color: bool = False) -> Specification:
 def instantiate(
     specification: Specification, settings: Mapping[str, str], *, no_color: bool = False
 ) -> System:
-    """The system that a specification means under some settings.
+    """The system that a specification means under some settings, its warnings shown when it was loaded.
 
     Errors: `Reported` when a setting is unknown or ill-typed, or the spec is wrong under these settings.
     """
+    from hacheck.model.language.diagnostics import Span
+
     instance = specification.instantiate(settings)
-    if instance.diagnostics:
-        show_findings(instance.diagnostics, {specification.path: specification.text}, no_color)
     if instance.system is None:
+        nowhere = Span(specification.path, 0, 0)  # a setting that came from the command line has no place
+        found = [
+            replace(item, span=replace(nowhere, path="command line")) if item.span == nowhere else item
+            for item in instance.diagnostics
+        ]
+        show_findings(found, {specification.path: specification.text}, no_color)
         raise Reported(ExitCode.BAD_INPUT)
     return instance.system
 
 
-def show_findings(diagnostics: tuple[Diagnostic, ...], texts: dict[str, str], no_color: bool) -> None:
+def read_library(path: str) -> str | None:
+    """The text of a library that a spec uses, or `None` when there is none to be read."""
+    try:
+        return read_text(Path(path))
+    except BadInput:
+        return None
+
+
+def show_findings(diagnostics: Iterable[Diagnostic], texts: dict[str, str], no_color: bool) -> None:
     """Shows what is wrong with a spec, on standard error."""
     from hacheck.cli.console import error_console
     from hacheck.cli.diagnostics import show_diagnostics
 
     for path in {item.span.path for item in diagnostics} - set(texts):
-        try:
-            texts[path] = read_text(Path(path))
-        except BadInput:
-            pass
+        text = read_library(path)
+        if text is not None:
+            texts[path] = text
     show_diagnostics(error_console(no_color=no_color), diagnostics, texts)
 
 

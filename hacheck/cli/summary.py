@@ -4,21 +4,16 @@ run."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from hacheck.checker.verify import CheckResult
+from hacheck.checker.verify import CheckResult, Question
 from hacheck.cli.console import plural, seconds, symbols
 from hacheck.cli.guard import ExitCode
 from hacheck.cli.report import verdict_of
-
-if TYPE_CHECKING:
-    from hacheck.model.language import Check
 
 STYLES = {"expected": "ok", "unexpected": "bad", "undecided": "warn"}
 
@@ -38,7 +33,7 @@ def summary(
     results: Sequence[CheckResult],
     *,
     skipped: Sequence[str],
-    left_out: Sequence[Check],
+    left_out: Sequence[Question],
     spec: str,
 ) -> RenderableType:
     """A line for each check where there are several, the verdict over all, and how to run the rest."""

@@ -27,7 +27,7 @@ def list_specs(no_color: NoColorOption = False, debug: DebugOption = False) -> E
             said = Text(check.description)
             if check.expect_violated:
                 said.append(f"  expects {', '.join(check.expect_violated)} violated", style="quiet")
-            if check.on_request:
+            if check.by_request:
                 said.append("  by request", style="quiet")
             table.add_row(Text("check", style="quiet"), Text(check.name, style="name"), said)
         console.print(Padding(table, (0, 0, 0, 2)))

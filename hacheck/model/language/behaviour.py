@@ -288,7 +288,7 @@ def build(context: Context, written: Behaviour) -> None:
         needed = frozenset().union(*alive.values())
     for name, kind in handler.frames.items():
         whole = ty.Map(owner, kind)
-        context.variables[name] = ir.StateVariable(name, whole, ty.default(whole), owner, "frame")
+        context.variables[name] = ir.StateVariable(name, whole, ty.default(whole), owner.name, "frame")
     for point in handler.segments:
         _segment(context, written, head, scope, handler, point, alive, described)
 
