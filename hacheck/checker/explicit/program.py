@@ -1,0 +1,184 @@
+"""The generated program: Python source that expands states, asks conditions of them, and lists successors.
+
+States are handled in batches by functions that hold the whole loop, so that nothing is called for a transition and
+two things for a new state. Several functions share the instances where one would be large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from hacheck.checker.explicit.deciding import Alternatives, Guarded, Tree, decide
+from hacheck.checker.explicit.printing import Lines, Outcomes, indented, print_block
+from hacheck.checker.explicit.spelling import Speller, condition, conjunction, is_leaf, is_test
+from hacheck.model.lowering.blocks import Branch, Emit, Instance, Lowered, Stopped
+from hacheck.model.lowering.nodes import Node
+from hacheck.model.lowering.path import branch
+from hacheck.model.lowering.rewriting import replaced
+from hacheck.model.lowering.system import Condition, block_size
+
+_CHUNK_STATEMENTS = 1_500  # of one generated function
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an expansion has to note besides new states: for each step invariant its number and condition, and
+    whether a state has a step of an action that `lively` names."""
+
+    steps: tuple[tuple[int, Condition], ...] = ()
+    lively: frozenset[int] = frozenset()
+
+
+def tree_lines(lowered: Lowered, tree: Tree, outcomes: Callable[[int], Outcomes]) -> Lines:
+    """The lines that run every instance of a tree in the state `s`."""
+    speller = Speller(lowered.layout)
+    lines: Lines = []
+    for item in tree:
+        match item:
+            case Guarded(index, instance, tests):
+                lines += _instance_lines(lowered, index, instance, tests, outcomes, speller)
+            case Alternatives(cases):
+                word = "if"
+                for test, inner in cases:
+                    inside = tree_lines(lowered, inner, outcomes)
+                    lines += [f"{word} {conjunction((test,), speller)}:", *indented(inside)]
+                    word = "elif"
+            case _:
+                assert_never(item)
+    return lines
+
+
+def _instance_lines(
+    lowered: Lowered,
+    index: int,
+    instance: Instance,
+    tests: tuple[Node, ...],
+    outcomes: Callable[[int], Outcomes],
+    speller: Speller,
+) -> Lines:
+    cheap = tuple(test for test in tests if is_leaf(test) or is_test(test))
+    block = instance.block
+    rest = tuple(test for test in tests if test not in cheap)
+    if rest:
+        block = (Branch(lowered.graph.all_of(rest), block, ()),)
+    lines = print_block(block, lowered.layout, outcomes(index))
+    return [f"if {conjunction(cheap, speller)}:", *indented(lines)] if cheap else lines
+
+
+def chunks(lowered: Lowered) -> list[list[Guarded]]:
+    """The instances, in groups small enough for one function each."""
+    groups: list[list[Guarded]] = [[]]
+    size = 0
+    for index, instance in enumerate(lowered.instances):
+        more = block_size(instance.block)
+        if groups[-1] and size + more > _CHUNK_STATEMENTS:
+            groups.append([])
+            size = 0
+        size += more
+        groups[-1].append(Guarded(index, instance, instance.guard))
+    return groups
+
+
+def expansion_source(lowered: Lowered, wanted: Wanted, bounds: dict[str, int]) -> str:
+    """Functions `expand0`, `expand1`, …: each runs its share of the instances on a batch of states.
+
+    They add new states to the set behind `seen` and to the list behind `push`, and count steps by action and cuts by
+    bound. `faults` gets the first (state, instance) whose step is an error of the spec, `hits[i]` the first
+    (before, after, faulty) that step invariant i does not hold of; `lively[k]` is set when the k-th state has a step
+    of the actions asked for.
+    """
+    parts: Lines = []
+    for number, group in enumerate(chunks(lowered)):
+        body = tree_lines(lowered, decide(group), lambda index: _searching(lowered, index, wanted, bounds))
+        actions = sorted({guarded.instance.action for guarded in group})
+        counters = [f"c{action}" for action in actions] + [f"q{place}" for place in bounds.values()]
+        parts += [
+            f"def expand{number}(states, seen, add, push, counts, cuts, faults, hits, lively):",
+            *([f" {' = '.join(counters)} = 0"] if counters else []),
+            " for k, s in enumerate(states):" if wanted.lively else " for s in states:",
+            *indented(body or ["pass"], 2),
+            *(f" counts[{action}] += c{action}" for action in actions),
+            *(f" cuts[{place}] += q{place}" for place in bounds.values()),
+            "",
+        ]
+    return "\n".join(parts)
+
+
+def _searching(lowered: Lowered, index: int, wanted: Wanted, bounds: dict[str, int]) -> Outcomes:
+    action = lowered.instances[index].action
+    alive = ["lively[k] = 1"] if action in wanted.lively else []
+
+    def step(emit: Emit) -> Lines:
+        return [
+            f"c{action} += 1",
+            *alive,
+            *watched(lowered, wanted, emit),
+            "if n not in seen:",
+            " add(n)",
+            " push(n)",
+        ]
+
+    def stopped(statement: Stopped) -> Lines:
+        if statement.kind == "cut":
+            return [f"q{bounds[statement.text]} += 1", *alive]
+        return [f"if not faults: faults.append((s, {index}))", *alive]
+
+    return Outcomes(step, stopped)
+
+
+def watched(lowered: Lowered, wanted: Wanted, emit: Emit) -> Lines:
+    """The lines that ask the step invariants of a step: nothing where what it writes cannot violate them."""
+    graph, layout = lowered.graph, lowered.layout
+    written = {update.slot: update.value for update in emit.updates}
+    speller = Speller(layout)
+
+    def after(leaf: Node) -> Node:
+        if leaf.operator != "after":
+            return leaf
+        if leaf.number not in written:
+            return graph.slot(leaf.number, layout.slots[leaf.number].high)
+        return written[leaf.number] if written[leaf.number].is_const else leaf
+
+    lines: Lines = []
+    for number, asked in wanted.steps:
+        fault = replaced(graph, asked.fault, after)
+        bad = graph.and_(graph.not_(fault), graph.not_(replaced(graph, asked.value, after)))
+        for test, faulty in ((fault, True), (bad, False)):
+            if test is not graph.zero:
+                hit = f"hits[{number}].append((s, n, {faulty}))"
+                lines += [f"if not hits[{number}] and ({condition(test, speller)}): {hit}"]
+    return lines
+
+
+def finding_source(lowered: Lowered, wanted: Node, fault: Node) -> str:
+    """A function `find(states)`: the first state in which the condition holds (and `False`), or whose condition is an
+    error of the spec (and `True`); `None` when there is neither."""
+    hit, failed = (Stopped("cut", ""),), (Stopped("fault", ""),)
+    block = branch(fault, failed, branch(wanted, hit, ()))
+    outcomes = Outcomes(lambda _: [], lambda stopped: [f"return s, {stopped.kind == 'fault'}"])
+    body = print_block(block, lowered.layout, outcomes)
+    return "\n".join(
+        ["def find(states):", " for s in states:", *indented(body or ["pass"], 2), " return None", ""]
+    )
+
+
+def listing_source(lowered: Lowered) -> str:
+    """Functions `list0(s, found, by)`, …: append every successor of a state, and the instance that leads to it."""
+
+    def outcomes(index: int) -> Outcomes:
+        return Outcomes(lambda _: ["found(n)", f"by({index})"], lambda _: ["pass"])
+
+    parts: Lines = []
+    for number, group in enumerate(chunks(lowered)):
+        body = tree_lines(lowered, decide(group), outcomes)
+        parts += [f"def list{number}(s, found, by):", *indented(body or ["pass"]), ""]
+    return "\n".join(parts)
+
+
+def compiled(source: str, name: str) -> dict[str, Callable[..., Any]]:
+    """The functions of generated source."""
+    space: dict[str, Any] = {}
+    exec(compile(source, f"<generated {name}>", "exec"), space)
+    return {key: item for key, item in space.items() if callable(item) and not key.startswith("_")}

@@ -1,0 +1,144 @@
+"""Assignments: where they write, and what may be written there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from hacheck.model.ir import Assign, Local, Variable
+from hacheck.model.lowering.blocks import Block
+from hacheck.model.lowering.expressions import evaluate
+from hacheck.model.lowering.facts import simplify
+from hacheck.model.lowering.graph import Graph
+from hacheck.model.lowering.layout import Group, Place, Series
+from hacheck.model.lowering.nodes import Node
+from hacheck.model.lowering.operations import misfits, retyped
+from hacheck.model.lowering.path import Context, Path, branch, checked
+from hacheck.model.lowering.paths import at, field_place, position
+from hacheck.model.lowering.scope import Scope
+from hacheck.model.lowering.values import Items, Parts, Sym, choose, normal, write
+from hacheck.model.types import Map, Record, Sequence, Type
+from hacheck.model.typing import type_of
+
+
+def assign(context: Context, path: Path, statement: Assign, go: Callable[[Path], Block], last: bool) -> Block:
+    """The block that assigns and goes on. `last`: nothing but the step's end comes after."""
+    graph, root, name = context.graph, statement.target.root, statement.target.root.name
+    scope = path.scope(context)
+    value = evaluate(statement.value, scope)
+    keys = [part if isinstance(part, str) else evaluate(part, scope) for part in statement.target.path]
+    whole = context.places[name] if isinstance(root, Variable) else scope.locals[name][1]
+    indices, kind = _indices(scope, root.type, whole, keys)
+    for check in misfits(graph, kind, value, graph.one, name):
+        scope.demand(check)
+    fitted = normal(graph, kind, retyped(graph, type_of(statement.value), kind, value))
+    match root:
+        case Variable():
+            place = context.places[name]
+            return checked(
+                context,
+                path,
+                scope.checks,
+                lambda after: _store(context, after, place, indices, fitted, go, last),
+            )
+        case Local():
+            stored = _put(graph, root.type, scope.locals[name][1], indices, fitted)
+            local = (scope.locals[name][0], stored)
+            return checked(
+                context,
+                path,
+                scope.checks,
+                lambda after: go(replace(after, locals={**after.locals, name: local})),
+            )
+
+
+def _indices(scope: Scope, kind: Type, whole: Place | Sym, keys: list[Sym | str]) -> tuple[list[Node], Type]:
+    """The place of each step of a target's path among its siblings, and the type of what the path leads to."""
+    cursor, indices = whole, []
+    for key in keys:
+        if isinstance(key, str):
+            index = scope.graph.const(field_place(kind, key))
+            assert isinstance(kind, Record), f"field {key} of {kind}"
+            inner = dict(kind.fields)[key]
+        else:
+            index = position(scope, kind, cursor, key)
+            assert isinstance(kind, Map | Sequence), f"index into {kind}"
+            inner = kind.value if isinstance(kind, Map) else kind.element
+        indices.append(index)
+        cursor, kind = at(scope, kind, cursor, index), inner  # type: ignore[assignment]
+    return indices, kind
+
+
+def _store(
+    context: Context,
+    path: Path,
+    place: Place,
+    indices: list[Node],
+    value: Sym,
+    go: Callable[[Path], Block],
+    last: bool,
+) -> Block:
+    """Writes to a state variable: one path for each place that a key may name, or a choice in every slot."""
+    graph = context.graph
+    spots = [
+        (condition, spot)
+        for condition, spot in _spots(graph, place, [simplify(graph, path.facts, index) for index in indices])
+        if path.where(context, condition) is not None
+    ]
+    if len(spots) <= max(path.budget, 8 if last else 1):
+        block: Block = ()
+        for number, (condition, spot) in enumerate(reversed(spots)):
+            there = path.where(context, condition)
+            assert there is not None, "a place that can be named"
+            there = replace(there, budget=path.budget // len(spots) if len(spots) > 1 else path.budget)
+            written = go(_written(context, there, graph.one, spot, value))
+            block = written if number == 0 else branch(condition, written, block)
+        return block
+    for condition, spot in spots:
+        path = _written(context, path, condition, spot, value)
+    return go(path)
+
+
+def _spots(graph: Graph, place: Place, indices: list[Node]) -> list[tuple[Node, Place]]:
+    """Every place that the indices may lead to, with the condition under which they do."""
+    if not indices:
+        return [(graph.one, place)]
+    assert isinstance(place, Group | Series), f"part of {place}"
+    index, rest = indices[0], indices[1:]
+    return [
+        (graph.and_(graph.eq(index, graph.const(number)), condition), spot)
+        for number, item in enumerate(place.items)
+        if graph.eq(index, graph.const(number)) is not graph.zero
+        for condition, spot in _spots(graph, item, rest)
+    ]
+
+
+def _written(context: Context, path: Path, condition: Node, spot: Place, value: Sym) -> Path:
+    slots = dict(path.slots)
+    for slot, content in write(context.graph, spot, value):
+        old = slots.get(slot, context.slot(slot))
+        slots[slot] = context.graph.select(condition, content, old)
+    return replace(path, slots=slots)
+
+
+def _put(graph: Graph, kind: Type, whole: Sym, indices: list[Node], value: Sym) -> Sym:
+    """A local's value with one part replaced."""
+    if not indices:
+        return value
+    assert isinstance(whole, Parts | Items), f"part of {whole}"
+    items = []
+    for number, item in enumerate(whole.items):
+        here = graph.eq(indices[0], graph.const(number))
+        if here is graph.zero:
+            items.append(item)
+            continue
+        inner = (
+            dict(enumerate(f for _, f in kind.fields))[number] if isinstance(kind, Record) else _inner(kind)
+        )
+        items.append(choose(graph, inner, here, _put(graph, inner, item, indices[1:], value), item))
+    return replace(whole, items=tuple(items))
+
+
+def _inner(kind: Type) -> Type:
+    assert isinstance(kind, Map | Sequence), f"part of {kind}"
+    return kind.value if isinstance(kind, Map) else kind.element

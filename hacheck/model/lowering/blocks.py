@@ -1,0 +1,91 @@
+"""Statements of the lowered form: what one action instance does, as a tree of branches over scalar expressions.
+
+A block's statements run in order. An outcome is an `Emit` (a step), a `Stopped` (a cut or an error of the spec) or
+nothing at all (not enabled on that path); one run of a block may have several outcomes, one for each choice.
+Expressions read the state before the step, so an outcome needs no undoing before the next one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from hacheck.model.ir import System
+from hacheck.model.lowering.graph import Graph
+from hacheck.model.lowering.layout import Layout
+from hacheck.model.lowering.nodes import Node
+from hacheck.model.types import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A slot's new content; `was` is its content before the step where the path to here fixes it."""
+
+    slot: int
+    value: Node
+    was: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """A step: every slot keeps its content but these."""
+
+    updates: tuple[Update, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """An outcome that is no step: the exploration's bound `text`, or the message of an error of the spec."""
+
+    kind: Literal["cut", "fault"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One of two blocks; an empty one has no outcome."""
+
+    condition: Node
+    then: Block
+    otherwise: Block
+
+
+@dataclass(frozen=True, slots=True)
+class SetTemp:
+    """Gives temporary `temp` a value."""
+
+    temp: int
+    value: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Where branches meet again: gives merge `merge` the content of these slots, which differs between them."""
+
+    merge: int
+    parts: tuple[Update, ...]
+
+
+Statement: TypeAlias = Emit | Stopped | Branch | SetTemp | Merge
+Block: TypeAlias = tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An action with its parameters fixed. `guard` are conditions without which it has no outcome at all, to be
+    tested in any order before the block is run."""
+
+    action: int
+    arguments: tuple[Value, ...]
+    guard: tuple[Node, ...]
+    block: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A system ready for code generation."""
+
+    system: System
+    layout: Layout
+    graph: Graph
+    instances: tuple[Instance, ...]

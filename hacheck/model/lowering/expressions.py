@@ -1,0 +1,270 @@
+"""Expressions of the model as symbolic values, with the checks that evaluating them implies.
+
+Whatever the interpreter would evaluate is evaluated here in the same order, and each place where it could fail leaves
+a `Check` whose condition says when control gets there and it does fail. The nodes themselves never fail, so a check
+has only to be tested before the value is used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import assert_never
+
+from hacheck.model.ir import (
+    Binary,
+    Conditional,
+    Constant,
+    Expression,
+    Extreme,
+    Fresh,
+    Index,
+    Local,
+    MakeCollection,
+    MakeRecord,
+    MapOf,
+    Member,
+    Old,
+    Quantified,
+    SetOf,
+    Unary,
+    Variable,
+)
+from hacheck.model.lowering.collecting import extreme, make_collection, map_of, quantified, set_of, truth_of
+from hacheck.model.lowering.fresh import fresh
+from hacheck.model.lowering.nodes import Node
+from hacheck.model.lowering.operations import (
+    Check,
+    append,
+    combine,
+    contains,
+    equal,
+    insert,
+    less,
+    remove_at,
+    retyped,
+    single,
+    size_of,
+    without,
+)
+from hacheck.model.lowering.paths import Cursor, at, enter, field_place, finish, pick, position
+from hacheck.model.lowering.scope import Scope
+from hacheck.model.lowering.values import (
+    Items,
+    Mask,
+    Maybe,
+    Parts,
+    Perhaps,
+    Scalar,
+    Sym,
+    blank,
+    choose,
+    constant,
+    element_type,
+    part_types,
+)
+from hacheck.model.types import Option, Sequence, Set, Type, cardinality, is_scalar
+from hacheck.model.typing import type_of
+
+
+def truth(expression: Expression, scope: Scope) -> Node:
+    """A condition, a constant where what is known decides it."""
+    return scope.known(truth_of(evaluate(expression, scope)))
+
+
+def evaluate(expression: Expression, scope: Scope) -> Sym:
+    """The value of an expression; its checks go to the scope."""
+    match expression:
+        case Constant(value, kind):
+            return constant(scope.graph, kind, value)
+        case Variable() | Index() | Member():
+            return finish(scope, type_of(expression), _cursor(expression, scope))
+        case Local(name, _):
+            return _known(scope, scope.locals[name][1])
+        case Old(operand):
+            return evaluate(operand, replace(scope, fetch=scope.fetch_old, drawn=[]))
+        case Unary():
+            return _unary(expression, scope)
+        case Binary():
+            return _binary(expression, scope)
+        case Conditional():
+            return _conditional(expression, scope)
+        case Quantified():
+            return quantified(expression, scope, evaluate)
+        case SetOf():
+            return set_of(expression, scope, evaluate)
+        case MapOf():
+            return map_of(expression, scope, evaluate)
+        case Extreme():
+            return extreme(expression, scope, evaluate)
+        case MakeRecord(kind, items):
+            pairs = zip(part_types(kind), items, strict=True)
+            return Parts(tuple(evaluate_as(part, item, scope) for part, item in pairs))
+        case MakeCollection():
+            return make_collection(expression, scope, evaluate)
+        case Fresh():
+            return fresh(expression, scope)
+        case _:
+            assert_never(expression)
+
+
+def evaluate_as(kind: Type, expression: Expression, scope: Scope) -> Sym:
+    """The value with the blanks of a type that may be wider or narrower than the expression's own."""
+    return retyped(scope.graph, type_of(expression), kind, evaluate(expression, scope))
+
+
+def _known(scope: Scope, value: Sym) -> Sym:
+    """A local scalar, a constant where the facts fix it."""
+    match value:
+        case Scalar(node):
+            return Scalar(scope.known(node))
+        case Maybe(node, base):
+            return Maybe(scope.known(node), base)
+        case _:
+            return value
+
+
+def _cursor(expression: Expression, scope: Scope) -> Cursor:
+    """Where keys and field names lead, not yet read."""
+    match expression:
+        case Variable(name, _):
+            return scope.places[name]
+        case Index(base, key):
+            kind = type_of(base)
+            cursor = _cursor(base, scope)
+            return at(scope, kind, cursor, position(scope, kind, cursor, evaluate(key, scope)))
+        case Member(base, name):
+            return enter(_cursor(base, scope), field_place(type_of(base), name))
+        case _:
+            return evaluate(expression, scope)
+
+
+def _conditional(expression: Conditional, scope: Scope) -> Sym:
+    condition = truth(expression.condition, scope)
+    kind = type_of(expression)
+    first, second = scope.where(condition), scope.where(scope.graph.not_(condition))
+    if first is None:
+        assert second is not None, "one side of a condition is possible"
+        return evaluate_as(kind, expression.otherwise, second)
+    then = evaluate_as(kind, expression.then, first)
+    if second is None:
+        return then
+    return choose(scope.graph, kind, condition, then, evaluate_as(kind, expression.otherwise, second))
+
+
+def _unary(expression: Unary, scope: Scope) -> Sym:
+    graph = scope.graph
+    operand = evaluate(expression.operand, scope)
+    kind = type_of(expression.operand)
+    match expression.operator:
+        case "not":
+            return Scalar(graph.not_(truth_of(operand)))
+        case "negate":
+            return Scalar(graph.sub(graph.zero, truth_of(operand)))
+        case "some":
+            return _some(scope, kind, operand)
+        case "value":
+            return _value(scope, kind, operand)
+        case "size":
+            return Scalar(size_of(graph, operand))
+        case "first" | "last" | "rest":
+            return _end(scope, expression.operator, kind, operand)
+        case "majority":
+            assert isinstance(kind, Set), f"majority of {kind}"
+            half = graph.const(cardinality(kind.element) // 2)
+            return Scalar(graph.lt(half, size_of(graph, operand)))
+        case _:
+            assert_never(expression.operator)
+
+
+def _some(scope: Scope, kind: Type, operand: Sym) -> Sym:
+    if not is_scalar(kind):
+        return Perhaps(scope.graph.one, operand)
+    assert isinstance(operand, Scalar), f"an option of {operand}"
+    base = operand.node.low
+    return Maybe(scope.graph.plus(operand.node, 1 - base), base)
+
+
+def _value(scope: Scope, kind: Type, operand: Sym) -> Sym:
+    graph = scope.graph
+    assert isinstance(kind, Option), f"value of {kind}"
+    if isinstance(operand, Perhaps):
+        scope.demand(Check(graph.not_(operand.flag), "fault", "none where a value is needed"))
+        return operand.inner
+    assert isinstance(operand, Maybe), f"value of {operand}"
+    scope.demand(Check(graph.eq(operand.node, graph.zero), "fault", "none where a value is needed"))
+    return Scalar(graph.plus(operand.node, operand.base - 1))
+
+
+def _end(scope: Scope, operator: str, kind: Type, operand: Sym) -> Sym:
+    """The first or last element of a sequence, or the rest of it."""
+    graph = scope.graph
+    assert isinstance(kind, Sequence), f"{operator} of {kind}"
+    assert isinstance(operand, Items), f"{operator} of {operand}"
+    scope.demand(Check(graph.eq(operand.length, graph.zero), "fault", "the sequence is empty"))
+    if not operand.items:
+        return Items(graph.zero, ()) if operator == "rest" else blank(graph, kind.element)
+    if operator == "first":
+        return operand.items[0]
+    if operator == "last":
+        return pick(graph, kind.element, graph.natural(graph.plus(operand.length, -1)), operand.items)
+    return remove_at(graph, kind.element, operand, [graph.one] * len(operand.items), graph.one)
+
+
+def _binary(expression: Binary, scope: Scope) -> Sym:
+    graph = scope.graph
+    if expression.operator in ("and", "or", "implies"):
+        return Scalar(_short_circuit(expression, scope))
+    left, right = evaluate(expression.left, scope), evaluate(expression.right, scope)
+    match expression.operator:
+        case "==":
+            return Scalar(equal(graph, left, right))
+        case "!=":
+            return Scalar(graph.not_(equal(graph, left, right)))
+        case "<":
+            return Scalar(less(graph, left, right))
+        case "<=":
+            return Scalar(graph.not_(less(graph, right, left)))
+        case "+":
+            return Scalar(graph.add(truth_of(left), truth_of(right)))
+        case "-":
+            return Scalar(graph.sub(truth_of(left), truth_of(right)))
+        case "*":
+            return Scalar(graph.mul(truth_of(left), truth_of(right)))
+        case "in":
+            return Scalar(contains(graph, right, type_of(expression.left), left))
+        case "subset":
+            assert isinstance(left, Mask), f"{left} is no set"
+            assert isinstance(right, Mask), f"{right} is no set"
+            return Scalar(graph.eq(combine(graph, "minus", left, right).node, graph.zero))
+        case "union" | "intersect" | "minus":
+            assert isinstance(left, Mask), f"{left} is no set"
+            assert isinstance(right, Mask), f"{right} is no set"
+            return combine(graph, expression.operator, left, right)
+        case _:
+            return _with_or_without(expression, scope, left, right)
+
+
+def _with_or_without(expression: Binary, scope: Scope, left: Sym, right: Sym) -> Sym:
+    graph = scope.graph
+    element = element_type(type_of(expression.left))
+    if isinstance(left, Mask):
+        operator = "union" if expression.operator == "with" else "minus"
+        return combine(graph, operator, left, single(graph, element, right, graph.one))  # type: ignore[arg-type]
+    assert isinstance(left, Items), f"{left} is no collection"
+    if expression.operator == "without":
+        return without(graph, element, left, right)
+    item = retyped(graph, type_of(expression.right), element, right)
+    return (append if expression.operator == "append" else insert)(graph, element, left, item)
+
+
+def _short_circuit(expression: Binary, scope: Scope) -> Node:
+    """The right side is evaluated only where the left leaves it open."""
+    graph = scope.graph
+    left = truth(expression.left, scope)
+    going = scope.where(graph.not_(left) if expression.operator == "or" else left)
+    if expression.operator == "implies":
+        left = graph.not_(left)
+    if going is None:  # the left side decides
+        return graph.const(0 if expression.operator == "and" else 1)
+    right = truth(expression.right, going)
+    return graph.and_(left, right) if expression.operator == "and" else graph.or_(left, right)

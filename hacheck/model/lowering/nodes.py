@@ -1,0 +1,80 @@
+"""Scalar expressions of the lowered form: whole numbers, as nodes of a graph.
+
+Equal expressions are the same object, so a later pass may compare nodes by identity and print a shared one once. A
+node is pure and total: it depends on the state before the step (and, in step properties, the one after it) and on
+temporaries, and evaluating it never fails. What may fail is told apart as a statement of `blocks`.
+Every node carries an interval that its value lies in; truth values are 0 and 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Operator = Literal[
+    "const",  # number
+    "slot",  # slot `number` of the state before the step, as packed
+    "after",  # slot `number` of the state after the step, as packed
+    "temp",  # temporary `number`
+    "part",  # slot `detail` as set by merge `number`
+    "add",
+    "sub",
+    "mul",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "and",  # any number of truth values
+    "or",
+    "not",
+    "select",  # condition, value if true, value if false
+    "pick",  # index from 0, then the values to pick from
+    "bitand",
+    "bitor",
+    "bitminus",  # the bits of the first that the second lacks
+    "shl",
+    "shr",
+    "bit",  # whether bit (second) of (first) is set
+    "popcount",
+    "lowest",  # index of the lowest set bit, 0 when there is none
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """One expression; `low` and `high` bound its value, `key` is its place in the order of creation."""
+
+    operator: Operator
+    operands: tuple[Node, ...]
+    number: int
+    detail: int
+    low: int
+    high: int
+    key: int
+
+    @property
+    def is_const(self) -> bool:
+        """Whether the value is known."""
+        return self.operator == "const"
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether the value is 0 or 1."""
+        return self.low >= 0 and self.high <= 1
+
+
+def reachable(roots: Iterable[Node]) -> Iterator[Node]:
+    """Every node the roots are made of, operands before what uses them, each once."""
+    done: set[Node] = set()
+    stack: list[tuple[Node, bool]] = [(root, False) for root in roots]
+    while stack:
+        node, opened = stack.pop()
+        if node in done:
+            continue
+        if opened:
+            done.add(node)
+            yield node
+            continue
+        stack.append((node, True))
+        stack.extend((operand, False) for operand in node.operands if operand not in done)

@@ -1,0 +1,137 @@
+"""A path through an action while it is lowered, and the statements still to come on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from hacheck.model.ir import Statement
+from hacheck.model.lowering.blocks import Block, Branch, Stopped
+from hacheck.model.lowering.facts import Facts, assume, bounds, simplify
+from hacheck.model.lowering.graph import Graph
+from hacheck.model.lowering.layout import Layout, Place
+from hacheck.model.lowering.nodes import Node
+from hacheck.model.lowering.operations import Check
+from hacheck.model.lowering.scope import Scope
+from hacheck.model.lowering.values import Sym
+from hacheck.model.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What all paths share. `temps` numbers temporaries and merges."""
+
+    graph: Graph
+    layout: Layout
+    places: Mapping[str, Place]
+    temps: Iterator[int]
+
+    def slot(self, index: int) -> Node:
+        """A slot's content before the step."""
+        return self.graph.slot(index, self.layout.slots[index].high)
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """What was written (only slots that were), the locals, what is known, and into how many copies the rest of the
+    action may still be split for the sake of speed."""
+
+    slots: Mapping[int, Node] = field(default_factory=dict)
+    locals: Mapping[str, tuple[Type, Sym]] = field(default_factory=dict)
+    facts: Facts = field(default_factory=dict)
+    budget: int = 1
+
+    def scope(self, context: Context) -> Scope:
+        """What an expression sees here."""
+        slots = self.slots
+
+        def fetch(index: int) -> Node:
+            found = slots.get(index)
+            return context.slot(index) if found is None else found
+
+        return Scope(
+            context.graph, context.places, fetch, context.slot, self.locals, self.facts, context.graph.one
+        )
+
+    def where(self, context: Context, condition: Node) -> Path | None:
+        """The path on which a condition holds, or `None` when it cannot."""
+        facts = assume(context.graph, self.facts, condition)
+        return None if facts is None else replace(self, facts=facts)
+
+    def interval(self, node: Node) -> tuple[int, int]:
+        """Where a node's value lies on this path."""
+        return bounds(self.facts, node)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of a loop: the body with the variable bound, where the value is in the domain."""
+
+    variable: str
+    type: Type
+    present: Node
+    item: Sym
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """The end of a block of statements: only these locals go on."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The end of what is lowered in one go."""
+
+    close: Callable[[Path], Block]
+
+
+Work: TypeAlias = "tuple[Statement | Turn | Leave | End, Work] | None"
+"""What is still to be done, as a linked list, so that branches can share it."""
+
+
+def push(statements: tuple[Statement | Turn | Leave | End, ...], rest: Work) -> Work:
+    """Work that does the statements first."""
+    for statement in reversed(statements):
+        rest = (statement, rest)
+    return rest
+
+
+def at_end(work: Work) -> bool:
+    """Whether only ends of blocks are left, so that nothing would be copied by splitting here."""
+    while work is not None:
+        if not isinstance(work[0], Leave | End):
+            return False
+        work = work[1]
+    return True
+
+
+def checked(context: Context, path: Path, checks: list[Check], go: Callable[[Path], Block]) -> Block:
+    """A block that ends the step where a check says so and else goes on."""
+    stops: list[tuple[Node, Stopped]] = []
+    inner: Path | None = path
+    for check in checks:
+        assert inner is not None, "a path goes on"
+        condition = simplify(context.graph, inner.facts, check.condition)
+        if condition is context.graph.zero:
+            continue
+        stops.append((condition, Stopped(check.kind, check.text)))
+        inner = inner.where(context, context.graph.not_(condition))
+        if inner is None:
+            break
+    block: Block = () if inner is None else go(inner)
+    for condition, stopped in reversed(stops):
+        block = branch(condition, (stopped,), block)
+    return block
+
+
+def branch(condition: Node, then: Block, otherwise: Block) -> Block:
+    """One of two blocks, folded where the condition is known or makes no difference."""
+    if condition.is_const:
+        return then if condition.number else otherwise
+    if then == otherwise:
+        return then
+    return (Branch(condition, then, otherwise),)

@@ -1,0 +1,174 @@
+"""Statements of the model as blocks of the lowered form.
+
+A path is followed through the action's statements. Where it divides, what comes after is lowered once for each
+branch, with what the branch has taught (fast code: every outcome ends in few operations), as long as the path's
+budget lasts and always across a `Choose`; after that the branches meet again in a merge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import assert_never
+
+from hacheck.model.ir import Assign, Choose, Cut, ForEach, If, Let, Require, Statement
+from hacheck.model.lowering.assigning import assign
+from hacheck.model.lowering.blocks import Block, Emit, Stopped, Update
+from hacheck.model.lowering.collecting import bindings
+from hacheck.model.lowering.expressions import evaluate, truth
+from hacheck.model.lowering.facts import simplify
+from hacheck.model.lowering.merging import join
+from hacheck.model.lowering.nodes import Node
+from hacheck.model.lowering.operations import misfits, retyped
+from hacheck.model.lowering.path import Context, End, Leave, Path, Turn, Work, at_end, branch, checked, push
+from hacheck.model.lowering.values import normal
+from hacheck.model.typing import type_of
+
+
+def run(context: Context, path: Path, work: Work) -> Block:
+    """The block that does the work from here on."""
+    assert work is not None, "work ends with an `End`"
+    item, rest = work
+    match item:
+        case End(close):
+            return close(path)
+        case Leave(names):
+            kept = {name: path.locals[name] for name in names}
+            return run(context, replace(path, locals=kept), rest)
+        case Assign():
+            return assign(context, path, item, lambda after: run(context, after, rest), at_end(rest))
+        case Let():
+            return _let(context, path, item, rest)
+        case Choose():
+            return _choose(context, path, item, rest)
+        case If(condition, then, otherwise):
+            leave = Leave(tuple(path.locals))
+            scope = path.scope(context)
+            tested = truth(condition, scope)
+            return checked(
+                context,
+                path,
+                scope.checks,
+                lambda after: divide(context, after, tested, (*then, leave), (*otherwise, leave), rest),
+            )
+        case ForEach():
+            return _loop(context, path, item, rest)
+        case Turn(variable, kind, present, value, body):
+            leave = Leave(tuple(path.locals))
+            inside = replace(path, locals={**path.locals, variable: (kind, value)})
+            return divide(context, inside, present, (*body, leave), (leave,), rest)
+        case Require(condition):
+            scope = path.scope(context)
+            needed = truth(condition, scope)
+            return checked(context, path, scope.checks, lambda after: _require(context, after, needed, rest))
+        case Cut(bound):
+            return (Stopped("cut", bound),)
+        case _:
+            assert_never(item)
+
+
+def finished(context: Context, path: Path) -> Block:
+    """The step that a path has come to."""
+    updates = []
+    for slot in sorted(path.slots):
+        before = context.slot(slot)
+        value = simplify(context.graph, path.facts, path.slots[slot])
+        low, high = path.interval(before)
+        was = low if low == high else None
+        if value is before or (value.is_const and value.number == was):
+            continue
+        updates.append(Update(slot, value, was))
+    return (Emit(tuple(updates)),)
+
+
+def _require(context: Context, path: Path, needed: Node, rest: Work) -> Block:
+    going = path.where(context, needed)
+    return () if going is None else branch(needed, run(context, going, rest), ())
+
+
+def _let(context: Context, path: Path, item: Let, rest: Work) -> Block:
+    scope = path.scope(context)
+    value = evaluate(item.value, scope)
+    for check in misfits(context.graph, item.type, value, context.graph.one, item.name):
+        scope.demand(check)
+    fitted = normal(context.graph, item.type, retyped(context.graph, type_of(item.value), item.type, value))
+    after = replace(path, locals={**path.locals, item.name: (item.type, fitted)})
+    return checked(context, after, scope.checks, lambda known: run(context, known, rest))
+
+
+def _choose(context: Context, path: Path, item: Choose, rest: Work) -> Block:
+    scope = path.scope(context)
+    bound = list(bindings(item.name, item.domain, scope, evaluate))
+
+    def go(after: Path) -> Block:
+        blocks: Block = ()
+        for present, value, _ in bound:
+            chosen = after.where(context, present)
+            if chosen is not None:
+                local = replace(chosen, locals={**path.locals, item.name: (item.domain.type, value)})
+                blocks += branch(simplify(context.graph, after.facts, present), run(context, local, rest), ())
+        return blocks
+
+    return checked(context, path, scope.checks, go)
+
+
+def _loop(context: Context, path: Path, item: ForEach, rest: Work) -> Block:
+    scope = path.scope(context)
+    turns = tuple(
+        Turn(item.variable, item.domain.type, present, value, item.body)
+        for present, value, _ in bindings(item.variable, item.domain, scope, evaluate)
+    )
+    return checked(context, path, scope.checks, lambda after: run(context, after, push(turns, rest)))
+
+
+def divide(
+    context: Context,
+    path: Path,
+    condition: Node,
+    then: tuple[Statement | Leave, ...],
+    otherwise: tuple[Statement | Leave, ...],
+    rest: Work,
+) -> Block:
+    """One of two ways to go on with the rest."""
+    condition = simplify(context.graph, path.facts, condition)
+    first = path.where(context, condition)
+    second = path.where(context, context.graph.not_(condition))
+    if first is None or (condition.is_const and not condition.number):
+        assert second is not None, "a path goes on"
+        return run(context, second, push(otherwise, rest))
+    if second is None or condition.is_const:
+        return run(context, first, push(then, rest))
+    free = at_end(rest) or _ends(then) or _ends(otherwise)
+    if not free and not _chooses(then) and not _chooses(otherwise):
+        if path.budget < 2:
+            return join(context, path, condition, (first, then), (second, otherwise), _runner(context), rest)
+        first, second = (replace(part, budget=path.budget // 2) for part in (first, second))
+    return branch(
+        condition, run(context, first, push(then, rest)), run(context, second, push(otherwise, rest))
+    )
+
+
+def _runner(context: Context) -> Callable[[Path, Work], Block]:
+    return lambda path, work: run(context, path, work)
+
+
+def _ends(statements: tuple[Statement | Leave, ...]) -> bool:
+    """Whether nothing comes after these statements."""
+    return any(isinstance(statement, Cut) for statement in statements)
+
+
+def _chooses(statements: tuple[Statement | Leave, ...]) -> bool:
+    """Whether these statements can make a choice."""
+    for statement in statements:
+        match statement:
+            case Choose():
+                return True
+            case If(_, then, otherwise):
+                if _chooses(then) or _chooses(otherwise):
+                    return True
+            case ForEach(_, _, body):
+                if _chooses(body):
+                    return True
+            case _:
+                pass
+    return False

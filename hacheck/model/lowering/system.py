@@ -1,0 +1,108 @@
+"""Lowering a whole system: every action instance, and the conditions that properties ask."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from hacheck.model.ir import Action, Binary, Expression, Require, Statement, System
+from hacheck.model.lowering.blocks import Block, Branch, Instance, Lowered
+from hacheck.model.lowering.expressions import truth
+from hacheck.model.lowering.graph import Graph
+from hacheck.model.lowering.layout import lay_out
+from hacheck.model.lowering.nodes import Node
+from hacheck.model.lowering.path import Context, End, Path, push
+from hacheck.model.lowering.statements import finished, run
+from hacheck.model.lowering.values import constant
+from hacheck.model.types import Value, cardinality, values
+
+# How many copies of action ends a whole system may be lowered to, and one instance.
+_COPIES_MAX = 6_000
+_COPIES_OF_ONE_MAX = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition over states (or over steps: then it reads slots before and after). Where `fault` holds, evaluating
+    it is an error of the spec and `value` says nothing."""
+
+    value: Node
+    fault: Node
+
+
+def lower(system: System) -> Lowered:
+    """The lowered form. Cost: proportional to the number of instances and to the size of what each unrolls to."""
+    layout, graph = lay_out(system), Graph()
+    places = {variable.name: place for variable, place in zip(system.variables, layout.places, strict=True)}
+    context = Context(graph, layout, places, itertools.count())
+    count = sum(_instance_count(action) for action in system.actions)
+    budget = max(2, min(_COPIES_OF_ONE_MAX, _COPIES_MAX // max(count, 1)))
+    instances = (
+        _instance(context, action, index, arguments, budget)
+        for index, action in enumerate(system.actions)
+        for arguments in itertools.product(*(tuple(values(kind)) for _, kind in action.parameters))
+    )
+    possible = tuple(instance for instance in instances if instance is not None)
+    return Lowered(system, layout, graph, possible)
+
+
+def _instance_count(action: Action) -> int:
+    total = 1
+    for _, kind in action.parameters:
+        total *= cardinality(kind)
+    return total
+
+
+def _instance(
+    context: Context, action: Action, index: int, arguments: tuple[Value, ...], budget: int
+) -> Instance | None:
+    graph = context.graph
+    bound = {
+        name: (kind, constant(graph, kind, value))
+        for (name, kind), value in zip(action.parameters, arguments, strict=True)
+    }
+    needed = tuple(Require(part) for part in _conjuncts(action.guard))
+    body: tuple[Statement, ...] = (*needed, *action.body)
+    end = End(lambda path: finished(context, path))
+    block = run(context, Path(locals=bound, budget=budget), push((*body, end), None))
+    guard: list[Node] = []
+    while len(block) == 1 and isinstance(block[0], Branch):
+        only = block[0]
+        if only.then and only.otherwise:
+            break
+        condition, block = (
+            (only.condition, only.then) if only.then else (graph.not_(only.condition), only.otherwise)
+        )
+        guard.extend(condition.operands if condition.operator == "and" else (condition,))
+    return Instance(index, arguments, tuple(dict.fromkeys(guard)), block) if block else None
+
+
+def _conjuncts(guard: Expression) -> Iterator[Expression]:
+    if isinstance(guard, Binary) and guard.operator == "and":
+        yield from _conjuncts(guard.left)
+        yield from _conjuncts(guard.right)
+    else:
+        yield guard
+
+
+def lower_condition(lowered: Lowered, expression: Expression, on_steps: bool = False) -> Condition:
+    """A property's condition. `on_steps`: it is asked of steps; `Old` reads the state before."""
+    graph, layout = lowered.graph, lowered.layout
+    places = {
+        variable.name: place for variable, place in zip(lowered.system.variables, layout.places, strict=True)
+    }
+    context = Context(graph, layout, places, itertools.count())
+    scope = Path().scope(context)
+    if on_steps:
+        scope = replace(scope, fetch=lambda index: graph.after(index, layout.slots[index].high))
+    value = truth(expression, scope)
+    return Condition(value, graph.any_of(check.condition for check in scope.checks))
+
+
+def block_size(block: Block) -> int:
+    """The number of statements of a block, those of its branches included."""
+    return sum(
+        1 + (block_size(item.then) + block_size(item.otherwise) if isinstance(item, Branch) else 0)
+        for item in block
+    )
