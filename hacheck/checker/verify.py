@@ -88,9 +88,7 @@ class Prepared:
     asked: tuple[str, ...]
 
 
-def run_check(
-    prepared: Prepared, engine: Engine, limits: Limits, report: Report, replay: Replay
-) -> CheckResult:
+def run_check(prepared: Prepared, engine: Engine, limits: Limits, report: Report, replay: Replay) -> CheckResult:
     """Decides a check's properties, replays every run of the answer, and compares with what the check
     expects.
 
@@ -123,6 +121,4 @@ def runs_of(answer: Answer) -> list[tuple[str, Run]]:
 def unused_actions(result: CheckResult) -> tuple[str, ...]:
     """The names of actions that took part in no step of the exploration, in the order of the system."""
     counts = result.answer.coverage.action_counts
-    return tuple(
-        action.name for action, count in zip(result.system.actions, counts, strict=False) if count == 0
-    )
+    return tuple(action.name for action, count in zip(result.system.actions, counts, strict=False) if count == 0)

@@ -145,8 +145,7 @@ def check_json(result: CheckResult) -> Json:
         "complete": coverage.complete,
         "stopped": coverage.stopped,
         "bounds": [
-            {"name": name, "meaning": meanings.get(name, ""), "cut_steps": count}
-            for name, count in coverage.cuts
+            {"name": name, "meaning": meanings.get(name, ""), "cut_steps": count} for name, count in coverage.cuts
         ],
         "reductions": list(result.answer.reductions),
         "never_happened": list(unused_actions(result)),

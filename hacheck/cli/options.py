@@ -16,13 +16,9 @@ SpecArgument = Annotated[
 ]
 SettingOptions = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", metavar="NAME=VALUE", help="Set a param or switch of the spec. May be given often."
-    ),
+    typer.Option("--set", metavar="NAME=VALUE", help="Set a param or switch of the spec. May be given often."),
 ]
-NoColorOption = Annotated[
-    bool, typer.Option("--no-color", help="Plain text. The variable NO_COLOR does the same.")
-]
+NoColorOption = Annotated[bool, typer.Option("--no-color", help="Plain text. The variable NO_COLOR does the same.")]
 DebugOption = Annotated[
     bool, typer.Option("--debug", hidden=True, help="On an internal error, show where it happened.")
 ]
@@ -45,9 +41,7 @@ def parse_size(text: str) -> int:
     """A number of bytes: `8GiB`, `500M`, `1.5g`, `1048576`."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", text, re.IGNORECASE)
     if match is None or float(match[1]) == 0:
-        raise BadInput(
-            f"--memory {text}: not a size", "write a number with a unit, for example --memory 8GiB"
-        )
+        raise BadInput(f"--memory {text}: not a size", "write a number with a unit, for example --memory 8GiB")
     return int(float(match[1]) * UNITS[match[2].lower()])
 
 
@@ -61,14 +55,10 @@ def parse_seconds(text: str) -> float:
 
 def parse_count(option: str, text: str) -> int:
     """A whole number above zero: `1000000`, `1_000_000`, `1M`, `2e6`."""
-    match = re.fullmatch(
-        r"\s*(\d+(?:\.\d+)?)(?:e(\d))?\s*([km]?)\s*", text.replace("_", "").replace(",", ""), re.I
-    )
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)(?:e(\d))?\s*([km]?)\s*", text.replace("_", "").replace(",", ""), re.I)
     number = 0.0
     if match is not None:
-        number = (
-            float(match[1]) * 10 ** int(match[2] or 0) * {"": 1, "k": 1000, "m": 1000_000}[match[3].lower()]
-        )
+        number = float(match[1]) * 10 ** int(match[2] or 0) * {"": 1, "k": 1000, "m": 1000_000}[match[3].lower()]
     if number < 1 or number != int(number):
         raise BadInput(f"{option} {text}: not a whole number above zero", f"for example {option} 1000000")
     return int(number)

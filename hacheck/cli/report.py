@@ -41,9 +41,7 @@ def title(specification: Specification) -> RenderableType:
     return Group(line, Text(specification.description)) if specification.description else line
 
 
-def run_heading(
-    console: Console, what: str, length: str, style: str, about: Property | None = None
-) -> RenderableType:
+def run_heading(console: Console, what: str, length: str, style: str, about: Property | None = None) -> RenderableType:
     """What a run shows, how long it is, and what was asked in the words of the spec."""
     mark = symbols(console).violated if style == "bad" else symbols(console).holds
     line = Text.assemble((f"{mark} {what}", f"bold {style}"), f"  in {length}")
@@ -54,10 +52,10 @@ def run_heading(
     return Padding(line, INDENT)
 
 
-def heading(console: Console, result_name: str, description: str) -> RenderableType:
+def heading(console: Console, name: str, description: str) -> RenderableType:
     """The line that opens a check."""
     rule = Rule(
-        Text.assemble(("check ", "quiet"), (result_name, "head")),
+        Text.assemble(("check ", "quiet"), (name, "head")),
         align="left",
         style="quiet",
         characters=symbols(console).rule,
@@ -96,9 +94,7 @@ def extent(result: CheckResult) -> Text:
     """How far the exploration reaches, in one phrase."""
     coverage = result.answer.coverage
     if not coverage.complete:
-        return Text(
-            f"stopped before the end: {coverage.stopped or 'not every state was visited'}", style="warn"
-        )
+        return Text(f"stopped before the end: {coverage.stopped or 'not every state was visited'}", style="warn")
     if coverage.cuts:
         return Text("every reachable state within the bounds below")
     return Text("every reachable state", style="ok")
@@ -113,7 +109,7 @@ def properties(console: Console, result: CheckResult) -> RenderableType:
         for title in ("", "property", "verdict", "kind", "scope", "meaning"):
             table.add_column(title, ratio=1 if title == "meaning" else None)
         for found, mark, style in rows:
-            cells = (KINDS[found.asked.kind], f"{expectation(found, ', ')}{scope_of(found)}")
+            cells = (KINDS[found.asked.kind], f"{scope_of(found)}{expectation(found)}")
             verdict = Text(verdict_of(found), style=style)
             name = Text(found.asked.name, style="name")
             meaning = Text(found.asked.description, style="quiet")
@@ -125,7 +121,7 @@ def properties(console: Console, result: CheckResult) -> RenderableType:
     table.add_column(no_wrap=True)
     table.add_column()
     for found, mark, style in rows:
-        facts = Text(f"{KINDS[found.asked.kind]}, {expectation(found, ', ')}{scope_of(found)}")
+        facts = Text(f"{KINDS[found.asked.kind]}, {scope_of(found)}{expectation(found)}")
         if found.asked.description:
             facts.append(f"\n{found.asked.description}", style="quiet")
         name = Text(found.asked.name, style="name")
@@ -152,11 +148,11 @@ def verdict_of(found: PropertyResult) -> str:
     return verdict
 
 
-def expectation(found: PropertyResult, end: str) -> str:
+def expectation(found: PropertyResult) -> str:
     """What is to be said about what was expected: nothing where a property that should hold does."""
     if found.expected == "holds" or found.outcome == "undecided":
         return ""
-    return f"as expected{end}" if found.outcome == "expected" else f"but a violation is expected{end}"
+    return ", as expected" if found.outcome == "expected" else ", but a violation is expected"
 
 
 def scope_of(found: PropertyResult) -> str:

@@ -151,9 +151,7 @@ def saved_runs(content: Json, file: str) -> list[Saved]:
                 found.append(saved_run(content, check, check["name"], None, check["fault"]))
         return found
     except (KeyError, TypeError, AttributeError, ValueError):
-        raise BadInput(
-            f"{file}: no run in it", "give a file that verify --json or simulate --json wrote"
-        ) from None
+        raise BadInput(f"{file}: no run in it", "give a file that verify --json or simulate --json wrote") from None
 
 
 def saved_run(top: Json, about: Json, check: str | None, asked: str | None, holder: Json) -> Saved:
@@ -169,15 +167,11 @@ def choose(found: list[Saved], file: str, check: str | None, only: str | None) -
     Errors: `BadInput` when there is none, or several and the user has to say which.
     """
     fitting = [
-        saved
-        for saved in found
-        if (check is None or saved.check == check) and (only is None or saved.property == only)
+        saved for saved in found if (check is None or saved.check == check) and (only is None or saved.property == only)
     ]
     if len(fitting) == 1:
         return fitting[0]
-    listed = [
-        f"--check {saved.check} --property {saved.property}" for saved in fitting or found if saved.property
-    ]
+    listed = [f"--check {saved.check} --property {saved.property}" for saved in fitting or found if saved.property]
     if not fitting:
         names = [str(saved.property) for saved in found]
         raise BadInput(

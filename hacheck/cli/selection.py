@@ -46,7 +46,7 @@ def select(
         raise BadInput("every check of this spec runs by request only", hint)
     prepared = []
     for question in chosen:
-        system = instantiate(specification, dict(question.settings) | dict(overrides), no_color=no_color)
+        system = instantiate(specification, overrides, question.name, no_color=no_color)
         all_known("property", properties, [item.name for item in system.properties])
         prepared.append(Prepared(question, system, properties or question.only))
     left_out = [item for item in questions if item not in chosen and item.by_request and not names]
@@ -80,4 +80,4 @@ def one_system(
     all_known("setting", overrides, [parameter.name for parameter in specification.parameters])
     wanted = name or "default"
     question = min(questions, key=lambda item: (item.name != wanted, item.by_request))
-    return instantiate(specification, dict(question.settings) | dict(overrides), no_color=no_color)
+    return instantiate(specification, overrides, question.name, no_color=no_color)

@@ -37,15 +37,19 @@ def load_specification(spec: str, *, no_color: bool = False) -> Specification:
 
 
 def instantiate(
-    specification: Specification, settings: Mapping[str, str], *, no_color: bool = False
+    specification: Specification,
+    settings: Mapping[str, str],
+    check: str | None = None,
+    *,
+    no_color: bool = False,
 ) -> System:
-    """The system that a specification means under some settings, its warnings shown when it was loaded.
+    """The system of a check (or of the defaults) under further settings. Warnings were shown on loading.
 
     Errors: `Reported` when a setting is unknown or ill-typed, or the spec is wrong under these settings.
     """
     from hacheck.model.language.diagnostics import Span
 
-    instance = specification.instantiate(settings)
+    instance = specification.instantiate(settings, check)
     if instance.system is None:
         nowhere = Span(specification.path, 0, 0)  # a setting that came from the command line has no place
         found = [

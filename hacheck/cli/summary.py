@@ -4,6 +4,7 @@ run."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule

@@ -72,6 +72,7 @@ def verify_spec(request: Request) -> ExitCode:
         skipped = [prepared.check.name for prepared in selection.prepared[len(results) :]]
         code = exit_code(results, all_ran=not skipped)
         spec = request.spec
+        console.print()
         console.print(summary(console, results, skipped=skipped, left_out=selection.left_out, spec=spec))
         if folder is not None:
             write_itf(folder, results)
@@ -127,7 +128,6 @@ def show_result(request: Request, console: Console, result: CheckResult, default
         console.print()
         console.print(unused)
     show_runs(request, console, result)
-    console.print()
 
 
 def show_runs(request: Request, console: Console, result: CheckResult) -> None:
@@ -135,16 +135,14 @@ def show_runs(request: Request, console: Console, result: CheckResult) -> None:
     fault = result.answer.fault
     if fault is not None:
         console.print()
-        console.print(
-            report.run_heading(console, "the spec has an error", runs.run_title(result.system, fault), "bad")
-        )
+        console.print(report.run_heading(console, "the spec has an error", runs.run_title(result.system, fault), "bad"))
         console.print(runs.indented(runs.full_run(console, result.system, fault, None)))
     for found in result.properties:
         run = found.answer.run
         if run is None or (found.asked.kind == "reachable" and not request.witnesses):
             continue
         surprise = found.outcome == "unexpected"
-        title = f"{found.asked.name}: {report.verdict_of(found)}"
+        title = f"{found.asked.name}: {report.verdict_of(found)}{report.expectation(found)}"
         heading = report.run_heading(
             console, title, runs.run_title(result.system, run), "bad" if surprise else "ok", found.asked
         )
@@ -153,9 +151,7 @@ def show_runs(request: Request, console: Console, result: CheckResult) -> None:
         full = surprise or request.runs or found.asked.kind == "reachable"
         about = found.asked if found.answer.verdict == "violated" else None
         told = (
-            runs.full_run(console, result.system, run, about)
-            if full
-            else runs.short_run(console, result.system, run)
+            runs.full_run(console, result.system, run, about) if full else runs.short_run(console, result.system, run)
         )
         console.print(runs.indented(told, 2 if full else 4))
 

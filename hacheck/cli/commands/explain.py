@@ -12,9 +12,7 @@ from hacheck.cli.options import DebugOption, NoColorOption
 
 @guarded
 def explain(
-    code: Annotated[
-        str | None, typer.Argument(metavar="[CODE]", help="A code such as HA012; without it: all.")
-    ] = None,
+    code: Annotated[str | None, typer.Argument(metavar="[CODE]", help="A code such as HA012; without it: all.")] = None,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:

@@ -25,12 +25,8 @@ EPILOG = """
 
 @guarded
 def fmt(
-    specs: Annotated[
-        list[str], typer.Argument(metavar="SPEC...", help="Files to format; - is standard input.")
-    ],
-    check: Annotated[
-        bool, typer.Option("--check", help="Change nothing; exit 1 if something would change.")
-    ] = False,
+    specs: Annotated[list[str], typer.Argument(metavar="SPEC...", help="Files to format; - is standard input.")],
+    check: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 if something would change.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Show what changes, and change nothing.")] = False,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
@@ -62,9 +58,7 @@ def format_one(spec: str, *, check: bool, diff: bool, no_color: bool) -> bool:
     changed = formatted != text
     if diff and changed:
         sys.stdout.writelines(
-            difflib.unified_diff(
-                text.splitlines(True), formatted.splitlines(True), name, f"{name} (formatted)"
-            )
+            difflib.unified_diff(text.splitlines(True), formatted.splitlines(True), name, f"{name} (formatted)")
         )
     if spec == "-" and not check and not diff:
         sys.stdout.write(formatted)

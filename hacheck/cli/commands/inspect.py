@@ -22,12 +22,8 @@ EPILOG = """
 @guarded
 def inspect(
     spec: SpecArgument,
-    ir: Annotated[
-        bool, typer.Option("--ir", help="The typed model: variables, actions, properties.")
-    ] = False,
-    python: Annotated[
-        bool, typer.Option("--python", help="The Python code the portable engine generates.")
-    ] = False,
+    ir: Annotated[bool, typer.Option("--ir", help="The typed model: variables, actions, properties.")] = False,
+    python: Annotated[bool, typer.Option("--python", help="The Python code the portable engine generates.")] = False,
     check: Annotated[
         str | None, typer.Option("--check", metavar="NAME", help="The check whose settings count.")
     ] = None,
@@ -49,7 +45,7 @@ def inspect(
 
         sys.stdout.write(generated_code(system))
     else:
-        from hacheck.model.text import format_system
+        from hacheck.model.text import print_system
 
-        sys.stdout.write(format_system(system))
+        sys.stdout.write(print_system(system))
     return ExitCode.AS_EXPECTED

@@ -23,9 +23,7 @@ def show(
     run: Annotated[
         str, typer.Argument(metavar="RUN.json", help="What verify or simulate wrote with --json; - is stdin.")
     ],
-    check: Annotated[
-        str | None, typer.Option("--check", metavar="NAME", help="Of several checks, this one.")
-    ] = None,
+    check: Annotated[str | None, typer.Option("--check", metavar="NAME", help="Of several checks, this one.")] = None,
     only: Annotated[
         str | None, typer.Option("--property", metavar="NAME", help="Of several runs, that of this property.")
     ] = None,

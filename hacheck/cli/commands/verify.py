@@ -73,9 +73,7 @@ def verify(
     ] = None,
     itf: Annotated[
         str | None,
-        typer.Option(
-            "--itf", metavar="DIR", help="Write every run as ITF JSON into a folder.", rich_help_panel=OUTPUT
-        ),
+        typer.Option("--itf", metavar="DIR", help="Write every run as ITF JSON into a folder.", rich_help_panel=OUTPUT),
     ] = None,
     runs: Annotated[
         bool,
@@ -83,15 +81,11 @@ def verify(
     ] = False,
     witnesses: Annotated[
         bool,
-        typer.Option(
-            "--witnesses", help="Tell how reachable properties are reached.", rich_help_panel=OUTPUT
-        ),
+        typer.Option("--witnesses", help="Tell how reachable properties are reached.", rich_help_panel=OUTPUT),
     ] = False,
     quiet: Annotated[
         bool,
-        typer.Option(
-            "--quiet", "-q", help="Only what is not as expected, and the summary.", rich_help_panel=OUTPUT
-        ),
+        typer.Option("--quiet", "-q", help="Only what is not as expected, and the summary.", rich_help_panel=OUTPUT),
     ] = False,
     no_color: NoColorOption = False,
     debug: DebugOption = False,

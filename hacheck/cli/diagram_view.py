@@ -1,0 +1,103 @@
+"""A state diagram made ready to be drawn: what happens from everywhere is told once, and edges carry their
+labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hacheck.checker.diagram import Diagram, Transition
+from hacheck.model.ir import ActionKind
+
+ANY = "(any state)"
+"""Stands for every state a node can be in, where an action leads from all of them to the same one."""
+
+ANY_LEAST = 3
+"""From how many states an action must lead to one other state to be told once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """An action on an edge: when it happens, and whether exploration saw it there (`None`: nobody looked)."""
+
+    action: str
+    kind: ActionKind
+    guard: str
+    seen: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """An edge with everything that takes it."""
+
+    source: str
+    target: str
+    labels: tuple[Label, ...]
+
+    @property
+    def seen(self) -> bool:
+        """Whether it can be taken as far as is known: no label says otherwise of all."""
+        return any(label.seen is not False for label in self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A diagram as it is drawn. `absent`: how a state or edge that was not seen is to be called."""
+
+    title: str
+    states: tuple[str, ...]
+    initial: tuple[str, ...]
+    unseen: tuple[str, ...]
+    arrows: tuple[Arrow, ...]
+    footing: str
+    absent: str
+
+
+def view_of(diagram: Diagram) -> View:
+    """The diagram as it is drawn."""
+    arrows: dict[tuple[str, str], list[Label]] = {}
+    for transition in _told_once(diagram):
+        label = Label(transition.action, transition.kind, transition.guard, transition.seen)
+        labels = arrows.setdefault((transition.source, transition.target), [])
+        if label not in labels:
+            labels.append(label)
+    used = {end for edge in arrows for end in edge}
+    states = tuple(state for state in (*diagram.states, ANY) if state != ANY or ANY in used)
+    return View(
+        f"{diagram.owner}: {diagram.field.removeprefix(diagram.owner + '.')}",
+        states,
+        diagram.initial,
+        diagram.unseen,
+        tuple(Arrow(*ends, tuple(labels)) for ends, labels in arrows.items()),
+        footing_of(diagram),
+        "not seen" if diagram.walk is not None and not diagram.walk.complete else "unreachable",
+    )
+
+
+def footing_of(diagram: Diagram) -> str:
+    """What the marks on the edges rest on."""
+    walk = diagram.walk
+    if walk is None:
+        return "edges as the text allows them; not explored"
+    if walk.complete:
+        return f"explored completely: {walk.states:,} states"
+    return f"explored {walk.states:,} states, not all of them: what is not seen may still be possible"
+
+
+def _told_once(diagram: Diagram) -> list[Transition]:
+    """The transitions, those that lead from every other state to one under the same condition put into
+    one."""
+    groups: dict[tuple[str, str, str, bool | None], list[Transition]] = {}
+    for transition in diagram.transitions:
+        key = (transition.target, transition.action, transition.guard, transition.seen)
+        groups.setdefault(key, []).append(transition)
+    live = [state for state in diagram.states if state not in diagram.unseen and not state.startswith("(")]
+    told: list[Transition] = []
+    for (target, action, guard, seen), group in groups.items():
+        sources = {transition.source for transition in group}
+        everywhere = {state for state in live if state != target} <= sources
+        if everywhere and len(sources) >= ANY_LEAST and not any(source.startswith("(") for source in sources):
+            told.append(Transition(ANY, target, action, group[0].kind, guard, seen))
+        else:
+            told += group
+    order = {state: place for place, state in enumerate((*diagram.states, ANY))}
+    return sorted(told, key=lambda item: (order[item.source], order[item.target]))
