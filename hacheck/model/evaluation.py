@@ -116,9 +116,7 @@ def evaluate(expression: Expression, scope: Scope) -> Value:
             return scope.locals[name]
         case Old(operand):
             assert scope.before is not None, "old(...) outside of a step"
-            return evaluate(
-                operand, Scope(scope.variables, scope.before, scope.before, scope.locals, scope.types)
-            )
+            return evaluate(operand, Scope(scope.variables, scope.before, scope.before, scope.locals, scope.types))
         case Index():
             return _index(expression, scope)
         case Member(base, name):
@@ -197,9 +195,7 @@ def _unary(expression: Unary, scope: Scope) -> Value:
             return operand
         case "value":
             if operand is None:
-                raise EvaluationFault(
-                    f"{show_expression(expression.operand)} is none where a value is needed"
-                )
+                raise EvaluationFault(f"{show_expression(expression.operand)} is none where a value is needed")
             return operand
         case "size":
             return len(operand)
@@ -207,9 +203,7 @@ def _unary(expression: Unary, scope: Scope) -> Value:
             if not operand:
                 raise EvaluationFault(f"{show_expression(expression)}: the sequence is empty")
             return (
-                operand[1:]
-                if expression.operator == "rest"
-                else operand[0 if expression.operator == "first" else -1]
+                operand[1:] if expression.operator == "rest" else operand[0 if expression.operator == "first" else -1]
             )
         case "majority":
             kind = type_of(expression.operand)

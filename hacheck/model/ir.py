@@ -197,7 +197,8 @@ class MakeCollection:
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """The least identity that no state variable holds now. None left: the step is cut at bound `type.name`."""
+    """The least identity that no state variable and no local of the step holds now; a statement draws it at most
+    once. None left: the step is cut at bound `type.name`."""
 
     type: Identity
 

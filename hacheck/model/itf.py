@@ -70,9 +70,7 @@ def run_to_itf(system: System, run: Run, description: str = "") -> dict[str, Jso
     return trace
 
 
-def _instance(
-    system: System, action: int, arguments: tuple[Value, ...], choices: tuple[Value, ...]
-) -> dict[str, Json]:
+def _instance(system: System, action: int, arguments: tuple[Value, ...], choices: tuple[Value, ...]) -> dict[str, Json]:
     parameters = system.actions[action].parameters
     shown = {name: show(kind, value) for (name, kind), value in zip(parameters, arguments, strict=True)}
     return {
@@ -156,11 +154,7 @@ def _read(kind: Type, json: Json, where: str) -> Value:
         case Range():
             return _number(json, where)
         case Node(name) | Identity(name):
-            if (
-                not isinstance(json, str)
-                or not json.startswith(f"{name} ")
-                or not json[len(name) + 1 :].isdecimal()
-            ):
+            if not isinstance(json, str) or not json.startswith(f"{name} ") or not json[len(name) + 1 :].isdecimal():
                 raise JsonError(f"{where}: {json!r} is no {name}")
             return int(json[len(name) + 1 :])
         case Option(element):
@@ -201,9 +195,7 @@ def _number(json: Json, where: str) -> int:
 def _items(element: Type, json: Json, where: str) -> tuple[Value, ...]:
     match json:
         case list(items) | {"#set": list(items)} | {"#tup": list(items)}:
-            return tuple(
-                value_from_itf(element, item, f"{where}[{place}]") for place, item in enumerate(items)
-            )
+            return tuple(value_from_itf(element, item, f"{where}[{place}]") for place, item in enumerate(items))
         case _:
             raise JsonError(f"{where}: expected a list or set, found {json!r}")
 

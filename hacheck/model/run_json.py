@@ -34,9 +34,7 @@ def run_to_json(system: System, run: Run) -> dict[str, Json]:
     states = run.states
     return {
         "initial": state_to_json(system, run.initial),
-        "steps": [
-            _step_to_json(system, before, step) for before, step in zip(states, run.steps, strict=False)
-        ],
+        "steps": [_step_to_json(system, before, step) for before, step in zip(states, run.steps, strict=False)],
         "loop": run.loop,
         "fault": None if run.fault is None else _fault_to_json(system, run.fault),
     }
@@ -73,8 +71,7 @@ def _instance_to_json(
     return {
         "action": action_name(system, action),
         "arguments": {
-            name: value_to_json(kind, value)
-            for (name, kind), value in zip(parameters, arguments, strict=True)
+            name: value_to_json(kind, value) for (name, kind), value in zip(parameters, arguments, strict=True)
         },
         "choices": [plain_to_json(choice) for choice in choices],
     }
@@ -113,9 +110,7 @@ def run_from_json(system: System, json: Json) -> Run:
     fault = top.get("fault")
     return Run(
         state_from_json(system, top["initial"], "run.initial"),
-        tuple(
-            _step_from_json(system, step, f"run.steps[{place}]") for place, step in enumerate(top["steps"])
-        ),
+        tuple(_step_from_json(system, step, f"run.steps[{place}]") for place, step in enumerate(top["steps"])),
         loop,
         None if fault is None else _fault_from_json(system, fault, "run.fault"),
     )
@@ -166,9 +161,7 @@ def _instance_from_json(
     )
 
 
-def _object(
-    json: Json, where: str, needed: tuple[str, ...], allowed: tuple[str, ...] | None = None
-) -> dict[str, Json]:
+def _object(json: Json, where: str, needed: tuple[str, ...], allowed: tuple[str, ...] | None = None) -> dict[str, Json]:
     """The members of an object, all those needed and, if `allowed` is given, no others but these."""
     if not isinstance(json, dict):
         raise JsonError(f"{where}: expected an object, found {json!r}")

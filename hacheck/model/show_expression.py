@@ -115,9 +115,7 @@ def _text(expression: Expression) -> tuple[int, str]:
     match expression:
         case Constant(value, kind):
             negative = isinstance(kind, Range) and value < 0
-            return SIGN if negative else ATOM, f"({show(kind, value)})" if isinstance(kind, Map) else show(
-                kind, value
-            )
+            return SIGN if negative else ATOM, f"({show(kind, value)})" if isinstance(kind, Map) else show(kind, value)
         case Variable(name) | Local(name):
             return ATOM, name
         case Fresh(kind):

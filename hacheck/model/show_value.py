@@ -32,8 +32,7 @@ def show(kind: Type, value: Value) -> str:
     match kind:
         case Map(key, element):
             return ", ".join(
-                f"{_bare(key, name)}: {_inner(element, item)}"
-                for name, item in zip(values(key), value, strict=True)
+                f"{_bare(key, name)}: {_inner(element, item)}" for name, item in zip(values(key), value, strict=True)
             )
         case Bool():
             return "true" if value else "false"
@@ -49,9 +48,7 @@ def show(kind: Type, value: Value) -> str:
             items = sorted(value, key=lambda item: sort_key(element, item))
             return "{" + ", ".join(_bare(element, item) for item in items) + "}"
         case Record(name, fields):
-            parts = (
-                f"{field}: {_inner(part, item)}" for (field, part), item in zip(fields, value, strict=True)
-            )
+            parts = (f"{field}: {_inner(part, item)}" for (field, part), item in zip(fields, value, strict=True))
             return f"{name}({', '.join(parts)})"
         case Sequence(element, _):
             return "[" + ", ".join(_inner(element, item) for item in value) + "]"
@@ -88,12 +85,7 @@ def located(variable: str, kind: Type, path: tuple[Value, ...]) -> tuple[tuple[s
     """The same in two parts: the node whose field it is, if any, and the words without the node."""
     node = None
     words = variable
-    if (
-        isinstance(kind, Map)
-        and isinstance(kind.key, Node)
-        and path
-        and variable.startswith(f"{kind.key.name}.")
-    ):
+    if isinstance(kind, Map) and isinstance(kind.key, Node) and path and variable.startswith(f"{kind.key.name}."):
         node = (kind.key.name, int(path[0]))
         words = variable.removeprefix(f"{kind.key.name}.")
         kind, path = kind.value, path[1:]

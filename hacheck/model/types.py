@@ -230,9 +230,7 @@ def ordinal(kind: Type, value: Value) -> int:
             return _mixed([(field, item) for (_, field), item in zip(fields, value, strict=True)])
         case Sequence(element, _):
             base = cardinality(element)
-            return sum(int(base**length) for length in range(len(value))) + _mixed(
-                [(element, item) for item in value]
-            )
+            return sum(int(base**length) for length in range(len(value))) + _mixed([(element, item) for item in value])
         case Bag():
             return sum(1 for _ in itertools.takewhile(lambda other: other != value, values(kind)))
         case _:

@@ -52,9 +52,7 @@ def type_of(expression: Expression) -> Type:
         case Conditional(_, then, otherwise):
             return join(type_of(then), type_of(otherwise))
         case Quantified("count", _, domain, _):
-            return Range(
-                0, cardinality(domain.type) if domain.within is None else extent(type_of(domain.within))
-            )
+            return Range(0, cardinality(domain.type) if domain.within is None else extent(type_of(domain.within)))
         case Quantified():
             return Bool()
         case SetOf(element=element):

@@ -98,9 +98,7 @@ def _decoded(kind: Type, json: Json, where: str) -> Value:
             if names is None:
                 expected = [value_to_json(key, name) for name in values(key)]
                 pairs = _list(json, where)
-                if [
-                    pair[0] if isinstance(pair, list) and len(pair) == 2 else pair for pair in pairs
-                ] != expected:
+                if [pair[0] if isinstance(pair, list) and len(pair) == 2 else pair for pair in pairs] != expected:
                     raise JsonError(f"{where}: expected a pair for each key, in order")
                 return _parts(element, [pair[1] for pair in pairs], where)
             return _members([(name, element) for name in names], json, where)

@@ -170,18 +170,12 @@ class _Builder:
     def set(self, variable: Variable, node: Expression, value: Expression) -> Statement:
         return Assign(Target(variable, (node,)), value)
 
-    def set_link(
-        self, variable: Variable, sender: Expression, receiver: Expression, value: Expression
-    ) -> Statement:
+    def set_link(self, variable: Variable, sender: Expression, receiver: Expression, value: Expression) -> Statement:
         return Assign(Target(variable, (sender, receiver)), value)
 
-    def action(
-        self, name: str, two: bool, actor: str | None, guard: Expression, body: tuple[Statement, ...]
-    ) -> Action:
+    def action(self, name: str, two: bool, actor: str | None, guard: Expression, body: tuple[Statement, ...]) -> Action:
         parameters = (("i", self.replica), ("j", self.replica)) if two else (("i", self.replica),)
-        kind = {"Crash": "fault", "Restart": "repair"}.get(
-            name, "environment" if actor is None else "protocol"
-        )
+        kind = {"Crash": "fault", "Restart": "repair"}.get(name, "environment" if actor is None else "protocol")
         return Action(name, parameters, guard, body, kind, actor, None, name, "", "", 0)  # type: ignore[arg-type]
 
     def timeout(self) -> Action:
@@ -317,6 +311,4 @@ class _Builder:
             _all(_op("!=", a, b), leads(b), _op("==", self.of(self.term, a), self.of(self.term, b))),
         )
         goal = Quantified("none", "a", Domain(self.replica, None, leads(a)), same)
-        return Property(
-            "OneLeaderPerTerm", "invariant", goal, None, (), "at most one leader in a term", "", 0
-        )
+        return Property("OneLeaderPerTerm", "invariant", goal, None, (), "at most one leader in a term", "", 0)

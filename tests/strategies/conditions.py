@@ -69,9 +69,7 @@ def comparison(context: Context, depth: int, unequal: bool = True) -> Expression
     kind = type_of(left)
     if isinstance(kind, Set | Sequence | Bag) and chance(chooser, 80):
         if chance(chooser, 50):
-            return operation(
-                pick(chooser, ("<", "<=", "==")), Unary("size", left), number(chooser.integer(0, 3))
-            )
+            return operation(pick(chooser, ("<", "<=", "==")), Unary("size", left), number(chooser.integer(0, 3)))
         return operation("in", expressions.expression(context, kind.element, depth - 1), left)
     operators: tuple[BinaryOperator, ...] = ("==", "!=", "<", "<=") if is_ordered(kind) else ("==", "!=")
     right: Expression = Constant(random_value(chooser, kind), kind)
@@ -112,17 +110,14 @@ def is_ordered(kind: Type) -> bool:
 
 def _comparable(kind: Record) -> bool:
     return all(
-        isinstance(part, Bool | Range | Enum) or (isinstance(part, Node) and part.ranked)
-        for _, part in kind.fields
+        isinstance(part, Bool | Range | Enum) or (isinstance(part, Node) and part.ranked) for _, part in kind.fields
     )
 
 
 def membership(context: Context, depth: int) -> Expression:
     """`in` and `subset`."""
     collections = [
-        part
-        for root in (*context.variables, *context.locals)
-        for part in expressions.collections_in(context, root)
+        part for root in (*context.variables, *context.locals) for part in expressions.collections_in(context, root)
     ]
     whole = pick(context.chooser, collections) if collections else None
     if whole is None or chance(context.chooser, 30):
@@ -149,6 +144,4 @@ def quantified(context: Context, depth: int) -> Expression:
     asked = Quantified(kind, local.name, values, boolean(context.bind(local), depth))
     if kind != "count":
         return asked
-    return operation(
-        pick(context.chooser, ("==", "<", "<=")), asked, amounts.whole_number(context, depth - 1)
-    )
+    return operation(pick(context.chooser, ("==", "<", "<=")), asked, amounts.whole_number(context, depth - 1))

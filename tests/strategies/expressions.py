@@ -123,9 +123,7 @@ def _walk(context: Context, base: Expression, kind: Type, depth: int) -> Express
         case Record(_, fields):
             return _walk(context, Member(base, pick(context.chooser, fields)[0]), kind, depth)
         case Option(element) if element == kind:
-            return ensured(
-                context, operation("!=", base, Constant(None, here)), Unary("value", base), default(kind)
-            )
+            return ensured(context, operation("!=", base, Constant(None, here)), Unary("value", base), default(kind))
         case Sequence(element, _) if element == kind:
             return an_element(context, base, kind)
         case _:
@@ -162,9 +160,7 @@ def scalar(context: Context, kind: Type, depth: int) -> Expression:
     return Constant(random_value(context.chooser, kind), kind)
 
 
-def domain(
-    context: Context, depth: int, kind: Type | None = None, filtered: int = 40
-) -> tuple[Local, Domain]:
+def domain(context: Context, depth: int, kind: Type | None = None, filtered: int = 40) -> tuple[Local, Domain]:
     """A bound variable and what it ranges over: a small type, or the elements of some collection."""
     chooser = context.chooser
     within: Expression | None = None

@@ -60,10 +60,7 @@ def random_vocabulary(chooser: Chooser) -> Vocabulary:
     records = tuple(
         Record(
             name,
-            tuple(
-                (field, random_scalar(chooser, base))
-                for field in ("first", "second")[: chooser.integer(1, 2)]
-            ),
+            tuple((field, random_scalar(chooser, base)) for field in ("first", "second")[: chooser.integer(1, 2)]),
             chance(chooser, 60),
         )
         for name in ("Stamp", "Note")[: chooser.integer(1, 2)]

@@ -173,11 +173,7 @@ def assign(body: Body, driven: Variable | None = None) -> Statement:
                 current, kind = Index(current, number(1)), element
             case _:
                 break
-    value = (
-        evolved(context, current, kind)
-        if chance(chooser, 75 if driven is None else 95)
-        else stored(context, kind)
-    )
+    value = evolved(context, current, kind) if chance(chooser, 75 if driven is None else 95) else stored(context, kind)
     return Assign(Target(root, tuple(path)), value)
 
 

@@ -103,11 +103,7 @@ def _variables(chooser: Chooser, vocabulary: Vocabulary) -> tuple[StateVariable,
 
 
 def _variable(chooser: Chooser, index: int, kind: Type) -> StateVariable:
-    owner = (
-        kind.key.name
-        if isinstance(kind, Map) and isinstance(kind.key, Node) and chance(chooser, 80)
-        else None
-    )
+    owner = kind.key.name if isinstance(kind, Map) and isinstance(kind.key, Node) and chance(chooser, 80) else None
     mode = owner is not None and isinstance(kind, Map) and isinstance(kind.value, Enum)
     word = ("alpha", "beta", "gamma", "delta", "omega")[index]
     return StateVariable(
@@ -190,16 +186,12 @@ def _property(context: Context, index: int, handlers: tuple[str, ...]) -> Proper
     kind = weighted(chooser, [(3, kinds[0]), (4, pick(chooser, kinds))])
     live = kind in ("eventually", "leads_to")
     if kind == "step":
-        context = Context(
-            chooser, context.vocabulary, context.variables, context.names, context.risky, old=True
-        )
+        context = Context(chooser, context.vocabulary, context.variables, context.names, context.risky, old=True)
     goal = boolean(context, chooser.integer(1, 3))
     if chance(chooser, 60):  # so that some are decided neither at once nor never
         corner = _corner(context, chooser.integer(2, 3))
         goal = Unary("not", corner) if kind in ("invariant", "step", "deadlock") else corner
-    fairness = tuple(
-        Fairness(handler, chance(chooser, 30)) for handler in handlers if live and chance(chooser, 50)
-    )
+    fairness = tuple(Fairness(handler, chance(chooser, 30)) for handler in handlers if live and chance(chooser, 50))
     return Property(
         name=f"property{index}",
         kind=kind,
