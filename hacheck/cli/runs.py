@@ -11,10 +11,10 @@ from rich.text import Text
 
 from hacheck.cli.console import Symbols, plural, symbols
 from hacheck.cli.prefixed import Prefixed
-from hacheck.cli.steps import StepView, constant_parts, initial_lines, read_by, tell
+from hacheck.cli.steps import StepView, initial_lines, read_by, tell
+from hacheck.cli.telling import Told
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run
-from hacheck.model.show import Change
 
 WIDE = 120
 """From this many columns on, what a step changed stands beside the step instead of beneath."""
@@ -98,7 +98,7 @@ class Layout:
 def start_table(layout: Layout, system: System, run: Run) -> RenderableType:
     """The initial state: of each node what the run goes on to change."""
     table = layout.table()
-    lines = initial_lines(system, run, constant_parts(system, run))
+    lines = initial_lines(system, run)
     body = Text("initially", style="quiet")
     values = Text("\n").join(
         Text.assemble((f"{where}  " if where else "", "node"), (words, "quiet")) for where, words in lines
@@ -134,15 +134,16 @@ def changes_text(view: StepView, marks: Symbols) -> Text:
     return Text("\n").join(change_line(change, view.node, marks) for change in view.changes)
 
 
-def change_line(change: Change, actor: str, marks: Symbols) -> Text:
-    """`mode  dead → active`."""
+def change_line(told: Told, actor: str, marks: Symbols) -> Text:
+    """`mode  dead → active`, or what happened in words."""
     line = Text()
-    owner = f"{change.node[0]} {change.node[1]}" if change.node else ""
-    if owner and owner != actor:
-        line.append(f"{owner} ", style="node")
-    line.append(f"{change.place}  ")
-    line.append(change.before, style="before").append(f" {marks.arrow} ", style="quiet")
-    return line.append(change.after, style="after")
+    if told.owner and told.owner != actor:
+        line.append(f"{told.owner} ", style="node")
+    line.append(told.what)
+    if told.before or told.after:
+        line.append("  ").append(told.before, style="before").append(f" {marks.arrow} ", style="quiet")
+        line.append(told.after, style="after")
+    return line
 
 
 def loop_part(layout: Layout, views: list[StepView], loop: int) -> RenderableType:

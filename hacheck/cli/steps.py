@@ -1,4 +1,4 @@
-"""A run in words, before any layout: for each step its node, its call, its description and its changes."""
+"""A run in words, before any layout: for each step its node, its call, its description and what it did."""
 
 from __future__ import annotations
 
@@ -6,9 +6,20 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hacheck.model.ir import Action, ActionKind, Choose, ForEach, If, Property, Statement, System, Variable
+from hacheck.cli.telling import BACKGROUND, Told, spoken, told_changes
+from hacheck.model.ir import (
+    Action,
+    ActionKind,
+    Choose,
+    ForEach,
+    If,
+    Property,
+    Statement,
+    System,
+    Variable,
+)
 from hacheck.model.runs import Run, Step
-from hacheck.model.show import Change, changes, show
+from hacheck.model.show import show
 from hacheck.model.types import Map, Node, Type, Value
 
 
@@ -21,7 +32,7 @@ class StepView:
     node: str
     call: str
     description: str
-    changes: tuple[Change, ...]
+    changes: tuple[Told, ...]
 
 
 def tell(system: System, run: Run) -> list[StepView]:
@@ -36,12 +47,19 @@ def tell(system: System, run: Run) -> list[StepView]:
                 action.kind,
                 node_of(action, step.arguments),
                 call_of(action, step),
-                action.description,
-                changes(system, before, step.state),
+                description_of(action),
+                told_changes(system, before, step.state),
             )
         )
         before = step.state
     return views
+
+
+def description_of(action: Action) -> str:
+    """What the spec says of the action: not of the further steps of a handler, nor of a crash, which says all."""
+    if action.name != action.handler and action.kind == "protocol":
+        return ""
+    return "" if action.kind in ("fault", "repair") and action.actor is not None else action.description
 
 
 def node_of(action: Action, arguments: tuple[Value, ...]) -> str:
@@ -53,29 +71,23 @@ def node_of(action: Action, arguments: tuple[Value, ...]) -> str:
 
 
 def call_of(action: Action, step: Step) -> str:
-    """The action with its parameters, apart from the node it happens on: `accept(from Replica 2, group =
-    1)`."""
+    """The action with its parameters, but for the node it happens on: `accept(from Replica 2, group = 1)`."""
     parts = []
+    title = action.name
     for (name, kind), value in zip(action.parameters, step.arguments, strict=True):
         if name == action.peer:
             parts.append(f"from {show(kind, value)}")
         elif name != action.actor:
             parts.append(argument(name, kind, value))
+        elif isinstance(kind, Node):
+            title = title.removesuffix(f" {kind.name}")
     choices = list(chosen(action.body))
     if len(choices) == len(step.choices):
-        parts += [
-            argument(choice.name, choice.domain.type, value)
-            for choice, value in zip(choices, step.choices, strict=True)
-        ]
-    else:
+        for choice, value in zip(choices, step.choices, strict=True):
+            parts.append(argument(choice.name, choice.domain.type, value))
+    else:  # some were not made, or made several times: which is which depends on the state
         parts += [f"choosing {value}" for value in step.choices]
-    return f"{action.name}({', '.join(parts)})" if parts else action.name
-
-
-def argument(name: str, kind: Type, value: Value) -> str:
-    """`group = 2`; a node needs no name before it."""
-    words = show(kind, value)
-    return words if isinstance(kind, Node) else f"{name} = {words}"
+    return f"{title}({', '.join(parts)})" if parts else title
 
 
 def chosen(body: tuple[Statement, ...]) -> Iterator[Choose]:
@@ -93,30 +105,30 @@ def chosen(body: tuple[Statement, ...]) -> Iterator[Choose]:
                 pass
 
 
-def constant_parts(system: System, run: Run) -> frozenset[int]:
-    """The variables that no step of the run changes, by their place in the state."""
-    return frozenset(
-        index
-        for index in range(len(system.variables))
-        if all(step.state[index] == run.initial[index] for step in run.steps)
-    )
+def argument(name: str, kind: Type, value: Value) -> str:
+    """`group = 2`; a node needs no name before it."""
+    words = show(kind, value)
+    return words if isinstance(kind, Node) else f"{name} = {words}"
 
 
-def initial_lines(system: System, run: Run, left_out: frozenset[int]) -> list[tuple[str, str]]:
-    """The initial state as (node or nothing, values in words); nodes that begin alike share a line."""
+def initial_lines(system: System, run: Run) -> list[tuple[str, str]]:
+    """What the run goes on to change, as it is at first: node or nothing, and the values in words.
+
+    Nodes that begin alike share a line.
+    """
     lines: list[tuple[str, str]] = []
     shared = []
     fields: dict[str, list[list[str]]] = {node.name: [[] for _ in range(node.size)] for node in system.nodes}
     for index, variable in enumerate(system.variables):
-        if index in left_out:
+        if variable.role in BACKGROUND or all(step.state[index] == run.initial[index] for step in run.steps):
             continue
         kind, value = variable.type, run.initial[index]
         if variable.owner is not None and isinstance(kind, Map):
             name = variable.name.removeprefix(f"{variable.owner}.")
             for place, item in enumerate(value):
                 fields[variable.owner][place].append(f"{name} = {show(kind.value, item)}")
-        else:
-            shared.append(f"{variable.name} = {show(kind, value)}")
+        elif not variable.name.endswith(".believed"):
+            shared.append(f"{spoken(variable.name)} = {show(kind, value)}")
     for node in system.nodes:
         lines += _grouped(node, [", ".join(words) for words in fields[node.name]])
     if shared:
@@ -138,7 +150,7 @@ def read_by(system: System, run: Run, about: Property) -> list[tuple[str, str]]:
         names |= set(variables_in(about.premise))
     last = run.states[-1]
     return [
-        (variable.name, show(variable.type, last[index]))
+        (spoken(variable.name), show(variable.type, last[index]))
         for index, variable in enumerate(system.variables)
         if variable.name in names
     ]

@@ -6,14 +6,14 @@ two things for a new state. Several functions share the instances where one woul
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, assert_never
 
 from hacheck.checker.explicit.deciding import Alternatives, Guarded, Tree, decide
 from hacheck.checker.explicit.printing import Lines, Outcomes, indented, print_block
 from hacheck.checker.explicit.spelling import Speller, condition, conjunction, is_leaf, is_test
-from hacheck.model.lowering.blocks import Branch, Emit, Instance, Lowered, Stopped
+from hacheck.model.lowering.blocks import Block, Branch, Emit, Instance, Lowered, Stopped
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.path import branch
 from hacheck.model.lowering.rewriting import replaced
@@ -25,10 +25,10 @@ _CHUNK_STATEMENTS = 1_500  # of one generated function
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What an expansion has to note besides new states: for each step invariant its number and condition, and
-    whether a state has a step of an action that `lively` names."""
+    which states have an outcome of an action in `lively` (cut and faulty ones count: the system would go on)."""
 
     steps: tuple[tuple[int, Condition], ...] = ()
-    lively: frozenset[int] = frozenset()
+    lively: frozenset[int] | None = None
 
 
 def tree_lines(lowered: Lowered, tree: Tree, outcomes: Callable[[int], Outcomes]) -> Lines:
@@ -97,7 +97,7 @@ def expansion_source(lowered: Lowered, wanted: Wanted, bounds: dict[str, int]) -
         parts += [
             f"def expand{number}(states, seen, add, push, counts, cuts, faults, hits, lively):",
             *([f" {' = '.join(counters)} = 0"] if counters else []),
-            " for k, s in enumerate(states):" if wanted.lively else " for s in states:",
+            " for k, s in enumerate(states):" if wanted.lively is not None else " for s in states:",
             *indented(body or ["pass"], 2),
             *(f" counts[{action}] += c{action}" for action in actions),
             *(f" cuts[{place}] += q{place}" for place in bounds.values()),
@@ -108,7 +108,7 @@ def expansion_source(lowered: Lowered, wanted: Wanted, bounds: dict[str, int]) -
 
 def _searching(lowered: Lowered, index: int, wanted: Wanted, bounds: dict[str, int]) -> Outcomes:
     action = lowered.instances[index].action
-    alive = ["lively[k] = 1"] if action in wanted.lively else []
+    alive = ["lively[k] = 1"] if action in (wanted.lively or ()) else []
 
     def step(emit: Emit) -> Lines:
         return [
@@ -182,3 +182,52 @@ def compiled(source: str, name: str) -> dict[str, Callable[..., Any]]:
     space: dict[str, Any] = {}
     exec(compile(source, f"<generated {name}>", "exec"), space)
     return {key: item for key, item in space.items() if callable(item) and not key.startswith("_")}
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The compiled program of a system: see `expansion_source` and `listing_source` for what the functions do."""
+
+    lowered: Lowered
+    expand: tuple[Callable[..., None], ...]
+    list: tuple[Callable[..., None], ...]
+    bounds: tuple[str, ...]
+    actions: int
+    watches: int
+    lively: bool
+
+
+def generate(lowered: Lowered, wanted: Wanted) -> Code:
+    """The program of a lowered system. Cost: linear in the size of the lowered form."""
+    names = dict.fromkeys(text for instance in lowered.instances for text in cut_names(instance.block))
+    bounds = {name: place for place, name in enumerate(names)}
+    expanding = compiled(expansion_source(lowered, wanted, bounds), f"expansion of {lowered.system.name}")
+    listing = compiled(listing_source(lowered), f"successors of {lowered.system.name}")
+    return Code(
+        lowered,
+        tuple(expanding.values()),
+        tuple(listing.values()),
+        tuple(bounds),
+        len(lowered.system.actions),
+        len(wanted.steps),
+        wanted.lively is not None,
+    )
+
+
+def cut_names(block: Block) -> Iterator[str]:
+    """The bounds at which a block can cut a step."""
+    for statement in block:
+        if isinstance(statement, Branch):
+            yield from cut_names(statement.then)
+            yield from cut_names(statement.otherwise)
+        elif isinstance(statement, Stopped) and statement.kind == "cut":
+            yield statement.text
+
+
+def successors(code: Code, state: int) -> list[tuple[int, int]]:
+    """Every step from a state: where it leads, and the instance."""
+    found: list[int] = []
+    by: list[int] = []
+    for function in code.list:
+        function(state, found.append, by.append)
+    return list(zip(found, by, strict=True))

@@ -202,6 +202,9 @@ class Builder:
     def _do_require(self, parts: list[Any], span: Span) -> t.Statement:
         return t.Require(self.expression(parts[0]), span)
 
+    def _do_perform(self, parts: list[Any], span: Span) -> t.Statement:
+        return t.Perform(self.name(parts[0]), self.arguments(parts[1] if len(parts) > 1 else None), span)
+
     def _do_send(self, parts: list[Any], span: Span) -> t.Statement:
         name, arguments, each, to = (parts[0], None, *parts[1:]) if len(parts) == 3 else parts
         return t.Send(self.name(name), self.arguments(arguments), self.expression(to), each is not None, span)

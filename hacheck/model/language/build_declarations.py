@@ -163,6 +163,10 @@ class _Declarations(Builder):
         returns = None if kind is None else self.type(kind)
         return d.Definition(self.name(name), self.parameters(parameters), returns, self.expression(value), span)
 
+    def _top_procedure(self, parts: list[Any], span: Span) -> d.Declaration:
+        name, parameters, _, body = self._head(parts, "parameters")
+        return d.Procedure(self.name(name), self.parameters(parameters), self.body(body), span)
+
     def clauses(self, node: Node) -> d.Clauses:
         text, *items = cast(list[Any], node.children)
         when = tuple(self.expression(item.children[0]) for item in items if item.data == "clause_when")

@@ -40,6 +40,7 @@ class Context:
     locks: dict[str, d.LockDeclaration] = field(default_factory=dict)
     clocks: dict[str, d.ClockDeclaration] = field(default_factory=dict)
     definitions: dict[str, d.Definition] = field(default_factory=dict)
+    procedures: dict[str, d.Procedure] = field(default_factory=dict)
     handlers: dict[str, ty.Node | None] = field(default_factory=dict)
     """Every handler by name, with the kind of node it runs on."""
     threads: dict[tuple[str, str], list[str]] = field(default_factory=dict)

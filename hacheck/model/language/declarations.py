@@ -142,6 +142,16 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
+class Procedure:
+    """Statements under a name."""
+
+    name: Name
+    parameters: tuple[Parameter, ...]
+    body: Body
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Clauses:
     """What stands between a declaration's head and its `do`."""
 
@@ -200,7 +210,7 @@ class Initially:
 
 
 FaultKind = Literal[
-    "crash", "wipe", "pause", "cut", "cut one way", "isolate", "partition", "bridge", "lose", "duplicate", "total"
+    "crash", "wipe", "blackout", "pause", "cut", "cut one way", "isolate", "partition", "bridge", "lose", "duplicate", "total"
 ]
 
 
@@ -270,6 +280,7 @@ Declaration: TypeAlias = (
     | LockDeclaration
     | ClockDeclaration
     | Definition
+    | Procedure
     | ActionDeclaration
     | ReceiveDeclaration
     | LostDeclaration

@@ -123,6 +123,7 @@ class _Elaboration:
             except SpecError as failure:
                 context.collect(failure)
         self.each(d.Definition, self._definition)
+        self.each(d.Procedure, self._procedure)
 
     def _node_kind(self, written: d.NodeDeclaration) -> None:
         context = self.context
@@ -160,6 +161,10 @@ class _Elaboration:
     def _definition(self, written: d.Definition) -> None:
         self.context.declare(written.name.text, written.name.span)
         self.context.definitions[written.name.text] = written
+
+    def _procedure(self, written: d.Procedure) -> None:
+        self.context.declare(written.name.text, written.name.span)
+        self.context.procedures[written.name.text] = written
 
     def _variables(self, found: list[faults.Fault]) -> None:
         context = self.context

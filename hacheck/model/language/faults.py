@@ -61,7 +61,7 @@ def survey(context: Context, written: list[d.FaultDeclaration]) -> list[Fault]:
 
 def _note(context: Context, one: d.FaultDeclaration, limit: int | None) -> None:
     match one.kind:
-        case "crash" | "wipe":
+        case "crash" | "wipe" | "blackout":
             context.crashing.add(kind_of(context, one.names[0]).name)
         case "pause":
             context.pausing.add(kind_of(context, one.names[0]).name)
@@ -188,6 +188,7 @@ def build(context: Context, found: list[Fault], restarts: dict[str, d.RestartDec
         makers: dict[str, Callable[[Context, Fault], list[ir.Action]]] = {
             "crash": _crash,
             "wipe": _crash,
+            "blackout": _blackout,
             "pause": _pause,
             "cut": _cut,
             "cut one way": _cut,
@@ -236,6 +237,18 @@ def _crash(context: Context, fault: Fault) -> list[ir.Action]:
     up = is_up(Scope(context), node, kind)
     word = fault.written.kind
     return [_action(f"{word} {kind.name}", (("n", kind),), up, body, "fault", word, f"a {kind.name} {text}", "n")]
+
+
+def _blackout(context: Context, fault: Fault) -> list[ir.Action]:
+    kind = context.nodes[fault.names[0]]
+    node = ir.Local(context.fresh_name("n"), kind)
+    up = is_up(Scope(context), node, kind)
+    some_up = ir.Quantified("some", node.name, ir.Domain(kind, None, None), up)
+    each = ir.Local(context.fresh_name("n"), kind)
+    running = ir.Domain(kind, None, is_up(Scope(context), each, kind))
+    body = (ir.ForEach(each.name, running, crash_effects(context, kind, each)),)
+    text = f"every {kind.name} crashes at once"
+    return [_action(f"blackout of {kind.name}", (), some_up, body, "fault", "blackout", text)]
 
 
 def _pause(context: Context, fault: Fault) -> list[ir.Action]:

@@ -24,7 +24,7 @@ ERRORS_MAX = 25
 
 HEAD = re.compile(
     r"^[ \t]*(?:use|param|switch|assumption|type|record|ordered|identity|node|ghost|shared|initially|message|operation|lock"
-    r"|clock|define|environment|action|on|serve|faults|invariant|transition|reachable|eventually|leads_to|deadlock_free"
+    r"|clock|define|procedure|environment|action|on|serve|faults|invariant|transition|reachable|eventually|leads_to|deadlock_free"
     r"|observe|check)\b(?=\s+[A-Za-z_{])",
     re.MULTILINE,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from hacheck.model import ir
@@ -11,6 +12,7 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.context import Bound, Halt, Scope, describe
 from hacheck.model.language.diagnostics import SpecError, error, near
 from hacheck.model.language.expressions import bind, boolean, elaborate, node_field, variable
+from hacheck.model.language.functions import fill
 from hacheck.model.language.resolve_types import resolve
 from hacheck.model.typing import type_of
 
@@ -56,6 +58,8 @@ def simple(written: t.Statement, scope: Scope) -> tuple[Made, Scope]:
             return (ir.Choose(name, domain),), within
         case t.Require(condition):
             return (ir.Require(boolean(condition, scope)),), scope
+        case t.Perform():
+            return _perform(written, scope), scope
         case t.Send():
             return messages.send(written, scope), scope
         case t.Call():
@@ -178,6 +182,21 @@ def _answer(written: t.Answer, value: t.Expression, scope: Scope) -> Made:
     if scope.answer is None:
         raise error("HA124", "`answer` belongs into `serve`", written.span)
     return scope.answer.write(scope, elaborate(value, scope, scope.answer.type))
+
+
+def _perform(written: t.Perform, scope: Scope) -> Made:
+    """A procedure's statements. Errors: `HA109` when it performs itself."""
+    word, context = written.procedure.text, scope.context
+    procedure = context.procedures.get(word)
+    if procedure is None:
+        hint = near(word, context.procedures)
+        raise error("HA103", f"there is no procedure `{word}`", written.procedure.span, hint)
+    if word in scope.expanding:
+        raise error("HA109", f"`{word}` is performed by itself", procedure.span)
+    fields = tuple((one.name.text, resolve(context, one.type, one.name.text)) for one in procedure.parameters)
+    values = fill(fields, written.arguments, word, written.span, scope)
+    bounds = tuple((name, Bound(value)) for (name, _), value in zip(fields, values, strict=True))
+    return body(procedure.body, replace(scope, locals=bounds, expanding=(*scope.expanding, word)))
 
 
 def _sync(written: t.Place, scope: Scope) -> Made:

@@ -267,6 +267,15 @@ class Require:
 
 
 @dataclass(frozen=True, slots=True)
+class Perform:
+    """A procedure's statements, with these arguments."""
+
+    procedure: Name
+    arguments: tuple[Argument, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Send:
     message: Name
     arguments: tuple[Argument, ...]
@@ -339,6 +348,7 @@ Statement: TypeAlias = (
     | Let
     | Choose
     | Require
+    | Perform
     | Send
     | Call
     | Answer

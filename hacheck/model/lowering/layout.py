@@ -8,7 +8,7 @@ sorted, so that equal states are equal numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
@@ -38,12 +38,16 @@ from hacheck.model.types import (
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A bit range of the packed state: `width` bits from bit `offset`, holding 0 to `high`."""
+    """A bit range of the packed state: `width` bits from bit `offset`, holding 0 to `high`.
+
+    `fixed`: what it holds in every reachable state, where that is known; it then takes no bits.
+    """
 
     name: str
     offset: int
     width: int
     high: int
+    fixed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,7 @@ def lay_out(system: System) -> Layout:
     return arranged(Layout(tuple(slots), places), range(len(slots)))
 
 
-def arranged(layout: Layout, order: range | list[int]) -> Layout:
+def arranged(layout: Layout, order: Iterable[int]) -> Layout:
     """The same slots, with bit ranges given out in another order."""
     slots, offset = list(layout.slots), 0
     for index in order:
@@ -170,13 +174,26 @@ def pack(layout: Layout, state: State) -> int:
     packed = 0
     for place, value in zip(layout.places, state, strict=True):
         for slot, number in encode(place, value):
-            packed |= number << layout.slots[slot].offset
+            if layout.slots[slot].fixed is None:
+                packed |= number << layout.slots[slot].offset
     return packed
+
+
+def contents(layout: Layout, state: State) -> list[int]:
+    """What each slot holds in a state."""
+    raw = [0] * len(layout.slots)
+    for place, value in zip(layout.places, state, strict=True):
+        for slot, number in encode(place, value):
+            raw[slot] = number
+    return raw
 
 
 def unpack(layout: Layout, packed: int) -> State:
     """The state that `pack` made the number from."""
-    raw = tuple(packed >> slot.offset & (1 << slot.width) - 1 for slot in layout.slots)
+    raw = tuple(
+        packed >> slot.offset & (1 << slot.width) - 1 if slot.fixed is None else slot.fixed
+        for slot in layout.slots
+    )
     return tuple(_decode(place, raw) for place in layout.places)
 
 
@@ -213,11 +230,6 @@ def _decode(place: Place, raw: tuple[int, ...]) -> Value:
             return tuple(_decode(item, raw) for item in items[: 0 if length is None else raw[length]])
         case _:
             assert_never(place)
-
-
-def blank(kind: Type) -> Value:
-    """The value whose slots are all 0."""
-    return default(kind)
 
 
 def slots_of(place: Place) -> Iterator[int]:

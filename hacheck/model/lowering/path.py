@@ -29,7 +29,13 @@ class Context:
 
     def slot(self, index: int) -> Node:
         """A slot's content before the step."""
-        return self.graph.slot(index, self.layout.slots[index].high)
+        slot = self.layout.slots[index]
+        return self.graph.slot(index, slot.high) if slot.fixed is None else self.graph.const(slot.fixed)
+
+    def after(self, index: int) -> Node:
+        """A slot's content after the step."""
+        slot = self.layout.slots[index]
+        return self.graph.after(index, slot.high) if slot.fixed is None else self.graph.const(slot.fixed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from hacheck.model.ir import Action, Binary, Expression, Require, Statement, System
@@ -13,8 +13,10 @@ from hacheck.model.lowering.graph import Graph
 from hacheck.model.lowering.layout import lay_out
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.path import Context, End, Path, push
+from hacheck.model.lowering.settling import settled
 from hacheck.model.lowering.statements import finished, run
 from hacheck.model.lowering.values import constant
+from hacheck.model.runs import State
 from hacheck.model.types import Value, cardinality, values
 
 # How many copies of action ends a whole system may be lowered to, and one instance.
@@ -31,8 +33,9 @@ class Condition:
     fault: Node
 
 
-def lower(system: System) -> Lowered:
-    """The lowered form. Cost: proportional to the number of instances and to the size of what each unrolls to."""
+def lower(system: System, initial: Sequence[State]) -> Lowered:
+    """The lowered form of a system with its initial states. Cost: proportional to the number of instances and to the
+    size of what each unrolls to."""
     layout, graph = lay_out(system), Graph()
     places = {variable.name: place for variable, place in zip(system.variables, layout.places, strict=True)}
     context = Context(graph, layout, places, itertools.count())
@@ -44,7 +47,7 @@ def lower(system: System) -> Lowered:
         for arguments in itertools.product(*(tuple(values(kind)) for _, kind in action.parameters))
     )
     possible = tuple(instance for instance in instances if instance is not None)
-    return Lowered(system, layout, graph, possible)
+    return settled(Lowered(system, layout, graph, possible), initial)
 
 
 def _instance_count(action: Action) -> int:
@@ -95,7 +98,7 @@ def lower_condition(lowered: Lowered, expression: Expression, on_steps: bool = F
     context = Context(graph, layout, places, itertools.count())
     scope = Path().scope(context)
     if on_steps:
-        scope = replace(scope, fetch=lambda index: graph.after(index, layout.slots[index].high))
+        scope = replace(scope, fetch=context.after)
     value = truth(expression, scope)
     return Condition(value, graph.any_of(check.condition for check in scope.checks))
 
