@@ -145,9 +145,7 @@ def walk(
     seen = set(starts)
     for state in starts:
         recorder.state(state)
-    initial = tuple(
-        tuple(sorted({mode for state in starts for mode in field.modes(state)})) for field in fields
-    )
+    initial = tuple(tuple(sorted({mode for state in starts for mode in field.modes(state)})) for field in fields)
     waiting = deque(starts)
     going, steps = True, 0
     while waiting and going and len(seen) < states_max and time.monotonic() - begin < seconds_max / 2:
@@ -203,9 +201,7 @@ def _random_runs(
             return
 
 
-def diagrams(
-    system: System, fields: tuple[ModeField, ...], sightings: Sightings | None
-) -> tuple[Diagram, ...]:
+def diagrams(system: System, fields: tuple[ModeField, ...], sightings: Sightings | None) -> tuple[Diagram, ...]:
     """The diagrams of some mode fields: every edge the model allows, marked with what a walk saw of it."""
     return tuple(_diagram(system, field, index, sightings) for index, field in enumerate(fields))
 
@@ -214,6 +210,8 @@ def _diagram(system: System, field: ModeField, index: int, sightings: Sightings 
     up = f"{field.owner}.up" if field.up_place is not None else None
     possible = possible_edges(system, field.variable, up)
     seen = sightings.edges[index] if sightings is not None else frozenset()
+    if sightings is not None:
+        possible = _told(field, possible, seen)
     transitions: dict[tuple[str, str, str], Transition] = {}
     for source, target, number in sorted(possible | seen, key=lambda edge: _order(field, edge)):
         action = system.actions[number]
@@ -233,6 +231,23 @@ def _diagram(system: System, field: ModeField, index: int, sightings: Sightings 
         tuple(transitions.values()),
         () if sightings is None else tuple(_absent(states, sightings.modes[index])),
         None if sightings is None else sightings.walk,
+    )
+
+
+def _told(field: ModeField, possible: frozenset[Edge], seen: frozenset[Edge]) -> frozenset[Edge]:
+    """The edges worth telling though nobody took them.
+
+    An action that says nothing of the mode it starts from (a later step of a handler, say) could start from all:
+    where it was seen at all, what was not seen of it is no news.
+    """
+    actions = {number for _, _, number in seen}
+    sources: dict[int, set[str]] = {}
+    for source, _, number in possible:
+        sources.setdefault(number, set()).add(source)
+    return frozenset(
+        edge
+        for edge in possible
+        if edge in seen or edge[2] not in actions or len(sources[edge[2]]) < len(field.members) - 1
     )
 
 

@@ -7,6 +7,7 @@ and some that do not exist are found as well; a walk through the model tells the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -246,11 +247,9 @@ def shown_guard(system: System, action: Action, mode: str, up: str | None) -> st
     if up is not None:
         hidden.add(up)
     parts = [
-        show_expression(part)
-        for part in _conjuncts(action.guard)
-        if (names := _reads(part)) and not names <= hidden
+        show_expression(part) for part in _conjuncts(action.guard) if (names := _reads(part)) and not names <= hidden
     ]
-    return " and ".join(parts)
+    return re.sub(r"\$\d+", "", " and ".join(parts))  # bound variables as written, without their numbers
 
 
 def _conjuncts(expression: Expression) -> Iterator[Expression]:

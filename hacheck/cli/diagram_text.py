@@ -102,7 +102,7 @@ def legend(pen: Pen, view: View) -> RenderableType:
         (any(label.kind == "fault" for label in labels), f"{pen.marks.fault} fault"),
         (any(label.kind == "repair" for label in labels), f"{pen.marks.repair} repair"),
         (any(label.seen is False for label in labels), f"{pen.dashed.strip()} {view.absent}"),
-        (ANY in view.states, f"{ANY}: every state but the one it leads to"),
+        (ANY in view.states, f"{ANY}: every other state"),
     ]
     line.append("   ".join(words for shown, words in said if shown))
     return line

@@ -56,7 +56,8 @@ def view_of(diagram: Diagram) -> View:
     """The diagram as it is drawn."""
     arrows: dict[tuple[str, str], list[Label]] = {}
     for transition in _told_once(diagram):
-        label = Label(transition.action, transition.kind, transition.guard, transition.seen)
+        action = transition.action.removesuffix(f" {diagram.owner}")
+        label = Label(action, transition.kind, transition.guard, transition.seen)
         labels = arrows.setdefault((transition.source, transition.target), [])
         if label not in labels:
             labels.append(label)

@@ -41,14 +41,15 @@ def tell(system: System, run: Run) -> list[StepView]:
     before = run.initial
     for number, step in enumerate(run.steps, start=1):
         action = system.actions[step.action]
+        node = node_of(action, step.arguments)
         views.append(
             StepView(
                 number,
                 action.kind,
-                node_of(action, step.arguments),
+                node,
                 call_of(action, step),
                 description_of(action),
-                told_changes(system, before, step.state),
+                told_changes(system, before, step.state, node),
             )
         )
         before = step.state
