@@ -304,6 +304,8 @@ def _guard(context: Context, written: Behaviour, head: Head, scope: Scope, threa
     if thread is not None and context.threads.get((scope.actor_kind.name, thread)):
         parts.append(_at(context, scope, thread, IDLE))
     parts.append(head.condition)
+    timing = _bind_head(head, scope).seeing("all")
+    parts.extend(boolean(condition, timing) for condition in written.clauses.not_before)
     return conjunction(*parts)
 
 

@@ -170,8 +170,9 @@ class _Declarations(Builder):
     def clauses(self, node: Node) -> d.Clauses:
         text, *items = cast(list[Any], node.children)
         when = tuple(self.expression(item.children[0]) for item in items if item.data == "clause_when")
+        timing = tuple(self.expression(item.children[0]) for item in items if item.data == "clause_not_before")
         thread = next((self.name(item.children[0]) for item in items if item.data == "clause_thread"), None)
-        return d.Clauses(unquote(text), citations(items), when, thread)
+        return d.Clauses(unquote(text), citations(items), when, timing, thread)
 
     def _top_action(self, parts: list[Any], span: Span) -> d.Declaration:
         environment = isinstance(parts[0], Token) and parts[0].type == "ENVIRONMENT"

@@ -153,11 +153,15 @@ class Procedure:
 
 @dataclass(frozen=True, slots=True)
 class Clauses:
-    """What stands between a declaration's head and its `do`."""
+    """What stands between a declaration's head and its `do`.
+
+    `not_before`: timing assumptions, which may speak of what no node can know.
+    """
 
     text: str
     source: str
     when: tuple[Expression, ...]
+    not_before: tuple[Expression, ...]
     thread: Name | None
 
 

@@ -82,10 +82,15 @@ class Handler:
         name = self.frame_name(word, span)
         if self.kept is not None and name not in self.kept:
             return None
-        self.frames[name] = kind
-        target = ir.Target(ir.Variable(name, ty.Map(self.kind, kind)), (self.actor,))
-        read = ir.Index(target.root, self.actor)
-        return (ir.Assign(target, value),), Bound(read, target if changeable else None)
+        # An unused place must hold no identity, or one would never be free again.
+        wrapped = holds_identity(kind)
+        stored = ty.Option(kind) if wrapped else kind
+        self.frames[name] = stored
+        target = ir.Target(ir.Variable(name, ty.Map(self.kind, stored)), (self.actor,))
+        read: ir.Expression = ir.Index(target.root, self.actor)
+        if wrapped:
+            value, read = ir.Unary("some", value), ir.Unary("value", read)
+        return (ir.Assign(target, value),), Bound(read, target if changeable and not wrapped else None)
 
     def plain(self, written: t.Statement, scope: Scope) -> tuple[Made, Scope]:
         """A statement in which no step ends."""
@@ -262,6 +267,19 @@ def ir_type(expression: ir.Expression) -> ty.Type:
     from hacheck.model.typing import type_of
 
     return type_of(expression)
+
+
+def holds_identity(kind: ty.Type) -> bool:
+    """Whether every value of the type holds an identity."""
+    match kind:
+        case ty.Identity():
+            return True
+        case ty.Record(_, fields):
+            return any(holds_identity(field) for _, field in fields)
+        case ty.Map(_, value):
+            return holds_identity(value)
+        case _:
+            return False
 
 
 def unrolled(written: t.For, scope: Scope) -> t.Body:
