@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import unicodedata
 from dataclasses import dataclass
 from typing import TextIO, cast
 
@@ -49,10 +48,6 @@ class Symbols:
 
 UNICODE = Symbols("✔", "✘", "?", "→", "↯", "✚", "·", "╭", "│", "╰", "━")
 ASCII = Symbols("+", "x", "?", "->", "!", "*", "-", ",", "|", "`", "=")
-
-CONTROL = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Unicode categories that print nothing, or worse, move or reorder what is printed around them."""
-
 
 def output_console(*, no_color: bool = False) -> Console:
     """The console for answers: standard output."""
@@ -116,7 +111,9 @@ def visible(text: str) -> str:
 
 
 def _hidden(char: str) -> bool:
-    return not (" " <= char <= "~") and unicodedata.category(char) in CONTROL
+    """Whether the character prints nothing, or worse, moves or reorders what is printed around it, or only looks
+    like a blank."""
+    return not char.isprintable()
 
 
 def escaped(char: str) -> str:

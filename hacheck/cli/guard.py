@@ -15,6 +15,9 @@ import typer
 
 Parameters = ParamSpec("Parameters")
 
+SHOWN_MAX = 1000
+"""How many characters of what the user gave are repeated in a message."""
+
 
 class ExitCode(IntEnum):
     """What the process tells its caller."""
@@ -123,6 +126,7 @@ def _plain(text: str) -> str:
 
     from hacheck.cli.console import visible
 
+    text = text if len(text) <= SHOWN_MAX else f"{text[: SHOWN_MAX // 2]} … {text[-SHOWN_MAX // 2 :]}"
     return escape(visible(text))
 
 

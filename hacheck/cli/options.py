@@ -78,4 +78,4 @@ def all_known(what: str, asked: Iterable[str], known: Iterable[str]) -> None:
     for word in asked:
         if word not in names:
             listed = ", ".join(names) if names else "none"
-            raise BadInput(f"unknown {what} {word!r}", did_you_mean(word, names, f"there are: {listed}"))
+            raise BadInput(f"unknown {what} `{word}`", did_you_mean(word, names, f"there are: {listed}"))

@@ -52,8 +52,9 @@ def instantiate(
     instance = specification.instantiate(settings, check)
     if instance.system is None:
         nowhere = Span(specification.path, 0, 0)  # a setting that came from the command line has no place
+        given = " ".join(f"--set {name}={value}" for name, value in settings.items())
         found = [
-            replace(item, span=replace(nowhere, path="command line")) if item.span == nowhere else item
+            replace(item, span=replace(nowhere, path=given)) if given and item.span == nowhere else item
             for item in instance.diagnostics
         ]
         show_findings(found, {specification.path: specification.text}, no_color)

@@ -17,17 +17,17 @@ from hacheck.model.lowering.blocks import Block, Branch, Emit, Instance, Lowered
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.path import branch
 from hacheck.model.lowering.rewriting import replaced
-from hacheck.model.lowering.system import Condition, block_size
+from hacheck.model.lowering.system import block_size
 
 _CHUNK_STATEMENTS = 1_500  # of one generated function
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What an expansion has to note besides new states: for each step invariant its number and condition, and
-    which states have an outcome of an action in `lively` (cut and faulty ones count: the system would go on)."""
+    """What an expansion has to note besides new states: the first step of which each of `steps` holds (conditions
+    over the slots before and after), and which states have an outcome of an action in `lively` (cut and faulty ones count: the system would go on)."""
 
-    steps: tuple[tuple[int, Condition], ...] = ()
+    steps: tuple[Node, ...] = ()
     lively: frozenset[int] | None = None
 
 
@@ -86,7 +86,7 @@ def expansion_source(lowered: Lowered, wanted: Wanted, bounds: dict[str, int]) -
 
     They add new states to the set behind `seen` and to the list behind `push`, and count steps by action and cuts by
     bound. `faults` gets the first (state, instance) whose step is an error of the spec, `hits[i]` the first
-    (before, after, faulty) that step invariant i does not hold of; `lively[k]` is set when the k-th state has a step
+    (before, after) of which step condition i holds; `lively[k]` is set when the k-th state has a step
     of the actions asked for.
     """
     parts: Lines = []
@@ -142,38 +142,42 @@ def watched(lowered: Lowered, wanted: Wanted, emit: Emit) -> Lines:
         return written[leaf.number] if written[leaf.number].is_const else leaf
 
     lines: Lines = []
-    for number, asked in wanted.steps:
-        fault = replaced(graph, asked.fault, after)
-        bad = graph.and_(graph.not_(fault), graph.not_(replaced(graph, asked.value, after)))
-        for test, faulty in ((fault, True), (bad, False)):
-            if test is not graph.zero:
-                hit = f"hits[{number}].append((s, n, {faulty}))"
-                lines += [f"if not hits[{number}] and ({condition(test, speller)}): {hit}"]
+    for number, asked in enumerate(wanted.steps):
+        test = replaced(graph, asked, after)
+        if test is not graph.zero:
+            hit = f"hits[{number}].append((s, n))"
+            lines.append(f"if not hits[{number}] and ({condition(test, speller)}): {hit}")
     return lines
 
 
-def finding_source(lowered: Lowered, wanted: Node, fault: Node) -> str:
-    """A function `find(states)`: the first state in which the condition holds (and `False`), or whose condition is an
-    error of the spec (and `True`); `None` when there is neither."""
-    hit, failed = (Stopped("cut", ""),), (Stopped("fault", ""),)
-    block = branch(fault, failed, branch(wanted, hit, ()))
-    outcomes = Outcomes(lambda _: [], lambda stopped: [f"return s, {stopped.kind == 'fault'}"])
+def finding_source(lowered: Lowered, wanted: Node) -> str:
+    """A function `find(states)`: the first state in which the condition holds, or `None`."""
+    block = branch(wanted, (Stopped("cut", ""),), ())
+    outcomes = Outcomes(lambda _: [], lambda _: ["return s"])
     body = print_block(block, lowered.layout, outcomes)
-    return "\n".join(
-        ["def find(states):", " for s in states:", *indented(body or ["pass"], 2), " return None", ""]
-    )
+    return "\n".join(["def find(states):", " for s in states:", *indented(body or ["pass"], 2), " return None", ""])
+
+
+def marking_source(lowered: Lowered, wanted: Node) -> str:
+    """A function `mark(states)`: 1 for each state in which the condition holds, 0 for the others."""
+    block = branch(wanted, (Stopped("cut", ""),), ())
+    outcomes = Outcomes(lambda _: [], lambda _: ["marks[k] = 1"])
+    body = print_block(block, lowered.layout, outcomes)
+    head = ["def mark(states):", " marks = bytearray(len(states))", " for k, s in enumerate(states):"]
+    return "\n".join([*head, *indented(body or ["pass"], 2), " return marks", ""])
 
 
 def listing_source(lowered: Lowered) -> str:
-    """Functions `list0(s, found, by)`, …: append every successor of a state, and the instance that leads to it."""
+    """Functions `list0(s, found, by, stopped)`, …: append every successor of a state, the instance that leads to it,
+    and the instances that have an outcome which is no step."""
 
     def outcomes(index: int) -> Outcomes:
-        return Outcomes(lambda _: ["found(n)", f"by({index})"], lambda _: ["pass"])
+        return Outcomes(lambda _: ["found(n)", f"by({index})"], lambda _: [f"stopped({index})"])
 
     parts: Lines = []
     for number, group in enumerate(chunks(lowered)):
         body = tree_lines(lowered, decide(group), outcomes)
-        parts += [f"def list{number}(s, found, by):", *indented(body or ["pass"]), ""]
+        parts += [f"def list{number}(s, found, by, stopped):", *indented(body or ["pass"]), ""]
     return "\n".join(parts)
 
 
@@ -229,5 +233,9 @@ def successors(code: Code, state: int) -> list[tuple[int, int]]:
     found: list[int] = []
     by: list[int] = []
     for function in code.list:
-        function(state, found.append, by.append)
+        function(state, found.append, by.append, _ignored)
     return list(zip(found, by, strict=True))
+
+
+def _ignored(_: int) -> None:
+    return None

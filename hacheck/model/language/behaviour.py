@@ -366,7 +366,7 @@ def _finishing(context: Context, written: Behaviour, head: Head, scope: Scope) -
     owner = scope.actor_kind
     if owner is None or not isinstance(scope.actor, ir.Local):
         return statements.body(written.body, scope)
-    handler = Handler(context, head.name, owner, scope.actor, MAIN, {}, (), head.at_end)
+    handler = Handler(context, head.name, owner, scope.actor, MAIN, {}, (), head.at_end, frozenset())
     handler.end_scope = scope
     return liveness.settle_single(handler.sequence(written.body, scope, None))
 
