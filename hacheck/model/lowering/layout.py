@@ -29,7 +29,6 @@ from hacheck.model.types import (
     Type,
     Value,
     cardinality,
-    default,
     is_scalar,
     ordinal,
     values,

@@ -1,0 +1,136 @@
+"""`eventually` and `leads_to`, decided on the finished graph of reachable states.
+
+A violation is a fair run (`fairness` says what that is) that stays among the states where the goal does not hold:
+from the start for `eventually`, from a state where the premise holds for `leads_to`. It is shown as the shortest way
+into a fair set of such states and a loop there.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+
+from hacheck.checker.engine import PropertyAnswer
+from hacheck.checker.explicit.components import Edges
+from hacheck.checker.explicit.fairness import Constraints, constraints_of, fair_sets
+from hacheck.checker.explicit.lassos import Walk, fair_loop, nearest
+from hacheck.checker.explicit.program import Code, compiled, marking_source
+from hacheck.checker.explicit.runs import run_along
+from hacheck.checker.explicit.search import Log, way_to
+from hacheck.model.ir import TRUE, Expression, Property
+from hacheck.model.lowering.layout import unpack
+from hacheck.model.lowering.system import lower_condition
+from hacheck.model.semantics import EvaluationFault, Interpreter
+
+
+@dataclass(frozen=True, slots=True)
+class _Graph:
+    """The states in which the goal does not hold, with the steps between them. Vertices are places in `Log.order`;
+    others have no edges."""
+
+    edges: Edges
+    enabled: list[int]
+    inside: list[int]
+
+
+def judge_liveness(code: Code, log: Log, asked: Property, scope: str) -> PropertyAnswer:
+    """The answer for a graph that is complete; `scope` says within which bounds."""
+    goal = _marks(code, log, asked.goal)
+    premise = _marks(code, log, asked.premise or TRUE)
+    for marks, expression in ((goal, asked.goal), (premise, asked.premise or TRUE)):
+        if isinstance(marks, int):
+            return _valueless(code, log, asked, expression, marks)
+    assert isinstance(goal, bytearray), "the goal has a value everywhere"
+    assert isinstance(premise, bytearray), "the premise has a value everywhere"
+    bad = bytearray(0 if holds else 1 for holds in goal)
+    if asked.kind == "eventually":
+        starts = [vertex for vertex in range(log.initial) if bad[vertex]]
+    else:
+        starts = [vertex for vertex in range(len(bad)) if bad[vertex] and premise[vertex]]
+    constraints = constraints_of(code.lowered, asked.fairness)
+    graph = _graph(code, log, bad, constraints)
+    part = array("Q", bytes(8 * len(bad)))
+    sets = fair_sets(graph.edges, graph.enabled, graph.inside, part, constraints)
+    by_mark = {fair.mark: fair for fair in sets}
+    depths = _depths(log)
+    walk = nearest(
+        graph.edges,
+        [(vertex, depths[vertex]) for vertex in starts],
+        bad,
+        lambda vertex: part[vertex] in by_mark,
+    )
+    if walk is None:
+        return PropertyAnswer(asked.name, "holds", scope)
+    entry = walk.vertices[-1]
+    loop = fair_loop(graph.edges, graph.enabled, part, entry, by_mark[part[entry]], constraints)
+    return _violated(code, log, asked, walk, loop)
+
+
+def _marks(code: Code, log: Log, expression: Expression) -> bytearray | int:
+    """Where the expression holds; or the place of the first state in which it has no value."""
+    condition = lower_condition(code.lowered, expression)
+    found: bytearray = compiled(marking_source(code.lowered, condition.value), "condition")["mark"](log.order)
+    if condition.fault is code.lowered.graph.zero:
+        return found
+    faulty: bytearray = compiled(marking_source(code.lowered, condition.fault), "fault")["mark"](log.order)
+    place = faulty.find(1)
+    return found if place < 0 else place
+
+
+def _graph(code: Code, log: Log, bad: bytearray, constraints: Constraints) -> _Graph:
+    """The part of the graph where the goal does not hold, its successors generated once more."""
+    place_of = {state: place for place, state in enumerate(log.order)}
+    start, target, by = array("Q", [0]), array("I"), array("I")
+    enabled = [0] * len(log.order)
+    for place, state in enumerate(log.order):
+        if bad[place]:
+            found: list[int] = []
+            taken: list[int] = []
+            stopped: list[int] = []
+            for function in code.list:
+                function(state, found.append, taken.append, stopped.append)
+            able = 0
+            for instance in stopped:
+                able |= constraints.taken_by[instance]
+            for successor, instance in zip(found, taken, strict=True):
+                able |= constraints.taken_by[instance]
+                other = place_of[successor]
+                if bad[other]:
+                    target.append(other)
+                    by.append(instance)
+            enabled[place] = able
+        start.append(len(target))
+    inside = [place for place in range(len(bad)) if bad[place]]
+    return _Graph(Edges(start, target, by), enabled, inside)
+
+
+def _depths(log: Log) -> array[int]:
+    """For each state the number of steps to it."""
+    depths = array("I", bytes(4 * len(log.order)))
+    ends = [*log.levels[1:], len(log.order)]
+    for depth, (first, end) in enumerate(zip(log.levels, ends, strict=True)):
+        for place in range(first, end):
+            depths[place] = depth
+    return depths
+
+
+def _violated(code: Code, log: Log, asked: Property, walk: Walk, loop: Walk) -> PropertyAnswer:
+    prefix = way_to(code, log, log.order[walk.vertices[0]])
+    way = [*prefix, *(log.order[vertex] for vertex in (*walk.vertices[1:], *loop.vertices[1:]))]
+    before = len(prefix) - 1 + len(walk.by)
+    run = run_along(code, way, (*walk.by, *loop.by), before)
+    steps = f"after {before} step{'s' * (before != 1)}"
+    if not loop.by:
+        return PropertyAnswer(asked.name, "violated", f"{steps} it may stay as it is for ever", run)
+    length = f"{len(loop.by)} step{'s' * (len(loop.by) != 1)}"
+    return PropertyAnswer(asked.name, "violated", f"{steps} a loop of {length} may go on for ever", run)
+
+
+def _valueless(code: Code, log: Log, asked: Property, expression: Expression, place: int) -> PropertyAnswer:
+    run = run_along(code, way_to(code, log, log.order[place]))
+    try:
+        Interpreter(code.lowered.system).value(expression, unpack(code.lowered.layout, log.order[place]))
+    except EvaluationFault as fault:
+        text = f"an error of the spec after {len(run.steps)} steps: {fault.message}"
+        return PropertyAnswer(asked.name, "unknown", text, run)
+    raise AssertionError(f"{asked.name} has a value after all")

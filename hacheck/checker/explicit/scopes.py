@@ -1,0 +1,29 @@
+"""What an answer of the explicit engine covers, in words."""
+
+from __future__ import annotations
+
+from hacheck.checker.explicit.search import Log
+from hacheck.model.ir import System
+
+EVERY_STATE = "every reachable state"
+
+
+def cut_counts(log: Log, bounds: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    """The bounds that cut steps, and how many, the most first."""
+    counted = [(name, count) for name, count in zip(bounds, log.cuts, strict=True) if count]
+    return tuple(sorted(counted, key=lambda pair: (-pair[1], pair[0])))
+
+
+def covered(system: System, cuts: tuple[tuple[str, int], ...], what: str = EVERY_STATE) -> str:
+    """The scope of a finished search: everything, or everything within the bounds that cut steps."""
+    if not cuts:
+        return what
+    words = dict(system.bounds)
+    parts = [f"{words.get(name, name)} ({count:,} step{'s' * (count != 1)} cut)" for name, count in cuts]
+    return f"{what} within: {'; '.join(parts)}"
+
+
+def stopped_short(log: Log, reason: str) -> str:
+    """The scope of a search that ended early."""
+    states = f"{len(log.order):,} state{'s' * (len(log.order) != 1)}"
+    return f"{states} to depth {log.depth} explored; stopped because {reason}"
