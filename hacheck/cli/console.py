@@ -49,6 +49,7 @@ class Symbols:
 UNICODE = Symbols("✔", "✘", "?", "→", "↯", "✚", "·", "╭", "│", "╰", "━")
 ASCII = Symbols("+", "x", "?", "->", "!", "*", "-", ",", "|", "`", "=")
 
+
 def output_console(*, no_color: bool = False) -> Console:
     """The console for answers: standard output."""
     return console_for(sys.stdout, no_color=no_color)

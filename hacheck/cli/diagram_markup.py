@@ -16,6 +16,23 @@ COLORS = {
     "repair": "#047857",
 }
 ABSENT = "#9ca3af"
+ALIKE = (
+    ("<=", "≤"),
+    (">=", "≥"),
+    ("!=", "≠"),
+    (": ", " in "),
+    (":", "."),
+    ("<", "below"),
+    (">", "above"),
+    (";", ","),
+    ("#", "no. "),
+    ('"', "'"),
+    ("{", "("),
+    ("}", ")"),
+    ("%", " percent"),
+    ("`", "'"),
+)
+"""Signs that Mermaid reads as its own, and what stands for them in a label."""
 
 
 def mermaid(views: Sequence[View]) -> str:
@@ -80,19 +97,11 @@ def described(label: Label, absent: str) -> str:
 
 
 def _harmless(text: str) -> str:
-    """Text for Mermaid, whose labels end at some characters and which shows its own escapes for them as they
-    are:
-    each of them is replaced by what reads like it."""
-    for sign, alike in (
-        ("<=", "≤"),
-        (">=", "≥"),
-        ("!=", "≠"),
-        (": ", " in "),
-        ("<", " below "),
-        (">", " above "),
-    ):
+    """Text for Mermaid, whose labels end at some characters and which shows its own escapes as they are: each of
+    them is replaced by what reads like it."""
+    for sign, alike in ALIKE:
         text = text.replace(sign, alike)
-    return visible(text).translate(str.maketrans(':;#"{}%`\n', ".,.'()..  "))
+    return visible(text)
 
 
 def _place(number: int, state: str) -> str:

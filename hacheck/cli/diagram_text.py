@@ -76,7 +76,7 @@ def way_out(
     row = Table.grid(padding=(0, 1, 0, 0))
     row.add_column(width=widths[0], no_wrap=True)
     row.add_column(width=1, no_wrap=True)
-    row.add_column(width=min(widths[1], 32), overflow="fold")
+    row.add_column(width=min(widths[1], 32) + 1, overflow="fold")
     row.add_column()
     mark = {"fault": pen.marks.fault, "repair": pen.marks.repair}.get(label.kind, "")
     style = "quiet" if absent else STYLES[label.kind]

@@ -17,7 +17,7 @@ NAMES = ("python",)
 def engine_named(name: str) -> Engine:
     """The engine of that name. Errors: `BadInput` when there is none."""
     all_known("engine", (name,), NAMES)
-    from hacheck.checker.explicit import PortableEngine
+    from hacheck.checker.explicit.engine import PortableEngine
 
     return PortableEngine()
 

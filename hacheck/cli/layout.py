@@ -104,7 +104,7 @@ def _acyclic(count: int, links: Sequence[Link], roots: Sequence[int]) -> list[tu
     def visit(node: int, path: frozenset[int]) -> None:
         done.add(node)
         for target in onward[node]:
-            upwards = target in path or target in roots
+            upwards = target in path or (target in roots and node not in roots)
             forward.append((target, node) if upwards else (node, target))
             if target not in done:
                 visit(target, path | {target})

@@ -39,7 +39,7 @@ def parse_settings(texts: Iterable[str]) -> dict[str, str]:
 
 def parse_size(text: str) -> int:
     """A number of bytes: `8GiB`, `500M`, `1.5g`, `1048576`."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", text, re.IGNORECASE)
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(?:i?b)?\s*", text, re.IGNORECASE)
     if match is None or float(match[1]) == 0:
         raise BadInput(f"--memory {text}: not a size", "write a number with a unit, for example --memory 8GiB")
     return int(float(match[1]) * UNITS[match[2].lower()])
@@ -47,7 +47,7 @@ def parse_size(text: str) -> int:
 
 def parse_seconds(text: str) -> float:
     """A time in seconds: `90`, `90s`, `5m`, `1.5h`."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|m|min|h)?\s*", text, re.IGNORECASE)
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(s|m|min|h)?\s*", text, re.IGNORECASE)
     if match is None or float(match[1]) == 0:
         raise BadInput(f"--time {text}: not a time", "write seconds, or a number with s, m or h: --time 5m")
     return float(match[1]) * {"s": 1, "m": 60, "min": 60, "h": 3600}[(match[2] or "s").lower()]
@@ -55,7 +55,9 @@ def parse_seconds(text: str) -> float:
 
 def parse_count(option: str, text: str) -> int:
     """A whole number above zero: `1000000`, `1_000_000`, `1M`, `2e6`."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)(?:e(\d))?\s*([km]?)\s*", text.replace("_", "").replace(",", ""), re.I)
+    match = re.fullmatch(
+        r"\s*([0-9]+(?:\.[0-9]+)?)(?:e([0-9]))?\s*([km]?)\s*", text.replace("_", "").replace(",", ""), re.I
+    )
     number = 0.0
     if match is not None:
         number = float(match[1]) * 10 ** int(match[2] or 0) * {"": 1, "k": 1000, "m": 1000_000}[match[3].lower()]

@@ -161,7 +161,10 @@ def scope_of(found: PropertyResult) -> str:
     if run is None:
         return found.answer.scope
     length = f"in {plural(len(run.steps), 'step')}"
-    return length if run.loop is None else f"{length}, the last {len(run.steps) - run.loop} for ever"
+    if run.loop is None:
+        return length
+    repeated = len(run.steps) - run.loop
+    return f"{length}, the last {repeated} for ever" if repeated else f"{length}, then nothing any more"
 
 
 def unused(result: CheckResult) -> RenderableType | None:

@@ -30,7 +30,7 @@ def run_title(system: System, run: Run) -> str:
         title += f", {plural(faults, 'fault')}"
     if run.loop is not None:
         repeated = len(run.steps) - run.loop
-        title += f", the last {repeated} for ever" if repeated else ", then nothing ever happens"
+        title += f", the last {repeated} for ever" if repeated else ", then nothing any more"
     return title
 
 
@@ -150,7 +150,7 @@ def loop_part(layout: Layout, views: list[StepView], loop: int) -> RenderableTyp
     """The part of a lasso that repeats, in a bracket."""
     marks = layout.marks
     if not views:
-        return Text(f"{marks.loop_top} from here on nothing happens any more, for ever", style="loop")
+        return Text(f"{marks.loop_bottom} from here on nothing happens any more", style="loop")
     return Group(
         Text(f"{marks.loop_top} from here on, again and again for ever", style="loop"),
         Prefixed(steps_table(layout, views), marks.loop_side, marks.loop_side, "loop"),

@@ -50,9 +50,7 @@ def set_mode(member: str) -> Assign:
     return Assign(Target(MODES, (S,)), Constant(member, MODE))
 
 
-def action(
-    name: str, guard: Expression, *body: Assign, kind: str = "protocol", description: str = ""
-) -> Action:
+def action(name: str, guard: Expression, *body: Assign, kind: str = "protocol", description: str = "") -> Action:
     """An action of a server `s`."""
     return Action(
         name,
@@ -72,9 +70,7 @@ def action(
 UP_NOW = Index(UP, S)
 FREE = Binary("==", HOLDER, Constant(None, HOLDER.type))
 ACTIONS = (
-    action(
-        "start", Binary("and", UP_NOW, mode_is("dead")), set_mode("passive"), description="a server comes up"
-    ),
+    action("start", Binary("and", UP_NOW, mode_is("dead")), set_mode("passive"), description="a server comes up"),
     action(
         "take_over",
         Binary("and", mode_is("passive"), FREE),
@@ -90,18 +86,14 @@ ACTIONS = (
         kind="fault",
         description="the file system gives the lock away while its holder is cut off",
     ),
-    action(
-        "crash", UP_NOW, Assign(Target(UP, (S,)), Constant(False, Bool())), set_mode("dead"), kind="fault"
-    ),
+    action("crash", UP_NOW, Assign(Target(UP, (S,)), Constant(False, Bool())), set_mode("dead"), kind="fault"),
     action("restart", Unary("not", UP_NOW), Assign(Target(UP, (S,)), Constant(True, Bool())), kind="repair"),
     action("retire", mode_is("active"), set_mode("passive")),
 )
 ACTIVE = Quantified("at_most_one", "s", Domain(SERVER, None, None), mode_is("active"))
 SOME_ACTIVE = Quantified("some", "s", Domain(SERVER, None, None), mode_is("active"))
 PROPERTIES = (
-    Property(
-        "one_active", "invariant", ACTIVE, None, (), "never do two servers serve", "Fiorano HA, 3.2", 30
-    ),
+    Property("one_active", "invariant", ACTIVE, None, (), "never do two servers serve", "Fiorano HA, 3.2", 30),
     Property("stored_grows", "step", TRUE, None, (), "what is stored is never forgotten", "", 31),
     Property("failover", "reachable", SOME_ACTIVE, None, (), "the standby does take over", "", 32),
     Property("recovers", "leads_to", SOME_ACTIVE, TRUE, (), "after a crash somebody serves again", "", 33),
@@ -117,9 +109,7 @@ PAIR = System(
     actions=ACTIONS,
     properties=PROPERTIES,
     observations=(),
-    assumptions=(
-        ("takeover_after_expiry", "a standby takes over only after the lease of the old holder has expired"),
-    ),
+    assumptions=(("takeover_after_expiry", "a standby takes over only after the lease of the old holder has expired"),),
     bounds=(("generations", "how many generations a run may have"),),
     faults=("crash of a Server, up to 1", "loss of LockFile, up to 1"),
 )

@@ -1,0 +1,198 @@
+"""A run is told so that one can follow it: where, what, with what, and only what it changed."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from rich.console import Console, RenderableType
+
+from hacheck.cli import runs
+from hacheck.cli.console import THEME
+from hacheck.cli.steps import call_of, tell
+from hacheck.cli.telling import Told, told_changes
+from hacheck.model.ir import TRUE, Action, Choose, Domain, System
+from hacheck.model.language import load
+from hacheck.model.runs import Run, Step
+from hacheck.model.semantics import Interpreter, Taken
+from hacheck.model.types import Range
+from tests.cli.pair import FAILOVER, PAIR, PROPERTIES, SERVER, SPLIT_BRAIN, WEDGED
+
+BEAT = """
+system Beat "A primary tells a backup that it lives."
+node Server[2] ranked {
+  state mode : { backup, primary, deciding } = backup
+  stored : 0..2 = 0
+}
+message beat(stored: 0..2) from Server to Server
+operation store(stored: 0..2) from Server to Server returns bool
+lock Disk held by Server
+action write(s: Server) "a client writes" when s.mode == backup do
+  s.stored := 1
+  send beat(s.stored) to other(s)
+on beat(stored) at s from p "the backup learns what is stored" do s.stored := stored
+action suspect(s: Server) "nothing is heard" when s.mode == backup do
+  s.mode := deciding
+  step sure:
+  s.mode := primary
+action grab(s: Server) when s.mode == backup do acquire Disk then s.mode := primary
+faults { lose beat up to 1, crash Server up to 1 }
+invariant fine : every s: Server satisfies s.stored <= 2
+"""
+
+
+def printed(what: RenderableType, columns: int = 80) -> str:
+    """What is printed on a console of some width, without the blanks at the ends of lines."""
+    out = StringIO()
+    Console(file=out, width=columns, theme=THEME, highlight=False).print(what)
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+@pytest.fixture(scope="module")
+def beat() -> System:
+    """The system of two servers that send each other messages."""
+    loaded = load(BEAT, "beat.ha")
+    assert loaded.specification is not None, loaded.diagnostics
+    system = loaded.specification.instantiate({}).system
+    assert system is not None
+    return system
+
+
+def run_of(system: System, *calls: tuple[str, int]) -> Run:
+    """The run that takes the named actions, each on the node with the number given."""
+    interpreter = Interpreter(system)
+    state = initial = interpreter.initial_states()[0]
+    steps: list[Step] = []
+    for name, node in calls:
+        number = next(index for index, action in enumerate(system.actions) if action.name == name)
+        taken = [
+            outcome.step
+            for outcome in interpreter.outcomes_of(number, state)
+            if isinstance(outcome, Taken) and outcome.step.arguments[:1] == (node,)
+        ]
+        assert taken, f"{name} cannot happen on node {node}"
+        steps.append(taken[0])
+        state = taken[0].state
+    return Run(initial, tuple(steps))
+
+
+def test_each_step_has_its_number_node_action_description_and_changes() -> None:
+    assert printed(runs.full_run(Console(width=80), PAIR, SPLIT_BRAIN, PROPERTIES[0])) == (
+        "   0          initially\n"
+        "              every Server  mode = dead\n"
+        "              LockFile.holder = none\n"
+        "   1 Server 1 start\n"
+        "              a server comes up\n"
+        "              mode  dead → passive\n"
+        "   2 Server 1 take_over\n"
+        "              the lock is free: a standby takes it\n"
+        "              mode  passive → activating\n"
+        "              LockFile held by  none → Server 1\n"
+        "   3 Server 1 services_up\n"
+        "              mode  activating → active\n"
+        "   4 Server 2 start\n"
+        "              a server comes up\n"
+        "              mode  dead → passive\n"
+        "↯  5 Server 1 lose_lock\n"
+        "              LockFile held by  Server 1 → none\n"
+        "   6 Server 2 take_over\n"
+        "              the lock is free: a standby takes it\n"
+        "              mode  passive → activating\n"
+        "              LockFile held by  none → Server 2\n"
+        "   7 Server 2 services_up\n"
+        "              mode  activating → active\n"
+        "  so Server.mode 1: active, 2: active"
+    )
+
+
+def test_on_a_wide_console_changes_stand_beside_the_steps() -> None:
+    lines = printed(runs.full_run(Console(width=140), PAIR, FAILOVER, None), 140).splitlines()
+    assert any("services_up" in line and "activating → active" in line for line in lines)
+
+
+def test_the_part_of_a_lasso_that_repeats_is_in_a_bracket() -> None:
+    lines = printed(runs.full_run(Console(width=80), PAIR, WEDGED, None)).splitlines()
+    begin = lines.index("╭ from here on, again and again for ever")
+    end = lines.index("╰ back to the state after step 5")
+    assert all(line.startswith("│") for line in lines[begin + 1 : end])
+    assert [line for line in lines[begin + 1 : end] if "restart" in line]
+    assert "5 Server 1 crash" in "\n".join(lines[:begin])
+
+
+def test_a_run_that_ends_in_standstill_says_that_nothing_happens_any_more() -> None:
+    still = Run(SPLIT_BRAIN.initial, SPLIT_BRAIN.steps, loop=len(SPLIT_BRAIN.steps))
+    assert "nothing happens any more" in printed(runs.full_run(Console(width=80), PAIR, still, None))
+    assert "then nothing any more" in runs.run_title(PAIR, still)
+
+
+def test_the_title_counts_steps_and_faults() -> None:
+    assert runs.run_title(PAIR, SPLIT_BRAIN) == "7 steps, 1 fault"
+    assert runs.run_title(PAIR, WEDGED) == "8 steps, 2 faults, the last 3 for ever"
+
+
+def test_in_short_a_run_is_one_paragraph_with_faults_and_loop_marked() -> None:
+    text = " ".join(printed(runs.short_run(Console(width=80), PAIR, WEDGED)).split())
+    assert text.startswith("Server 1 start → Server 1 take_over")
+    assert "→ ↯ Server 1 crash → for ever: Server 1 restart →" in text
+
+
+def test_a_terminal_without_unicode_gets_ascii() -> None:
+    class Plain(StringIO):
+        encoding = "ascii"
+
+    out = Plain()
+    console = Console(file=out, width=80, theme=THEME)
+    console.print(runs.full_run(console, PAIR, WEDGED, PROPERTIES[0]))
+    console.print(runs.short_run(console, PAIR, WEDGED))
+    assert out.getvalue().isascii()
+
+
+def test_a_message_is_sent_and_taken(beat: System) -> None:
+    views = tell(beat, run_of(beat, ("write", 1), ("beat", 2)))
+    assert Told("Server 1", "sends beat(stored: 1) to Server 2") in views[0].changes
+    assert views[1].call == "beat(from Server 1)"
+    assert Told("Server 2", "takes beat(stored: 1) from Server 1") in views[1].changes
+    assert Told("Server 2", "stored", "0", "1") in views[1].changes
+
+
+def test_a_message_lost_is_gone_and_no_node_did_it(beat: System) -> None:
+    views = tell(beat, run_of(beat, ("write", 1), ("lose beat", 1)))
+    assert views[1].kind == "fault"
+    assert views[1].node == ""
+    assert Told("", "gone: beat(stored: 1) from Server 1 to Server 2") in views[1].changes
+    assert not [told for told in views[1].changes if "budget" in told.what]
+
+
+def test_the_steps_of_a_handler_say_where_it_stands(beat: System) -> None:
+    views = tell(beat, run_of(beat, ("suspect", 1), ("suspect.sure", 1)))
+    assert [view.call for view in views] == ["suspect", "suspect.sure"]
+    assert Told("Server 1", "is now at suspect.sure") in views[0].changes
+    assert Told("Server 1", "suspect.sure is over") in views[1].changes
+    assert [view.description for view in views] == ["nothing is heard", ""]
+
+
+def test_a_lock_taken_is_told_of_its_holder_and_of_what_the_holder_believes(beat: System) -> None:
+    views = tell(beat, run_of(beat, ("grab", 2)))
+    assert Told("", "Disk held by", "none", "Server 2") in views[0].changes
+    assert Told("Server 2", "believes it holds Disk") in views[0].changes
+
+
+def test_a_crash_is_named_once(beat: System) -> None:
+    view = tell(beat, run_of(beat, ("crash Server", 1)))[0]
+    assert (view.node, view.call, view.description) == ("Server 1", "crash", "")
+
+
+def test_nothing_changed_is_nothing_told() -> None:
+    state = SPLIT_BRAIN.initial
+    assert told_changes(PAIR, state, state) == ()
+
+
+def test_choices_are_named_where_it_is_clear_which_is_which() -> None:
+    number = Range(1, 3)
+    action = Action(
+        "draw", (("s", SERVER),), TRUE, (Choose("n", Domain(number, None, None)),), "protocol", "s", None,
+        "draw", "", "", 0,
+    )  # fmt: skip
+    assert call_of(action, Step(0, (1,), (2,), ())) == "draw(n = 2)"
+    assert call_of(action, Step(0, (1,), (), ())) == "draw"
+    assert call_of(action, Step(0, (1,), (2, 3), ())) == "draw(choosing 2, choosing 3)"
