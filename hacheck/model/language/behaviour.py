@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import declarations as d
-from hacheck.model.language import liveness, locks, messages, operations, statements
+from hacheck.model.language import liveness, locks, messages, operations, statements, threads
 from hacheck.model.language import tree as t
 from hacheck.model.language.context import Answer, Bound, Context, Scope
 from hacheck.model.language.diagnostics import Span, error
 from hacheck.model.language.expressions import boolean
 from hacheck.model.language.functions import is_connected, is_running
-from hacheck.model.language.handlers import IDLE, Handler, Made
+from hacheck.model.language.handlers import Handler, Made
 from hacheck.model.language.operations import conjunction
 from hacheck.model.language.resolve_types import resolve
-
-MAIN = "main"
-"""The thread of multi-step handlers that name none."""
+from hacheck.model.language.single_steps import one_step
+from hacheck.model.language.threads import IDLE, MAIN
 
 Behaviour = d.ActionDeclaration | d.ReceiveDeclaration | d.LostDeclaration
 
@@ -122,11 +121,16 @@ def declare_points(context: Context, written: Behaviour) -> None:
     context.handlers[name] = owner
     points = points_of(context, written)
     thread = thread_of(written, points)
+    if isinstance(written, d.ReceiveDeclaration) and written.serves:
+        context.serving[name] = thread
     if thread is None:
         return
     if owner is None:
         raise error("HA130", "the environment's actions are single steps", written.span, "give it a node parameter")
     context.threads.setdefault((owner.name, thread), []).extend(points.values())
+    for one in _walk(written.body):
+        if isinstance(one, t.Call) and one.span in points:
+            context.callers.setdefault(one.operation.text, set()).add((owner.name, thread))
     held = [points[one.span] for one in _walk(written.body) if isinstance(one, t.StepPoint) and one.holding]
     context.holding.setdefault((owner.name, thread), []).extend(held)
 
@@ -296,36 +300,12 @@ def build(context: Context, written: Behaviour) -> None:
 def _guard(context: Context, written: Behaviour, head: Head, scope: Scope, thread: str | None) -> ir.Expression:
     """When the handler may begin: its node runs, its thread is free, no other handler holds the node, its own terms."""
     if scope.actor is None:
-        inner = _bind_head(head, scope)
-        return conjunction(*(boolean(condition, inner) for condition in written.clauses.when))
+        return ir.TRUE
     assert scope.actor_kind is not None
     parts = [is_running(scope, scope.actor, scope.actor_kind)]
-    parts.extend(_not_held(context, scope, None))
-    if thread is not None and context.threads.get((scope.actor_kind.name, thread)):
-        parts.append(_at(context, scope, thread, IDLE))
+    parts.extend(threads.may_begin(context, scope.actor_kind, scope.actor, thread))
     parts.append(head.condition)
-    timing = _bind_head(head, scope).seeing("all")
-    parts.extend(boolean(condition, timing) for condition in written.clauses.not_before)
     return conjunction(*parts)
-
-
-def _not_held(context: Context, scope: Scope, own: str | None) -> list[ir.Expression]:
-    assert scope.actor is not None
-    assert scope.actor_kind is not None
-    return [
-        ir.Unary("not", _at(context, scope, thread, point))
-        for (owner, thread), points in context.holding.items()
-        for point in points
-        if owner == scope.actor_kind.name and thread != own
-    ]
-
-
-def _at(context: Context, scope: Scope, thread: str, point: str) -> ir.Expression:
-    assert scope.actor is not None
-    assert scope.actor_kind is not None
-    variable = context.variable(f"{scope.actor_kind.name}.{thread}")
-    assert isinstance(variable.type, ty.Map)
-    return ir.Binary("==", ir.Index(variable, scope.actor), ir.Constant(point, variable.type.value))
 
 
 def _bind_head(head: Head, scope: Scope) -> Scope:
@@ -333,10 +313,13 @@ def _bind_head(head: Head, scope: Scope) -> Scope:
 
 
 def _conditions(context: Context, written: Behaviour, head: Head, scope: Scope) -> tuple[ir.Expression, Made]:
-    """The handler's `when`, as part of the guard or, where it speaks of what was received, after receiving it."""
-    if scope.actor is None or not written.clauses.when:
+    """The handler's own terms, as part of the guard or, where they may speak of what was received, after receiving."""
+    inner = _bind_head(head, scope)
+    terms = [boolean(condition, inner) for condition in written.clauses.when]
+    terms += [boolean(condition, inner.seeing("all")) for condition in written.clauses.not_before]
+    made = conjunction(*terms)
+    if made == ir.TRUE:
         return ir.TRUE, ()
-    made = conjunction(*(boolean(condition, _bind_head(head, scope)) for condition in written.clauses.when))
     if not head.before:
         return made, ()
     return ir.TRUE, (ir.Require(made),)
@@ -362,13 +345,9 @@ def _split(before: Made, required: Made) -> Made:
 
 
 def _finishing(context: Context, written: Behaviour, head: Head, scope: Scope) -> Made:
-    """A body of one step, in which `finish` and `halt` end it early."""
-    owner = scope.actor_kind
-    if owner is None or not isinstance(scope.actor, ir.Local):
+    if scope.actor is None:
         return statements.body(written.body, scope)
-    handler = Handler(context, head.name, owner, scope.actor, MAIN, {}, (), head.at_end, frozenset())
-    handler.end_scope = scope
-    return liveness.settle_single(handler.sequence(written.body, scope, None))
+    return one_step(context, head.name, written.body, scope, head.at_end)
 
 
 def _segment(
@@ -400,12 +379,40 @@ def _segment(
     else:
         assert scope.actor is not None
         assert scope.actor_kind is not None
-        own = conjunction(
+        here = conjunction(
             is_running(scope, scope.actor, scope.actor_kind),
-            _at(context, scope, handler.thread, point),
-            *_not_held(context, scope, handler.thread),
-            segment.condition,
+            threads.stands_at(context, handler.kind, handler.actor, handler.thread, point),
+            *threads.not_held(context, handler.kind, handler.actor, handler.thread),
         )
+        own = conjunction(here, segment.condition)
         parameters = ((handler.actor.name, handler.kind),)
+        if segment.waits_for is not None:
+            context.actions.append(_failure(handler, point, segment.waits_for, scope, here, described))
         made = ir.Action(point, parameters, own, body, head.kind, head.actor, None, head.name, *described)
     context.actions.append(made)
+
+
+def _failure(
+    handler: Handler,
+    point: str,
+    operation: operations.Operation,
+    scope: Scope,
+    here: ir.Expression,
+    described: tuple[str, str, int],
+) -> ir.Action:
+    """Of a call to several nodes, one fails while the caller goes on waiting for the others."""
+    context = handler.context
+    callee = ir.Local("callee" if handler.actor.name != "callee" else "at", operation.callee)
+    guard = conjunction(
+        here,
+        operation.at(context, "waiting", handler.actor, callee),
+        operations.failed(operation, scope, handler.actor, callee),
+    )
+    body = operations.forget(operation, scope, handler.actor, callee)
+    parameters = ((handler.actor.name, handler.kind), (callee.name, operation.callee))
+    _, source, line = described
+    text = f"a call of {operation.name} fails, and the caller cannot tell how far it came"
+    name = f"{point} fails"
+    return ir.Action(
+        name, parameters, guard, body, "protocol", handler.actor.name, None, handler.name, text, source, line
+    )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import declarations as d
+from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, error
 
 
@@ -18,6 +19,20 @@ class Halt:
 
     kind: ty.Node
     node: ir.Expression
+
+
+class OneStep(Protocol):
+    """Makes the model's statements of a body that is one step."""
+
+    def __call__(
+        self,
+        context: Context,
+        name: str,
+        body: t.Body,
+        scope: Scope,
+        at_end: Callable[[Scope], tuple[ir.Statement, ...]],
+        at_once: bool = False,
+    ) -> tuple[ir.Statement, ...]: ...
 
 
 @dataclass(slots=True)
@@ -47,6 +62,10 @@ class Context:
     """For a kind of node and a thread: the points (`handler.step`) at which a handler may wait on it."""
     holding: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     """Those of `threads` at which the node's other handlers must wait too."""
+    serving: dict[str, str | None] = field(default_factory=dict)
+    """For an operation that is served: the thread its service needs."""
+    callers: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
+    """For an operation whose caller waits: the kinds of node and threads that call it."""
     bounds: dict[str, str] = field(default_factory=dict)
     actions: list[ir.Action] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -56,9 +75,15 @@ class Context:
     pausing: set[str] = field(default_factory=set)
     cutting: set[tuple[str, str]] = field(default_factory=set)
     """Pairs of kinds, as written and turned round, whose links can be cut."""
-    losing: dict[str, str] = field(default_factory=dict)
-    """For an operation that may lose requests or answers: its budget variable, empty when unlimited."""
+    losing: dict[str, tuple[d.FaultDeclaration, tuple[str, ...]]] = field(default_factory=dict)
+    """What may be lost: the fault, and the budgets that each loss takes from."""
+    one_step: OneStep | None = None
+    """Makes a body of one step; what serves an atomic call is put in with it."""
     unique: int = 0
+
+    def fresh_local(self, name: str, kind: ty.Type) -> ir.Local:
+        """A local that no other local of this elaboration is confused with."""
+        return ir.Local(self.fresh_name(name), kind)
 
     def declare(self, name: str, span: Span) -> None:
         """Errors: `HA101` when the name is taken."""

@@ -14,6 +14,7 @@ from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, erro
 from hacheck.model.language.folding import fold, fold_body
 from hacheck.model.language.fields import declare_field, declare_view, refreshes
 from hacheck.model.language.resolve_types import number, resolve
+from hacheck.model.language.single_steps import one_step
 from hacheck.model.language.statements import body as statement_body
 
 Kind = TypeVar("Kind")
@@ -67,7 +68,7 @@ class _Elaboration:
         pools: dict[str, int],
     ) -> None:  # fmt: skip
         self.file, self.declarations, self.given, self.at, self.pools = file, declarations, given, at, pools
-        self.context = Context(at.path)
+        self.context = Context(at.path, one_step=one_step)
 
     def of(self, kind: type[Kind]) -> Iterator[Kind]:
         return (one for one in self.declarations if isinstance(one, kind))

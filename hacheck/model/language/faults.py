@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import declarations as d
 from hacheck.model.language import locks, messages, operations, statements
 from hacheck.model.language.context import Bound, Context, Scope
-from hacheck.model.language.diagnostics import error, near
+from hacheck.model.language.diagnostics import SpecError, error, near
 from hacheck.model.language.expressions import boolean
 from hacheck.model.language.folding import fold
 from hacheck.model.language.functions import is_up
@@ -49,17 +49,40 @@ def survey(context: Context, written: list[d.FaultDeclaration]) -> list[Fault]:
     found: list[Fault] = []
     for one in written:
         limit = None if one.budget is None else number(context, one.budget, "how often a fault may happen")
-        condition = ir.TRUE if one.when is None else fold(boolean(one.when, Scope(context)))
-        if condition == ir.FALSE or limit == 0:
-            if one.kind == "total" and limit == 0:
-                return []
-            continue
-        found.append(Fault(one, limit, condition))
-        _note(context, one, limit)
+        if limit is not None and limit < 0:
+            raise error("HA111", f"a fault cannot happen {limit} times", one.span)
+        if not _excluded(context, one):
+            found.append(Fault(one, limit, ir.TRUE))
+    if any(fault.written.kind == "total" and fault.limit == 0 for fault in found):
+        return []
+    found = [fault for fault in found if fault.limit != 0]
+    limited = any(fault.written.kind == "total" and fault.limit is not None for fault in found)
+    for index, fault in enumerate(found):
+        twice = next((other for other in found[:index] if other.title == fault.title), None)
+        if twice is not None:
+            hint = "one line for each fault; join their conditions with `or`"
+            raise error("HA101", f"`{fault.title}` is listed twice", fault.written.span, hint, (twice.written.span, "first here"))
+        _note(context, fault, limited)
     return found
 
 
-def _note(context: Context, one: d.FaultDeclaration, limit: int | None) -> None:
+def _excluded(context: Context, written: d.FaultDeclaration) -> bool:
+    """Whether the settings alone rule the fault out. What else its `when` speaks of is not known yet."""
+    if written.when is None:
+        return False
+    try:
+        return bool(fold(boolean(written.when, Scope(context, state=False))) == ir.FALSE)
+    except SpecError:
+        return False
+
+
+def condition(context: Context, written: d.FaultDeclaration) -> ir.Expression:
+    """When the fault can happen, which may depend on the whole state."""
+    return ir.TRUE if written.when is None else fold(boolean(written.when, Scope(context)))
+
+
+def _note(context: Context, fault: Fault, limited: bool) -> None:
+    one = fault.written
     match one.kind:
         case "crash" | "wipe" | "blackout":
             context.crashing.add(kind_of(context, one.names[0]).name)
@@ -77,9 +100,8 @@ def _note(context: Context, one: d.FaultDeclaration, limit: int | None) -> None:
             kind = kind_of(context, one.names[0]).name
             context.cutting.add((kind, kind))
         case "lose":
-            name = one.names[0]
-            if name.text in context.operations:
-                context.losing[name.text] = "" if limit is None else f"budget.lose {name.text}"
+            budgets = [f"budget.{fault.title}"] if fault.limit is not None else []
+            context.losing[one.names[0].text] = (one, (*budgets, *([TOTAL] if limited else [])))
         case "duplicate" | "total":
             return
 
@@ -97,8 +119,6 @@ def declare(context: Context, found: list[Fault]) -> None:
     for fault in found:
         if fault.limit is not None:
             name = TOTAL if fault.written.kind == "total" else f"budget.{fault.title}"
-            if name in context.variables:
-                raise error("HA101", f"`{fault.title}` is listed twice", fault.written.span)
             kind_of_budget = ty.Range(0, fault.limit)
             context.variables[name] = ir.StateVariable(name, kind_of_budget, fault.limit, None, "budget")
 
@@ -179,7 +199,8 @@ def _calls_after(context: Context, operation: operations.Operation, kind: ty.Nod
 
 def build(context: Context, found: list[Fault], restarts: dict[str, d.RestartDeclaration]) -> list[str]:
     """Add the faults' actions and those that repair them; returns the lines that reports say."""
-    limited = any(fault.written.kind == "total" for fault in found)
+    found = [replace(fault, condition=condition(context, fault.written)) for fault in found]
+    limited = any(fault.written.kind == "total" and fault.limit is not None for fault in found)
     lines: list[str] = []
     for fault in found:
         if fault.written.kind == "total":
@@ -420,10 +441,12 @@ def _duplicate(context: Context, fault: Fault) -> list[ir.Action]:
 
 
 def _repairs(context: Context, found: list[Fault], restarts: dict[str, d.RestartDeclaration]) -> None:
-    final = {fault.names[0] for fault in found if fault.written.for_good}
+    crashes = ("crash", "wipe", "blackout")
+    final = {fault.names[0] for fault in found if fault.written.for_good and fault.written.kind in crashes}
+    stopped = {fault.names[0] for fault in found if fault.written.for_good and fault.written.kind == "pause"}
     for name in sorted(context.crashing - final):
         context.actions.append(_restart(context, context.nodes[name], restarts.get(name)))
-    for name in sorted(context.pausing):
+    for name in sorted(context.pausing - stopped):
         kind = context.nodes[name]
         node = ir.Local("n", kind)
         paused = context.variable(f"{name}.paused")

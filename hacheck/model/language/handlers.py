@@ -7,8 +7,9 @@ states apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import locks, operations, statements
@@ -17,9 +18,10 @@ from hacheck.model.language.context import Bound, Context, Scope
 from hacheck.model.language.diagnostics import Span, SpecError, error
 from hacheck.model.language.expressions import boolean, elaborate
 from hacheck.model.language.operations import conjunction, disjunction
+from hacheck.model.language.threads import IDLE
+from hacheck.model.rewrite import walk
 
 Made = tuple[ir.Statement, ...]
-IDLE = "idle"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class Segment:
     condition: ir.Expression
     body: Made
     holding: bool
+    waits_for: operations.Operation | None = None
+    """The operation that several were asked for: each of these calls may fail by itself."""
 
 
 @dataclass(slots=True)
@@ -61,6 +65,8 @@ class Handler:
     at_end: Callable[[Scope], Made]
     kept: frozenset[str] | None = None
     """Locals to keep between steps; `None` keeps all (to find out which are needed)."""
+    at_once: bool = False
+    """Whether its steps follow each other without interruption, as in the service of an atomic call."""
     names: dict[Span, str] = field(default_factory=dict)
     frames: dict[str, ty.Type] = field(default_factory=dict)
     segments: dict[str, Segment] = field(default_factory=dict)
@@ -139,6 +145,9 @@ class Handler:
                 condition, taken = locks.acquire(lock, scope)
                 made = (*taken, *self.sequence(then, scope, following)), self.sequence(otherwise, scope, following)
                 return (ir.If(condition, *made),)
+            case (t.While() | t.For()) if self.at_once:
+                hint = "let the operation be served in single steps, or do not make it `atomic`"
+                raise error("HA130", "a loop with steps inside cannot be done at once", first.span, hint)
             case t.While(condition, inner, span):
                 if not always_ends_step(inner, self.points):
                     hint = "put a `step` on every way through its body"
@@ -147,6 +156,9 @@ class Handler:
                 return (ir.If(boolean(condition, scope), turn, self.sequence(rest, scope, after)),)
             case t.For():
                 return self.sequence((*unrolled(first, scope), *rest), scope, after)
+            case t.StepPoint(when=when) if self.at_once:
+                terms = () if when is None else (ir.Require(boolean(when, scope)),)
+                return (*terms, *self.sequence(rest, scope, after))
             case t.StepPoint():
                 return self.wait(first, rest, scope, after)
             case t.Call():
@@ -180,10 +192,32 @@ class Handler:
         if written.at_each:
             asked = elaborate(written.at, scope, ty.Set(operation.callee))
             made.append(ir.ForEach(callee.name, ir.Domain(operation.callee, asked, None), placed))
+            if self.called_elsewhere(operation):
+                stored = self.keep(f"{operation.name} asked", written.span, asked, ty.Set(operation.callee), False)
+                made[1:1] = () if stored is None else stored[0]
         else:
             at = elaborate(written.at, scope, operation.callee)
-            made += [ir.Let(callee.name, operation.callee, at), *placed]
+            made += [ir.Let(callee.name, operation.callee, at), *self.keep_callee(written, at, callee), *placed]
         return tuple(made)
+
+    def called_elsewhere(self, operation: operations.Operation) -> bool:
+        """Whether another thread of the node may be waiting for the same operation at the same time."""
+        return len(self.context.callers.get(operation.name, ())) > 1
+
+    def keep_callee(self, written: t.Call, at: ir.Expression, callee: ir.Local) -> Made:
+        """Whom a call asked, unless that cannot change while the caller waits."""
+        if not may_change(at, self.frames):
+            return ()
+        stored = self.keep(f"{written.operation.text} asked", written.span, callee, callee.type, False)
+        return () if stored is None else stored[0]
+
+    def callee_of(self, operation: operations.Operation, written: t.Call, scope: Scope) -> ir.Expression:
+        """Whom a call asked, in the step that takes the answer."""
+        at = elaborate(written.at, scope, operation.callee)
+        if not may_change(at, self.frames):
+            return at
+        name = self.frame_name(f"{written.operation.text} asked", written.span)
+        return ir.Index(ir.Variable(name, ty.Map(self.kind, operation.callee)), self.actor)
 
     def answered(self, written: t.Call, scope: Scope) -> tuple[ir.Expression, Made, Scope]:
         """When the caller goes on, how it takes what came, and the scope after that."""
@@ -200,7 +234,7 @@ class Handler:
     def _one_answer(
         self, operation: operations.Operation, written: t.Call, scope: Scope
     ) -> tuple[ir.Expression, Made, ir.Local]:
-        callee = elaborate(written.at, scope, operation.callee)
+        callee = self.callee_of(operation, written, scope)
         answer = operation.at(self.context, "answer", self.actor, callee)
         here = ir.Binary("!=", answer, operation.no_answer)
         gave_up = operations.failed(operation, scope, self.actor, callee)
@@ -222,11 +256,17 @@ class Handler:
         answer = operation.at(self.context, "answer", self.actor, callee)
         here = ir.Binary("!=", answer, operation.no_answer)
         settled = disjunction(here, ir.Unary("not", operation.at(self.context, "waiting", self.actor, callee)))
-        everyone = ir.Domain(operation.callee, None, None)
+        asked: ir.Expression | None = None
+        item = answer
+        if self.called_elsewhere(operation):
+            name = self.frame_name(f"{operation.name} asked", written.span)
+            asked = ir.Index(ir.Variable(name, ty.Map(self.kind, ty.Set(operation.callee))), self.actor)
+            item = ir.Conditional(ir.Binary("in", callee, asked), answer, operation.no_answer)
+        everyone = ir.Domain(operation.callee, asked, None)
         whole = ty.Map(operation.callee, ty.Option(operation.result))
         result = ir.Local(self.context.fresh_name("answers"), whole)
         made = (
-            ir.Let(result.name, whole, ir.MapOf(callee.name, operation.callee, answer, whole.value)),
+            ir.Let(result.name, whole, ir.MapOf(callee.name, operation.callee, item, whole.value)),
             ir.ForEach(callee.name, everyone, operations.forget(operation, scope, self.actor, callee)),
         )
         return ir.Quantified("every", callee.name, everyone, settled), made, result
@@ -259,7 +299,13 @@ class Handler:
             condition = ir.TRUE if at.when is None else boolean(at.when, scope)
             return Segment(condition, self.sequence(rest, scope, after), at.holding)
         condition, made, inner = self.answered(at, scope)
-        return Segment(condition, (*made, *self.sequence(rest, inner, after)), False)
+        waits_for = operations.find(self.context, at.operation) if at.at_each else None
+        return Segment(condition, (*made, *self.sequence(rest, inner, after)), False, waits_for)
+
+
+def may_change(expression: ir.Expression, frames: Collection[str]) -> bool:
+    """Whether the expression reads anything but a handler's own locals."""
+    return any(isinstance(part, ir.Variable) and part.name not in frames for part in walk(expression))
 
 
 def ir_type(expression: ir.Expression) -> ty.Type:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language.context import Halt
-from hacheck.model.language.handlers import IDLE, GoTo, Made
+from hacheck.model.language.handlers import GoTo, Made
+from hacheck.model.language.threads import IDLE
 from hacheck.model.rewrite import walk
 
 if TYPE_CHECKING:
@@ -139,15 +140,3 @@ def _place(handler: Handler, point: str, forgotten: set[str]) -> Made:
     return tuple(made)
 
 
-def settle_single(body: Made) -> Made:
-    """A body of one step: its ends need nothing."""
-    made: list[ir.Statement] = []
-    for statement in body:
-        match statement:
-            case GoTo():
-                continue
-            case ir.If(condition, then, otherwise):
-                made.append(ir.If(condition, settle_single(then), settle_single(otherwise)))
-            case _:
-                made.append(statement)
-    return tuple(made)

@@ -24,6 +24,7 @@ from hacheck.model.language.folding import fold
 from hacheck.model.language.functions import fill, is_connected, is_running, is_up
 from hacheck.model.language.messages import fields_of, kind_of
 from hacheck.model.language.resolve_types import resolve
+from hacheck.model.language.threads import may_begin
 
 OUTCOME = ty.Enum("outcome", ("answered", "not done", "answer lost"))
 DONE = ty.Enum("done", ("done",))
@@ -198,15 +199,14 @@ def _outcomes(
     context = scope.context
     outcome = ir.Local(context.fresh_name("outcome"), OUTCOME)
     answered, not_done, lost = (ir.Constant(member, OUTCOME) for member in OUTCOME.members)
-    slow = may_time_out(operation, scope, scope.actor, callee)
-    budget = context.losing.get(operation.name)
-    if budget is not None:
-        left = ir.TRUE if not budget else _left(context, budget)
-        slow = disjunction(slow, left)
+    late = may_time_out(operation, scope, scope.actor, callee)
+    loss, budgets = _loss(context, operation)
+    slow = disjunction(late, loss)
     reached = reaches(operation, scope, scope.actor, callee)
-    arrives = conjunction(is_running(scope, callee, operation.callee), is_connected(scope, scope.actor, callee))
+    ready = _may_serve(operation, scope, callee)
+    arrives = conjunction(is_running(scope, callee, operation.callee), is_connected(scope, scope.actor, callee), ready)
     allowed = disjunction(
-        conjunction(ir.Binary("==", outcome, answered), reached),
+        conjunction(ir.Binary("==", outcome, answered), reached, ready),
         conjunction(ir.Binary("==", outcome, not_done), disjunction(ir.Unary("not", reached), slow)),
         conjunction(
             ir.Binary("==", outcome, lost),
@@ -215,15 +215,11 @@ def _outcomes(
         ),
     )
     served, answer = _serve_here(operation, scope, callee, request)
-    store = ir.If(ir.Binary("==", outcome, answered), (ir.Assign(result, ir.Unary("some", answer)),), ())
+    store = ir.If(ir.Binary("==", outcome, answered), (ir.Assign(result, answer),), ())
     spent: tuple[ir.Statement, ...] = ()
-    if budget:
-        spend = ir.Assign(
-            ir.Target(context.variable(budget)),
-            ir.Binary("-", context.variable(budget), ir.Constant(1, ty.Range(1, 1))),
-        )
-        failed = conjunction(ir.Binary("!=", outcome, answered), reached)
-        spent = (ir.If(failed, (spend,), ()),)
+    if budgets:
+        failed = conjunction(ir.Binary("!=", outcome, answered), reached, _not(late))
+        spent = (ir.If(failed, tuple(_spend(context, budget) for budget in budgets), ()),)
     return (
         ir.Choose(outcome.name, ir.Domain(OUTCOME, None, allowed)),
         *spent,
@@ -231,28 +227,64 @@ def _outcomes(
     )
 
 
-def _left(context: Context, budget: str) -> ir.Expression:
-    return ir.Binary("<", ir.Constant(0, ty.Range(0, 0)), context.variable(budget))
+def _not(condition: ir.Expression) -> ir.Expression:
+    return ir.TRUE if condition == ir.FALSE else ir.Unary("not", condition)
+
+
+def _spend(context: Context, budget: str) -> ir.Statement:
+    one = ir.Constant(1, ty.Range(1, 1))
+    return ir.Assign(ir.Target(context.variable(budget)), ir.Binary("-", context.variable(budget), one))
+
+
+def _loss(context: Context, operation: Operation) -> tuple[ir.Expression, tuple[str, ...]]:
+    """When the request or the answer may be lost on its way, and the budgets that pay for it."""
+    if operation.name not in context.losing:
+        return ir.FALSE, ()
+    fault, budgets = context.losing[operation.name]
+    when = ir.TRUE if fault.when is None else boolean(fault.when, Scope(context))
+    left = (ir.Binary("<", ir.Constant(0, ty.Range(0, 0)), context.variable(budget)) for budget in budgets)
+    return conjunction(when, *left), budgets
+
+
+def _may_serve(operation: Operation, scope: Scope, callee: ir.Expression) -> ir.Expression:
+    """That no handler of the callee stands in the way of serving now: until then the caller waits."""
+    context, caller = scope.context, scope.actor
+    assert caller is not None
+    free = conjunction(*may_begin(context, operation.callee, callee, context.serving.get(operation.name)))
+    if free == ir.TRUE or operation.caller != operation.callee:
+        return free
+    return disjunction(ir.Binary("==", caller, callee), free)
 
 
 def _serve_here(
     operation: Operation, scope: Scope, callee: ir.Expression, request: ir.Expression
 ) -> tuple[tuple[ir.Statement, ...], ir.Expression]:
-    """The callee's handler as statements, and its answer."""
-    from hacheck.model.language.statements import body
-
+    """The callee's handler as statements, and its answer: `none` as long as it has given none."""
     context = scope.context
     serve = served_by(context, operation)
     assert scope.actor is not None
-    answer = ir.Local(context.fresh_name("answer"), operation.result)
-    writing = Answer(operation.result, lambda _, value: (ir.Assign(ir.Target(answer), value),))
+    assert context.one_step is not None
+    if operation.name in scope.expanding:
+        path = " -> ".join((*scope.expanding[scope.expanding.index(operation.name) :], operation.name))
+        raise error("HA109", f"serving `{operation.name}` calls itself in one step ({path})", serve.span)
+    answer = context.fresh_local("answer", ty.Option(operation.result))
+
+    def reply(_: Scope, value: ir.Expression) -> tuple[ir.Statement, ...]:
+        return (ir.Assign(ir.Target(answer), ir.Unary("some", value)),)
+
+    def end(at: Scope) -> tuple[ir.Statement, ...]:
+        return reply(at, ir.Constant("done", DONE)) if operation.declaration.returns is None else ()
+
     fields = [(field, ir.Member(request, field)) for field, _ in operation.request.fields]
-    inner = serve_scope(context, operation, serve, callee, scope.actor, dict(fields), writing)
+    inner = serve_scope(context, operation, serve, callee, scope.actor, dict(fields), Answer(operation.result, reply))
+    inner = replace(inner, expanding=(*scope.expanding, operation.name))
     guards = tuple(ir.Require(boolean(condition, inner)) for condition in serve.clauses.when)
+    timing = tuple(ir.Require(boolean(condition, inner.seeing("all"))) for condition in serve.clauses.not_before)
     made = (
-        ir.Let(answer.name, operation.result, ir.Constant(ty.default(operation.result), operation.result)),
+        ir.Let(answer.name, answer.type, operation.no_answer),
         *guards,
-        *body(serve.body, inner),
+        *timing,
+        *context.one_step(context, operation.name, serve.body, inner, end, at_once=True),
     )
     return made, answer
 
@@ -297,10 +329,11 @@ def place_request(
     context, caller = scope.context, scope.actor
     under_way = ir.Binary("!=", operation.at(context, "request", caller, callee), operation.no_request)
     serving = operation.at(context, "serving", caller, callee)
+    waiting = operation.at(context, "waiting", caller, callee)
     reached = conjunction(is_up(scope, callee, operation.callee), is_connected(scope, caller, callee))
     put = operation.write(context, "request", caller, callee, ir.Unary("some", request))
     return (
-        ir.If(disjunction(under_way, serving), (ir.Cut(f"calls of {operation.name}"),), ()),
+        ir.If(disjunction(under_way, serving, waiting), (ir.Cut(f"calls of {operation.name}"),), ()),
         operation.write(context, "waiting", caller, callee, ir.TRUE),
         ir.If(reached, (put,), ()),
     )
