@@ -69,9 +69,15 @@ class CheckResult:
         """`unexpected` when a property came out otherwise or the spec has an error; else `undecided` when
         some is."""
         outcomes = {result.outcome for result in self.properties}
-        if "unexpected" in outcomes or self.answer.fault is not None:
+        if "unexpected" in outcomes or self.has_fault:
             return "unexpected"
         return "undecided" if "undecided" in outcomes else "expected"
+
+    @property
+    def has_fault(self) -> bool:
+        """Whether the spec itself has an error: a step, or the very beginning, that means nothing."""
+        coverage = self.answer.coverage
+        return self.answer.fault is not None or (coverage.states == 0 and not coverage.complete)
 
     @property
     def interrupted(self) -> bool:

@@ -10,6 +10,7 @@ from hacheck.cli.options import all_known
 
 if TYPE_CHECKING:
     from hacheck.checker.engine import Engine
+    from hacheck.model.ir import System
 
 NAMES = ("python",)
 
@@ -20,6 +21,19 @@ def engine_named(name: str) -> Engine:
     from hacheck.checker.explicit.engine import PortableEngine
 
     return PortableEngine()
+
+
+def generated_code(system: System) -> str:
+    """The Python code with which the portable engine explores a system, as it runs for all its properties."""
+    from hacheck.checker.explicit.program import cut_names, expansion_source
+    from hacheck.checker.explicit.questions import pose
+    from hacheck.model.lowering.system import lower
+    from hacheck.model.semantics import Interpreter
+
+    lowered = lower(system, Interpreter(system).initial_states())
+    names = dict.fromkeys(name for instance in lowered.instances for name in cut_names(instance.block))
+    wanted = pose(lowered, ()).wanted
+    return expansion_source(lowered, wanted, {name: place for place, name in enumerate(names)})
 
 
 def memory_default() -> int | None:

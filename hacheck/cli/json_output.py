@@ -117,7 +117,7 @@ def verify_json(
     return {
         "hacheck": version(),
         "spec": spec,
-        "path": specification.path,
+        "path": os.path.abspath(specification.path),
         "system": specification.name,
         "exit_code": code,
         "not_run": list(not_run),

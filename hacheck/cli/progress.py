@@ -122,12 +122,16 @@ class LiveLine:
     def update(self, progress: Progress) -> None:
         """Shows the newest numbers; the terminal is written to at most ten times a second."""
         parts = (
-            f"{progress.states:,} states",
-            f"depth {progress.depth}",
-            f"{progress.frontier:,} waiting",
-            f"{thousands(self._meter.rate(progress))}/s",
-            size(progress.memory_bytes),
-            seconds(progress.wall_seconds),
+            ("preparing",)
+            if not progress.states
+            else (
+                f"{progress.states:,} states",
+                f"depth {progress.depth}",
+                f"{progress.frontier:,} waiting",
+                f"{thousands(self._meter.rate(progress))}/s",
+                size(progress.memory_bytes),
+                seconds(progress.wall_seconds),
+            )
         )
         line = Text(no_wrap=True, overflow="ellipsis").append(self._title, style="head")
         for part in parts:

@@ -102,30 +102,46 @@ def extent(result: CheckResult) -> Text:
 
 def properties(console: Console, result: CheckResult) -> RenderableType:
     """A row for each property: verdict, kind, scope, and what it says in the words of the spec."""
-    marks = symbols(console)
-    rows = [(found, *mark_of(found, marks)) for found in result.properties]
     if console.width >= WIDE:
-        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="quiet")
-        for title in ("", "property", "verdict", "kind", "scope", "meaning"):
-            table.add_column(title, ratio=1 if title == "meaning" else None)
-        for found, mark, style in rows:
-            cells = (KINDS[found.asked.kind], f"{scope_of(found)}{expectation(found)}")
-            verdict = Text(verdict_of(found), style=style)
-            name = Text(found.asked.name, style="name")
-            meaning = Text(found.asked.description, style="quiet")
-            table.add_row(Text(mark, style=style), name, verdict, *cells, meaning)
-        return Padding(table, INDENT)
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold", max_width=console.width * 2 // 5)
-    table.add_column(no_wrap=True)
-    table.add_column()
-    for found, mark, style in rows:
-        facts = Text(f"{KINDS[found.asked.kind]}, {scope_of(found)}{expectation(found)}")
+        return _wide_properties(console, result)
+    widths = [
+        max(len(cell) for cell in column)
+        for column in zip(*((*_cells(found), "") for found in result.properties), strict=True)
+    ]
+    parts: list[RenderableType] = []
+    said = ""
+    for found in result.properties:
+        mark, style = mark_of(found, symbols(console))
+        cells = _cells(found)
+        name, verdict, kind = (cell.ljust(width) for cell, width in zip(cells, widths, strict=False))
+        line = Text.assemble((mark, style), " ", (name, "name"), "  ", (verdict, style), f"  {kind}")
+        scope = f"{scope_of(found)}{expectation(found)}"
+        fits = 4 + sum(widths) + 8 + len(scope) <= console.width
+        parts.append(line.append(f"  {scope}") if fits else line)
         if found.asked.description:
-            facts.append(f"\n{found.asked.description}", style="quiet")
-        name = Text(found.asked.name, style="name")
-        table.add_row(Text(mark, style=style), name, Text(verdict_of(found), style=style), facts)
+            parts.append(Padding(Text(found.asked.description, style="quiet"), INDENT))
+        if not fits:
+            parts.append(Padding(Text("likewise" if scope == said else scope), INDENT))
+            said = scope
+    return Padding(Group(*parts), INDENT)
+
+
+def _cells(found: PropertyResult) -> tuple[str, str, str]:
+    return found.asked.name, verdict_of(found), KINDS[found.asked.kind]
+
+
+def _wide_properties(console: Console, result: CheckResult) -> RenderableType:
+    """The same as a table with a column for everything."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="quiet")
+    for title in ("", "property", "verdict", "kind", "scope", "meaning"):
+        table.add_column(title, ratio={"scope": 2, "meaning": 3}.get(title))
+    for found in result.properties:
+        mark, style = mark_of(found, symbols(console))
+        name, verdict, kind = _cells(found)
+        scope = f"{scope_of(found)}{expectation(found)}"
+        meaning = Text(found.asked.description, style="quiet")
+        cells = (Text(mark, style=style), Text(name, style="name"), Text(verdict, style=style), kind, scope)
+        table.add_row(*cells, meaning)
     return Padding(table, INDENT)
 
 

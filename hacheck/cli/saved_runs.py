@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -56,7 +57,7 @@ def simulate_spec(
         saved = {
             "hacheck": version(),
             "spec": spec,
-            "path": specification.path,
+            "path": os.path.abspath(specification.path),
             "system": system.name,
             "settings": dict(system.settings),
             "seed": seed,
@@ -158,7 +159,18 @@ def saved_run(top: Json, about: Json, check: str | None, asked: str | None, hold
     """One run, held by an object with `run` and `loop`. Errors: those of a wrong shape."""
     settings = {str(name): str(value) for name, value in about["settings"].items()}
     run = from_rows(holder["run"], holder.get("loop"))
-    return Saved(str(top.get("path") or top["spec"]), settings, check, asked, run)
+    return Saved(spec_of(top), settings, check, asked, run)
+
+
+def spec_of(top: Json) -> str:
+    """The spec a saved run belongs to: as it was called, if that still means something, else where it lay."""
+    from hacheck import shipped
+
+    try:
+        shipped.find(str(top["spec"]))
+    except (shipped.UnknownSpec, OSError, ValueError):
+        return str(top.get("path") or top["spec"])
+    return str(top["spec"])
 
 
 def choose(found: list[Saved], file: str, check: str | None, only: str | None) -> Saved:

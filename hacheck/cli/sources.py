@@ -87,7 +87,15 @@ def read_spec(spec: str) -> tuple[str, str]:
     if spec == "-":
         return decode(sys.stdin.buffer.read(SIZE_MAX + 1), "standard input"), "<stdin>"
     path = find_spec(spec)
-    return read_text(path), str(path)
+    return read_text(path), shown_path(path)
+
+
+def shown_path(path: Path) -> str:
+    """The path as it is shortest: from the current directory where it lies within, else in full."""
+    try:
+        return str(path.absolute().relative_to(Path.cwd()))
+    except (ValueError, OSError):  # it lies elsewhere, or there is no current directory any more
+        return str(path)
 
 
 def find_spec(spec: str) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -22,6 +23,9 @@ from hacheck.model.runs import Run, Step
 from hacheck.model.show import show
 from hacheck.model.types import Map, Node, Type, Value
 
+NUMBERED = re.compile(r"\$[0-9]+$")
+"""What makes the name of a local unlike any other; nobody wrote it."""
+
 
 @dataclass(frozen=True, slots=True)
 class StepView:
@@ -36,8 +40,9 @@ class StepView:
 
 
 def tell(system: System, run: Run) -> list[StepView]:
-    """The steps of a run, numbered from 1."""
+    """The steps of a run, numbered from 1. An action is described where it happens first."""
     views = []
+    said: set[str] = set()
     before = run.initial
     for number, step in enumerate(run.steps, start=1):
         action = system.actions[step.action]
@@ -48,11 +53,12 @@ def tell(system: System, run: Run) -> list[StepView]:
                 action.kind,
                 node,
                 call_of(action, step),
-                description_of(action),
+                "" if action.name in said else description_of(action),
                 told_changes(system, before, step.state, node),
             )
         )
         before = step.state
+        said.add(action.name)
     return views
 
 
@@ -109,7 +115,7 @@ def chosen(body: tuple[Statement, ...]) -> Iterator[Choose]:
 def argument(name: str, kind: Type, value: Value) -> str:
     """`group = 2`; a node needs no name before it."""
     words = show(kind, value)
-    return words if isinstance(kind, Node) else f"{name} = {words}"
+    return words if isinstance(kind, Node) else f"{re.sub(NUMBERED, '', name)} = {words}"
 
 
 def initial_lines(system: System, run: Run) -> list[tuple[str, str]]:

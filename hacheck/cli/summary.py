@@ -20,13 +20,15 @@ STYLES = {"expected": "ok", "unexpected": "bad", "undecided": "warn"}
 
 
 def exit_code(results: Sequence[CheckResult], *, all_ran: bool) -> ExitCode:
-    """What the process returns: an error of the spec counts most, then a surprise, then what is undecided."""
-    if any(result.answer.fault is not None for result in results):
+    """What the process returns: an error of the spec counts most, then that the user stopped, then a surprise."""
+    if any(result.has_fault for result in results):
         return ExitCode.BAD_INPUT
+    if not all_ran or any(result.interrupted for result in results):
+        return ExitCode.UNDECIDED
     outcomes = {result.outcome for result in results}
     if "unexpected" in outcomes:
         return ExitCode.NOT_AS_EXPECTED
-    return ExitCode.UNDECIDED if "undecided" in outcomes or not all_ran else ExitCode.AS_EXPECTED
+    return ExitCode.UNDECIDED if "undecided" in outcomes else ExitCode.AS_EXPECTED
 
 
 def summary(
@@ -79,18 +81,19 @@ def check_table(console: Console, results: Sequence[CheckResult], skipped: Seque
 
 def remark(result: CheckResult) -> str:
     """What stands out about a check, in a few words."""
-    if result.answer.fault is not None:
-        return "the spec has an error: see the run above"
-    words = []
+    if result.has_fault:
+        return "the spec has an error, see above"
+    words: list[str] = []
     for found in result.properties:
         if found.outcome == "unexpected":
             but = "" if found.expected == "holds" else ", but a violation is expected"
             words.append(f"{found.asked.name} {verdict_of(found)}{but}")
-    if words:
-        return "; ".join(words)
     undecided = [found.asked.name for found in result.properties if found.outcome == "undecided"]
     if undecided:
-        return f"undecided: {', '.join(undecided)}"
+        more = f" and {len(undecided) - 3} more" if len(undecided) > 3 else ""
+        words.append(f"undecided: {', '.join(undecided[:3])}{more}")
+    if words:
+        return "; ".join(words)
     expected = [found for found in result.properties if found.expected == "violated"]
     if not expected:
         return "all hold" if len(result.properties) > 1 else "holds"
@@ -104,11 +107,11 @@ def verdict_line(results: Sequence[CheckResult], skipped: Sequence[str]) -> Text
     count = {name: sum(result.outcome == name for result in results) for name in STYLES}
     said = []
     if len(results) == 1 and not skipped:
-        words = {"expected": "as expected", "unexpected": "not as expected", "undecided": "undecided"}
+        words = {"expected": "as expected", "unexpected": "not as expected", "undecided": "not decided"}
         return Text.assemble(
             f"check {results[0].check.name}: ",
             (words[results[0].outcome], f"bold {STYLES[results[0].outcome]}"),
-            f", {seconds(total)}",
+            f": {remark(results[0])}, {seconds(total)}",
         )
     line = Text(f"{plural(len(results), 'check')}, {seconds(total)}: ")
     for outcome, words_for in (

@@ -36,7 +36,7 @@ class Told:
 
 
 def told_changes(system: System, before: State, after: State, actor: str = "") -> tuple[Told, ...]:
-    """What happened between two states: first to nodes, then to what no node owns, then on the network.
+    """What happened between two states: first to the node on which it happened, then to others and the network.
 
     `actor`: the node on which it happened, in words.
     """
@@ -59,7 +59,7 @@ def told_changes(system: System, before: State, after: State, actor: str = "") -
                 told += _thread(variable, was, now)
             case _:
                 pass
-    return tuple(told)
+    return tuple(sorted(told, key=lambda one: one.owner != actor))
 
 
 def _is_plain(variable: StateVariable) -> bool:

@@ -41,7 +41,7 @@ def inspect(
     specification = load_specification(spec, no_color=no_color)
     system = one_system(specification, check, parse_settings(settings or ()), no_color=no_color)
     if python:
-        from hacheck.checker.explicit import generated_code
+        from hacheck.cli.engines import generated_code
 
         sys.stdout.write(generated_code(system))
     else:
