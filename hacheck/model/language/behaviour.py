@@ -202,7 +202,7 @@ def _receive_head(context: Context, written: d.ReceiveDeclaration) -> Head:
     there, head, bind, take = messages.receipt(context, written.name.text, sender, node)
     scope = Scope(context)
     _, payload = messages.slot_type(context, written.name.text)
-    local = ir.Local("message", payload)
+    local = ir.Local(messages.RECEIVED, payload)
     fields = messages.bind_fields(payload, written.parameters, local, written)
     bound = ((node.name, node), (sender.name, sender), *((word, one.expression) for word, one in fields))
     arrives = conjunction(there, is_connected(scope, sender, node))
@@ -219,9 +219,9 @@ def _serve_head(context: Context, written: d.ReceiveDeclaration, multi: bool) ->
     scope = Scope(context)
     request = operation.at(context, "request", caller, node)
     there = conjunction(ir.Binary("!=", request, operation.no_request), is_connected(scope, caller, node))
-    local = ir.Local("request", operation.request)
+    local = ir.Local(messages.RECEIVED, operation.request)
     before: list[ir.Statement] = [
-        ir.Let("request", operation.request, ir.Unary("value", request)),
+        ir.Let(messages.RECEIVED, operation.request, ir.Unary("value", request)),
         operation.write(context, "request", caller, node, operation.no_request),
     ]
     if multi:

@@ -27,7 +27,16 @@ def declare(context: Context, written: d.ClockDeclaration) -> None:
     limit = number(context, written.limit, "the last tick")
     if limit < 1:
         raise error("HA111", f"a clock that stops at {limit} never ticks", written.span)
-    if TIME not in context.variables:
+    if skew(context, kind.name, written) < 0:
+        raise error("HA111", "a clock cannot be off by fewer than 0 ticks", written.span)
+    if TIME in context.variables:
+        bound = context.variables[TIME].type
+        assert isinstance(bound, ty.Range)
+        if bound.high != limit:
+            message = f"all clocks tick with true time, which ends at {bound.high}, not at {limit}"
+            first = next(iter(context.clocks.values())).span
+            raise error("HA111", message, written.span, f"write `up to {bound.high}`", (first, "first bounded here"))
+    else:
         context.variables[TIME] = ir.StateVariable(TIME, ty.Range(0, limit, TIME), 0, None, "clock")
         context.bounds[TIME] = f"up to {limit} ticks"
     context.clocks[kind.name] = written
@@ -37,9 +46,9 @@ def declare(context: Context, written: d.ClockDeclaration) -> None:
         context.variables[name] = ir.StateVariable(name, whole, ty.default(whole), None, "clock")
 
 
-def skew(context: Context, kind: str) -> int:
+def skew(context: Context, kind: str, declared: d.ClockDeclaration | None = None) -> int:
     """How many ticks a node's clock may be ahead of or behind true time."""
-    written = context.clocks[kind].skew
+    written = (declared or context.clocks[kind]).skew
     return 0 if written is None else number(context, written, "a skew")
 
 

@@ -16,6 +16,7 @@ from hacheck.model.language.fields import declare_field, declare_view, refreshes
 from hacheck.model.language.resolve_types import number, resolve
 from hacheck.model.language.single_steps import one_step
 from hacheck.model.language.statements import body as statement_body
+from hacheck.model.rewrite import walk
 
 Kind = TypeVar("Kind")
 
@@ -32,7 +33,7 @@ def elaborate(
         made, context = _Elaboration(file, declarations, given, at, pools).run()
         if made is None:
             return None, tuple(context.diagnostics)
-        needed = {name: 1 + _places(made, name) for name in pools}
+        needed = {name: max(1, _places(made, name)) for name in pools}
         if needed == pools:
             return made, tuple(context.diagnostics)
         pools = needed
@@ -41,7 +42,17 @@ def elaborate(
 
 def _places(system: ir.System, name: str) -> int:
     """How many identities of one type the whole state can hold at once."""
-    return sum(_capacity(variable.type, name) for variable in system.variables)
+    held = sum(_capacity(variable.type, name) for variable in system.variables)
+    return held + max((_carried(action, name) for action in system.actions), default=0)
+
+
+def _carried(action: ir.Action, name: str) -> int:
+    """How many more one step can hold in its locals and draw in one statement."""
+    parts = [part for statement in action.body for part in walk(statement)]
+    carried = sum(_capacity(kind, name) for _, kind in action.parameters)
+    carried += sum(_capacity(part.type, name) for part in parts if isinstance(part, ir.Let))
+    carried += sum(_capacity(part.domain.type, name) for part in parts if isinstance(part, ir.Choose | ir.ForEach))
+    return carried + sum(1 for part in parts if isinstance(part, ir.Fresh))
 
 
 def _capacity(kind: ty.Type, name: str) -> int:
@@ -218,14 +229,23 @@ class _Elaboration:
             self.attempt(lambda one=one: behaviour.build(context, one))  # type: ignore[misc]
         if context.diagnostics:
             return []
-        restarts = {one.kind.text: one for one in self.of(d.RestartDeclaration)}
-        for word, hook in restarts.items():
-            if word not in context.nodes:
-                self.attempt(lambda hook=hook: messages.kind_of(context, hook.kind))  # type: ignore[misc]
+        restarts: dict[str, d.RestartDeclaration] = {}
+        self.each(d.RestartDeclaration, lambda one: self._restart(one, restarts))
+        if context.diagnostics:
+            return []
         lines = self.attempt(lambda: faults.build(context, found, restarts)) or []
         context.actions.extend(clocks.actions(context))
         context.actions.extend(refreshes(context))
         return list(lines)
+
+    def _restart(self, written: d.RestartDeclaration, known: dict[str, d.RestartDeclaration]) -> None:
+        kind = messages.kind_of(self.context, written.kind)
+        if kind.name in known:
+            first = (known[kind.name].kind.span, "first here")
+            raise error("HA101", f"what a {kind.name} does on a restart is said twice", written.kind.span, None, first)
+        if written.clauses.thread is not None:
+            raise error("HA130", "a restart is one step and needs no thread", written.clauses.thread.span)
+        known[kind.name] = written
 
     def _property(self, written: d.PropertyDeclaration) -> ir.Property:
         self.context.declare(written.name.text, written.name.span)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import declarations as d
-from hacheck.model.language import locks, messages, operations, statements
+from hacheck.model.language import locks, messages, operations
 from hacheck.model.language.context import Bound, Context, Scope
 from hacheck.model.language.diagnostics import SpecError, error, near
 from hacheck.model.language.expressions import boolean
@@ -17,6 +17,7 @@ from hacheck.model.language.functions import is_up
 from hacheck.model.language.messages import kind_of
 from hacheck.model.language.operations import conjunction
 from hacheck.model.language.resolve_types import number
+from hacheck.model.language.single_steps import one_step
 
 Made = tuple[ir.Statement, ...]
 ONE = ir.Constant(1, ty.Range(1, 1))
@@ -468,13 +469,16 @@ def _restart(context: Context, kind: ty.Node, hook: d.RestartDeclaration | None)
     up = context.variable(f"{kind.name}.up")
     body: Made = (ir.Assign(ir.Target(up, (node,)), ir.TRUE),)
     text, source, line = f"a {kind.name} starts again", "", 0
+    terms: list[ir.Expression] = []
     if hook is not None:
         scope = Scope(context, ((word, Bound(node)),), node, kind, "node")
-        body = (*body, *statements.body(hook.body, scope))
+        body = (*body, *one_step(context, "restart", hook.body, scope, lambda _: ()))
+        terms += [boolean(one, scope) for one in hook.clauses.when]
+        terms += [boolean(one, scope.seeing("all")) for one in hook.clauses.not_before]
         text, source, line = hook.clauses.text or text, hook.clauses.source, hook.span.start
     down = ir.Unary("not", ir.Index(up, node))
     return ir.Action(
-        f"restart {kind.name}", ((word, kind),), down, body, "repair", word, None, "restart", text, source, line
+        f"restart {kind.name}", ((word, kind),), conjunction(down, *terms), body, "repair", word, None, "restart", text, source, line
     )
 
 

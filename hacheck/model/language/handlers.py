@@ -331,10 +331,14 @@ def holds_identity(kind: ty.Type) -> bool:
 def unrolled(written: t.For, scope: Scope) -> t.Body:
     """A loop with steps inside: the elements still to come are kept, and one is taken each turn.
 
-    Elements come in order; symmetric nodes have none, so any may be next.
+    Elements come in order; symmetric nodes have none, so any may be next. Those of a sequence come in its order, each
+    as often as it is in there.
     """
     span, name = written.span, written.binder.name
     left = t.Name(f"{name.text} to come", name.span)
+    within = None if written.binder.within is None else ir_type(elaborate(written.binder.within, scope))
+    if isinstance(within, ty.Sequence | ty.Bag):
+        return _one_by_one(written, left, within)
     all_of_them = t.Image(name, written.binder, written.where, span)
     taken: t.Statement
     kind = ir_type(elaborate(all_of_them, scope))
@@ -349,6 +353,24 @@ def unrolled(written: t.For, scope: Scope) -> t.Body:
     some_left = t.Infix("!=", left, t.Braces((), span), span)
     kept = t.Name(left.text, Span(span.path, span.start, span.start))
     return (t.Let(kept, None, all_of_them, True, span), t.While(some_left, turn, span))
+
+
+def _one_by_one(written: t.For, left: t.Name, within: ty.Sequence | ty.Bag) -> t.Body:
+    """A loop with steps over a sequence or a bag."""
+    span, name = written.span, written.binder.name
+    assert written.binder.within is not None
+    if written.where is not None:
+        hint = "go over all and ask in the body, or go over a set"
+        raise error("HA130", "a loop with steps over a sequence or bag cannot leave elements out", span, hint)
+    kept = t.Name(left.text, Span(span.path, span.start, span.start))
+    head: t.Statement = t.Let(name, None, t.Apply(t.Name("first", span), (t.Argument(None, left),), span), False, span)
+    fewer: t.Expression = t.Apply(t.Name("rest", span), (t.Argument(None, left),), span)
+    empty: t.Expression = t.Brackets((), span)
+    if isinstance(within, ty.Bag):
+        head = t.Choose(t.Binder(name, None, left, span), None, span)
+        fewer, empty = t.Infix("without", left, name, span), t.Braces((), span)
+    turn = (head, t.Assign(t.Place(left, (), (), span), fewer, span), *written.body)
+    return (t.Let(kept, None, written.binder.within, True, span), t.While(t.Infix("!=", left, empty, span), turn, span))
 
 
 def ends_step(written: t.Statement, points: dict[Span, str]) -> bool:

@@ -18,6 +18,9 @@ from hacheck.model.language.functions import fill, is_connected, is_up
 from hacheck.model.language.resolve_types import number, resolve
 from hacheck.model.typing import type_of
 
+RECEIVED = "received$0"
+"""The local that holds a message while it is treated; no name of a spec looks like it."""
+
 
 def kind_of(context: Context, name: t.Name) -> ty.Node:
     """The kind of node a name stands for. Errors: `HA102` when there is none."""
@@ -147,12 +150,12 @@ def receipt(
     """How a message is taken from its link: whether there is one, the one that would be taken (when the link is not
     a bag), the statements that bind it, and those that remove it.
 
-    The bound message is the local `message`.
+    The bound message is the local `RECEIVED`.
     """
     slot, payload = slot_type(context, message)
     current = slot_of(context, message, sender, receiver)
     target = slot_target(context, message, sender, receiver)
-    local = ir.Local("message", payload)
+    local = ir.Local(RECEIVED, payload)
     match slot:
         case ty.Option():
             there: ir.Expression = ir.Binary("!=", current, ir.Constant(None, slot))
@@ -165,8 +168,8 @@ def receipt(
         case _:
             there = ir.Binary("!=", current, ir.Constant((), slot))
             take = ir.Assign(target, ir.Binary("without", current, local))
-            return there, local, (ir.Choose("message", ir.Domain(payload, current, None)),), (take,)
-    return there, head, (ir.Let("message", payload, head),), (take,)
+            return there, local, (ir.Choose(RECEIVED, ir.Domain(payload, current, None)),), (take,)
+    return there, head, (ir.Let(RECEIVED, payload, head),), (take,)
 
 
 def bind_fields(payload: ty.Record, names: tuple[t.Name, ...], value: ir.Expression, written: d.ReceiveDeclaration) -> list[tuple[str, Bound]]:

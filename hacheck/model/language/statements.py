@@ -14,6 +14,7 @@ from hacheck.model.language.diagnostics import SpecError, error, near
 from hacheck.model.language.expressions import bind, boolean, elaborate, node_field, variable
 from hacheck.model.language.functions import fill
 from hacheck.model.language.resolve_types import resolve
+from hacheck.model.rewrite import walk
 from hacheck.model.typing import type_of
 
 Made = tuple[ir.Statement, ...]
@@ -195,8 +196,15 @@ def _perform(written: t.Perform, scope: Scope) -> Made:
         raise error("HA109", f"`{word}` is performed by itself", procedure.span)
     fields = tuple((one.name.text, resolve(context, one.type, one.name.text)) for one in procedure.parameters)
     values = fill(fields, written.arguments, word, written.span, scope)
-    bounds = tuple((name, Bound(value)) for (name, _), value in zip(fields, values, strict=True))
-    return body(procedure.body, replace(scope, locals=bounds, expanding=(*scope.expanding, word)))
+    made: list[ir.Statement] = []
+    bounds: list[tuple[str, Bound]] = []
+    for (name, kind), value in zip(fields, values, strict=True):
+        if any(isinstance(part, ir.Variable | ir.Fresh) for part in walk(value)):  # what it is now, not when it is read
+            local = context.fresh_local(name, kind)
+            made.append(ir.Let(local.name, kind, value))
+            value = local
+        bounds.append((name, Bound(value)))
+    return (*made, *body(procedure.body, replace(scope, locals=tuple(bounds), expanding=(*scope.expanding, word))))
 
 
 def _sync(written: t.Place, scope: Scope) -> Made:
