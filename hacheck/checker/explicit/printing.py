@@ -81,7 +81,7 @@ class _Printer:
         then = self.block(statement.then, (*here, 0), speller, depth + 1)
         otherwise = self.block(statement.otherwise, (*here, 1), speller, depth + 1)
         if not then:
-            return [f"if not ({test}):", *indented(otherwise)]
+            return [] if not otherwise else [f"if not ({test}):", *indented(otherwise)]
         lines = [f"if {test}:", *indented(then)]
         if otherwise and otherwise[0].startswith("if ") and len(statement.otherwise) == 1:
             return [*lines, f"el{otherwise[0]}", *otherwise[1:]]
@@ -115,7 +115,9 @@ def _mask(layout: Layout, slot: int) -> int:
 
 
 def _shifted(text: str, amount: int) -> str:
-    return f"({text} << {amount})" if amount > 0 else f"({text} >> {-amount})" if amount < 0 else f"({text})"
+    return (
+        f"(({text}) << {amount})" if amount > 0 else f"(({text}) >> {-amount})" if amount < 0 else f"({text})"
+    )
 
 
 def _moved(updates: list[tuple[Update, Node]], layout: Layout) -> list[str]:

@@ -25,7 +25,8 @@ _CHUNK_STATEMENTS = 1_500  # of one generated function
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What an expansion has to note besides new states: the first step of which each of `steps` holds (conditions
-    over the slots before and after), and which states have an outcome of an action in `lively` (cut and faulty ones count: the system would go on)."""
+    over the slots before and after), and which states have an outcome of an action in `lively` (cut and faulty ones
+    count: the system would go on)."""
 
     steps: tuple[Node, ...] = ()
     lively: frozenset[int] | None = None

@@ -57,6 +57,8 @@ def spelled_operands(node: Node) -> tuple[Node, ...]:
     """The nodes whose values are written where this one is."""
     if is_leaf(node) or is_test(node) or node.operator in ("const", "temp"):
         return ()
+    if node.operator == "natural":
+        return node.operands * 2
     if node.operator == "pick":
         index, *options = node.operands
         return (index,) if _table(options) else (index, index, *options)
@@ -210,6 +212,9 @@ def value(node: Node, speller: Speller) -> str:
             return f"({then} if {condition(operands[0], speller)} else {otherwise})"
         case "pick":
             return _picked(node, speller)
+        case "natural":
+            inner = value(operands[0], speller)
+            return f"({inner} if {inner} > 0 else 0)"
         case "popcount" | "lowest":
             return _counted(node, speller)
         case "bit":

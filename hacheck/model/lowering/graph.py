@@ -336,7 +336,7 @@ class Graph:
 
     def natural(self, node: Node) -> Node:
         """The number, or 0 when it is negative."""
-        return node if node.low >= 0 else self.select(self.lt(node, self.zero), self.zero, node)
+        return node if node.low >= 0 else self.make("natural", (node,), 0, max(node.high, 0))
 
 
 def _filled(number: int) -> int:

@@ -73,8 +73,8 @@ def _merged(context: Context, path: Path, ends: list[Path]) -> tuple[Path, list[
             part.append(Update(slot, content, known if known == known_high else None))
     if any(parts):
         fills = [(Merge(merge, tuple(part)),) for part in parts]
-    locals_after = dict(path.locals)
-    for name, (kind, _) in path.locals.items():
+    locals_after = dict(ends[0].locals)  # the same names at every end
+    for name, (kind, _) in locals_after.items():
         found = [end.locals[name][1] for end in ends]
         nodes = [leaves(value) for value in found]
         mixed = []
@@ -99,7 +99,7 @@ def _filled(block: Block, holes: dict[int, int], fills: list[Block]) -> Block:
                 result += fills[holes[merge]]
             case Branch(condition, then, otherwise):
                 sides = _filled(then, holes, fills), _filled(otherwise, holes, fills)
-                result += (Branch(condition, *sides),)
+                result += branch(condition, *sides)
             case _:
                 result += (statement,)
     return result

@@ -21,6 +21,7 @@ Operator = Literal[
     "add",
     "sub",
     "mul",
+    "natural",  # the number, or 0 when it is negative
     "eq",
     "ne",
     "lt",

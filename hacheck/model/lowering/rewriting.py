@@ -34,6 +34,8 @@ def rebuilt(graph: Graph, node: Node, operands: tuple[Node, ...]) -> Node:
             return graph.select(*operands)
         case "pick":
             return graph.pick(first, operands[1:])
+        case "natural":
+            return graph.natural(first)
         case "popcount":
             return graph.popcount(first)
         case "lowest":

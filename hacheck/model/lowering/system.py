@@ -33,14 +33,15 @@ class Condition:
     fault: Node
 
 
-def lower(system: System, initial: Sequence[State]) -> Lowered:
-    """The lowered form of a system with its initial states. Cost: proportional to the number of instances and to the
-    size of what each unrolls to."""
+def lower(system: System, initial: Sequence[State], copies_max: int = _COPIES_OF_ONE_MAX) -> Lowered:
+    """The lowered form of a system with its initial states. `copies_max`: into how many copies the end of one
+    instance may be split for speed, fewer where there are many instances. Cost: proportional to the number of
+    instances and to the size of what each unrolls to."""
     layout, graph = lay_out(system), Graph()
     places = {variable.name: place for variable, place in zip(system.variables, layout.places, strict=True)}
     context = Context(graph, layout, places, itertools.count())
     count = sum(_instance_count(action) for action in system.actions)
-    budget = max(2, min(_COPIES_OF_ONE_MAX, _COPIES_MAX // max(count, 1)))
+    budget = max(1, min(copies_max, _COPIES_MAX // max(count, 1)))
     instances = (
         _instance(context, action, index, arguments, budget)
         for index, action in enumerate(system.actions)
