@@ -14,9 +14,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from hacheck.checker.diagram_edges import DOWN, possible_edges, shown_guard
+from hacheck.checker.explicit.program import Wanted, generate, successors
 from hacheck.model.ir import ActionKind, StateVariable, System
+from hacheck.model.lowering.layout import Layout, pack, slots_of, unpack
+from hacheck.model.lowering.system import lower
 from hacheck.model.runs import State
-from hacheck.model.semantics import Interpreter, Taken
+from hacheck.model.semantics import Interpreter
 from hacheck.model.types import Enum, Map
 
 Edge = tuple[str, str, int]
@@ -106,99 +109,101 @@ class Sightings:
     walk: Walk
 
 
-class _Recorder:
-    """Collects the edges and modes of all fields while states go by."""
+class _Walker:
+    """Walks over packed states and notes each change of the bits that hold modes, with one pair of states for it."""
 
-    def __init__(self, fields: tuple[ModeField, ...]) -> None:
-        self.fields = fields
-        self.edges: list[set[Edge]] = [set() for _ in fields]
-        self.modes: list[set[str]] = [set() for _ in fields]
+    def __init__(self, system: System, fields: tuple[ModeField, ...], starts: tuple[State, ...]) -> None:
+        self.lowered = lower(system, starts)
+        self.code = generate(self.lowered, Wanted())
+        places = {place for field in fields for place in (field.place, field.up_place) if place is not None}
+        self.mask = sum(_bits(self.lowered.layout, place) for place in places)
+        self.starts = [pack(self.lowered.layout, state) for state in starts]
+        self.seen = set(self.starts)
+        self.steps = 0
+        self.waiting = 0
+        self.changes: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self.begin = time.monotonic()
 
-    def state(self, state: State) -> None:
-        for field, modes in zip(self.fields, self.modes, strict=True):
-            modes.update(field.modes(state))
+    def onward(self, state: int) -> list[int]:
+        """The states after a state, what changed noted."""
+        found = successors(self.code, state)
+        before = state & self.mask
+        for after, instance in found:
+            if after & self.mask != before:
+                key = (before, after & self.mask, self.lowered.instances[instance].action)
+                self.changes.setdefault(key, (state, after))
+        self.steps += len(found)
+        return [after for after, _ in found]
 
-    def step(self, before: State, action: int, after: State) -> None:
-        for field, edges in zip(self.fields, self.edges, strict=True):
-            old, new = field.modes(before), field.modes(after)
-            if old != new:
-                edges.update((was, now, action) for was, now in zip(old, new, strict=True) if was != now)
+    def tell(self, report: WalkReport) -> bool:
+        """Reports; returns whether to go on."""
+        return report(len(self.seen), self.steps, self.waiting, time.monotonic() - self.begin)
 
-
-def walk(
-    system: System,
-    fields: tuple[ModeField, ...],
-    states_max: int,
-    seconds_max: float,
-    report: WalkReport,
-) -> Sightings:
-    """Explores the model breadth-first up to a number of states; if that is not all of them, then by random
-    runs.
-
-    `report` is told the number of distinct states now and then and returns whether to go on. Half of the time
-    is left for the random runs, which reach what lies deep.
-    """
-    interpreter = Interpreter(system)
-    recorder = _Recorder(fields)
-    starts = interpreter.initial_states()
-    begin = time.monotonic()
-    seen = set(starts)
-    for state in starts:
-        recorder.state(state)
-    initial = tuple(tuple(sorted({mode for state in starts for mode in field.modes(state)})) for field in fields)
-    waiting = deque(starts)
-    going, steps = True, 0
-    while waiting and going and len(seen) < states_max and time.monotonic() - begin < seconds_max / 2:
-        before = waiting.popleft()
-        for outcome in interpreter.outcomes(before):
-            if isinstance(outcome, Taken):
-                after = outcome.step.state
-                recorder.step(before, outcome.step.action, after)
-                steps += 1
-                if after not in seen:
-                    seen.add(after)
-                    recorder.state(after)
+    def breadth_first(self, states_max: int, seconds_max: float, report: WalkReport) -> tuple[bool, bool]:
+        """Level by level; returns whether it saw every state, and whether to go on."""
+        waiting = deque(self.starts)
+        going, turn = True, 0
+        while waiting and going and len(self.seen) < states_max:
+            for after in self.onward(waiting.popleft()):
+                if after not in self.seen:
+                    self.seen.add(after)
                     waiting.append(after)
-        going = report(len(seen), steps, len(waiting), time.monotonic() - begin)
-    complete = not waiting
-    if not complete and going:
+            turn += 1
+            if turn % 256 == 0:
+                self.waiting = len(waiting)
+                going = self.tell(report) and time.monotonic() - self.begin < seconds_max
+        return not waiting, not waiting or self.tell(report)
 
-        def tell(found: int) -> bool:
-            return report(found, steps, len(waiting), time.monotonic() - begin)
+    def at_random(self, seconds_max: float, report: WalkReport) -> None:
+        """Random runs of 200 steps from the initial states, until the time is used up."""
+        source = random.Random(0)
+        while time.monotonic() - self.begin < seconds_max and self.tell(report):
+            state = source.choice(self.starts)
+            for _ in range(200):
+                after = self.onward(state)
+                if not after:
+                    break
+                state = source.choice(after)
+                self.seen.add(state)
 
-        _random_runs(interpreter, recorder, starts, seen, begin + seconds_max, states_max * 2, tell)
-    return Sightings(
-        tuple(frozenset(edges) for edges in recorder.edges),
-        tuple(frozenset(modes) for modes in recorder.modes),
-        initial,
-        Walk(len(seen), complete),
+    def sightings(self, fields: tuple[ModeField, ...], starts: tuple[State, ...], walk: Walk) -> Sightings:
+        """What was seen, in words."""
+        edges: list[set[Edge]] = [set() for _ in fields]
+        modes: list[set[str]] = [{mode for state in starts for mode in field.modes(state)} for field in fields]
+        initial = tuple(
+            tuple(mode for mode in field.members if mode in met) for field, met in zip(fields, modes, strict=True)
+        )
+        for (_, _, action), pair in self.changes.items():
+            before, after = (unpack(self.lowered.layout, state) for state in pair)
+            for field, found, met in zip(fields, edges, modes, strict=True):
+                for was, now in zip(field.modes(before), field.modes(after), strict=True):
+                    met.add(now)
+                    if was != now:
+                        found.add((was, now, action))
+        return Sightings(tuple(map(frozenset, edges)), tuple(map(frozenset, modes)), initial, walk)
+
+
+def _bits(layout: Layout, place: int) -> int:
+    """The bits of a packed state that hold one variable."""
+    return sum(
+        ((1 << slot.width) - 1) << slot.offset
+        for slot in (layout.slots[number] for number in slots_of(layout.places[place]))
     )
 
 
-def _random_runs(
-    interpreter: Interpreter,
-    recorder: _Recorder,
-    starts: tuple[State, ...],
-    seen: set[State],
-    deadline: float,
-    states_max: int,
-    report: Callable[[int], bool],
-) -> None:
-    """Random runs of 200 steps from the initial states, until the time or the number of states is used up."""
-    source = random.Random(0)
-    while len(seen) < states_max and time.monotonic() < deadline:
-        state = source.choice(starts)
-        for _ in range(200):
-            steps = [outcome.step for outcome in interpreter.outcomes(state) if isinstance(outcome, Taken)]
-            if not steps or time.monotonic() > deadline:
-                break
-            step = source.choice(steps)
-            recorder.step(state, step.action, step.state)
-            recorder.state(step.state)
-            state = step.state
-            seen.add(state)
-        if not report(len(seen)):
-            return
+def walk(
+    system: System, fields: tuple[ModeField, ...], states_max: int, seconds_max: float, report: WalkReport
+) -> Sightings:
+    """Explores the model breadth-first up to a number of states; if that is not all of them, then by random runs.
+
+    Half of the time is left for the random runs, which reach what lies deep.
+    """
+    starts = Interpreter(system).initial_states()
+    walker = _Walker(system, fields, starts)
+    complete, going = walker.breadth_first(states_max, seconds_max / 2, report)
+    if not complete and going:
+        walker.at_random(seconds_max, report)
+    return walker.sightings(fields, starts, Walk(len(walker.seen), complete))
 
 
 def diagrams(system: System, fields: tuple[ModeField, ...], sightings: Sightings | None) -> tuple[Diagram, ...]:

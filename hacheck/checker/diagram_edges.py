@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hacheck.model.ir import (
@@ -256,6 +256,8 @@ def _conjuncts(expression: Expression) -> Iterator[Expression]:
     if isinstance(expression, Binary) and expression.operator == "and":
         yield from _conjuncts(expression.left)
         yield from _conjuncts(expression.right)
+    elif isinstance(expression, Unary) and isinstance(inner := expression.operand, Binary):
+        yield replace(inner, operator="!=") if (expression.operator, inner.operator) == ("not", "==") else expression
     else:
         yield expression
 

@@ -101,10 +101,17 @@ class PlainLines:
         if progress.wall_seconds < self._next:
             return
         self._next = progress.wall_seconds + PLAIN_SECONDS
+        parts = (
+            plural(progress.states, "state"),
+            plural(progress.transitions, "step"),
+            f"depth {progress.depth}" if progress.depth else "",
+            f"{progress.frontier:,} waiting",
+            f"{rate:,.0f} states/s",
+            size(progress.memory_bytes) if progress.memory_bytes else "",
+            seconds(progress.wall_seconds),
+        )
         self._console.print(
-            f"{self._title}: {plural(progress.states, 'state')}, {plural(progress.transitions, 'step')}, "
-            f"depth {progress.depth}, {progress.frontier:,} waiting, {rate:,.0f} states/s, "
-            f"{size(progress.memory_bytes)}, {seconds(progress.wall_seconds)}",
+            f"{self._title}: {', '.join(filter(None, parts))}",
             soft_wrap=True,
             markup=False,
         )
@@ -122,19 +129,15 @@ class LiveLine:
     def update(self, progress: Progress) -> None:
         """Shows the newest numbers; the terminal is written to at most ten times a second."""
         parts = (
-            ("preparing",)
-            if not progress.states
-            else (
-                f"{progress.states:,} states",
-                f"depth {progress.depth}",
-                f"{progress.frontier:,} waiting",
-                f"{thousands(self._meter.rate(progress))}/s",
-                size(progress.memory_bytes),
-                seconds(progress.wall_seconds),
-            )
+            f"{progress.states:,} states",
+            f"depth {progress.depth}" if progress.depth else "",
+            f"{progress.frontier:,} waiting",
+            f"{thousands(self._meter.rate(progress))}/s",
+            size(progress.memory_bytes) if progress.memory_bytes else "",
+            seconds(progress.wall_seconds),
         )
         line = Text(no_wrap=True, overflow="ellipsis").append(self._title, style="head")
-        for part in parts:
+        for part in filter(None, parts if progress.states else ("preparing",)):
             line.append("  ").append(part)
         row = Table.grid(padding=(0, 1, 0, 0))
         row.add_row(self._spinner, line)

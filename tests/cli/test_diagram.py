@@ -44,10 +44,10 @@ def system_of(text: str, **settings: str) -> System:
     return system
 
 
-def diagram_of(system: System, *, static: bool = False, states: int = 10_000) -> Diagram:
+def diagram_of(system: System, *, static: bool = False, states: int = 10_000, seconds: float = 20.0) -> Diagram:
     """The diagram of the system's only mode."""
     fields = mode_fields(system)
-    sightings = None if static else walk(system, fields, states, 20.0, lambda *_: True)
+    sightings = None if static else walk(system, fields, states, seconds, lambda *_: True)
     return diagrams(system, fields, sightings)[0]
 
 
@@ -67,7 +67,7 @@ def test_a_complete_walk_tells_which_edges_are_taken() -> None:
 
 
 def test_a_walk_that_was_cut_short_calls_nothing_unreachable() -> None:
-    diagram = diagram_of(PAIR, states=3)
+    diagram = diagram_of(PAIR, states=3, seconds=0.2)
     assert diagram.walk is not None
     assert not diagram.walk.complete
     assert view_of(diagram).absent == "not seen"

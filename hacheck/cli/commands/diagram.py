@@ -39,7 +39,7 @@ def diagram(
     static: Annotated[
         bool, typer.Option("--static", help="From the text of the spec alone, without exploring it.")
     ] = False,
-    states: Annotated[str, typer.Option(metavar="N", help="Explore at most this many states.")] = "20000",
+    states: Annotated[str, typer.Option(metavar="N", help="Explore at most this many states.")] = "1M",
     time: Annotated[str, typer.Option(metavar="TIME", help="Explore at most this long: 30, 2m.")] = "20",
     no_color: NoColorOption = False,
     debug: DebugOption = False,
