@@ -325,9 +325,7 @@ def _conditions(context: Context, written: Behaviour, head: Head, scope: Scope) 
     return ir.TRUE, (ir.Require(made),)
 
 
-def _single(
-    context: Context, written: Behaviour, head: Head, scope: Scope, described: tuple[str, str, int]
-) -> None:
+def _single(context: Context, written: Behaviour, head: Head, scope: Scope, described: tuple[str, str, int]) -> None:
     thread = thread_of(written, {})
     when, required = _conditions(context, written, head, scope)
     guard = conjunction(_guard(context, written, head, scope, thread), when)

@@ -77,22 +77,19 @@ class _Declarations(Builder):
     def _top_node(self, parts: list[Any], span: Span) -> d.Declaration:
         name, size, order, text, *items = parts
         fields = tuple(self._field(item.children, self.span(item)) for item in items if item.data == "node_field")
-        views = tuple(
-            d.ViewDeclaration(*(self.name(word) for word in item.children[:3]), self.span(item))
-            for item in items
-            if item.data == "view"
-        )
+        views = tuple(self._view(item.children, self.span(item)) for item in items if item.data == "view")
         ordering = cast(Any, None if order is None else str(order))
         return d.NodeDeclaration(self.name(name), self.optional(size), ordering, unquote(text), fields, views, span)
+
+    def _view(self, parts: list[Any], span: Span) -> d.ViewDeclaration:
+        return d.ViewDeclaration(self.name(parts[0]), self.name(parts[1]), self.name(parts[2]), span)
 
     def _field(self, parts: list[Any], span: Span) -> d.FieldDeclaration:
         *flags, name, kind, initial, _ = parts
         words = cast(Any, frozenset(str(flag.children[0]) for flag in flags))
         conditions = [flag.children[1] for flag in flags if len(flag.children) > 1 and flag.children[1] is not None]
         condition = self.expression(conditions[0]) if conditions else None
-        return d.FieldDeclaration(
-            self.name(name), words, self.type(kind), self.optional(initial), condition, span
-        )
+        return d.FieldDeclaration(self.name(name), words, self.type(kind), self.optional(initial), condition, span)
 
     def _top_variable(self, parts: list[Any], span: Span) -> d.Declaration:
         flag, name, kind, initial, _ = parts
@@ -184,7 +181,14 @@ class _Declarations(Builder):
         name, names, at, sender, clauses, body = self._head(parts, "names")
         bound = () if names is None else tuple(self.name(word) for word in names.children)
         return d.ReceiveDeclaration(
-            self.name(name), serves, bound, self.name(at), self.name(sender), self.clauses(clauses), self.body(body), span
+            self.name(name),
+            serves,
+            bound,
+            self.name(at),
+            self.name(sender),
+            self.clauses(clauses),
+            self.body(body),
+            span,
         )
 
     def _top_serve(self, parts: list[Any], span: Span) -> d.Declaration:
@@ -225,7 +229,10 @@ class _Declarations(Builder):
 
     def _fairness(self, nodes: list[Any]) -> tuple[d.Fair, ...]:
         return tuple(
-            d.Fair(tuple(self.name(word) for word in node.children[-1].children), len(node.children) == 2 and node.children[0] is not None)
+            d.Fair(
+                tuple(self.name(word) for word in node.children[-1].children),
+                len(node.children) == 2 and node.children[0] is not None,
+            )
             for node in nodes
         )
 
@@ -249,7 +256,9 @@ class _Declarations(Builder):
 
     def _top_observe(self, parts: list[Any], span: Span) -> d.Declaration:
         event, handlers, when, *shown = parts
-        shows = tuple((self.name(one.children[0]), self.expression(one.children[1])) for one in shown if one is not None)
+        shows = tuple(
+            (self.name(one.children[0]), self.expression(one.children[1])) for one in shown if one is not None
+        )
         words = tuple(self.name(word) for word in handlers.children)
         return d.ObserveDeclaration(self.name(event), words, self.optional(when), shows, span)
 
@@ -280,5 +289,3 @@ def citations(nodes: Iterable[Any]) -> str:
         elif node.data == "clause_note":
             texts.append(f"Choice: {unquote(node.children[0])}")
     return "; ".join(texts)
-
-

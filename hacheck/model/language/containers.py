@@ -125,7 +125,9 @@ def combine(written: t.Infix, scope: Scope, expected: ty.Type | None) -> ir.Expr
     kind = type_of(left)
     if operator in ("with", "without"):
         if not isinstance(kind, ty.Set | ty.Sequence | ty.Bag):
-            raise error("HA104", f"`{operator}` needs a set, sequence or bag, this is {describe(kind)}", written.left.span)
+            raise error(
+                "HA104", f"`{operator}` needs a set, sequence or bag, this is {describe(kind)}", written.left.span
+            )
         item = elaborate(written.right, scope, kind.element)
         appends = operator == "with" and isinstance(kind, ty.Sequence)
         return ir.Binary("append" if appends else operator, left, item)

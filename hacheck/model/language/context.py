@@ -14,8 +14,11 @@ from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, erro
 
 
 @dataclass(frozen=True, slots=True)
-class Halt:
-    """The acting node stops here as if it had crashed. Replaced by what a crash does once all variables are known."""
+class Halt(ir.Cut):
+    """The node stops here as if it had crashed. Replaced by what a crash does once all variables are known.
+
+    Like any `Cut` it has nothing after it.
+    """
 
     kind: ty.Node
     node: ir.Expression

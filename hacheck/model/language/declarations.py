@@ -214,7 +214,18 @@ class Initially:
 
 
 FaultKind = Literal[
-    "crash", "wipe", "blackout", "pause", "cut", "cut one way", "isolate", "partition", "bridge", "lose", "duplicate", "total"
+    "crash",
+    "wipe",
+    "blackout",
+    "pause",
+    "cut",
+    "cut one way",
+    "isolate",
+    "partition",
+    "bridge",
+    "lose",
+    "duplicate",
+    "total",
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeVar
 
 from hacheck.model import ir
@@ -11,8 +12,8 @@ from hacheck.model.language import behaviour, clocks, faults, locks, messages, o
 from hacheck.model.language import declarations as d
 from hacheck.model.language.context import Context, Halt, Scope
 from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, error
-from hacheck.model.language.folding import fold, fold_body
 from hacheck.model.language.fields import declare_field, declare_view, refreshes
+from hacheck.model.language.folding import fold, fold_body
 from hacheck.model.language.resolve_types import number, resolve
 from hacheck.model.language.single_steps import one_step
 from hacheck.model.language.statements import body as statement_body
@@ -180,53 +181,53 @@ class _Elaboration:
 
     def _variables(self, found: list[faults.Fault]) -> None:
         context = self.context
-        for one in (*self.of(d.ActionDeclaration), *self.of(d.ReceiveDeclaration), *self.of(d.LostDeclaration)):
-            if behaviour.halts(one) and not self._declared_operation(one):
-                owner = self.attempt(lambda one=one: behaviour.owner_of(context, one))  # type: ignore[misc]
-                context.crashing |= {owner.name} if owner is not None else set()
+        for one in self._handlers():
+            if behaviour.halts(one):
+                context.crashing |= self._owner_name(one) & set(context.nodes)
         for node in self.of(d.NodeDeclaration):
             for field in node.fields:
-                self.attempt(lambda field=field, node=node: declare_field(context, field, node))  # type: ignore[misc]
+                self.attempt(partial(declare_field, context, field, node))
         self.each(d.FieldDeclaration, lambda field: declare_field(context, field, None))
         for node in self.of(d.NodeDeclaration):
             for view in node.views:
-                self.attempt(lambda view=view, node=node: declare_view(context, view, node))  # type: ignore[misc]
+                self.attempt(partial(declare_view, context, view, node))
         self.attempt(lambda: faults.declare(context, found))
         self.each(d.MessageDeclaration, lambda one: messages.declare(context, one))
         self.each(d.OperationDeclaration, lambda one: operations.declare(context, one))
         self.each(d.ClockDeclaration, lambda one: clocks.declare(context, one))
         self.each(d.LockDeclaration, lambda one: locks.declare(context, one))
 
-    def _declared_operation(self, written: Any) -> bool:
-        """Messages and operations are declared later than nodes' status: their receivers are looked up by name."""
-        if not isinstance(written, d.ReceiveDeclaration):
-            return False
-        for one in (*self.of(d.MessageDeclaration), *self.of(d.OperationDeclaration)):
-            if one.name.text == written.name.text:
-                name = one.receiver if isinstance(one, d.MessageDeclaration) else one.callee
-                self.context.crashing |= {name.text} & set(self.context.nodes)
-        return True
+    def _handlers(self) -> list[behaviour.Behaviour]:
+        kinds = d.ActionDeclaration | d.ReceiveDeclaration | d.LostDeclaration
+        return [one for one in self.declarations if isinstance(one, kinds)]
+
+    def _owner_name(self, written: behaviour.Behaviour) -> set[str]:
+        """The kind of node a handler runs on, by name: it is asked for before messages, operations and locks are
+        declared."""
+        if isinstance(written, d.ActionDeclaration):
+            owner = behaviour.owner_of(self.context, written)
+            return set() if owner is None else {owner.name}
+        if isinstance(written, d.LostDeclaration):
+            return {one.holder.text for one in self.of(d.LockDeclaration) if one.name.text == written.lock.text}
+        receivers = {one.name.text: one.receiver.text for one in self.of(d.MessageDeclaration)}
+        callees = {one.name.text: one.callee.text for one in self.of(d.OperationDeclaration)}
+        return {(callees if written.serves else receivers).get(written.name.text, "")}
 
     def _behaviour(self, found: list[faults.Fault]) -> list[str]:
         context = self.context
         for serve in self.of(d.ReceiveDeclaration):
             if serve.serves:
                 context.serves[serve.name.text] = serve
-        handlers = [
-            one
-            for one in self.declarations
-            if isinstance(one, d.ActionDeclaration | d.ReceiveDeclaration | d.LostDeclaration)
-        ]
+        handlers = self._handlers()
         for one in handlers:
-            self.attempt(lambda one=one: behaviour.declare_points(context, one))  # type: ignore[misc]
+            self.attempt(partial(behaviour.declare_points, context, one))
         self.attempt(lambda: behaviour.declare_threads(context))
         if context.diagnostics:
             return []
         for one in handlers:
             served = isinstance(one, d.ReceiveDeclaration) and one.serves
-            if served and operations.is_atomic(context, one.name.text):
-                continue
-            self.attempt(lambda one=one: behaviour.build(context, one))  # type: ignore[misc]
+            if not (served and operations.is_atomic(context, behaviour.name_of(one))):
+                self.attempt(partial(behaviour.build, context, one))
         if context.diagnostics:
             return []
         restarts: dict[str, d.RestartDeclaration] = {}
@@ -260,7 +261,7 @@ class _Elaboration:
         context = self.context
         actions = tuple(_finished(context, action) for action in context.actions)
         actions = tuple(action for action in actions if action.guard != ir.FALSE)
-        written = [one for one in self.of(d.Setting)]
+        written = list(self.of(d.Setting))
         values = {one.name.text: settings.show_setting(context.constants[one.name.text]) for one in written}
         assumed = tuple(
             (one.name.text, one.text)
@@ -297,7 +298,7 @@ def _without_halts(context: Context, body: tuple[Any, ...]) -> tuple[ir.Statemen
     made: list[ir.Statement] = []
     for statement in body:
         match statement:
-            case Halt(kind, node):
+            case Halt(_, kind, node):
                 made.extend(faults.crash_effects(context, kind, node))
             case ir.If(condition, then, otherwise):
                 made.append(ir.If(condition, _without_halts(context, then), _without_halts(context, otherwise)))
@@ -306,4 +307,3 @@ def _without_halts(context: Context, body: tuple[Any, ...]) -> tuple[ir.Statemen
             case _:
                 made.append(statement)
     return tuple(made)
-

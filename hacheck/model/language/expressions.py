@@ -9,7 +9,7 @@ from hacheck.model import types as ty
 from hacheck.model.language import tree as t
 from hacheck.model.language.context import Bound, Scope, describe
 from hacheck.model.language.diagnostics import Span, error, near
-from hacheck.model.typing import join, type_of
+from hacheck.model.typing import type_of
 
 COMPARED = {"<": ("<", False), "<=": ("<=", False), ">": ("<", True), ">=": ("<=", True)}
 COUNTING: dict[str, Any] = {
@@ -152,7 +152,7 @@ def _member(written: t.Name, scope: Scope, expected: ty.Type | None) -> ir.Expre
     kinds = scope.context.members[written.text]
     wanted = expected.element if isinstance(expected, ty.Option) else expected
     if wanted in kinds:
-        return ir.Constant(written.text, cast(ty.Enum, wanted))
+        return ir.Constant(written.text, wanted)
     if len(kinds) > 1:
         several = ", ".join(describe(kind) for kind in kinds)
         hint = "compare it with a field of the one you mean"
@@ -269,7 +269,6 @@ def _choice(written: t.Choice, scope: Scope, expected: ty.Type | None) -> ir.Exp
     otherwise = elaborate(second, scope, None if isinstance(type_of(then), ty.Range) else type_of(then))
     if isinstance(type_of(then), ty.Range) and not isinstance(type_of(otherwise), ty.Range):
         coerce(otherwise, type_of(then), second.span)
-    assert join(type_of(then), type_of(otherwise))
     return ir.Conditional(condition, then, otherwise)
 
 

@@ -62,7 +62,13 @@ def survey(context: Context, written: list[d.FaultDeclaration]) -> list[Fault]:
         twice = next((other for other in found[:index] if other.title == fault.title), None)
         if twice is not None:
             hint = "one line for each fault; join their conditions with `or`"
-            raise error("HA101", f"`{fault.title}` is listed twice", fault.written.span, hint, (twice.written.span, "first here"))
+            raise error(
+                "HA101",
+                f"`{fault.title}` is listed twice",
+                fault.written.span,
+                hint,
+                (twice.written.span, "first here"),
+            )
         _note(context, fault, limited)
     return found
 
@@ -156,9 +162,7 @@ def crash_effects(context: Context, kind: ty.Node, node: ir.Expression, wipe: bo
     return tuple(made)
 
 
-def _field_after(
-    context: Context, name: str, declared: ir.StateVariable, node: ir.Expression, wipe: bool
-) -> Made:
+def _field_after(context: Context, name: str, declared: ir.StateVariable, node: ir.Expression, wipe: bool) -> Made:
     target = ir.Target(context.variable(name), (node,))
     if name in context.synced and not wipe:
         return (ir.Assign(target, ir.Index(context.variable(context.synced[name]), node)),)
@@ -283,7 +287,9 @@ def _pause(context: Context, fault: Fault) -> list[ir.Action]:
     return [_action(f"pause {kind.name}", (("n", kind),), guard, body, "fault", "pause", text, "n")]
 
 
-def set_cut(context: Context, start: ir.Expression, end: ir.Expression, kinds: tuple[str, str], value: bool) -> ir.Statement:
+def set_cut(
+    context: Context, start: ir.Expression, end: ir.Expression, kinds: tuple[str, str], value: bool
+) -> ir.Statement:
     """One direction of one link cut or healed."""
     target = ir.Target(context.variable(f"cut.{kinds[0]}.{kinds[1]}"), (start, end))
     return ir.Assign(target, ir.TRUE if value else ir.FALSE)
@@ -308,17 +314,33 @@ def _cut(context: Context, fault: Fault) -> list[ir.Action]:
     joint = "->" if one_way else "-"
     text = f"the link {first} {joint} {second} is cut"
     body = tuple(set_cut(context, *way, True) for way in directions)
-    made = [_action(f"cut {first} {joint} {second}", parameters, conjunction(once, ir.Unary("not", whole)), body, "fault", "cut", text)]
+    made = [
+        _action(
+            f"cut {first} {joint} {second}",
+            parameters,
+            conjunction(once, ir.Unary("not", whole)),
+            body,
+            "fault",
+            "cut",
+            text,
+        )
+    ]
     if not fault.written.for_good:
         healed = tuple(set_cut(context, *way, False) for way in directions)
         either = cut if one_way else ir.Binary("or", cut, cut_back)
         text = f"the link {first} {joint} {second} works again"
-        made.append(_action(f"heal {first} {joint} {second}", parameters, conjunction(once, either), healed, "repair", "heal", text))
+        made.append(
+            _action(
+                f"heal {first} {joint} {second}", parameters, conjunction(once, either), healed, "repair", "heal", text
+            )
+        )
     return made
 
 
 def _links_of(context: Context, kind: ty.Node) -> list[tuple[ty.Node, bool]]:
-    return [(context.nodes[other], other == kind.name) for first, other in sorted(context.cutting) if first == kind.name]
+    return [
+        (context.nodes[other], other == kind.name) for first, other in sorted(context.cutting) if first == kind.name
+    ]
 
 
 def _isolate(context: Context, fault: Fault) -> list[ir.Action]:
@@ -333,7 +355,9 @@ def _isolate(context: Context, fault: Fault) -> list[ir.Action]:
         body.append(ir.ForEach(m.name, domain, tuple(set_cut(context, *way, True) for way in ways)))
         unique = ir.Local(context.fresh_name("m"), other)
         check = ir.Domain(other, None, ir.Binary("!=", unique, node) if same else None)
-        open_here = ir.Quantified("some", unique.name, check, ir.Unary("not", _is_cut(context, node, unique, (kind.name, other.name))))
+        open_here = ir.Quantified(
+            "some", unique.name, check, ir.Unary("not", _is_cut(context, node, unique, (kind.name, other.name)))
+        )
         some_open = open_here if some_open == ir.FALSE else ir.Binary("or", some_open, open_here)
     text = f"a {kind.name} is cut off from everything"
     return [_action(f"isolate {kind.name}", (("n", kind),), some_open, tuple(body), "fault", "isolate", text)]
@@ -399,7 +423,10 @@ def _lose_message(context: Context, message: str) -> ir.Action:
     body: Made = (ir.Assign(target, ir.Constant(None, slot)),)
     if not isinstance(slot, ty.Option):
         one = ir.Local("lost", payload)
-        body = (ir.Choose("lost", ir.Domain(payload, current, None)), ir.Assign(target, ir.Binary("without", current, one)))
+        body = (
+            ir.Choose("lost", ir.Domain(payload, current, None)),
+            ir.Assign(target, ir.Binary("without", current, one)),
+        )
     text = f"{message} is lost on its way"
     return _action(f"lose {message}", parameters, there, body, "fault", "lose", text)
 
@@ -478,7 +505,17 @@ def _restart(context: Context, kind: ty.Node, hook: d.RestartDeclaration | None)
         text, source, line = hook.clauses.text or text, hook.clauses.source, hook.span.start
     down = ir.Unary("not", ir.Index(up, node))
     return ir.Action(
-        f"restart {kind.name}", ((word, kind),), conjunction(down, *terms), body, "repair", word, None, "restart", text, source, line
+        f"restart {kind.name}",
+        ((word, kind),),
+        conjunction(down, *terms),
+        body,
+        "repair",
+        word,
+        None,
+        "restart",
+        text,
+        source,
+        line,
     )
 
 
@@ -486,7 +523,10 @@ def _heal_all(context: Context) -> ir.Action:
     some: ir.Expression = ir.FALSE
     body: list[ir.Statement] = []
     for first, second in sorted(context.cutting):
-        a, b = ir.Local(context.fresh_name("a"), context.nodes[first]), ir.Local(context.fresh_name("b"), context.nodes[second])
+        a, b = (
+            ir.Local(context.fresh_name("a"), context.nodes[first]),
+            ir.Local(context.fresh_name("b"), context.nodes[second]),
+        )
         cut = _is_cut(context, a, b, (first, second))
         inside = ir.Quantified("some", b.name, ir.Domain(b.type, None, None), cut)
         found = ir.Quantified("some", a.name, ir.Domain(a.type, None, None), inside)

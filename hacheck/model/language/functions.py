@@ -32,9 +32,7 @@ def apply(written: t.Apply, scope: Scope, expected: ty.Type | None) -> ir.Expres
     raise error("HA103", f"there is no function, record or definition `{word}`", written.name.span, near(word, known))
 
 
-def expand(
-    definition: d.Definition, arguments: tuple[t.Argument, ...], span: Span, scope: Scope
-) -> ir.Expression:
+def expand(definition: d.Definition, arguments: tuple[t.Argument, ...], span: Span, scope: Scope) -> ir.Expression:
     """A definition with its arguments put in. Errors: `HA109` when it refers to itself."""
     from hacheck.model.language.resolve_types import resolve
 
@@ -232,7 +230,9 @@ def _value(written: t.Apply, scope: Scope) -> ir.Expression:
     (argument,) = _arguments(written, 1)
     made = elaborate(argument, scope)
     if not isinstance(type_of(made), ty.Option):
-        raise error("HA104", f"this is {describe(type_of(made))}, which is never `none`", argument.span, "leave `value` out")
+        raise error(
+            "HA104", f"this is {describe(type_of(made))}, which is never `none`", argument.span, "leave `value` out"
+        )
     return ir.Unary("value", made)
 
 

@@ -25,8 +25,11 @@ Made = tuple[ir.Statement, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class GoTo:
-    """The step ends here; the handler goes on at `point`, or has ended. Replaced once it is known what to keep."""
+class GoTo(ir.Cut):
+    """The step ends here; the handler goes on at `point`, or has ended. Replaced once it is known what to keep.
+
+    Like any `Cut` it has nothing after it.
+    """
 
     point: str | None
 
@@ -83,7 +86,9 @@ class Handler:
             self.names[span] = next(one for one in candidates if one not in taken)
         return f"{self.kind.name}.{self.name}.{self.names[span]}"
 
-    def keep(self, word: str, span: Span, value: ir.Expression, kind: ty.Type, changeable: bool) -> tuple[Made, Bound] | None:
+    def keep(
+        self, word: str, span: Span, value: ir.Expression, kind: ty.Type, changeable: bool
+    ) -> tuple[Made, Bound] | None:
         """Store a local in its node, if a later step needs it."""
         name = self.frame_name(word, span)
         if self.kept is not None and name not in self.kept:
@@ -142,10 +147,10 @@ class Handler:
                 made = self.sequence(then, scope, following), self.sequence(otherwise, scope, following)
                 return (ir.If(boolean(condition, scope), *made),)
             case t.Acquire(lock, then, otherwise):
-                condition, taken = locks.acquire(lock, scope)
+                free, taken = locks.acquire(lock, scope)
                 made = (*taken, *self.sequence(then, scope, following)), self.sequence(otherwise, scope, following)
-                return (ir.If(condition, *made),)
-            case (t.While() | t.For()) if self.at_once:
+                return (ir.If(free, *made),)
+            case t.While() | t.For() if self.at_once:
                 hint = "let the operation be served in single steps, or do not make it `atomic`"
                 raise error("HA130", "a loop with steps inside cannot be done at once", first.span, hint)
             case t.While(condition, inner, span):
@@ -172,12 +177,12 @@ class Handler:
         point = self.points[at.span]
         if point not in self.segments and all(point != other for other, *_ in self.waiting):
             self.waiting.append((point, rest, scope, after, at))
-        return (GoTo(point),)  # type: ignore[return-value]  # replaced before the model is done
+        return (GoTo("step", point),)
 
     def end(self) -> Made:
         """The handler has ended."""
         assert self.end_scope is not None
-        return (*self.at_end(self.end_scope), GoTo(None))  # type: ignore[return-value]
+        return (*self.at_end(self.end_scope), GoTo("end", None))
 
     # ---- calls that take several steps ----
 

@@ -1,142 +1,112 @@
-"""Which locals of a handler of several steps must be kept from one step to the next, and where they are forgotten."""
+"""Which locals of a handler of several steps must be kept from one step to the next, and where they are forgotten.
+
+A kept local is read or written as a whole by most statements; `live_before` goes through a stretch backwards from what
+its ends need. A local that may be read later is never dropped; one that cannot is put back to its type's first value,
+so that it does not tell states apart.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Set
 
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language.context import Halt
-from hacheck.model.language.handlers import GoTo, Made
+from hacheck.model.language.handlers import GoTo, Handler, Made
 from hacheck.model.language.threads import IDLE
-from hacheck.model.rewrite import walk
+from hacheck.model.rewrite import Tree, walk
 
-if TYPE_CHECKING:
-    from hacheck.model.language.handlers import Handler
-
-
-def frames_read(body: Made, names: set[str]) -> set[str]:
-    """The kept locals that a stretch reads before it has written them."""
-    read: set[str] = set()
-    written: set[str] = set()
-    for statement in body:
-        here = _reads(statement, names)
-        read |= here - written
-        if isinstance(statement, ir.Assign) and len(statement.target.path) == 1:
-            written.add(statement.target.root.name)
-    return read
-
-
-def _reads(statement: Any, names: set[str]) -> set[str]:
-    match statement:
-        case ir.Assign(target, value):
-            found = _named(value, names)
-            for step in target.path[1:]:
-                found |= {target.root.name} & names
-                if not isinstance(step, str):
-                    found |= _named(step, names)
-            return found
-        case ir.If(condition, then, otherwise):
-            return _named(condition, names) | frames_read(then, names) | frames_read(otherwise, names)
-        case ir.ForEach(_, domain, inner):
-            return _named(domain, names) | frames_read(inner, names)
-        case GoTo() | Halt():
-            return set()
-        case _:
-            return _named(statement, names)
-
-
-def _named(node: Any, names: set[str]) -> set[str]:
-    return {part.name for part in walk(node) if isinstance(part, ir.Variable) and part.name in names}
-
-
-def jumps(body: Made) -> set[str]:
-    """The points at which a stretch may end."""
-    found: set[str] = set()
-    for statement in body:
-        match statement:
-            case GoTo(str() as point):
-                found.add(point)
-            case ir.If(_, then, otherwise):
-                found |= jumps(then) | jumps(otherwise)
-            case _:
-                continue
-    return found
+Needed = Mapping[str, Set[str]]
+"""For each point the kept locals that may be read after it."""
 
 
 def live(handler: Handler) -> dict[str, frozenset[str]]:
-    """For each point, the kept locals that a later step may read."""
-    names = set(handler.frames)
-    needed = {
-        point: frames_read(segment.body, names) | _named(segment.condition, names)
-        for point, segment in handler.segments.items()
-    }
+    """For each point, the kept locals that a later step may read. Cost: the handler's size, times its loops' depth."""
+    names = frozenset(handler.frames)
+    needed: dict[str, frozenset[str]] = dict.fromkeys(handler.segments, frozenset())
     changed = True
     while changed:
         changed = False
         for point, segment in handler.segments.items():
-            killed = _killed(segment.body, names)
-            more = set().union(*(needed[after] for after in jumps(segment.body))) - killed - needed[point]
-            if more:
-                needed[point] |= more
+            found = live_before(segment.body, names, needed) | _read(segment.condition, names)
+            if found != needed[point]:
+                needed[point] = found
                 changed = True
-    return {point: frozenset(found) for point, found in needed.items()}
+    return needed
 
 
-def _killed(body: Made, names: set[str]) -> set[str]:
-    """Kept locals that a stretch certainly writes anew."""
-    killed: set[str] = set()
-    for statement in body:
-        if isinstance(statement, ir.Assign) and len(statement.target.path) == 1 and statement.target.root.name in names:
-            killed.add(statement.target.root.name)
-    return killed
+def live_before(body: Made, names: frozenset[str], needed: Needed) -> frozenset[str]:
+    """The kept locals that the stretch may read before it has written them anew, or that are needed after it."""
+    alive: frozenset[str] = frozenset()
+    for statement in reversed(body):
+        match statement:
+            case GoTo(_, point):
+                alive = frozenset() if point is None else frozenset(needed.get(point, frozenset()))
+            case Halt():
+                alive = frozenset()
+            case ir.If(condition, then, otherwise):
+                sides = (live_before((*side, *_resumed(alive)), names, needed) for side in (then, otherwise))
+                alive = _read(condition, names).union(*sides)
+            case ir.ForEach(_, domain, inner):
+                alive |= _read(domain, names) | live_before(inner, names, needed) | _touched(inner, names)
+            case ir.Assign(target, value) if len(target.path) == 1:
+                alive = (alive - {target.root.name}) | _read(value, names)
+            case _:
+                alive |= _read(statement, names)
+    return alive
 
 
-def settle(handler: Handler, point: str, body: Made, alive: dict[str, frozenset[str]]) -> Made:
+def _resumed(alive: Iterable[str]) -> Made:
+    """What follows a branch, as far as liveness goes: something that reads all of these."""
+    return tuple(ir.Require(ir.Variable(name, ty.Bool())) for name in sorted(alive))
+
+
+def _read(node: Tree, names: frozenset[str]) -> frozenset[str]:
+    return frozenset(part.name for part in walk(node) if isinstance(part, ir.Variable) and part.name in names)
+
+
+def _touched(body: Made, names: frozenset[str]) -> frozenset[str]:
+    """Kept locals that occur anywhere in a loop's body: an earlier turn's value may be read by a later one."""
+    return frozenset().union(*(_read(statement, names) for statement in body))
+
+
+def _written(body: Made, names: frozenset[str]) -> frozenset[str]:
+    """Kept locals that the stretch may write."""
+    roots = (part.target.root.name for one in body for part in walk(one) if isinstance(part, ir.Assign))
+    return names.intersection(roots)
+
+
+# ---- the ends of steps ----
+
+
+def settle(handler: Handler, point: str, body: Made, alive: Needed) -> Made:
     """The stretch with each of its ends told as assignments: the handler's place, and locals nobody reads any more."""
-    held = alive.get(point, frozenset()) | _written(body, set(handler.frames))
+    held = alive.get(point, frozenset()) | _written(body, frozenset(handler.frames))
     return _settle(handler, body, held, alive)
 
 
-def _written(body: Made, names: set[str]) -> set[str]:
-    found: set[str] = set()
-    for statement in body:
-        match statement:
-            case ir.Assign(target, _) if target.root.name in names:
-                found.add(target.root.name)
-            case ir.If(_, then, otherwise):
-                found |= _written(then, names) | _written(otherwise, names)
-            case ir.ForEach(_, _, inner):
-                found |= _written(inner, names)
-            case _:
-                continue
-    return found
-
-
-def _settle(handler: Handler, body: Made, held: frozenset[str] | set[str], alive: dict[str, frozenset[str]]) -> Made:
+def _settle(handler: Handler, body: Made, held: Set[str], alive: Needed) -> Made:
     made: list[ir.Statement] = []
     for statement in body:
         match statement:
-            case GoTo(after):
-                made.extend(_place(handler, after or IDLE, set(held) - alive.get(after or IDLE, frozenset())))
+            case GoTo(_, None):
+                made.extend(_place(handler, IDLE, held))
+            case GoTo(_, str() as after):
+                made.extend(_place(handler, after, held - alive.get(after, frozenset())))
             case ir.If(condition, then, otherwise):
-                sides = (_settle(handler, side, held, alive) for side in (then, otherwise))
-                made.append(ir.If(condition, *sides))
+                first, second = (_settle(handler, side, held, alive) for side in (then, otherwise))
+                made.append(ir.If(condition, first, second))
             case _:
                 made.append(statement)
     return tuple(made)
 
 
-def _place(handler: Handler, point: str, forgotten: set[str]) -> Made:
+def _place(handler: Handler, point: str, forgotten: Set[str]) -> Made:
     at = handler.context.variable(f"{handler.kind.name}.{handler.thread}")
     assert isinstance(at.type, ty.Map)
-    made: list[ir.Statement] = [
-        ir.Assign(ir.Target(at, (handler.actor,)), ir.Constant(point, at.type.value))
-    ]
+    made: list[ir.Statement] = [ir.Assign(ir.Target(at, (handler.actor,)), ir.Constant(point, at.type.value))]
     for name in sorted(forgotten & set(handler.frames)):
         kind = handler.frames[name]
         target = ir.Target(ir.Variable(name, ty.Map(handler.kind, kind)), (handler.actor,))
         made.append(ir.Assign(target, ir.Constant(ty.default(kind), kind)))
     return tuple(made)
-
-

@@ -136,9 +136,7 @@ def on_crash(context: Context, lock: d.LockDeclaration, node: ir.Expression) -> 
     name = lock.name.text
     holder = context.variable(f"lock.{name}.holder")
     nobody = ir.Constant(None, holder.type)
-    made: list[ir.Statement] = [
-        ir.Assign(ir.Target(context.variable(f"lock.{name}.believed"), (node,)), ir.FALSE)
-    ]
+    made: list[ir.Statement] = [ir.Assign(ir.Target(context.variable(f"lock.{name}.believed"), (node,)), ir.FALSE)]
     if lock.lease is not None:
         zero = ir.Constant(0, ty.Range(0, 0))
         made.append(ir.Assign(ir.Target(context.variable(f"lock.{name}.mine"), (node,)), zero))

@@ -99,9 +99,7 @@ def send(written: t.Send, scope: Scope) -> tuple[ir.Statement, ...]:
     if scope.actor is None or scope.actor_kind != sender:
         raise error("HA122", f"only a {sender.name} sends `{message.name.text}`", written.span)
     _, payload = slot_type(context, message.name.text)
-    value = ir.MakeRecord(
-        payload, fill(payload.fields, written.arguments, message.name.text, written.span, scope)
-    )
+    value = ir.MakeRecord(payload, fill(payload.fields, written.arguments, message.name.text, written.span, scope))
     if not written.to_each:
         to = elaborate(written.to, scope, receiver)
         unique = context.fresh_name("to")
@@ -172,16 +170,15 @@ def receipt(
     return there, head, (ir.Let(RECEIVED, payload, head),), (take,)
 
 
-def bind_fields(payload: ty.Record, names: tuple[t.Name, ...], value: ir.Expression, written: d.ReceiveDeclaration) -> list[tuple[str, Bound]]:
+def bind_fields(
+    payload: ty.Record, names: tuple[t.Name, ...], value: ir.Expression, written: d.ReceiveDeclaration
+) -> list[tuple[str, Bound]]:
     """The names a handler gives to what it received."""
     if len(names) != len(payload.fields):
         fields = ", ".join(field for field, _ in payload.fields)
         message = f"`{payload.name}` carries {len(payload.fields)} value(s) ({fields}), not {len(names)}"
         raise error("HA108", message, written.span)
-    return [
-        (name.text, Bound(ir.Member(value, field)))
-        for name, (field, _) in zip(names, payload.fields, strict=True)
-    ]
+    return [(name.text, Bound(ir.Member(value, field))) for name, (field, _) in zip(names, payload.fields, strict=True)]
 
 
 def in_flight(written: t.Apply, scope: Scope) -> ir.Expression:
@@ -190,7 +187,9 @@ def in_flight(written: t.Apply, scope: Scope) -> ir.Expression:
     first, *ends = written.arguments
     if not isinstance(first.value, t.Name) or first.value.text not in context.messages or len(ends) not in (0, 2):
         hint = near(str(getattr(first.value, "text", "")), context.messages)
-        raise error("HA108", "`in_flight` takes a message, or a message, its sender and its receiver", written.span, hint)
+        raise error(
+            "HA108", "`in_flight` takes a message, or a message, its sender and its receiver", written.span, hint
+        )
     message = context.messages[first.value.text]
     slot, _ = slot_type(context, message.name.text)
     empty = ir.Constant(ty.default(slot), slot)
@@ -204,5 +203,3 @@ def in_flight(written: t.Apply, scope: Scope) -> ir.Expression:
     for name, kind in reversed(list(zip(names, kinds, strict=True))):
         body = ir.Quantified("some", name, ir.Domain(kind, None, None), body)
     return body
-
-

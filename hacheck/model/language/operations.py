@@ -354,7 +354,9 @@ def failed(operation: Operation, scope: Scope, caller: ir.Expression, callee: ir
     )
 
 
-def forget(operation: Operation, scope: Scope, caller: ir.Expression, callee: ir.Expression) -> tuple[ir.Statement, ...]:
+def forget(
+    operation: Operation, scope: Scope, caller: ir.Expression, callee: ir.Expression
+) -> tuple[ir.Statement, ...]:
     """The caller no longer waits; what is under way stays under way."""
     return (
         operation.write(scope.context, "waiting", caller, callee, ir.FALSE),

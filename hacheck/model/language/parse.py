@@ -7,6 +7,7 @@ out, so that one mistake does not hide the next one.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 
@@ -75,13 +76,15 @@ def _unreadable(text: str, path: str) -> Diagnostic | None:
         return Diagnostic("HA002", "the file is empty", start, hint=hint)
     control = re.search(r"[\x00-\x08\x0b\x0e-\x1f\x7f]", text)
     if control:
-        message = f"character {control.start():,} is a control code (0x{ord(control.group()):02x}); a spec is plain text"
+        message = (
+            f"character {control.start():,} is a control code (0x{ord(control.group()):02x}); a spec is plain text"
+        )
         return Diagnostic("HA003", message, Span(path, control.start(), control.end()), hint="is this a binary file?")
     return None
 
 
 def _position(failure: UnexpectedInput, text: str) -> int:
-    position = failure.pos_in_stream
+    position: int | None = failure.pos_in_stream  # `None` at the end of the text, whatever its annotation says
     return len(text) if position is None or position < 0 else min(position, len(text))
 
 
@@ -120,7 +123,11 @@ def _hint(token: Token, failure: UnexpectedToken) -> str | None:
         return "equality is written `==`"
     if token.type == "NAME" and token in ("and", "or", "not"):
         return None
-    if re.fullmatch(r"[a-z_]+", str(token)) and token.type != "NAME" and "NAME" in (failure.accepts or failure.expected):
+    if (
+        re.fullmatch(r"[a-z_]+", str(token))
+        and token.type != "NAME"
+        and "NAME" in (failure.accepts or failure.expected)
+    ):
         return f"`{token}` is a word of the language; choose another name"
     return None
 
@@ -135,7 +142,9 @@ PLAIN = {
 
 
 def _expected(failure: UnexpectedInput) -> str:
-    accepted = getattr(failure, "accepts", None) or getattr(failure, "expected", None) or getattr(failure, "allowed", ())
+    accepted: Iterable[str] = ()
+    for kind in ("accepts", "expected", "allowed"):  # which of them there is depends on the kind of failure
+        accepted = accepted or getattr(failure, kind, None) or ()
     patterns = {terminal.name: terminal.pattern for terminal in parser().terminals}
     words = []
     for name in sorted(accepted):
@@ -170,6 +179,8 @@ def _too_deep(root: Tree[Token], path: str) -> Diagnostic | None:
         node, depth = stack.pop()
         if depth > NESTING_MAX:
             span = Span(path, node.meta.start_pos, node.meta.end_pos)
-            return Diagnostic("HA006", f"this nests deeper than {NESTING_MAX} levels", span, hint="split it with `define`")
+            return Diagnostic(
+                "HA006", f"this nests deeper than {NESTING_MAX} levels", span, hint="split it with `define`"
+            )
         stack.extend((child, depth + 1) for child in node.children if isinstance(child, Tree))
     return None

@@ -69,7 +69,9 @@ def resolve(context: Context, written: t.TypeTree, name: str) -> ty.Type:
 def _named(context: Context, name: t.Name) -> ty.Type:
     if name.text in context.types:
         return context.types[name.text]
-    hint = near(name.text, context.types) or "types are `bool`, `0..3`, `{a, b}`, `set of T`, `map K to T`, nodes, records"
+    hint = (
+        near(name.text, context.types) or "types are `bool`, `0..3`, `{a, b}`, `set of T`, `map K to T`, nodes, records"
+    )
     raise error("HA102", f"there is no type `{name.text}`", name.span, hint)
 
 

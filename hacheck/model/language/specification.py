@@ -12,7 +12,6 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
 from hacheck.model.language.elaborate import elaborate
 from hacheck.model.language.parse import parse
-from hacheck.model.language.settings import Given
 
 Reader = Callable[[str], str | None]
 """The text of a library by its path relative to the spec, or `None` when there is none."""
@@ -151,9 +150,7 @@ def _unknown_properties(specification: Specification, system: ir.System) -> list
     return found
 
 
-def _libraries(
-    file: d.File, path: str, read: Reader | None
-) -> tuple[tuple[d.Declaration, ...], list[Diagnostic]]:
+def _libraries(file: d.File, path: str, read: Reader | None) -> tuple[tuple[d.Declaration, ...], list[Diagnostic]]:
     declarations: list[d.Declaration] = []
     diagnostics: list[Diagnostic] = []
     seen: set[str] = set()

@@ -68,14 +68,14 @@ def simple(written: t.Statement, scope: Scope) -> tuple[Made, Scope]:
         case t.Answer(value):
             return _answer(written, value, scope), scope
         case t.Acquire(lock, then, otherwise):
-            condition, taken = locks.acquire(lock, scope)
-            return (ir.If(condition, (*taken, *body(then, scope)), body(otherwise, scope)),), scope
+            free, taken = locks.acquire(lock, scope)
+            return (ir.If(free, (*taken, *body(then, scope)), body(otherwise, scope)),), scope
         case t.Release(lock):
             return locks.release(lock, scope), scope
         case t.Sync(written_place):
             return _sync(written_place, scope), scope
-        case t.Halt():
-            return halt(written, scope), scope
+        case t.Halt(span):
+            raise error("HA130", "a node cannot halt inside a `for`", span, "choose in the loop, halt after it")
         case t.While():
             hint = "a loop within one step goes over something: `for x in S do …`"
             raise error("HA130", "each turn of `while` must pass a `step` or a call", written.span, hint)
@@ -151,7 +151,7 @@ def _walk(
             if not isinstance(kind, ty.Map):
                 hint = "a sequence is assigned as a whole" if isinstance(kind, ty.Sequence) else None
                 raise error("HA104", f"{describe(kind)} has no keys to assign", step.span, hint)
-            path.append(elaborate(step, scope, kind.key))  # type: ignore[arg-type]  # a key is an expression
+            path.append(elaborate(step, scope, kind.key))
             kind = kind.value
         else:
             assert isinstance(step, t.Name)
@@ -223,4 +223,4 @@ def halt(written: t.Halt, scope: Scope) -> Made:
     """The acting node stops as if it had crashed."""
     if scope.actor is None or scope.actor_kind is None:
         raise error("HA122", "the environment cannot halt", written.span)
-    return (Halt(scope.actor_kind, scope.actor),)  # type: ignore[return-value]  # replaced before the model is done
+    return (Halt("halt", scope.actor_kind, scope.actor),)
