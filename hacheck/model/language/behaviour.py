@@ -316,7 +316,7 @@ def _conditions(context: Context, written: Behaviour, head: Head, scope: Scope) 
     """The handler's own terms, as part of the guard or, where they may speak of what was received, after receiving."""
     inner = _bind_head(head, scope)
     terms = [boolean(condition, inner) for condition in written.clauses.when]
-    terms += [boolean(condition, inner.seeing("all")) for condition in written.clauses.not_before]
+    terms += [boolean(condition, inner.seeing("all")) for condition in written.clauses.only_after]
     made = conjunction(*terms)
     if made == ir.TRUE:
         return ir.TRUE, ()

@@ -167,7 +167,7 @@ class _Declarations(Builder):
     def clauses(self, node: Node) -> d.Clauses:
         text, *items = cast(list[Any], node.children)
         when = tuple(self.expression(item.children[0]) for item in items if item.data == "clause_when")
-        timing = tuple(self.expression(item.children[0]) for item in items if item.data == "clause_not_before")
+        timing = tuple(self.expression(item.children[0]) for item in items if item.data == "clause_only_after")
         thread = next((self.name(item.children[0]) for item in items if item.data == "clause_thread"), None)
         return d.Clauses(unquote(text), citations(items), when, timing, thread)
 

@@ -155,13 +155,13 @@ class Procedure:
 class Clauses:
     """What stands between a declaration's head and its `do`.
 
-    `not_before`: timing assumptions, which may speak of what no node can know.
+    `only_after`: timing assumptions, which may speak of what no node can know.
     """
 
     text: str
     source: str
     when: tuple[Expression, ...]
-    not_before: tuple[Expression, ...]
+    only_after: tuple[Expression, ...]
     thread: Name | None
 
 

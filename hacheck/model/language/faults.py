@@ -501,7 +501,7 @@ def _restart(context: Context, kind: ty.Node, hook: d.RestartDeclaration | None)
         scope = Scope(context, ((word, Bound(node)),), node, kind, "node")
         body = (*body, *one_step(context, "restart", hook.body, scope, lambda _: ()))
         terms += [boolean(one, scope) for one in hook.clauses.when]
-        terms += [boolean(one, scope.seeing("all")) for one in hook.clauses.not_before]
+        terms += [boolean(one, scope.seeing("all")) for one in hook.clauses.only_after]
         text, source, line = hook.clauses.text or text, hook.clauses.source, hook.span.start
     down = ir.Unary("not", ir.Index(up, node))
     return ir.Action(

@@ -279,7 +279,7 @@ def _serve_here(
     inner = serve_scope(context, operation, serve, callee, scope.actor, dict(fields), Answer(operation.result, reply))
     inner = replace(inner, expanding=(*scope.expanding, operation.name))
     guards = tuple(ir.Require(boolean(condition, inner)) for condition in serve.clauses.when)
-    timing = tuple(ir.Require(boolean(condition, inner.seeing("all"))) for condition in serve.clauses.not_before)
+    timing = tuple(ir.Require(boolean(condition, inner.seeing("all"))) for condition in serve.clauses.only_after)
     made = (
         ir.Let(answer.name, answer.type, operation.no_answer),
         *guards,
