@@ -44,7 +44,7 @@ def title(specification: Specification) -> RenderableType:
 def run_heading(console: Console, what: str, length: str, style: str, about: Property | None = None) -> RenderableType:
     """What a run shows, how long it is, and what was asked in the words of the spec."""
     mark = symbols(console).violated if style == "bad" else symbols(console).holds
-    line = Text.assemble((f"{mark} {what}", f"bold {style}"), f"  in {length}")
+    line = Text.assemble((f"{mark} {what}", f"bold {style}"), f"  {length}")
     if about is not None and about.description:
         line.append(f"\n  {about.description}", style="quiet")
     if about is not None and about.source:
@@ -175,7 +175,7 @@ def scope_of(found: PropertyResult) -> str:
     """How far the verdict reaches; for a run its length."""
     run = found.answer.run
     if run is None:
-        return found.answer.scope
+        return found.answer.scope.removeprefix("in no state of ")  # that much "unreachable" says already
     length = f"in {plural(len(run.steps), 'step')}"
     if run.loop is None:
         return length

@@ -111,7 +111,7 @@ def verdict_line(results: Sequence[CheckResult], skipped: Sequence[str]) -> Text
         return Text.assemble(
             f"check {results[0].check.name}: ",
             (words[results[0].outcome], f"bold {STYLES[results[0].outcome]}"),
-            f": {remark(results[0])}, {seconds(total)}",
+            f" ({remark(results[0]).removesuffix(', as expected')}), {seconds(total)}",
         )
     line = Text(f"{plural(len(results), 'check')}, {seconds(total)}: ")
     for outcome, words_for in (

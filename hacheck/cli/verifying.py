@@ -135,7 +135,9 @@ def show_runs(request: Request, console: Console, result: CheckResult) -> None:
     fault = result.answer.fault
     if fault is not None:
         console.print()
-        console.print(report.run_heading(console, "the spec has an error", runs.run_title(result.system, fault), "bad"))
+        console.print(
+            report.run_heading(console, "the spec has an error", "after " + runs.run_title(result.system, fault), "bad")
+        )
         console.print(runs.indented(runs.full_run(console, result.system, fault, None)))
     for found in result.properties:
         run = found.answer.run
@@ -143,9 +145,8 @@ def show_runs(request: Request, console: Console, result: CheckResult) -> None:
             continue
         surprise = found.outcome == "unexpected"
         title = f"{found.asked.name}: {report.verdict_of(found)}{report.expectation(found)}"
-        heading = report.run_heading(
-            console, title, runs.run_title(result.system, run), "bad" if surprise else "ok", found.asked
-        )
+        length = f"in {runs.run_title(result.system, run)}"
+        heading = report.run_heading(console, title, length, "bad" if surprise else "ok", found.asked)
         console.print()
         console.print(heading)
         full = surprise or request.runs or found.asked.kind == "reachable"
