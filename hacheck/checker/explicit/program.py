@@ -151,8 +151,9 @@ def watched(lowered: Lowered, wanted: Wanted, emit: Emit) -> Lines:
     return lines
 
 
-def finding_source(lowered: Lowered, wanted: Node) -> str:
-    """A function `find(states)`: the first state in which the condition holds, or `None`."""
+def finding_source(lowered: Lowered, wanted: Node, on_steps: bool = False) -> str:
+    """A function `find(states)`: the first state in which the condition holds, or `None`. `on_steps`: it is given
+    pairs of the states before and after."""
     block = branch(wanted, (Stopped("cut", ""),), ())
     outcomes = Outcomes(lambda _: [], lambda _: ["return s"])
     body = print_block(block, lowered.layout, outcomes)

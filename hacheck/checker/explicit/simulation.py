@@ -1,0 +1,189 @@
+"""Random walks with the generated code: one run for a seed, and an engine that samples runs."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+from hacheck.checker.engine import Answer, Coverage, Limits, Progress, PropertyAnswer, Report, VerdictKind
+from hacheck.checker.explicit.memory import process_bytes
+from hacheck.checker.explicit.program import Code, Wanted, compiled, finding_source, generate, successors
+from hacheck.checker.explicit.questions import select
+from hacheck.checker.explicit.runs import run_along
+from hacheck.model.ir import Property, System
+from hacheck.model.lowering.layout import pack
+from hacheck.model.lowering.system import lower, lower_condition
+from hacheck.model.runs import Run
+from hacheck.model.semantics import EvaluationFault, Interpreter
+
+_REPORT_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The packed states of a walk, and the instance of each step."""
+
+    states: list[int]
+    by: list[int]
+
+
+def simulate(system: System, seed: int, steps: int) -> Run | None:
+    """A run of at most so many steps, each chosen among the possible ones with equal chance; shorter where nothing
+    more is possible, `None` without an initial state. The same for the same system and seed, in every process.
+
+    Errors: `EvaluationFault` when an initial value or statement is an error of the spec.
+    """
+    initial = Interpreter(system).initial_states()
+    if not initial:
+        return None
+    code = generate(lower(system, initial), Wanted())
+    packed = [pack(code.lowered.layout, state) for state in initial]
+    walk = _walk(code, packed, random.Random(seed), steps)
+    return run_along(code, walk.states, walk.by)
+
+
+def _walk(code: Code, initial: list[int], chance: random.Random, steps: int) -> Walk:
+    walk = Walk([initial[chance.randrange(len(initial))]], [])
+    for _ in range(steps):
+        possible = successors(code, walk.states[-1])
+        if not possible:
+            break
+        state, instance = possible[chance.randrange(len(possible))]
+        walk.states.append(state)
+        walk.by.append(instance)
+    return walk
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationEngine:
+    """Looks for violations on random walks: what it finds is a violation, what it does not find is unknown.
+
+    `walks` of at most `steps` steps each, from the seeds `seed`, `seed` + 1, …; limits end it sooner. Invariants and
+    `reachable` are asked of every state on the way, step invariants of every step; other properties stay unknown.
+    """
+
+    walks: int = 1_000
+    steps: int = 200
+    seed: int = 0
+
+    def check(self, system: System, properties: tuple[str, ...], limits: Limits, report: Report) -> Answer:
+        """Errors: none for anything a spec can contain; an `AssertionError` is a bug of ours."""
+        asked = select(system, properties)
+        try:
+            initial = Interpreter(system).initial_states()
+        except EvaluationFault as fault:
+            return _unanswered(system, asked, f"an error of the spec {fault.message}")
+        if not initial:
+            return _unanswered(system, asked, "there is no initial state")
+        lowered = lower(system, initial)
+        code = generate(lowered, Wanted())
+        sampling = _Sampling(code, _finders(code, asked), limits, report, self)
+        sampling.run([pack(lowered.layout, state) for state in initial])
+        return sampling.answer(asked)
+
+
+def _finders(code: Code, asked: tuple[Property, ...]) -> dict[str, Callable[[Walk], int | None]]:
+    """For each property that a walk can decide, the number of steps after which it does."""
+    lowered, graph = code.lowered, code.lowered.graph
+    finders: dict[str, Callable[[Walk], int | None]] = {}
+    for question in asked:
+        if question.kind not in ("invariant", "reachable", "step"):
+            continue
+        on_steps = question.kind == "step"
+        condition = lower_condition(lowered, question.goal, on_steps)
+        wanted = condition.value if question.kind == "reachable" else graph.not_(condition.value)
+        wanted = graph.and_(graph.not_(condition.fault), wanted)
+        find = compiled(finding_source(lowered, wanted, on_steps), question.name)["find"]
+        finders[question.name] = partial(_step_place if on_steps else _state_place, find)
+    return finders
+
+
+def _state_place(find: Callable[[list[int]], int | None], walk: Walk) -> int | None:
+    state = find(walk.states)
+    return None if state is None else walk.states.index(state)
+
+
+def _step_place(find: Callable[[list[tuple[int, int]]], int | None], walk: Walk) -> int | None:
+    pairs = list(zip(walk.states, walk.states[1:], strict=False))
+    for place, pair in enumerate(pairs):
+        if find([pair]) is not None:
+            return place + 1
+    return None
+
+
+@dataclass(slots=True)
+class _Sampling:
+    code: Code
+    finders: dict[str, Callable[[Walk], int | None]]
+    limits: Limits
+    report: Report
+    engine: SimulationEngine
+    seen: set[int] = field(default_factory=set)
+    counts: list[int] = field(default_factory=list)
+    found: dict[str, Run] = field(default_factory=dict)
+    depth: int = 0
+    walks: int = 0
+    stopped: str | None = None
+    started: float = field(default_factory=time.perf_counter)
+    reported: float = field(default_factory=time.perf_counter)
+
+    def run(self, initial: list[int]) -> None:
+        self.counts = [0] * self.code.actions
+        limit = self.limits.depth_max
+        steps = self.engine.steps if limit is None else min(limit, self.engine.steps)
+        while self.stopped is None:
+            walk = _walk(self.code, initial, random.Random(self.engine.seed + self.walks), steps)
+            self.walks += 1
+            self.seen.update(walk.states)
+            self.depth = max(self.depth, len(walk.by))
+            for index in walk.by:
+                self.counts[self.code.lowered.instances[index].action] += 1
+            self.inspect(walk)
+            self.stopped = self.reason()
+
+    def inspect(self, walk: Walk) -> None:
+        for name in [name for name in self.finders if name not in self.found]:
+            length = self.finders[name](walk)
+            if length is not None:
+                self.found[name] = run_along(self.code, walk.states[: length + 1], walk.by[:length])
+
+    def reason(self) -> str | None:
+        """Why to stop here, if there is a reason."""
+        limits, now = self.limits, time.perf_counter()
+        if self.walks >= self.engine.walks:
+            return f"{self.walks:,} samples taken"
+        if limits.wall_seconds_max is not None and now - self.started >= limits.wall_seconds_max:
+            return f"{limits.wall_seconds_max:g} seconds passed"
+        if limits.states_max is not None and len(self.seen) >= limits.states_max:
+            return f"{limits.states_max:,} states reached"
+        if limits.memory_bytes_max is not None and process_bytes() >= limits.memory_bytes_max:
+            return f"{limits.memory_bytes_max / 2**20:,.0f} MiB of memory used"
+        if now - self.reported < _REPORT_SECONDS:
+            return None
+        self.reported = now
+        seconds = now - self.started
+        seen = Progress(len(self.seen), sum(self.counts), self.depth, 0, seconds, process_bytes())
+        return None if self.report(seen) else "interrupted"
+
+    def answer(self, asked: tuple[Property, ...]) -> Answer:
+        seconds = time.perf_counter() - self.started
+        samples = f"{self.walks:,} sample{'s' * (self.walks != 1)} of up to {self.depth:,} steps"
+        coverage = Coverage(
+            len(self.seen), sum(self.counts), self.depth, seconds, False, self.stopped, (), tuple(self.counts)
+        )
+        answers = []
+        for question in asked:
+            run = self.found.get(question.name)
+            verdict: VerdictKind = "unknown"
+            if run is not None:
+                verdict = "holds" if question.kind == "reachable" else "violated"
+            answers.append(PropertyAnswer(question.name, verdict, samples, run))
+        return Answer(coverage, tuple(answers))
+
+
+def _unanswered(system: System, asked: tuple[Property, ...], reason: str) -> Answer:
+    coverage = Coverage(0, 0, 0, 0.0, False, reason, (), (0,) * len(system.actions))
+    return Answer(coverage, tuple(PropertyAnswer(item.name, "unknown", reason) for item in asked))

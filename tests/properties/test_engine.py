@@ -1,0 +1,83 @@
+"""The portable engine agrees with plain search by the reference interpreter on random models."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+from hacheck.checker.engine import Answer, Limits
+from hacheck.checker.explicit.engine import PortableEngine
+from hacheck.model.ir import Property, System
+from tests.models.exploration import Explored, explore
+from tests.strategies import seeded_system, systems
+
+STATES_MAX = 1_000
+
+
+@given(systems())
+@settings(max_examples=100)
+def test_engine_agrees_with_the_interpreter(system: System) -> None:
+    assert_agrees(system)
+
+
+@pytest.mark.parametrize("first", range(1_000, 1_100, 25))
+def test_engine_agrees_with_the_interpreter_on_seeded_systems(first: int) -> None:
+    for seed in range(first, first + 25):
+        assert_agrees(seeded_system(seed))
+
+
+def assert_agrees(system: System) -> None:
+    """States, transitions, depth, cuts, counts by action, verdicts, and lengths of runs."""
+    expected = explore(system, STATES_MAX)
+    if not expected.complete:
+        return
+    answer = PortableEngine().check(system, (), Limits(), lambda _: True)
+    coverage = answer.coverage
+    if expected.fault_depth == 0 and not expected.states and not coverage.complete:
+        assert coverage.stopped is not None
+        assert coverage.stopped.startswith("an error of the spec at the start")
+        return
+    found = coverage.states, coverage.transitions, coverage.depth
+    assert found == (expected.states, expected.transitions, expected.depth)
+    assert dict(coverage.cuts) == expected.cuts
+    assert coverage.action_counts == expected.action_counts
+    for asked in system.properties:
+        assert_same_verdict(asked, answer, expected)
+    assert_same_fault(system, answer, expected)
+
+
+def assert_same_verdict(asked: Property, answer: Answer, expected: Explored) -> None:
+    """Properties of states and steps are decided alike, by runs of the same length."""
+    given = next(item for item in answer.properties if item.name == asked.name)
+    if asked.kind in ("eventually", "leads_to"):
+        return
+    decided = "holds" if asked.kind == "reachable" else "violated"
+    depth = expected.decided.get(asked.name)
+    if depth is None:
+        assert given.verdict != decided or given.run is None
+        assert (given.verdict == "unknown") == (
+            answer.fault is not None or "error of the spec" in given.scope
+        )
+    else:
+        assert given.verdict == decided
+        assert given.run is not None
+        assert len(given.run.steps) == depth
+
+
+def assert_same_fault(system: System, answer: Answer, expected: Explored) -> None:
+    """An error of the spec is found where there is one, and as early. (The search by the interpreter evaluates no
+    properties of infinite runs.)"""
+    finite = [
+        item
+        for item, asked in zip(answer.properties, system.properties, strict=True)
+        if asked.kind not in ("eventually", "leads_to")
+    ]
+    valueless = [item for item in finite if "an error of the spec after" in item.scope]
+    hidden = [item for item in finite if item.run is not None and item not in valueless]
+    depths = [len(item.run.steps) for item in valueless if item.run is not None]
+    if answer.fault is not None:
+        depths.append(len(answer.fault.steps))
+    if expected.fault_depth is None:
+        assert depths == []
+    elif not hidden:
+        assert min(depths) == expected.fault_depth

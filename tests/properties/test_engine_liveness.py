@@ -1,0 +1,157 @@
+"""Liveness under fairness, against a definition of fair runs that is tried out on every set of states.
+
+The sets of states (and the steps among them) that a run can see again and again are the strongly connected ones. On
+small graphs they can all be listed; whether one of them is fair is read off the definition.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pytest
+
+from hacheck.checker.engine import Limits
+from hacheck.checker.explicit.engine import PortableEngine
+from hacheck.model.ir import Fairness, Property, System
+from hacheck.model.runs import Run, State
+from hacheck.model.semantics import CutShort, EvaluationFault, Interpreter, Taken
+from tests.models.exploration import explore
+from tests.strategies import seeded_system
+
+STATES_MAX = 9
+
+Constraint = tuple[str, object]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Each state's steps, as the constraint taken and the next state, and the constraints enabled there."""
+
+    initial: tuple[State, ...]
+    steps: dict[State, list[tuple[Constraint, State]]]
+    enabled: dict[State, set[Constraint]]
+
+
+def graph_of(system: System) -> Graph:
+    """All of it, by the interpreter."""
+    interpreter = Interpreter(system)
+    steps: dict[State, list[tuple[Constraint, State]]] = {}
+    enabled: dict[State, set[Constraint]] = {}
+    for state in explore(system, STATES_MAX + 1).reached:
+        steps[state], enabled[state] = [], set()
+        for outcome in interpreter.outcomes(state):
+            found = outcome.step if isinstance(outcome, Taken) else outcome
+            found = found if isinstance(outcome, Taken | CutShort) else outcome.fault  # type: ignore[union-attr]
+            action = system.actions[found.action]  # type: ignore[union-attr]
+            names = [name for name, _ in action.parameters]
+            arguments = found.arguments  # type: ignore[union-attr]
+            constraint = action.handler, arguments[names.index(action.actor)] if action.actor else None
+            enabled[state].add(constraint)
+            if isinstance(outcome, Taken):
+                steps[state].append((constraint, outcome.step.state))
+    return Graph(interpreter.initial_states(), steps, enabled)
+
+
+def is_fair(graph: Graph, seen: set[State], fairness: tuple[Fairness, ...]) -> bool:
+    """Whether a run that sees exactly these states again and again, with all steps among them, can be fair."""
+    taken = {constraint for state in seen for constraint, after in graph.steps[state] if after in seen}
+    strong = {item.handler for item in fairness if item.strong}
+    for handler in {item.handler for item in fairness}:
+        for constraint in {found for state in seen for found in graph.enabled[state] if found[0] == handler}:
+            if constraint in taken:
+                continue
+            if handler in strong or all(constraint in graph.enabled[state] for state in seen):
+                return False
+    return True
+
+
+def reach(graph: Graph, starts: set[State], within: set[State]) -> set[State]:
+    """The states that can be reached inside a set."""
+    found = starts & within
+    while True:
+        more = {after for state in found for _, after in graph.steps[state]} & within
+        if more <= found:
+            return found
+        found = found | more
+
+
+def recurrent_sets(graph: Graph, within: set[State]) -> Iterator[set[State]]:
+    """Every strongly connected set; a single state always is one, because a run may stay there."""
+    for size in range(1, len(within) + 1):
+        for chosen in itertools.combinations(within, size):
+            seen = set(chosen)
+            if all(reach(graph, {state}, seen) == seen for state in seen):
+                yield seen
+
+
+def is_violated(system: System, graph: Graph, asked: Property) -> bool:
+    """Whether some fair run violates the property."""
+    interpreter = Interpreter(system)
+    bad = {state for state in graph.steps if not interpreter.value(asked.goal, state)}
+    if asked.kind == "eventually":
+        starts = bad & set(graph.initial)
+    else:
+        starts = {state for state in bad if interpreter.premise_holds(asked, state)}
+    region = reach(graph, starts, bad)
+    return any(is_fair(graph, seen, asked.fairness) for seen in recurrent_sets(graph, region))
+
+
+def assert_shows_it(system: System, graph: Graph, asked: Property, run: Run) -> None:
+    """The lasso is a fair run that violates the property."""
+    interpreter = Interpreter(system)
+    assert run.loop is not None
+    loop = set(run.states[run.loop :])
+    bad_from = 0
+    if asked.kind == "leads_to":
+        wanted = [interpreter.premise_holds(asked, state) for state in run.states[: run.loop + 1]]
+        assert any(wanted)
+        bad_from = len(wanted) - 1 - wanted[::-1].index(True)
+    assert not any(interpreter.value(asked.goal, state) for state in run.states[bad_from:])
+    taken = set()
+    for step in run.steps[run.loop :]:
+        action = system.actions[step.action]
+        names = [name for name, _ in action.parameters]
+        taken.add((action.handler, step.arguments[names.index(action.actor)] if action.actor else None))
+    strong = {item.handler for item in asked.fairness if item.strong}
+    for handler in {item.handler for item in asked.fairness}:
+        for constraint in {found for state in loop for found in graph.enabled[state] if found[0] == handler}:
+            passed_over = all(constraint in graph.enabled[state] for state in loop) or handler in strong
+            assert constraint in taken or not passed_over
+
+
+def small_systems(first: int, count: int) -> Iterator[System]:
+    """Random systems of few states, asked about every kind of fairness."""
+    for seed in range(first, first + count):
+        system = seeded_system(seed, risky=False)
+        live = [asked for asked in system.properties if asked.kind in ("eventually", "leads_to")]
+        try:
+            small = bool(live) and explore(system, STATES_MAX + 1).states <= STATES_MAX
+        except EvaluationFault:
+            continue
+        if small:
+            handlers = sorted({action.handler for action in system.actions})
+            asked = [replace(live[0], name="unfair", fairness=())]
+            for strong in (False, True):
+                every = tuple(Fairness(handler, strong) for handler in handlers)
+                asked.append(replace(live[0], name=f"every {strong}", fairness=every))
+                asked += [
+                    replace(live[0], name=f"{handler} {strong}", fairness=(Fairness(handler, strong),))
+                    for handler in handlers
+                ]
+            yield replace(system, properties=tuple(asked))
+
+
+@pytest.mark.parametrize("first", range(0, 900, 150))
+def test_liveness_is_decided_as_defined(first: int) -> None:
+    for system in small_systems(first, 150):
+        graph = graph_of(system)
+        answer = PortableEngine().check(system, (), Limits(), lambda _: True)
+        for asked, given in zip(system.properties, answer.properties, strict=True):
+            if given.verdict == "unknown":
+                assert answer.fault is not None
+                continue
+            assert (given.verdict == "violated") == is_violated(system, graph, asked), (system, asked)
+            if given.run is not None:
+                assert_shows_it(system, graph, asked, given.run)
