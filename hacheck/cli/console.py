@@ -14,8 +14,10 @@ from rich.theme import Theme
 THEME = Theme(
     {
         "ok": "green",
+        "good": "bold green",
         "bad": "bold red",
         "warn": "yellow",
+        "doubt": "bold yellow",
         "fault": "bold yellow",
         "action": "bold",
         "node": "cyan",

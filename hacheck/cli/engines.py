@@ -12,12 +12,16 @@ if TYPE_CHECKING:
     from hacheck.checker.engine import Engine
     from hacheck.model.ir import System
 
-NAMES = ("python",)
+NAMES = ("python", "simulation")
 
 
 def engine_named(name: str) -> Engine:
     """The engine of that name. Errors: `BadInput` when there is none."""
     all_known("engine", (name,), NAMES)
+    if name == "simulation":
+        from hacheck.checker.explicit.simulation import SimulationEngine
+
+        return SimulationEngine()
     from hacheck.checker.explicit.engine import PortableEngine
 
     return PortableEngine()

@@ -18,9 +18,11 @@ SettingOptions = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Set a param or switch of the spec. May be given often."),
 ]
-NoColorOption = Annotated[bool, typer.Option("--no-color", help="Plain text. The variable NO_COLOR does the same.")]
+NoColorOption = Annotated[
+    bool, typer.Option("--no-color", metavar="", help="Plain text. The variable NO_COLOR does the same.")
+]
 DebugOption = Annotated[
-    bool, typer.Option("--debug", hidden=True, help="On an internal error, show where it happened.")
+    bool, typer.Option("--debug", metavar="", hidden=True, help="On an internal error, show where it happened.")
 ]
 
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}

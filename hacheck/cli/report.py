@@ -44,7 +44,7 @@ def title(specification: Specification) -> RenderableType:
 def run_heading(console: Console, what: str, length: str, style: str, about: Property | None = None) -> RenderableType:
     """What a run shows, how long it is, and what was asked in the words of the spec."""
     mark = symbols(console).violated if style == "bad" else symbols(console).holds
-    line = Text.assemble((f"{mark} {what}", f"bold {style}"), f"  {length}")
+    line = Text.assemble((f"{mark} {what}", style), f"  {length}")
     if about is not None and about.description:
         line.append(f"\n  {about.description}", style="quiet")
     if about is not None and about.source:

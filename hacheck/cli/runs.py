@@ -19,7 +19,8 @@ from hacheck.model.runs import Run
 WIDE = 120
 """From this many columns on, what a step changed stands beside the step instead of beneath."""
 
-STYLES = {"fault": "fault", "repair": "ok", "environment": "quiet", "network": "", "protocol": ""}
+STYLES = {"fault": "fault", "repair": "good"}
+"""How the steps are told that no protocol takes."""
 
 
 def run_title(system: System, run: Run) -> str:
@@ -70,7 +71,7 @@ def short_run(console: Console, system: System, run: Run) -> RenderableType:
         if view.kind == "fault":
             text.append(f"{marks.fault} ", style="fault")
         where = f"{view.node} " if view.node else ""
-        text.append(where, style="node").append(view.call, style=STYLES[view.kind])
+        text.append(where, style="node").append(view.call, style=STYLES.get(view.kind, ""))
     return text
 
 
@@ -114,9 +115,9 @@ def steps_table(layout: Layout, views: list[StepView]) -> RenderableType:
     """Some of the steps of a run."""
     table = layout.table()
     for view in views:
-        style = STYLES[view.kind]
+        style = STYLES.get(view.kind, "")
         mark = {"fault": layout.marks.fault, "repair": layout.marks.repair}.get(view.kind, "")
-        title = Text.assemble((view.call, f"bold {style}" if style != "quiet" else "bold"))
+        title = Text.assemble((view.call, style or "action"))
         if view.description:
             title.append("\n").append(view.description, style="quiet")
         changed = changes_text(view, layout.marks)
@@ -175,9 +176,9 @@ def ending(system: System, run: Run, about: Property, layout: Layout) -> Rendera
     lines = read_by(system, run, about)
     if not lines:
         return Text("")
-    table = Table.grid(padding=(0, 1, 0, 0))
+    table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(width=2 + layout.number_width, justify="right")
-    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
     table.add_column()
     for index, (name, words) in enumerate(lines):
         table.add_row(Text("so", style="bad") if index == 0 else "", Text(name, style="name"), words)

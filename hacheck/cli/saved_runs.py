@@ -12,9 +12,9 @@ from typing import Any
 
 from rich.console import Console
 
+from hacheck.checker.explicit.simulation import simulate
 from hacheck.cli import report, runs
 from hacheck.cli.console import error_console, output_console
-from hacheck.cli.engines import engine_named
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import from_rows, open_target, rows
 from hacheck.cli.options import did_you_mean
@@ -23,7 +23,7 @@ from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.ir import Property, System
 from hacheck.model.run_json import run_from_json
 from hacheck.model.runs import Run
-from hacheck.model.semantics import replay
+from hacheck.model.semantics import EvaluationFault, replay
 
 # What the standard library's JSON decoder gives: a recursive type that Python cannot narrow usefully.
 Json = Any
@@ -43,7 +43,12 @@ def simulate_spec(
     specification = load_specification(spec, no_color=no_color)
     system = one_system(specification, check, settings, no_color=no_color)
     place = None if target is None else open_target(target)
-    run = engine_named("python").simulate(system, seed, steps)
+    try:
+        run = simulate(system, seed, steps)
+    except EvaluationFault as fault:
+        raise BadInput(f"{system.name} cannot begin: {fault.message}") from None
+    if run is None:
+        raise BadInput(f"{system.name} has no initial state under these settings")
     misfit = replay(system, run)
     assert misfit is None, f"the simulated run (seed {seed}) does not replay: {misfit}"
     to_stderr = place is not None and place.path is None
@@ -103,7 +108,7 @@ def tell(console: Console, system: System, saved: Saved, run: Run, about: Proper
     """The run with its title."""
     what = f"check {saved.check}" if saved.check else "a run"
     title = f"{system.name}, {what}" + (f", {saved.property}" if saved.property else "")
-    console.print(report.run_heading(console, title, runs.run_title(system, run), "ok", about))
+    console.print(report.run_heading(console, title, runs.run_title(system, run), "good", about))
     console.print(runs.indented(runs.full_run(console, system, run, about), 2))
     console.print("\n  Replayed by the reference interpreter: every step is possible.", style="quiet")
 

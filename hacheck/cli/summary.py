@@ -17,6 +17,7 @@ from hacheck.cli.guard import ExitCode
 from hacheck.cli.report import verdict_of
 
 STYLES = {"expected": "ok", "unexpected": "bad", "undecided": "warn"}
+LOUD = {"expected": "good", "unexpected": "bad", "undecided": "doubt"}
 
 
 def exit_code(results: Sequence[CheckResult], *, all_ran: bool) -> ExitCode:
@@ -110,7 +111,7 @@ def verdict_line(results: Sequence[CheckResult], skipped: Sequence[str]) -> Text
         words = {"expected": "as expected", "unexpected": "not as expected", "undecided": "not decided"}
         return Text.assemble(
             f"check {results[0].check.name}: ",
-            (words[results[0].outcome], f"bold {STYLES[results[0].outcome]}"),
+            (words[results[0].outcome], LOUD[results[0].outcome]),
             f" ({remark(results[0]).removesuffix(', as expected')}), {seconds(total)}",
         )
     line = Text(f"{plural(len(results), 'check')}, {seconds(total)}: ")
@@ -120,9 +121,9 @@ def verdict_line(results: Sequence[CheckResult], skipped: Sequence[str]) -> Text
         ("undecided", "undecided"),
     ):
         if count[outcome]:
-            said.append((f"{count[outcome]} {words_for}", f"bold {STYLES[outcome]}"))
+            said.append((f"{count[outcome]} {words_for}", LOUD[outcome]))
     if skipped:
-        said.append((f"{len(skipped)} not run", "bold warn"))
+        said.append((f"{len(skipped)} not run", "doubt"))
     for index, (words_said, style) in enumerate(said):
         line.append(", " if index else "").append(words_said, style=style)
     return line

@@ -146,7 +146,7 @@ def show_runs(request: Request, console: Console, result: CheckResult) -> None:
         surprise = found.outcome == "unexpected"
         title = f"{found.asked.name}: {report.verdict_of(found)}{report.expectation(found)}"
         length = f"in {runs.run_title(result.system, run)}"
-        heading = report.run_heading(console, title, length, "bad" if surprise else "ok", found.asked)
+        heading = report.run_heading(console, title, length, "bad" if surprise else "good", found.asked)
         console.print()
         console.print(heading)
         full = surprise or request.runs or found.asked.kind == "reachable"

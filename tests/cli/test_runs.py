@@ -99,7 +99,7 @@ def test_each_step_has_its_number_node_action_description_and_changes() -> None:
         "              LockFile held by  none → Server 2\n"
         "   7 Server 2 services_up\n"
         "              mode  activating → active\n"
-        "  so Server.mode 1: active, 2: active"
+        "  so  Server.mode  1: active, 2: active"
     )
 
 

@@ -229,3 +229,13 @@ def test_on_a_terminal_without_colour_there_is_none() -> None:
     assert terminal.close() == ExitCode.AS_EXPECTED
     assert "\x1b[3" not in terminal.shown
     assert "\x1b[1m" not in terminal.shown
+
+
+def test_on_a_terminal_what_matters_is_in_colour() -> None:
+    terminal = Terminal("verify", PAIR, "--check", "naive", "--check", "default", TERM="xterm-256color")
+    assert terminal.close() == ExitCode.NOT_AS_EXPECTED
+    red, green, yellow = "\x1b[1;31m", "\x1b[1;32m", "\x1b[1;33m"
+    assert f"{red}✘ one_active: violated" in terminal.shown
+    assert f"{yellow}lose LockFile" in terminal.shown
+    assert f"{green}active" in terminal.shown
+    assert f"{red}1 not as expected" in terminal.shown

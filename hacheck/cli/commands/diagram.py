@@ -37,7 +37,7 @@ def diagram(
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write into a file instead.")
     ] = None,
     static: Annotated[
-        bool, typer.Option("--static", help="From the text of the spec alone, without exploring it.")
+        bool, typer.Option("--static", metavar="", help="From the text of the spec alone, without exploring it.")
     ] = False,
     states: Annotated[str, typer.Option(metavar="N", help="Explore at most this many states.")] = "1M",
     time: Annotated[str, typer.Option(metavar="TIME", help="Explore at most this long: 30, 2m.")] = "20",

@@ -26,8 +26,10 @@ EPILOG = """
 @guarded
 def fmt(
     specs: Annotated[list[str], typer.Argument(metavar="SPEC...", help="Files to format; - is standard input.")],
-    check: Annotated[bool, typer.Option("--check", help="Change nothing; exit 1 if something would change.")] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="Show what changes, and change nothing.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", metavar="", help="Change nothing; exit 1 if something would change.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", metavar="", help="Show what changes, and change nothing.")] = False,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:
@@ -47,13 +49,15 @@ def fmt(
 def format_one(spec: str, *, check: bool, diff: bool, no_color: bool) -> bool:
     """Formats one file, or says how it would; returns whether it was not in the layout."""
     from hacheck.cli.sources import read_spec, show_findings
-    from hacheck.model.language import format_text, load
+    from hacheck.model.language import load
 
     text, name = read_spec(spec)
     loaded = load(text, name)
     if loaded.specification is None:
         show_findings(loaded.diagnostics, {name: text}, no_color)
         raise Reported(ExitCode.BAD_INPUT)
+    from hacheck.model.language import format_text
+
     formatted = format_text(text)
     changed = formatted != text
     if diff and changed:

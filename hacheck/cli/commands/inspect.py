@@ -22,8 +22,12 @@ EPILOG = """
 @guarded
 def inspect(
     spec: SpecArgument,
-    ir: Annotated[bool, typer.Option("--ir", help="The typed model: variables, actions, properties.")] = False,
-    python: Annotated[bool, typer.Option("--python", help="The Python code the portable engine generates.")] = False,
+    ir: Annotated[
+        bool, typer.Option("--ir", metavar="", help="The typed model: variables, actions, properties.")
+    ] = False,
+    python: Annotated[
+        bool, typer.Option("--python", metavar="", help="The Python code the portable engine generates.")
+    ] = False,
     check: Annotated[
         str | None, typer.Option("--check", metavar="NAME", help="The check whose settings count.")
     ] = None,

@@ -30,7 +30,7 @@ def show(
     spec: Annotated[
         str | None, typer.Option("--spec", metavar="SPEC", help="The spec, where it is not at its old place.")
     ] = None,
-    itf: Annotated[bool, typer.Option("--itf", help="Print the run as ITF JSON.")] = False,
+    itf: Annotated[bool, typer.Option("--itf", metavar="", help="Print the run as ITF JSON.")] = False,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:

@@ -15,13 +15,13 @@ LIMITS, OUTPUT = "Limits (each check on its own)", "Output"
 EPILOG = """
 [bold]Examples[/]
 
-  hacheck verify icestorm                              every check of a shipped protocol
+  hacheck verify icestorm                           all checks of a shipped spec
 
-  hacheck verify spec/mine.ha --check default          one check
+  hacheck verify mine.ha --check default --runs     one check, with every run
 
-  hacheck verify mine.ha --set crashes=2 --time 5m     other settings, at most five minutes
+  hacheck verify mine.ha --set crashes=2 --time 5m  other settings, at most 5 min
 
-  hacheck verify mine.ha --json - | jq .checks[0]      everything found, as JSON
+  hacheck verify mine.ha --json - | jq .checks      all that was found, as JSON
 
 [bold]Exit codes[/]
 
@@ -41,8 +41,13 @@ def verify(
         list[str] | None,
         typer.Option("--property", metavar="NAME", help="Decide this property only. May be given often."),
     ] = None,
-    wide: Annotated[bool, typer.Option("--wide", help="Run the checks marked `by request` as well.")] = False,
-    engine: Annotated[str, typer.Option(help="Which engine explores.")] = "python",
+    wide: Annotated[
+        bool, typer.Option("--wide", metavar="", help="Run the checks marked `by request` as well.")
+    ] = False,
+    engine: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Who explores: python (every state) or simulation (random walks)."),
+    ] = "python",
     states: Annotated[
         str | None,
         typer.Option(metavar="N", help="Stop at this many states: 5000000, 5M.", rich_help_panel=LIMITS),
@@ -77,15 +82,19 @@ def verify(
     ] = None,
     runs: Annotated[
         bool,
-        typer.Option("--runs", help="Tell expected violations step by step, too.", rich_help_panel=OUTPUT),
+        typer.Option("--runs", metavar="", help="Tell expected violations step by step, too.", rich_help_panel=OUTPUT),
     ] = False,
     witnesses: Annotated[
         bool,
-        typer.Option("--witnesses", help="Tell how reachable properties are reached.", rich_help_panel=OUTPUT),
+        typer.Option(
+            "--witnesses", metavar="", help="Tell how reachable properties are reached.", rich_help_panel=OUTPUT
+        ),
     ] = False,
     quiet: Annotated[
         bool,
-        typer.Option("--quiet", "-q", help="Only what is not as expected, and the summary.", rich_help_panel=OUTPUT),
+        typer.Option(
+            "--quiet", "-q", metavar="", help="Only what is not as expected, and the summary.", rich_help_panel=OUTPUT
+        ),
     ] = False,
     no_color: NoColorOption = False,
     debug: DebugOption = False,

@@ -1,0 +1,68 @@
+"""Help is there for every command, with examples, and comes at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from hacheck.cli.guard import version
+from tests.cli.command import hacheck
+
+COMMANDS = ("verify", "simulate", "show", "diagram", "list", "inspect", "fmt", "explain", "version")
+
+
+def test_the_first_page_names_every_command() -> None:
+    shown = hacheck("--help").out
+    assert all(f" {command} " in shown for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command: str) -> None:
+    ended = hacheck(command, "--help")
+    assert ended.code == 0
+    assert "Usage: hacheck" in ended.out
+
+
+@pytest.mark.parametrize("command", ["verify", "simulate", "show", "diagram", "inspect", "fmt"])
+def test_commands_with_options_show_examples(command: str) -> None:
+    assert f"  hacheck {command} " in hacheck(command, "--help", columns=120).out.split("Examples")[1]
+
+
+def test_help_of_verify_lists_the_exit_codes() -> None:
+    shown = " ".join(hacheck("verify", "--help", columns=120).out.split())
+    for code in ("0 as expected", "1 not as expected", "2 bad input", "3 undecided", "4 a bug in hacheck"):
+        assert code in shown
+
+
+def test_without_arguments_there_is_help() -> None:
+    assert "Usage: hacheck" in hacheck().out
+
+
+@pytest.mark.parametrize("arguments", [("version",), ("--version",)])
+def test_the_version_is_printed(arguments: tuple[str, ...]) -> None:
+    assert hacheck(*arguments).out == f"hacheck {version()}\n"
+
+
+def test_an_unknown_command_is_bad_input() -> None:
+    assert hacheck("verfy").code == 2
+
+
+def test_completion_is_offered() -> None:
+    assert "--install-completion" in hacheck("--help").out
+
+
+def test_help_imports_neither_engine_nor_language() -> None:
+    code = (
+        "import sys; sys.argv = ['hacheck', '--help']\n"
+        "from hacheck.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print('IMPORTED', *sorted(name for name in sys.modules if name.startswith('hacheck')))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    imported = ended.stdout.split("IMPORTED")[1].split()
+    assert not [name for name in imported if not name.startswith("hacheck.cli") and name != "hacheck"]
+    heavy = {"hacheck.cli.verifying", "hacheck.cli.console", "hacheck.cli.diagramming"}
+    assert not heavy & set(imported)
