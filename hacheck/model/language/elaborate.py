@@ -8,12 +8,14 @@ from typing import Any, TypeVar
 
 from hacheck.model import ir
 from hacheck.model import types as ty
-from hacheck.model.language import behaviour, clocks, faults, locks, messages, operations, properties, settings
+from hacheck.model.language import behaviour, clocks, faults, locks, messages, operations, points, properties, settings
 from hacheck.model.language import declarations as d
 from hacheck.model.language.context import Context, Halt, Scope
 from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, error
 from hacheck.model.language.fields import declare_field, declare_view, refreshes
 from hacheck.model.language.folding import fold, fold_body
+from hacheck.model.language.injection import Fault
+from hacheck.model.language.node_faults import crash_effects
 from hacheck.model.language.resolve_types import number, resolve
 from hacheck.model.language.single_steps import one_step
 from hacheck.model.language.statements import body as statement_body
@@ -179,10 +181,10 @@ class _Elaboration:
         self.context.declare(written.name.text, written.name.span)
         self.context.procedures[written.name.text] = written
 
-    def _variables(self, found: list[faults.Fault]) -> None:
+    def _variables(self, found: list[Fault]) -> None:
         context = self.context
         for one in self._handlers():
-            if behaviour.halts(one):
+            if points.halts(one):
                 context.crashing |= self._owner_name(one) & set(context.nodes)
         for node in self.of(d.NodeDeclaration):
             for field in node.fields:
@@ -197,15 +199,15 @@ class _Elaboration:
         self.each(d.ClockDeclaration, lambda one: clocks.declare(context, one))
         self.each(d.LockDeclaration, lambda one: locks.declare(context, one))
 
-    def _handlers(self) -> list[behaviour.Behaviour]:
+    def _handlers(self) -> list[points.Behaviour]:
         kinds = d.ActionDeclaration | d.ReceiveDeclaration | d.LostDeclaration
         return [one for one in self.declarations if isinstance(one, kinds)]
 
-    def _owner_name(self, written: behaviour.Behaviour) -> set[str]:
+    def _owner_name(self, written: points.Behaviour) -> set[str]:
         """The kind of node a handler runs on, by name: it is asked for before messages, operations and locks are
         declared."""
         if isinstance(written, d.ActionDeclaration):
-            owner = behaviour.owner_of(self.context, written)
+            owner = points.owner_of(self.context, written)
             return set() if owner is None else {owner.name}
         if isinstance(written, d.LostDeclaration):
             return {one.holder.text for one in self.of(d.LockDeclaration) if one.name.text == written.lock.text}
@@ -213,20 +215,20 @@ class _Elaboration:
         callees = {one.name.text: one.callee.text for one in self.of(d.OperationDeclaration)}
         return {(callees if written.serves else receivers).get(written.name.text, "")}
 
-    def _behaviour(self, found: list[faults.Fault]) -> list[str]:
+    def _behaviour(self, found: list[Fault]) -> list[str]:
         context = self.context
         for serve in self.of(d.ReceiveDeclaration):
             if serve.serves:
                 context.serves[serve.name.text] = serve
         handlers = self._handlers()
         for one in handlers:
-            self.attempt(partial(behaviour.declare_points, context, one))
-        self.attempt(lambda: behaviour.declare_threads(context))
+            self.attempt(partial(points.declare_points, context, one))
+        self.attempt(lambda: points.declare_threads(context))
         if context.diagnostics:
             return []
         for one in handlers:
             served = isinstance(one, d.ReceiveDeclaration) and one.serves
-            if not (served and operations.is_atomic(context, behaviour.name_of(one))):
+            if not (served and operations.is_atomic(context, points.name_of(one))):
                 self.attempt(partial(behaviour.build, context, one))
         if context.diagnostics:
             return []
@@ -299,7 +301,7 @@ def _without_halts(context: Context, body: tuple[Any, ...]) -> tuple[ir.Statemen
     for statement in body:
         match statement:
             case Halt(_, kind, node):
-                made.extend(faults.crash_effects(context, kind, node))
+                made.extend(crash_effects(context, kind, node))
             case ir.If(condition, then, otherwise):
                 made.append(ir.If(condition, _without_halts(context, then), _without_halts(context, otherwise)))
             case ir.ForEach(variable, domain, inner):

@@ -50,7 +50,8 @@ def coerce(expression: ir.Expression, wanted: ty.Type, span: Span) -> ir.Express
 
 
 def accepts(wanted: ty.Type, found: ty.Type) -> bool:
-    """Whether a place of type `wanted` takes a value of type `found`; a range's limits are checked when it is stored."""
+    """Whether a place of type `wanted` takes a value of type `found`; the limits of a range are checked when it is
+    stored."""
     match wanted, found:
         case ty.Range(), ty.Range():
             return True

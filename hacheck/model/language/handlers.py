@@ -17,6 +17,7 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.context import Bound, Context, Scope
 from hacheck.model.language.diagnostics import Span, SpecError, error
 from hacheck.model.language.expressions import boolean, elaborate
+from hacheck.model.language.loops import always_ends_step, ends_step, unrolled
 from hacheck.model.language.operations import conjunction, disjunction
 from hacheck.model.language.threads import IDLE
 from hacheck.model.rewrite import walk
@@ -331,81 +332,3 @@ def holds_identity(kind: ty.Type) -> bool:
             return holds_identity(value)
         case _:
             return False
-
-
-def unrolled(written: t.For, scope: Scope) -> t.Body:
-    """A loop with steps inside: the elements still to come are kept, and one is taken each turn.
-
-    Elements come in order; symmetric nodes have none, so any may be next. Those of a sequence come in its order, each
-    as often as it is in there.
-    """
-    span, name = written.span, written.binder.name
-    left = t.Name(f"{name.text} to come", name.span)
-    within = None if written.binder.within is None else ir_type(elaborate(written.binder.within, scope))
-    if isinstance(within, ty.Sequence | ty.Bag):
-        return _one_by_one(written, left, within)
-    all_of_them = t.Image(name, written.binder, written.where, span)
-    taken: t.Statement
-    kind = ir_type(elaborate(all_of_them, scope))
-    assert isinstance(kind, ty.Set)
-    if isinstance(kind.element, ty.Node) and not kind.element.ranked and kind.element.size > 1:
-        taken = t.Choose(t.Binder(name, None, left, span), None, span)
-    else:
-        best = t.Best("min", t.Binder(name, None, left, span), None, t.Number(0, span), span)
-        taken = t.Let(name, None, best, False, span)
-    fewer = t.Infix("without", left, name, span)
-    turn = (taken, t.Assign(t.Place(left, (), (), span), fewer, span), *written.body)
-    some_left = t.Infix("!=", left, t.Braces((), span), span)
-    kept = t.Name(left.text, Span(span.path, span.start, span.start))
-    return (t.Let(kept, None, all_of_them, True, span), t.While(some_left, turn, span))
-
-
-def _one_by_one(written: t.For, left: t.Name, within: ty.Sequence | ty.Bag) -> t.Body:
-    """A loop with steps over a sequence or a bag."""
-    span, name = written.span, written.binder.name
-    assert written.binder.within is not None
-    if written.where is not None:
-        hint = "go over all and ask in the body, or go over a set"
-        raise error("HA130", "a loop with steps over a sequence or bag cannot leave elements out", span, hint)
-    kept = t.Name(left.text, Span(span.path, span.start, span.start))
-    head: t.Statement = t.Let(name, None, t.Apply(t.Name("first", span), (t.Argument(None, left),), span), False, span)
-    fewer: t.Expression = t.Apply(t.Name("rest", span), (t.Argument(None, left),), span)
-    empty: t.Expression = t.Brackets((), span)
-    if isinstance(within, ty.Bag):
-        head = t.Choose(t.Binder(name, None, left, span), None, span)
-        fewer, empty = t.Infix("without", left, name, span), t.Braces((), span)
-    turn = (head, t.Assign(t.Place(left, (), (), span), fewer, span), *written.body)
-    return (t.Let(kept, None, written.binder.within, True, span), t.While(t.Infix("!=", left, empty, span), turn, span))
-
-
-def ends_step(written: t.Statement, points: dict[Span, str]) -> bool:
-    """Whether a step may end inside the statement."""
-    match written:
-        case t.StepPoint() | t.Finish() | t.Halt():
-            return True
-        case t.Call():
-            return written.span in points
-        case t.While():
-            return True
-        case t.If(_, then, otherwise) | t.Acquire(_, then, otherwise):
-            return any(ends_step(one, points) for one in (*then, *otherwise))
-        case t.For(_, _, inner):
-            return any(ends_step(one, points) for one in inner)
-        case _:
-            return False
-
-
-def always_ends_step(body: t.Body, points: dict[Span, str]) -> bool:
-    """Whether a step ends on every way through the block."""
-    for one in body:
-        match one:
-            case t.StepPoint() | t.Finish() | t.Halt():
-                return True
-            case t.Call() if one.span in points:
-                return True
-            case t.If(_, then, otherwise) | t.Acquire(_, then, otherwise):
-                if always_ends_step(then, points) and always_ends_step(otherwise, points):
-                    return True
-            case _:
-                continue
-    return False

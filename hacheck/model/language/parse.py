@@ -24,9 +24,9 @@ NESTING_MAX = 150
 ERRORS_MAX = 25
 
 HEAD = re.compile(
-    r"^[ \t]*(?:use|param|switch|assumption|type|record|ordered|identity|node|ghost|shared|initially|message|operation|lock"
-    r"|clock|define|procedure|environment|action|on|serve|faults|invariant|transition|reachable|eventually|leads_to|deadlock_free"
-    r"|observe|check)\b(?=\s+[A-Za-z_{])",
+    r"^[ \t]*(?:use|param|switch|assumption|type|record|ordered|identity|node|ghost|shared|initially|message|operation"
+    r"|lock|clock|define|procedure|environment|action|on|serve|faults|invariant|transition|reachable|eventually"
+    r"|leads_to|deadlock_free|observe|check)\b(?=\s+[A-Za-z_{\"])",
     re.MULTILINE,
 )
 

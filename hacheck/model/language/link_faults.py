@@ -1,0 +1,132 @@
+"""What can happen to links: cut both ways or one, a node isolated, all nodes split in two, with or without a bridge."""
+
+from __future__ import annotations
+
+from hacheck.model import ir
+from hacheck.model import types as ty
+from hacheck.model.language.context import Context
+from hacheck.model.language.injection import ZERO, Fault, step
+from hacheck.model.language.operations import conjunction
+
+
+def set_cut(
+    context: Context, start: ir.Expression, end: ir.Expression, kinds: tuple[str, str], value: bool
+) -> ir.Statement:
+    """One direction of one link cut or healed."""
+    target = ir.Target(context.variable(f"cut.{kinds[0]}.{kinds[1]}"), (start, end))
+    return ir.Assign(target, ir.TRUE if value else ir.FALSE)
+
+
+def _is_cut(context: Context, start: ir.Expression, end: ir.Expression, kinds: tuple[str, str]) -> ir.Expression:
+    return ir.Index(ir.Index(context.variable(f"cut.{kinds[0]}.{kinds[1]}"), start), end)
+
+
+def cut(context: Context, fault: Fault) -> list[ir.Action]:
+    first, second = fault.names
+    kinds, back = (first, second), (second, first)
+    a, b = ir.Local("a", context.nodes[first]), ir.Local("b", context.nodes[second])
+    one_way = fault.written.kind == "cut one way"
+    once: ir.Expression = ir.TRUE
+    if first == second:
+        once = ir.Binary("!=", a, b) if one_way else ir.Binary("<", a, b)
+    cut, cut_back = _is_cut(context, a, b, kinds), _is_cut(context, b, a, back)
+    whole = cut if one_way else conjunction(cut, cut_back)
+    directions = [(a, b, kinds)] if one_way else [(a, b, kinds), (b, a, back)]
+    parameters = (("a", a.type), ("b", b.type))
+    joint = "->" if one_way else "-"
+    text = f"the link {first} {joint} {second} is cut"
+    body = tuple(set_cut(context, *way, True) for way in directions)
+    made = [
+        step(
+            f"cut {first} {joint} {second}",
+            parameters,
+            conjunction(once, ir.Unary("not", whole)),
+            body,
+            "fault",
+            "cut",
+            text,
+        )
+    ]
+    if not fault.written.for_good:
+        healed = tuple(set_cut(context, *way, False) for way in directions)
+        either = cut if one_way else ir.Binary("or", cut, cut_back)
+        text = f"the link {first} {joint} {second} works again"
+        made.append(
+            step(
+                f"heal {first} {joint} {second}", parameters, conjunction(once, either), healed, "repair", "heal", text
+            )
+        )
+    return made
+
+
+def _links_of(context: Context, kind: ty.Node) -> list[tuple[ty.Node, bool]]:
+    return [
+        (context.nodes[other], other == kind.name) for first, other in sorted(context.cutting) if first == kind.name
+    ]
+
+
+def isolate(context: Context, fault: Fault) -> list[ir.Action]:
+    kind = context.nodes[fault.names[0]]
+    node = ir.Local("n", kind)
+    some_open: ir.Expression = ir.FALSE
+    body: list[ir.Statement] = []
+    for other, same in _links_of(context, kind):
+        m = ir.Local(context.fresh_name("m"), other)
+        ways = ((node, m, (kind.name, other.name)), (m, node, (other.name, kind.name)))
+        domain = ir.Domain(other, None, ir.Binary("!=", m, node) if same else None)
+        body.append(ir.ForEach(m.name, domain, tuple(set_cut(context, *way, True) for way in ways)))
+        unique = ir.Local(context.fresh_name("m"), other)
+        check = ir.Domain(other, None, ir.Binary("!=", unique, node) if same else None)
+        open_here = ir.Quantified(
+            "some", unique.name, check, ir.Unary("not", _is_cut(context, node, unique, (kind.name, other.name)))
+        )
+        some_open = open_here if some_open == ir.FALSE else ir.Binary("or", some_open, open_here)
+    text = f"a {kind.name} is cut off from everything"
+    return [step(f"isolate {kind.name}", (("n", kind),), some_open, tuple(body), "fault", "isolate", text)]
+
+
+def partition(context: Context, fault: Fault) -> list[ir.Action]:
+    """One side is the set that holds the first node (but for the bridge), so that each split is told once."""
+    kind = context.nodes[fault.names[0]]
+    side = ir.Local("side", ty.Set(kind))
+    bridges = fault.written.kind == "bridge"
+    bridge = ir.Local("over", kind)
+    first = ir.Local(context.fresh_name("first"), kind)
+    domain = ir.Domain(kind, None, ir.Binary("!=", first, bridge) if bridges else None)
+    leader = ir.Extreme("min", first.name, domain, ZERO)
+    smallest = kind.size - (1 if bridges else 0)
+    proper = ir.Binary("<", ir.Unary("size", side), ir.Constant(smallest, ty.Range(smallest, smallest)))
+    guard = conjunction(ir.Binary("in", leader, side), proper)
+    if bridges:
+        guard = conjunction(ir.Unary("not", ir.Binary("in", bridge, side)), guard)
+    a, b = ir.Local(context.fresh_name("a"), kind), ir.Local(context.fresh_name("b"), kind)
+    outside: ir.Expression = ir.Unary("not", ir.Binary("in", b, side))
+    if bridges:
+        outside = conjunction(outside, ir.Binary("!=", b, bridge))
+    ways = ((a, b, (kind.name, kind.name)), (b, a, (kind.name, kind.name)))
+    inner = ir.ForEach(b.name, ir.Domain(kind, None, outside), tuple(set_cut(context, *way, True) for way in ways))
+    body = (ir.ForEach(a.name, ir.Domain(kind, side, None), (inner,)),)
+    parameters: tuple[tuple[str, ty.Type], ...] = (("side", side.type),)
+    if bridges:
+        parameters = (("over", kind), *parameters)
+    word = fault.written.kind
+    text = f"{kind.name}s are split in two" + (", and one still reaches both sides" if bridges else "")
+    return [step(f"{word} {kind.name}", parameters, guard, body, "fault", word, text)]
+
+
+def heal_all(context: Context) -> ir.Action:
+    some: ir.Expression = ir.FALSE
+    body: list[ir.Statement] = []
+    for first, second in sorted(context.cutting):
+        a, b = (
+            ir.Local(context.fresh_name("a"), context.nodes[first]),
+            ir.Local(context.fresh_name("b"), context.nodes[second]),
+        )
+        cut = _is_cut(context, a, b, (first, second))
+        inside = ir.Quantified("some", b.name, ir.Domain(b.type, None, None), cut)
+        found = ir.Quantified("some", a.name, ir.Domain(a.type, None, None), inside)
+        some = found if some == ir.FALSE else ir.Binary("or", some, found)
+        c, e = ir.Local(context.fresh_name("a"), a.type), ir.Local(context.fresh_name("b"), b.type)
+        healed = ir.ForEach(e.name, ir.Domain(e.type, None, None), (set_cut(context, c, e, (first, second), False),))
+        body.append(ir.ForEach(c.name, ir.Domain(c.type, None, None), (healed,)))
+    return step("heal all links", (), some, tuple(body), "repair", "heal", "all links work again")

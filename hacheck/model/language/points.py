@@ -1,0 +1,124 @@
+"""Handlers by name and owner, the points at which they may be interrupted, and the threads these are on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hacheck.model import ir
+from hacheck.model import types as ty
+from hacheck.model.language import declarations as d
+from hacheck.model.language import locks, messages, operations
+from hacheck.model.language import tree as t
+from hacheck.model.language.context import Context
+from hacheck.model.language.diagnostics import Span, error
+from hacheck.model.language.threads import IDLE, MAIN
+
+Behaviour = d.ActionDeclaration | d.ReceiveDeclaration | d.LostDeclaration
+"""What becomes actions of its own; a restart becomes part of the repair."""
+
+
+def name_of(written: Behaviour) -> str:
+    """The handler's name: the action's, message's or operation's own, or `lost_LOCK`."""
+    return f"lost_{written.lock.text}" if isinstance(written, d.LostDeclaration) else written.name.text
+
+
+def owner_of(context: Context, written: Behaviour) -> ty.Node | None:
+    """The kind of node a handler runs on; `None` for the environment."""
+    match written:
+        case d.ActionDeclaration(environment=True):
+            return None
+        case d.ActionDeclaration(parameters=parameters):
+            named = (context.types.get(one.type.names[0].text) for one in parameters if one.type.kind == "name")
+            return next((kind for kind in named if isinstance(kind, ty.Node)), None)
+        case d.ReceiveDeclaration(serves=True):
+            return operations.find(context, written.name).callee
+        case d.ReceiveDeclaration():
+            if written.name.text not in context.messages:
+                hint = "declare it: `message NAME(…) from KIND to KIND`"
+                raise error("HA103", f"there is no message `{written.name.text}`", written.name.span, hint)
+            return messages.kind_of(context, context.messages[written.name.text].receiver)
+        case d.LostDeclaration(lock=lock):
+            return messages.kind_of(context, locks.find(context, lock).holder)
+
+
+def points_of(context: Context, written: Behaviour) -> dict[Span, str]:
+    """Every place where the handler may be interrupted, with its name `handler.step`."""
+    found: dict[Span, str] = {}
+    for one in _walk(written.body):
+        match one:
+            case t.StepPoint(name):
+                word = name.text
+            case t.Call(operation) if operation.text in context.operations:
+                if operations.is_atomic(context, operation.text):
+                    continue
+                word = operation.text
+            case _:
+                continue
+        taken = set(found.values())
+        candidates = [f"{name_of(written)}.{word}", *(f"{name_of(written)}.{word}_{n}" for n in range(2, 100))]
+        if isinstance(one, t.StepPoint) and candidates[0] in taken:
+            raise error("HA101", f"`{word}` is a step of this handler already", one.span)
+        found[one.span] = next(candidate for candidate in candidates if candidate not in taken)
+    return found
+
+
+def _walk(body: t.Body) -> Iterator[t.Statement]:
+    for one in body:
+        yield one
+        match one:
+            case t.If(_, then, otherwise) | t.Acquire(_, then, otherwise):
+                yield from _walk(then)
+                yield from _walk(otherwise)
+            case t.For(_, _, inner) | t.While(_, inner):
+                yield from _walk(inner)
+            case _:
+                continue
+
+
+def halts(written: Behaviour) -> bool:
+    """Whether the handler may stop its node."""
+    return any(isinstance(one, t.Halt) for one in _walk(written.body))
+
+
+def thread_of(written: Behaviour, points: dict[Span, str]) -> str | None:
+    """The thread the handler needs; a handler of one step that names none needs none."""
+    if written.clauses.thread is not None:
+        return written.clauses.thread.text
+    return MAIN if points else None
+
+
+def declare_points(context: Context, written: Behaviour) -> None:
+    """Make a handler and its points known, before any expression asks for them."""
+    name = name_of(written)
+    if name in context.handlers:
+        raise error("HA101", f"there is a handler `{name}` already", written.span)
+    owner = owner_of(context, written)
+    context.handlers[name] = owner
+    points = points_of(context, written)
+    thread = thread_of(written, points)
+    if isinstance(written, d.ReceiveDeclaration) and written.serves:
+        context.serving[name] = thread
+    if thread is None:
+        return
+    if owner is None:
+        raise error("HA130", "the environment's actions are single steps", written.span, "give it a node parameter")
+    context.threads.setdefault((owner.name, thread), []).extend(points.values())
+    for one in _walk(written.body):
+        if isinstance(one, t.Call) and one.span in points:
+            context.callers.setdefault(one.operation.text, set()).add((owner.name, thread))
+    held = [points[one.span] for one in _walk(written.body) if isinstance(one, t.StepPoint) and one.holding]
+    context.holding.setdefault((owner.name, thread), []).extend(held)
+
+
+def declare_threads(context: Context) -> None:
+    """The variable of each node's thread: idle, or the point at which a handler waits."""
+    for (owner, thread), points in context.threads.items():
+        name = f"{owner}.{thread}"
+        if not points:
+            continue
+        if name in context.variables:
+            message = f"`{thread}` is a field of {owner} already; call the thread something else"
+            raise error("HA101", message, Span(context.path, 0, 0))
+        kind = ty.Enum(name, (IDLE, *points))
+        whole = ty.Map(context.nodes[owner], kind)
+        context.variables[name] = ir.StateVariable(name, whole, ty.default(whole), owner, "frame")
