@@ -15,6 +15,7 @@ from hacheck.model.language.diagnostics import error
 from hacheck.model.language.expressions import elaborate
 from hacheck.model.language.messages import kind_of
 from hacheck.model.language.resolve_types import number
+from hacheck.model.typing import type_of
 
 TIME = "time"
 
@@ -118,8 +119,6 @@ def function(written: t.Apply, scope: Scope) -> ir.Expression:
     if len(written.arguments) != 1:
         raise error("HA108", "`clock` takes a node", written.span)
     node = elaborate(written.arguments[0].value, scope)
-    from hacheck.model.typing import type_of
-
     kind = type_of(node)
     if not isinstance(kind, ty.Node) or kind.name not in context.clocks:
         raise error("HA104", "this has no clock", written.span, "declare one: `clock KIND up to …`")

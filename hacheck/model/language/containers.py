@@ -44,9 +44,7 @@ def _best(written: t.Best, scope: Scope) -> ir.Expression:
 
 
 def _each(written: t.Each, scope: Scope, expected: ty.Type | None) -> ir.Expression:
-    from hacheck.model.language.resolve_types import resolve
-
-    key = resolve(scope.context, written.key, written.name.text)
+    key = scope.context.rules.resolve(scope.context, written.key, written.name.text)
     if not ty.is_scalar(key):
         raise error("HA112", f"the key type of a map cannot be {describe(key)}", written.key.span)
     unique = scope.context.fresh_name(written.name.text)

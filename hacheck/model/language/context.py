@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, TypeAlias
 
@@ -24,6 +24,22 @@ class Halt(ir.Cut):
     node: ir.Expression
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the parts of the language need of each other: an expression may hold a collection, whose element is an
+    expression, whose type is resolved by folding an expression. `rules.py` puts them together.
+    """
+
+    resolve: Callable[[Context, t.TypeTree, str], ty.Type]
+    collection: Callable[[t.Best | t.Each | t.Braces | t.Image | t.Brackets, Scope, ty.Type | None], ir.Expression]
+    membership: Callable[[t.Infix, Scope], ir.Expression]
+    combine: Callable[[t.Infix, Scope, ty.Type | None], ir.Expression]
+    apply: Callable[[t.Apply, Scope, ty.Type | None], ir.Expression]
+    expand: Callable[[d.Definition, tuple[t.Argument, ...], Span, Scope], ir.Expression]
+    functions: Mapping[str, Callable[[t.Apply, Scope], ir.Expression]]
+    one_step: OneStep
+
+
 class OneStep(Protocol):
     """Makes the model's statements of a body that is one step."""
 
@@ -43,6 +59,7 @@ class Context:
     """Everything declared so far in one elaboration of one file under one choice of settings."""
 
     path: str
+    rules: Rules
     constants: dict[str, ir.Constant] = field(default_factory=dict)
     types: dict[str, ty.Type] = field(default_factory=dict)
     members: dict[str, list[ty.Enum]] = field(default_factory=dict)
@@ -80,8 +97,6 @@ class Context:
     """Pairs of kinds, as written and turned round, whose links can be cut."""
     losing: dict[str, tuple[d.FaultDeclaration, tuple[str, ...]]] = field(default_factory=dict)
     """What may be lost: the fault, and the budgets that each loss takes from."""
-    one_step: OneStep | None = None
-    """Makes a body of one step; what serves an atomic call is put in with it."""
     unique: int = 0
 
     def fresh_local(self, name: str, kind: ty.Type) -> ir.Local:

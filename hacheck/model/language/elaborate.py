@@ -17,7 +17,7 @@ from hacheck.model.language.folding import fold, fold_body
 from hacheck.model.language.injection import Fault
 from hacheck.model.language.node_faults import crash_effects
 from hacheck.model.language.resolve_types import number, resolve
-from hacheck.model.language.single_steps import one_step
+from hacheck.model.language.rules import RULES
 from hacheck.model.language.statements import body as statement_body
 from hacheck.model.rewrite import walk
 
@@ -82,7 +82,7 @@ class _Elaboration:
         pools: dict[str, int],
     ) -> None:  # fmt: skip
         self.file, self.declarations, self.given, self.at, self.pools = file, declarations, given, at, pools
-        self.context = Context(at.path, one_step=one_step)
+        self.context = Context(at.path, RULES)
 
     def of(self, kind: type[Kind]) -> Iterator[Kind]:
         return (one for one in self.declarations if isinstance(one, kind))

@@ -68,8 +68,6 @@ def accepts(wanted: ty.Type, found: ty.Type) -> bool:
 
 
 def _elaborate(written: t.Expression, scope: Scope, expected: ty.Type | None) -> ir.Expression:
-    from hacheck.model.language import containers, functions
-
     match written:
         case t.Number(value):
             return ir.Constant(value, ty.Range(value, value))
@@ -86,13 +84,13 @@ def _elaborate(written: t.Expression, scope: Scope, expected: ty.Type | None) ->
         case t.Quantifier():
             return _quantifier(written, scope)
         case t.Best() | t.Each() | t.Braces() | t.Image() | t.Brackets():
-            return containers.elaborate_collection(written, scope, expected)
+            return scope.context.rules.collection(written, scope, expected)
         case t.Attribute():
             return _attribute(written, scope)
         case t.Subscript():
             return _subscript(written, scope)
         case t.Apply():
-            return functions.apply(written, scope, expected)
+            return scope.context.rules.apply(written, scope, expected)
         case _:
             assert_never(written)
 
@@ -115,9 +113,7 @@ def name(written: t.Name, scope: Scope, expected: ty.Type | None) -> ir.Expressi
     if word in context.constants:
         return context.constants[word]
     if word in context.definitions:
-        from hacheck.model.language import functions
-
-        return functions.expand(context.definitions[word], (), written.span, scope)
+        return context.rules.expand(context.definitions[word], (), written.span, scope)
     if word in context.variables:
         return variable(scope, word, written.span)
     if word in context.nodes and context.nodes[word].size == 1:
@@ -176,8 +172,6 @@ def _prefix(written: t.Prefix, scope: Scope) -> ir.Expression:
 
 
 def _infix(written: t.Infix, scope: Scope, expected: ty.Type | None) -> ir.Expression:
-    from hacheck.model.language import containers
-
     operator = written.operator
     match operator:
         case "and" | "or" | "implies":
@@ -189,11 +183,11 @@ def _infix(written: t.Infix, scope: Scope, expected: ty.Type | None) -> ir.Expre
         case "+" | "-" | "*":
             return _arithmetic(written, scope)
         case "in":
-            return containers.membership(written, scope)
+            return scope.context.rules.membership(written, scope)
         case "not in":
-            return ir.Unary("not", containers.membership(written, scope))
+            return ir.Unary("not", scope.context.rules.membership(written, scope))
         case _:
-            return containers.combine(written, scope, expected)
+            return scope.context.rules.combine(written, scope, expected)
 
 
 def equals(written: t.Infix, scope: Scope) -> tuple[ir.Expression, ir.Expression]:
@@ -275,11 +269,9 @@ def _choice(written: t.Choice, scope: Scope, expected: ty.Type | None) -> ir.Exp
 
 def bind(written: t.Binder, where: t.Expression | None, scope: Scope) -> tuple[str, ir.Domain, Scope]:
     """A bound variable's unique name, its domain, and the scope in which it is known."""
-    from hacheck.model.language.resolve_types import resolve
-
     within = None
     if written.type is not None:
-        kind = resolve(scope.context, written.type, written.name.text)
+        kind = scope.context.rules.resolve(scope.context, written.type, written.name.text)
         if not ty.is_scalar(kind):
             raise error("HA112", f"a bound variable cannot range over all {describe(kind)}", written.span)
     else:

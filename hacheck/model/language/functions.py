@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from hacheck.model import ir
@@ -26,16 +26,14 @@ def apply(written: t.Apply, scope: Scope, expected: ty.Type | None) -> ir.Expres
         return record(kind, written, scope)
     if isinstance(kind, ty.Node):
         return _node(kind, written, scope)
-    if word in FUNCTIONS:
-        return FUNCTIONS[word](written, scope)
-    known = [*context.definitions, *context.types, *FUNCTIONS]
+    if word in context.rules.functions:
+        return context.rules.functions[word](written, scope)
+    known = [*context.definitions, *context.types, *context.rules.functions]
     raise error("HA103", f"there is no function, record or definition `{word}`", written.name.span, near(word, known))
 
 
 def expand(definition: d.Definition, arguments: tuple[t.Argument, ...], span: Span, scope: Scope) -> ir.Expression:
     """A definition with its arguments put in. Errors: `HA109` when it refers to itself."""
-    from hacheck.model.language.resolve_types import resolve
-
     word = definition.name.text
     if word in scope.expanding:
         path = " -> ".join((*scope.expanding[scope.expanding.index(word) :], word))
@@ -45,10 +43,10 @@ def expand(definition: d.Definition, arguments: tuple[t.Argument, ...], span: Sp
         raise error("HA108", f"`{word}` takes {wanted} argument(s), not {len(arguments)}", span)
     bounds = []
     for parameter, argument in zip(definition.parameters, arguments, strict=True):
-        kind = resolve(scope.context, parameter.type, parameter.name.text)
+        kind = scope.context.rules.resolve(scope.context, parameter.type, parameter.name.text)
         bounds.append((parameter.name.text, Bound(elaborate(argument.value, scope, kind))))
     inner = replace(scope, locals=tuple(bounds), expanding=(*scope.expanding, word))
-    returns = None if definition.type is None else resolve(scope.context, definition.type, word)
+    returns = None if definition.type is None else scope.context.rules.resolve(scope.context, definition.type, word)
     return elaborate(definition.value, inner, returns)
 
 
@@ -115,14 +113,15 @@ def _node_argument(written: t.Apply, scope: Scope) -> tuple[ir.Expression, ty.No
     return made, kind
 
 
-def _seeing_all(written: t.Apply, scope: Scope) -> None:
+def seeing_all(written: t.Apply, scope: Scope) -> None:
+    """Errors: `HA120` where a node would know what no node can know."""
     if scope.sight == "node":
         hint = "a crashed, a paused, a cut off and a slow peer look the same; use time-outs and failed calls"
         raise error("HA120", f"no node can know `{written.name.text}(…)`", written.span, hint)
 
 
 def _up(written: t.Apply, scope: Scope) -> ir.Expression:
-    _seeing_all(written, scope)
+    seeing_all(written, scope)
     node, kind = _node_argument(written, scope)
     return is_up(scope, node, kind)
 
@@ -144,7 +143,7 @@ def is_running(scope: Scope, node: ir.Expression, kind: ty.Node) -> ir.Expressio
 
 
 def _paused(written: t.Apply, scope: Scope) -> ir.Expression:
-    _seeing_all(written, scope)
+    seeing_all(written, scope)
     node, kind = _node_argument(written, scope)
     if kind.name not in scope.context.pausing:
         return ir.FALSE
@@ -152,7 +151,7 @@ def _paused(written: t.Apply, scope: Scope) -> ir.Expression:
 
 
 def _connected(written: t.Apply, scope: Scope) -> ir.Expression:
-    _seeing_all(written, scope)
+    seeing_all(written, scope)
     ends = [elaborate(argument, scope) for argument in _arguments(written, 2)]
     for end, argument in zip(ends, written.arguments, strict=True):
         if not isinstance(type_of(end), ty.Node):
@@ -297,26 +296,7 @@ def _any_of(at: ir.Expression, points: list[str]) -> ir.Expression:
     return made
 
 
-def _lock(written: t.Apply, scope: Scope) -> ir.Expression:
-    from hacheck.model.language import locks
-
-    return locks.function(written, scope)
-
-
-def _clock(written: t.Apply, scope: Scope) -> ir.Expression:
-    from hacheck.model.language import clocks
-
-    return clocks.function(written, scope)
-
-
-def _in_flight(written: t.Apply, scope: Scope) -> ir.Expression:
-    from hacheck.model.language import messages
-
-    _seeing_all(written, scope)
-    return messages.in_flight(written, scope)
-
-
-FUNCTIONS: dict[str, Callable[[t.Apply, Scope], ir.Expression]] = {
+FUNCTIONS: Mapping[str, Callable[[t.Apply, Scope], ir.Expression]] = {
     "up": _up,
     "paused": _paused,
     "connected": _connected,
@@ -333,10 +313,4 @@ FUNCTIONS: dict[str, Callable[[t.Apply, Scope], ir.Expression]] = {
     "smaller": _larger,
     "fresh": _fresh,
     "running": _running,
-    "free": _lock,
-    "holds": _lock,
-    "holder": _lock,
-    "clock": _clock,
-    "time": _clock,
-    "in_flight": _in_flight,
 }

@@ -21,6 +21,7 @@ from hacheck.model.language.loops import always_ends_step, ends_step, unrolled
 from hacheck.model.language.operations import conjunction, disjunction
 from hacheck.model.language.threads import IDLE
 from hacheck.model.rewrite import walk
+from hacheck.model.typing import type_of
 
 Made = tuple[ir.Statement, ...]
 
@@ -116,7 +117,7 @@ class Handler:
         if isinstance(written, t.Choose | t.Call) and named is not None:
             bound = inner.find(named.text)
             assert bound is not None
-            kind = ir_type(bound.expression)
+            kind = type_of(bound.expression)
             stored = self.keep(named.text, named.span, bound.expression, kind, False)
             if stored is not None:
                 return (*made, *stored[0]), inner.bind(named.text, stored[1])
@@ -284,7 +285,7 @@ class Handler:
         made: list[ir.Statement] = []
         for word, value in self.initial:
             known = value == self.actor or not self.points
-            stored = None if known else self.keep(word, Span(word, 0, 0), value, ir_type(value), False)
+            stored = None if known else self.keep(word, Span(word, 0, 0), value, type_of(value), False)
             if stored is not None:
                 made.extend(stored[0])
                 scope = scope.bind(word, stored[1])
@@ -312,13 +313,6 @@ class Handler:
 def may_change(expression: ir.Expression, frames: Collection[str]) -> bool:
     """Whether the expression reads anything but a handler's own locals."""
     return any(isinstance(part, ir.Variable) and part.name not in frames for part in walk(expression))
-
-
-def ir_type(expression: ir.Expression) -> ty.Type:
-    """The type of a local's value."""
-    from hacheck.model.typing import type_of
-
-    return type_of(expression)
 
 
 def holds_identity(kind: ty.Type) -> bool:

@@ -14,7 +14,7 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.context import Bound, Context, Scope
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import elaborate
-from hacheck.model.language.functions import fill, is_connected, is_up
+from hacheck.model.language.functions import fill, is_connected, is_up, seeing_all
 from hacheck.model.language.resolve_types import number, resolve
 from hacheck.model.typing import type_of
 
@@ -183,6 +183,7 @@ def bind_fields(
 
 def in_flight(written: t.Apply, scope: Scope) -> ir.Expression:
     """`in_flight(message)` or `in_flight(message, from, to)`: whether any is under way."""
+    seeing_all(written, scope)
     context = scope.context
     first, *ends = written.arguments
     if not isinstance(first.value, t.Name) or first.value.text not in context.messages or len(ends) not in (0, 2):

@@ -263,7 +263,6 @@ def _serve_here(
     context = scope.context
     serve = served_by(context, operation)
     assert scope.actor is not None
-    assert context.one_step is not None
     if operation.name in scope.expanding:
         path = " -> ".join((*scope.expanding[scope.expanding.index(operation.name) :], operation.name))
         raise error("HA109", f"serving `{operation.name}` calls itself in one step ({path})", serve.span)
@@ -284,7 +283,7 @@ def _serve_here(
         ir.Let(answer.name, answer.type, operation.no_answer),
         *guards,
         *timing,
-        *context.one_step(context, operation.name, serve.body, inner, end, at_once=True),
+        *context.rules.one_step(context, operation.name, serve.body, inner, end, at_once=True),
     )
     return made, answer
 

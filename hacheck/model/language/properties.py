@@ -7,7 +7,7 @@ from typing import Any
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import declarations as d
-from hacheck.model.language.context import Context, Scope
+from hacheck.model.language.context import Bound, Context, Scope
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import boolean, elaborate
 from hacheck.model.language.folding import fold
@@ -56,8 +56,6 @@ def observation(context: Context, written: d.ObserveDeclaration) -> ir.Observati
         raise error("HA128", "these handlers run on different kinds of node", written.span, "observe them separately")
     scope = Scope(context, old=True)
     if owners[0] is not None:
-        from hacheck.model.language.context import Bound
-
         scope = scope.bind("n", Bound(ir.Local("n", owners[0])))
     condition = ir.TRUE if written.when is None else fold(boolean(written.when, scope))
     fields = []

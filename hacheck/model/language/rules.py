@@ -1,0 +1,26 @@
+"""The parts of the language put together, so that each can be used by the others."""
+
+from __future__ import annotations
+
+from hacheck.model.language import clocks, containers, functions, locks, messages, resolve_types, single_steps
+from hacheck.model.language.context import Rules
+
+RULES = Rules(
+    resolve=resolve_types.resolve,
+    collection=containers.elaborate_collection,
+    membership=containers.membership,
+    combine=containers.combine,
+    apply=functions.apply,
+    expand=functions.expand,
+    functions={
+        **functions.FUNCTIONS,
+        "free": locks.function,
+        "holds": locks.function,
+        "holder": locks.function,
+        "clock": clocks.function,
+        "time": clocks.function,
+        "in_flight": messages.in_flight,
+    },
+    one_step=single_steps.one_step,
+)
+"""The language as a whole."""
