@@ -73,6 +73,9 @@ def _ending(body: Callable[[], ExitCode]) -> int:
     except KeyboardInterrupt:
         _say("interrupted")
         return int(ExitCode.UNDECIDED)
+    except MemoryError:
+        _say("out of memory; --memory sets a limit at which an exploration ends with what it has covered")
+        return int(ExitCode.UNDECIDED)
     except (typer.Exit, SystemExit):
         raise
     except Exception as error:

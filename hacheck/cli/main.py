@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -70,6 +71,9 @@ def print_version() -> None:
 
 def main() -> None:
     """Runs the command line of this process; ends it with one of the exit codes of `guard.ExitCode`."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us: there is nobody to tell anything
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     try:
         app(prog_name="hacheck")
     except SystemExit as ending:

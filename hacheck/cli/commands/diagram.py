@@ -14,11 +14,11 @@ FORMATS = ("text", "mermaid", "dot", "svg")
 EPILOG = """
 [bold]Examples[/]
 
-  hacheck diagram icestorm                                   in the terminal
+  hacheck diagram icestorm                         in the terminal
 
   hacheck diagram icestorm --format svg --output icestorm.svg
 
-  hacheck diagram mine.ha --node Server --format mermaid     to paste into a README
+  hacheck diagram mine.ha --node A --format mermaid  to paste into a README
 """
 
 

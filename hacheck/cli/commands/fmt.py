@@ -48,9 +48,12 @@ def fmt(
 
 def format_one(spec: str, *, check: bool, diff: bool, no_color: bool) -> bool:
     """Formats one file, or says how it would; returns whether it was not in the layout."""
-    from hacheck.cli.sources import read_spec, show_findings
+    from hacheck.cli.sources import find_spec, read_spec, show_findings
     from hacheck.model.language import load
 
+    if spec != "-" and not Path(spec).exists():
+        find_spec(spec)  # says what is wrong, unless it is a shipped spec
+        raise BadInput(f"`{spec}` is a shipped spec, which is not yours to rewrite", "give the path of a file")
     text, name = read_spec(spec)
     loaded = load(text, name)
     if loaded.specification is None:

@@ -20,7 +20,8 @@ def list_specs(no_color: NoColorOption = False, debug: DebugOption = False) -> E
     console = output_console(no_color=no_color)
     for index, name in enumerate(shipped.names()):
         specification = load_specification(name, no_color=no_color)
-        console.print("" if index else None, end="\n" if index else "")
+        if index:
+            console.print()
         console.print(Text.assemble((name, "head"), f"  {specification.description}"))
         table = Table.grid(padding=(0, 2, 0, 0))
         for check in specification.checks:

@@ -12,9 +12,9 @@ from hacheck.cli.options import DebugOption, NoColorOption
 EPILOG = """
 [bold]Examples[/]
 
-  hacheck show found.json --property one_active    one of the runs of verify --json found.json
+  hacheck show found.json --property one_active   one run of verify --json
 
-  hacheck show run.json --itf > run.itf.json       the run for tools that read ITF
+  hacheck show run.json --itf > run.itf.json      for tools that read ITF
 """
 
 

@@ -12,9 +12,9 @@ from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, Spec
 EPILOG = """
 [bold]Examples[/]
 
-  hacheck simulate icestorm --seed 7                   30 steps of one random run
+  hacheck simulate icestorm --seed 7               30 steps of a random run
 
-  hacheck simulate mine.ha --steps 200 --json run.json  a longer one, saved for hacheck show
+  hacheck simulate mine.ha --steps 99 --json r.json  saved for hacheck show
 """
 
 

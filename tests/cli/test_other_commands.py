@@ -1,0 +1,73 @@
+"""The smaller commands: simulate, inspect, list, diagram into files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hacheck import shipped
+from hacheck.cli.guard import ExitCode
+from hacheck.model.text import parse_system
+from tests.cli.command import hacheck
+
+SPECS = Path(__file__).parent.parent / "golden" / "specs"
+PAIR = str(SPECS / "pair.ha")
+
+
+def test_the_same_seed_gives_the_same_run() -> None:
+    one, other = (hacheck("simulate", PAIR, "--seed", "7", "--steps", "12").out for _ in range(2))
+    assert one == other
+    assert "12 Server" in one or "12  " in one
+    assert one != hacheck("simulate", PAIR, "--seed", "8", "--steps", "12").out
+
+
+def test_a_simulated_run_can_be_saved_and_shown_again(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    told = hacheck("simulate", PAIR, "--seed", "3", "--set", "losses=1", "--json", str(path)).out
+    assert json.loads(path.read_text())["settings"]["losses"] == "1"
+    shown = hacheck("show", str(path))
+    assert shown.code == ExitCode.AS_EXPECTED
+    last = [line for line in told.splitlines() if "Server" in line][-1].strip()
+    assert last in shown.out
+
+
+def test_a_saved_run_finds_its_spec_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(SPECS)
+    path = tmp_path / "run.json"
+    hacheck("simulate", "pair.ha", "--json", str(path))
+    monkeypatch.chdir(tmp_path)
+    assert hacheck("show", str(path)).code == ExitCode.AS_EXPECTED
+
+
+def test_a_run_into_a_standstill_says_so(tmp_path: Path) -> None:
+    spec = tmp_path / "x.ha"
+    spec.write_text(
+        'system X "x"\nnode A[1] { state m : { a, b } = a }\n'
+        "action go(n: A) when n.m == a do n.m := b\ninvariant i : every n: A satisfies n.m == a or n.m == b"
+    )
+    assert "Nothing more can happen" in hacheck("simulate", str(spec)).out
+
+
+def test_the_model_is_printed_so_that_it_reads_back() -> None:
+    ended = hacheck("inspect", PAIR, "--ir", "--check", "leased")
+    assert dict(parse_system(ended.out).settings)["losses"] == "1"
+
+
+def test_the_code_of_the_engine_is_printed() -> None:
+    compile(hacheck("inspect", PAIR, "--python").out, "generated", "exec")
+
+
+def test_the_list_names_every_shipped_spec() -> None:
+    shown = hacheck("list").out
+    assert all(name in shown for name in shipped.names())
+    assert "None" not in shown
+
+
+def test_a_diagram_is_written_into_a_file(tmp_path: Path) -> None:
+    for format, begin in (("svg", "<svg"), ("dot", "digraph"), ("mermaid", "stateDiagram"), ("text", " Server")):
+        path = tmp_path / f"pair.{format}"
+        ended = hacheck("diagram", PAIR, "--format", format, "--output", str(path))
+        assert ended.code == ExitCode.AS_EXPECTED
+        assert path.read_text(encoding="utf-8").startswith(begin)
