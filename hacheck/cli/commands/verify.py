@@ -3,7 +3,7 @@ reaches."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,7 +15,7 @@ LIMITS, OUTPUT = "Limits (each check on its own)", "Output"
 EPILOG = """
 [bold]Examples[/]
 
-  hacheck verify icestorm                           all checks of a shipped spec
+  hacheck verify icestorm                           every check of it
 
   hacheck verify mine.ha --check default --runs     one check, with every run
 
@@ -29,73 +29,54 @@ EPILOG = """
 """
 
 
+def _text(name: str, metavar: str, help: str, panel: str | None = None) -> Any:
+    """An option that takes a text."""
+    return typer.Option(name, metavar=metavar, help=help, rich_help_panel=panel)
+
+
+def _flag(name: str, *more: str, help: str, panel: str | None = None) -> Any:
+    """An option that is there or not."""
+    return typer.Option(name, *more, metavar="", help=help, rich_help_panel=panel)
+
+
+Many = list[str] | None
+One = str | None
+Checks = Annotated[Many, _text("--check", "NAME", "Run this check only. May be given often.")]
+Only = Annotated[Many, _text("--property", "NAME", "Decide this property only. May be given often.")]
+Wide = Annotated[bool, _flag("--wide", help="Run the checks marked `by request` as well.")]
+EngineName = Annotated[
+    str, _text("--engine", "NAME", "Who explores: python (every state) or simulation (random walks).")
+]
+States = Annotated[One, _text("--states", "N", "Stop at this many states: 5000000, 5M.", LIMITS)]
+Depth = Annotated[One, _text("--depth", "N", "Go at most this many steps deep.", LIMITS)]
+Time = Annotated[One, _text("--time", "TIME", "Stop after this long: 90, 5m, 2h.", LIMITS)]
+MEMORY = "Stop at this much memory: 8GiB, 500M. By default three quarters of what there is."
+Memory = Annotated[One, _text("--memory", "SIZE", MEMORY, LIMITS)]
+JsonFile = Annotated[One, _text("--json", "FILE", "Write everything found as JSON (- is stdout).", OUTPUT)]
+ItfFolder = Annotated[One, _text("--itf", "DIR", "Write every run as ITF JSON into a folder.", OUTPUT)]
+Runs = Annotated[bool, _flag("--runs", help="Tell expected violations step by step, too.", panel=OUTPUT)]
+Witnesses = Annotated[bool, _flag("--witnesses", help="Tell how reachable properties are reached.", panel=OUTPUT)]
+QUIET = "Only what is not as expected, and the summary."
+Quiet = Annotated[bool, _flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
+
+
 @guarded
 def verify(
     spec: SpecArgument,
-    check: Annotated[
-        list[str] | None,
-        typer.Option("--check", metavar="NAME", help="Run this check only. May be given often."),
-    ] = None,
+    check: Checks = None,
     settings: SettingOptions = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--property", metavar="NAME", help="Decide this property only. May be given often."),
-    ] = None,
-    wide: Annotated[
-        bool, typer.Option("--wide", metavar="", help="Run the checks marked `by request` as well.")
-    ] = False,
-    engine: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="Who explores: python (every state) or simulation (random walks)."),
-    ] = "python",
-    states: Annotated[
-        str | None,
-        typer.Option(metavar="N", help="Stop at this many states: 5000000, 5M.", rich_help_panel=LIMITS),
-    ] = None,
-    depth: Annotated[
-        str | None, typer.Option(metavar="N", help="Go at most this many steps deep.", rich_help_panel=LIMITS)
-    ] = None,
-    time: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Stop after this long: 90, 5m, 2h.", rich_help_panel=LIMITS),
-    ] = None,
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="Stop at this much memory: 8GiB, 500M. By default three quarters of what there is.",
-            rich_help_panel=LIMITS,
-        ),
-    ] = None,
-    json: Annotated[
-        str | None,
-        typer.Option(
-            "--json",
-            metavar="FILE",
-            help="Write everything found as JSON (- is stdout).",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    itf: Annotated[
-        str | None,
-        typer.Option("--itf", metavar="DIR", help="Write every run as ITF JSON into a folder.", rich_help_panel=OUTPUT),
-    ] = None,
-    runs: Annotated[
-        bool,
-        typer.Option("--runs", metavar="", help="Tell expected violations step by step, too.", rich_help_panel=OUTPUT),
-    ] = False,
-    witnesses: Annotated[
-        bool,
-        typer.Option(
-            "--witnesses", metavar="", help="Tell how reachable properties are reached.", rich_help_panel=OUTPUT
-        ),
-    ] = False,
-    quiet: Annotated[
-        bool,
-        typer.Option(
-            "--quiet", "-q", metavar="", help="Only what is not as expected, and the summary.", rich_help_panel=OUTPUT
-        ),
-    ] = False,
+    only: Only = None,
+    wide: Wide = False,
+    engine: EngineName = "python",
+    states: States = None,
+    depth: Depth = None,
+    time: Time = None,
+    memory: Memory = None,
+    json: JsonFile = None,
+    itf: ItfFolder = None,
+    runs: Runs = False,
+    witnesses: Witnesses = False,
+    quiet: Quiet = False,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:
