@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -43,7 +44,9 @@ class Interruption:
     @contextmanager
     def watching(self) -> Iterator[Interruption]:
         """Listens to Ctrl-C (and to a polite kill) as long as the block runs."""
-        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        listening = threading.current_thread() is threading.main_thread()  # only there Python lets us listen
+        numbers = (signal.SIGINT, signal.SIGTERM) if listening else ()
+        before = {number: signal.getsignal(number) for number in numbers}
         for number in before:
             signal.signal(number, self._handle)
         try:

@@ -32,6 +32,9 @@ KINDS = {
 }
 """How each kind of property is called."""
 
+SCOPE_LONG = 40
+"""From this many characters on a scope is not said again of the next property."""
+
 INDENT = (0, 0, 0, 2)
 
 
@@ -135,10 +138,13 @@ def _wide_properties(console: Console, result: CheckResult) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="quiet")
     for title in ("", "property", "verdict", "kind", "scope", "meaning"):
         table.add_column(title, ratio={"scope": 2, "meaning": 3}.get(title))
+    said = ""
     for found in result.properties:
         mark, style = mark_of(found, symbols(console))
         name, verdict, kind = _cells(found)
-        scope = f"{scope_of(found)}{expectation(found)}"
+        whole = f"{scope_of(found)}{expectation(found)}"
+        scope = "likewise" if whole == said and len(whole) > SCOPE_LONG else whole
+        said = whole
         meaning = Text(found.asked.description, style="quiet")
         cells = (Text(mark, style=style), Text(name, style="name"), Text(verdict, style=style), kind, scope)
         table.add_row(*cells, meaning)

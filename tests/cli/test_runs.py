@@ -21,12 +21,19 @@ from tests.cli.pair import FAILOVER, PAIR, PROPERTIES, SERVER, SPLIT_BRAIN, WEDG
 BEAT = """
 system Beat "A primary tells a backup that it lives."
 node Server[2] ranked {
-  state mode : { backup, primary, deciding } = backup
+  state mode : { backup, primary, deciding, asking } = backup
   stored : 0..2 = 0
 }
 message beat(stored: 0..2) from Server to Server
 operation store(stored: 0..2) from Server to Server returns bool
 lock Disk held by Server
+serve store(stored) at s from p "the other stores it, too" do
+  s.stored := stored
+  answer true
+action copy(s: Server) when s.mode == backup do
+  s.mode := asking
+  call store(2) at other(s) as heard
+  if heard == true then s.mode := primary else s.mode := backup
 action write(s: Server) "a client writes" when s.mode == backup do
   s.stored := 1
   send beat(s.stored) to other(s)
@@ -194,3 +201,12 @@ def test_choices_are_named_where_it_is_clear_which_is_which() -> None:
     assert call_of(action, Step(0, (1,), (2,), ())) == "draw(n = 2)"
     assert call_of(action, Step(0, (1,), (), ())) == "draw"
     assert call_of(action, Step(0, (1,), (2, 3), ())) == "draw(choosing 2, choosing 3)"
+
+
+def test_a_call_is_made_taken_answered_and_heard_of(beat: System) -> None:
+    views = tell(beat, run_of(beat, ("copy", 1), ("store", 2), ("copy.store", 1)))
+    assert Told("Server 1", "calls store(stored: 2) at Server 2") in views[0].changes
+    assert Told("Server 2", "takes the call store(stored: 2) of Server 1") in views[1].changes
+    assert Told("Server 2", "answers store: true to Server 1") in views[1].changes
+    assert Told("Server 1", "gets the answer store: true from Server 2") in views[2].changes
+    assert not [told for view in views for told in view.changes if "waiting" in told.what]
