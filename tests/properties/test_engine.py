@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 
 from hacheck.checker.engine import Answer, Limits
 from hacheck.checker.explicit.engine import PortableEngine
 from hacheck.model.ir import Property, System
+from hacheck.model.runs import State
+from hacheck.model.semantics import Interpreter, Taken
 from tests.models.exploration import Explored, explore
 from tests.strategies import seeded_system, systems
 
@@ -81,3 +85,44 @@ def assert_same_fault(system: System, answer: Answer, expected: Explored) -> Non
         assert depths == []
     elif not hidden:
         assert min(depths) == expected.fault_depth
+
+
+@pytest.mark.parametrize("first", range(2_000, 2_200, 50))
+def test_among_shortest_runs_the_one_with_fewest_faults_is_shown(first: int) -> None:
+    for seed in range(first, first + 50):
+        system = seeded_system(seed, risky=False)
+        asked = tuple(item for item in system.properties if item.kind in ("invariant", "reachable"))
+        if not any(action.kind == "fault" for action in system.actions) or not asked:
+            continue
+        system = replace(system, properties=asked)
+        fewest = fewest_faults(system)
+        for shown in (
+            PortableEngine().check(system, (), Limits(states_max=STATES_MAX), lambda _: True).properties
+        ):
+            if shown.run is not None and shown.name in fewest:
+                faults = sum(system.actions[step.action].kind == "fault" for step in shown.run.steps)
+                assert (len(shown.run.steps), faults) == fewest[shown.name]
+
+
+def fewest_faults(system: System) -> dict[str, tuple[int, int]]:
+    """For each property that a state decides: the steps to the nearest such state, and the fewest faults on the way."""
+    interpreter = Interpreter(system)
+    level = dict.fromkeys(interpreter.initial_states(), 0)
+    known = set(level)
+    result: dict[str, tuple[int, int]] = {}
+    depth = 0
+    while level and len(known) <= STATES_MAX:
+        for asked in system.properties:
+            wanted = asked.kind == "reachable"
+            hits = [faults for state, faults in level.items() if interpreter.holds(asked, state) == wanted]
+            if hits:
+                result.setdefault(asked.name, (depth, min(hits)))
+        following: dict[State, int] = {}
+        for state, faults in level.items():
+            for outcome in interpreter.outcomes(state):
+                if isinstance(outcome, Taken) and outcome.step.state not in known:
+                    more = faults + (system.actions[outcome.step.action].kind == "fault")
+                    following[outcome.step.state] = min(more, following.get(outcome.step.state, more))
+        known |= following.keys()
+        level, depth = following, depth + 1
+    return result

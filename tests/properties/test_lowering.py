@@ -108,7 +108,7 @@ def generated_outcomes(code: Code, packed: int) -> Counter[tuple[object, ...]]:
     found: list[int] = []
     by: list[int] = []
     stopped: list[int] = []
-    for function in code.list:
+    for function in code.listing():
         function(packed, found.append, by.append, stopped.append)
     assert [pack(layout, unpack(layout, state)) for state in found] == found
     steps: Counter[tuple[object, ...]] = Counter(

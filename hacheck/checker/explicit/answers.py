@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from hacheck.checker.engine import Answer, Coverage, PropertyAnswer
@@ -10,7 +11,8 @@ from hacheck.checker.explicit.program import Code
 from hacheck.checker.explicit.questions import FAULT, Questions
 from hacheck.checker.explicit.runs import run_along, run_into_fault
 from hacheck.checker.explicit.scopes import covered, cut_counts, stopped_short
-from hacheck.checker.explicit.search import Log, way_to
+from hacheck.checker.explicit.search import Log
+from hacheck.checker.explicit.ways import way_to
 from hacheck.model.ir import Property
 from hacheck.model.runs import Run
 from hacheck.model.semantics import EvaluationFault, Interpreter
@@ -37,7 +39,7 @@ def answer_of(explored: Explored) -> Answer:
     fault = None
     if log.faults:
         state, index = log.faults[0]
-        fault = run_into_fault(code, way_to(code, log, state), index)
+        fault = run_into_fault(code, way_to(code, log, [state]), index)
     undecided = log.stopped
     if undecided is None and fault is not None:
         undecided = "a step is an error of the spec"
@@ -92,12 +94,24 @@ def _hit(explored: Explored, key: str) -> Run | None:
     """The shortest run to where a question's condition was met."""
     code, log, questions = explored.code, explored.log, explored.questions
     if key in log.found:
-        return run_along(code, way_to(code, log, log.found[key]))
+        return run_along(code, way_to(code, log, _alike(explored, key)))
     hits = log.hits[questions.steps.index(key)] if key in questions.steps else []
     if not hits:
         return None
     before, after = hits[0]
-    return run_along(code, [*way_to(code, log, before), after])
+    return run_along(code, way_to(code, log, [before]).then([after], [None]))
+
+
+def _alike(explored: Explored, key: str) -> list[int]:
+    """The states of the level in which a condition was first met that meet it."""
+    log = explored.log
+    first = log.order.index(log.found[key])
+    level = bisect_right(log.levels, first)
+    end = log.levels[level] if level < len(log.levels) else len(log.order)
+    finder = next(finder for finder in explored.questions.finders if finder.key == key)
+    if finder.dead_only:
+        return [log.found[key]]
+    return [state for state in log.order[first:end] if finder.find([state]) is not None]
 
 
 def _valueless(explored: Explored, asked: Property, run: Run) -> str:

@@ -16,7 +16,8 @@ from hacheck.checker.explicit.fairness import Constraints, constraints_of, fair_
 from hacheck.checker.explicit.lassos import Walk, fair_loop, nearest
 from hacheck.checker.explicit.program import Code, compiled, marking_source
 from hacheck.checker.explicit.runs import run_along
-from hacheck.checker.explicit.search import Log, way_to
+from hacheck.checker.explicit.search import Log
+from hacheck.checker.explicit.ways import way_to
 from hacheck.model.ir import TRUE, Expression, Property
 from hacheck.model.lowering.layout import unpack
 from hacheck.model.lowering.system import lower_condition
@@ -87,7 +88,7 @@ def _graph(code: Code, log: Log, bad: bytearray, constraints: Constraints) -> _G
             found: list[int] = []
             taken: list[int] = []
             stopped: list[int] = []
-            for function in code.list:
+            for function in code.listing():
                 function(state, found.append, taken.append, stopped.append)
             able = 0
             for instance in stopped:
@@ -115,10 +116,11 @@ def _depths(log: Log) -> array[int]:
 
 
 def _violated(code: Code, log: Log, asked: Property, walk: Walk, loop: Walk) -> PropertyAnswer:
-    prefix = way_to(code, log, log.order[walk.vertices[0]])
-    way = [*prefix, *(log.order[vertex] for vertex in (*walk.vertices[1:], *loop.vertices[1:]))]
-    before = len(prefix) - 1 + len(walk.by)
-    run = run_along(code, way, (*walk.by, *loop.by), before)
+    prefix = way_to(code, log, [log.order[walk.vertices[0]]])
+    vertices = (*walk.vertices[1:], *loop.vertices[1:])
+    before = len(prefix.states) - 1 + len(walk.by)
+    way = prefix.then([log.order[vertex] for vertex in vertices], (*walk.by, *loop.by))
+    run = run_along(code, way, before)
     steps = f"after {before} step{'s' * (before != 1)}"
     if not loop.by:
         return PropertyAnswer(asked.name, "violated", f"{steps} it may stay as it is for ever", run)
@@ -127,7 +129,7 @@ def _violated(code: Code, log: Log, asked: Property, walk: Walk, loop: Walk) -> 
 
 
 def _valueless(code: Code, log: Log, asked: Property, expression: Expression, place: int) -> PropertyAnswer:
-    run = run_along(code, way_to(code, log, log.order[place]))
+    run = run_along(code, way_to(code, log, [log.order[place]]))
     try:
         Interpreter(code.lowered.system).value(expression, unpack(code.lowered.layout, log.order[place]))
     except EvaluationFault as fault:

@@ -91,7 +91,8 @@ def place(block: Block) -> dict[Position, list[Node]]:
         if not positions:
             continue
         position = _meeting(positions)
-        costly = not (node.is_const or node.operator == "temp" or is_test(node))
+        one_bit = is_leaf(node) and node.is_truth
+        costly = not (node.is_const or node.operator == "temp" or is_test(node) or one_bit)
         named = costly and (len(positions) > 1 or nesting[node] == 0)
         if named:
             placed.setdefault(position, []).append(node)

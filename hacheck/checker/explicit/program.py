@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, assert_never
 
 from hacheck.checker.explicit.deciding import Alternatives, Guarded, Tree, decide
@@ -41,11 +42,11 @@ def tree_lines(lowered: Lowered, tree: Tree, outcomes: Callable[[int], Outcomes]
             case Guarded(index, instance, tests):
                 lines += _instance_lines(lowered, index, instance, tests, outcomes, speller)
             case Alternatives(cases):
-                word = "if"
-                for test, inner in cases:
+                opposite = lowered.graph.not_(cases[0][0])
+                for number, (test, inner) in enumerate(cases):
+                    head = f"{'elif' if number else 'if'} {conjunction((test,), speller)}:"
                     inside = tree_lines(lowered, inner, outcomes)
-                    lines += [f"{word} {conjunction((test,), speller)}:", *indented(inside)]
-                    word = "elif"
+                    lines += ["else:" if number and test is opposite else head, *indented(inside)]
             case _:
                 assert_never(item)
     return lines
@@ -194,11 +195,12 @@ def compiled(source: str, name: str) -> dict[str, Callable[..., Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """The compiled program of a system: see `expansion_source` and `listing_source` for what the functions do."""
+    """The compiled program of a system: see `expansion_source` and `listing_source` for what the functions do. Those
+    that list are compiled when first asked for; a search without violations needs none."""
 
     lowered: Lowered
     expand: tuple[Callable[..., None], ...]
-    list: tuple[Callable[..., None], ...]
+    listing: Callable[[], tuple[Callable[..., None], ...]]
     bounds: tuple[str, ...]
     actions: int
     watches: int
@@ -210,11 +212,15 @@ def generate(lowered: Lowered, wanted: Wanted) -> Code:
     names = dict.fromkeys(text for instance in lowered.instances for text in cut_names(instance.block))
     bounds = {name: place for place, name in enumerate(names)}
     expanding = compiled(expansion_source(lowered, wanted, bounds), f"expansion of {lowered.system.name}")
-    listing = compiled(listing_source(lowered), f"successors of {lowered.system.name}")
+
+    @cache
+    def listing() -> tuple[Callable[..., None], ...]:
+        return tuple(compiled(listing_source(lowered), f"successors of {lowered.system.name}").values())
+
     return Code(
         lowered,
         tuple(expanding.values()),
-        tuple(listing.values()),
+        listing,
         tuple(bounds),
         len(lowered.system.actions),
         len(wanted.steps),
@@ -236,7 +242,7 @@ def successors(code: Code, state: int) -> list[tuple[int, int]]:
     """Every step from a state: where it leads, and the instance."""
     found: list[int] = []
     by: list[int] = []
-    for function in code.list:
+    for function in code.listing():
         function(state, found.append, by.append, _ignored)
     return list(zip(found, by, strict=True))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 from hacheck.checker.explicit.program import Code, successors
+from hacheck.checker.explicit.ways import Way
 from hacheck.model.ir import System
 from hacheck.model.lowering.layout import unpack
 from hacheck.model.runs import Run, Step, StepFault
@@ -26,18 +26,18 @@ def step_between(code: Code, before: int, after: int, by: int | None = None) -> 
     raise AssertionError(_ours(system, f"no step of the interpreter leads from {old} to {new}"))
 
 
-def run_along(code: Code, way: Sequence[int], by: Sequence[int | None] = (), loop: int | None = None) -> Run:
-    """The run through these states, replayed. `by`: the instances of its last steps."""
-    free = len(way) - 1 - len(by)
-    instances = (*(None for _ in range(free)), *by)
-    steps = tuple(step_between(code, a, b, i) for a, b, i in zip(way, way[1:], instances, strict=False))
-    return replayed(code.lowered.system, Run(unpack(code.lowered.layout, way[0]), steps, loop))
+def run_along(code: Code, way: Way, loop: int | None = None) -> Run:
+    """The run along a way, replayed."""
+    states = way.states
+    instances = (*(None for _ in range(len(states) - 1 - len(way.by))), *way.by)
+    steps = tuple(step_between(code, a, b, i) for a, b, i in zip(states, states[1:], instances, strict=False))
+    return replayed(code.lowered.system, Run(unpack(code.lowered.layout, states[0]), steps, loop))
 
 
-def run_into_fault(code: Code, way: list[int], index: int) -> Run:
-    """The run through these states into the step of an instance that is an error of the spec, replayed."""
+def run_into_fault(code: Code, way: Way, index: int) -> Run:
+    """The run along a way into the step of an instance that is an error of the spec, replayed."""
     system, instance = code.lowered.system, code.lowered.instances[index]
-    last = unpack(code.lowered.layout, way[-1])
+    last = unpack(code.lowered.layout, way.states[-1])
     for outcome in Interpreter(system).outcomes_with(instance.action, instance.arguments, last):
         if isinstance(outcome, Failed):
             run = run_along(code, way)

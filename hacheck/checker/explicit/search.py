@@ -215,7 +215,7 @@ def predecessor(code: Code, log: Log, index: int) -> int | None:
     target = log.order[index]
     for place in range(start, end):
         found: list[int] = []
-        code.list[function](log.order[place], found.append, _ignore, _ignore)
+        code.listing()[function](log.order[place], found.append, _ignore, _ignore)
         if target in found:
             return place
     raise AssertionError(f"state {index} has no predecessor in batch {batch}")
@@ -223,13 +223,3 @@ def predecessor(code: Code, log: Log, index: int) -> int | None:
 
 def _ignore(_: int) -> None:
     return None
-
-
-def way_to(code: Code, log: Log, state: int) -> list[int]:
-    """The states of a shortest run to a state, that one included."""
-    index: int | None = log.order.index(state)
-    way: list[int] = []
-    while index is not None:
-        way.append(log.order[index])
-        index = predecessor(code, log, index)
-    return way[::-1]

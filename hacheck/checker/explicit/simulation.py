@@ -13,6 +13,7 @@ from hacheck.checker.explicit.memory import process_bytes
 from hacheck.checker.explicit.program import Code, Wanted, compiled, finding_source, generate, successors
 from hacheck.checker.explicit.questions import select
 from hacheck.checker.explicit.runs import run_along
+from hacheck.checker.explicit.ways import Way
 from hacheck.model.ir import Property, System
 from hacheck.model.lowering.layout import pack
 from hacheck.model.lowering.system import lower, lower_condition
@@ -42,7 +43,7 @@ def simulate(system: System, seed: int, steps: int) -> Run | None:
     code = generate(lower(system, initial), Wanted())
     packed = [pack(code.lowered.layout, state) for state in initial]
     walk = _walk(code, packed, random.Random(seed), steps)
-    return run_along(code, walk.states, walk.by)
+    return run_along(code, Way(walk.states, tuple(walk.by)))
 
 
 def _walk(code: Code, initial: list[int], chance: random.Random, steps: int) -> Walk:
@@ -148,7 +149,9 @@ class _Sampling:
         for name in [name for name in self.finders if name not in self.found]:
             length = self.finders[name](walk)
             if length is not None:
-                self.found[name] = run_along(self.code, walk.states[: length + 1], walk.by[:length])
+                self.found[name] = run_along(
+                    self.code, Way(walk.states[: length + 1], tuple(walk.by[:length]))
+                )
 
     def reason(self) -> str | None:
         """Why to stop here, if there is a reason."""

@@ -48,7 +48,7 @@ def assign(context: Context, path: Path, statement: Assign, go: Callable[[Path],
                 context,
                 path,
                 scope.checks,
-                lambda after: go(replace(after, locals={**after.locals, name: local})),
+                lambda after: go(after.binding({**after.locals, name: local})),
             )
 
 
@@ -90,7 +90,7 @@ def _store(
         for number, (condition, spot) in enumerate(reversed(spots)):
             there = path.where(context, condition)
             assert there is not None, "a place that can be named"
-            there = replace(there, budget=path.budget // len(spots) if len(spots) > 1 else path.budget)
+            there = there.sparing(path.budget // len(spots))
             written = go(_written(context, there, graph.one, spot, value))
             block = written if number == 0 else branch(condition, written, block)
         return block
@@ -118,7 +118,7 @@ def _written(context: Context, path: Path, condition: Node, spot: Place, value: 
     for slot, content in write(context.graph, spot, value):
         old = slots.get(slot, context.slot(slot))
         slots[slot] = context.graph.select(condition, content, old)
-    return replace(path, slots=slots)
+    return path.writing(slots)
 
 
 def _put(graph: Graph, kind: Type, whole: Sym, indices: list[Node], value: Sym) -> Sym:

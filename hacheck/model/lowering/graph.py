@@ -14,10 +14,11 @@ _Key: TypeAlias = tuple[str, tuple[int, ...], int, int]
 
 
 class Graph:
-    """Builds nodes, each distinct expression once."""
+    """Builds nodes, each distinct expression once. Constants, the most frequent, have a table of their own."""
 
     def __init__(self) -> None:
         self._table: dict[_Key, Node] = {}
+        self._consts: dict[int, Node] = {}
         self.zero = self.const(0)
         self.one = self.const(1)
 
@@ -44,7 +45,10 @@ class Graph:
 
     def const(self, number: int) -> Node:
         """A number."""
-        return self.make("const", (), number, number, number)
+        node = self._consts.get(number)
+        if node is None:
+            node = self._consts[number] = self.make("const", (), number, number, number)
+        return node
 
     def slot(self, index: int, high: int) -> Node:
         """What a slot holds before the step."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from hacheck.model.ir import Statement
@@ -39,7 +38,7 @@ def join(
     if not ends:
         return divided
     if len(ends) == 1:
-        return _filled(divided, holes, [go(replace(ends[0], budget=path.budget), rest)])
+        return _filled(divided, holes, [go(ends[0].sparing(path.budget), rest)])
     merged, fills = _merged(context, path, ends)
     if _always_goes_on(divided, holes):
         return _filled(divided, holes, fills) + go(merged, rest)
@@ -88,7 +87,7 @@ def _merged(context: Context, path: Path, ends: list[Path]) -> tuple[Path, list[
             )
             fills = [(*fill, SetTemp(temp, node)) for fill, node in zip(fills, column, strict=True)]
         locals_after[name] = kind, rebuilt(found[0], iter(mixed))
-    return replace(path, slots=slots, locals=locals_after), fills
+    return path.writing(slots).binding(locals_after), fills
 
 
 def _filled(block: Block, holes: dict[int, int], fills: list[Block]) -> Block:

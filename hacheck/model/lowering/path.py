@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from hacheck.model.ir import Statement
@@ -63,7 +63,19 @@ class Path:
     def where(self, context: Context, condition: Node) -> Path | None:
         """The path on which a condition holds, or `None` when it cannot."""
         facts = assume(context.graph, self.facts, condition)
-        return None if facts is None else replace(self, facts=facts)
+        return None if facts is None else Path(self.slots, self.locals, facts, self.budget)
+
+    def writing(self, slots: Mapping[int, Node]) -> Path:
+        """The path with other contents of slots."""
+        return Path(slots, self.locals, self.facts, self.budget)
+
+    def binding(self, locals: Mapping[str, tuple[Type, Sym]]) -> Path:
+        """The path with other locals."""
+        return Path(self.slots, locals, self.facts, self.budget)
+
+    def sparing(self, budget: int) -> Path:
+        """The path with another budget."""
+        return Path(self.slots, self.locals, self.facts, budget)
 
     def interval(self, node: Node) -> tuple[int, int]:
         """Where a node's value lies on this path."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from hacheck.model.lowering.facts import Facts, assume, simplify
 from hacheck.model.lowering.graph import Graph
@@ -35,14 +35,28 @@ class Scope:
 
     def bind(self, name: str, kind: Type, value: Sym) -> Scope:
         """With one more local."""
-        return replace(self, locals={**self.locals, name: (kind, value)})
+        return self.changed({**self.locals, name: (kind, value)}, self.facts, self.reached)
 
     def where(self, condition: Node) -> Scope | None:
         """As seen where the condition holds; `None` when it cannot."""
         facts = assume(self.graph, self.facts, condition)
         if facts is None or condition is self.graph.zero:
             return None
-        return replace(self, facts=facts, reached=self.graph.and_(self.reached, condition))
+        return self.changed(self.locals, facts, self.graph.and_(self.reached, condition))
+
+    def changed(self, locals: Mapping[str, tuple[Type, Sym]], facts: Facts, reached: Node) -> Scope:
+        """With other locals and knowledge. (`dataclasses.replace` is too slow for what is done this often.)"""
+        return Scope(
+            self.graph,
+            self.places,
+            self.fetch,
+            self.fetch_old,
+            locals,
+            facts,
+            reached,
+            self.checks,
+            self.drawn,
+        )
 
     def known(self, node: Node) -> Node:
         """The node, or a simpler one that equals it here."""

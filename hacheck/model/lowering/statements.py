@@ -8,7 +8,6 @@ budget lasts and always across a `Choose`; after that the branches meet again in
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import assert_never
 
 from hacheck.model.ir import Assign, Choose, Cut, ForEach, If, Let, Require, Statement
@@ -34,7 +33,7 @@ def run(context: Context, path: Path, work: Work) -> Block:
             return close(path)
         case Leave(names):
             kept = {name: path.locals[name] for name in names}
-            return run(context, replace(path, locals=kept), rest)
+            return run(context, path.binding(kept), rest)
         case Assign():
             return assign(context, path, item, lambda after: run(context, after, rest), at_end(rest))
         case Let():
@@ -55,7 +54,7 @@ def run(context: Context, path: Path, work: Work) -> Block:
             return _loop(context, path, item, rest)
         case Turn(variable, kind, present, value, body):
             leave = Leave(tuple(path.locals))
-            inside = replace(path, locals={**path.locals, variable: (kind, value)})
+            inside = path.binding({**path.locals, variable: (kind, value)})
             return divide(context, inside, present, (*body, leave), (leave,), rest)
         case Require(condition):
             scope = path.scope(context)
@@ -92,7 +91,7 @@ def _let(context: Context, path: Path, item: Let, rest: Work) -> Block:
     for check in misfits(context.graph, item.type, value, context.graph.one, item.name):
         scope.demand(check)
     fitted = normal(context.graph, item.type, retyped(context.graph, type_of(item.value), item.type, value))
-    after = replace(path, locals={**path.locals, item.name: (item.type, fitted)})
+    after = path.binding({**path.locals, item.name: (item.type, fitted)})
     return checked(context, after, scope.checks, lambda known: run(context, known, rest))
 
 
@@ -105,7 +104,7 @@ def _choose(context: Context, path: Path, item: Choose, rest: Work) -> Block:
         for present, value, _ in bound:
             chosen = after.where(context, present)
             if chosen is not None:
-                local = replace(chosen, locals={**path.locals, item.name: (item.domain.type, value)})
+                local = chosen.binding({**path.locals, item.name: (item.domain.type, value)})
                 blocks += branch(simplify(context.graph, after.facts, present), run(context, local, rest), ())
         return blocks
 
@@ -142,7 +141,7 @@ def divide(
     if not free and not _chooses(then) and not _chooses(otherwise):
         if path.budget < 2:
             return join(context, path, condition, (first, then), (second, otherwise), _runner(context), rest)
-        first, second = (replace(part, budget=path.budget // 2) for part in (first, second))
+        first, second = first.sparing(path.budget // 2), second.sparing(path.budget // 2)
     return branch(
         condition, run(context, first, push(then, rest)), run(context, second, push(otherwise, rest))
     )

@@ -21,7 +21,7 @@ from hacheck.model.types import Value, cardinality, values
 
 # How many copies of action ends a whole system may be lowered to, and one instance.
 _COPIES_MAX = 6_000
-_COPIES_OF_ONE_MAX = 32
+_COPIES_OF_ONE_MAX = 4
 
 
 @dataclass(frozen=True, slots=True)
