@@ -69,13 +69,22 @@ def console_for(stream: TextIO, *, no_color: bool = False) -> Console:
     if reconfigure is not None:
         reconfigure(errors="replace")
     plain = no_color or os.environ.get("NO_COLOR", "") != ""
-    return Console(
+    return _Console(
         file=stream if stream.isatty() else cast(TextIO, Trimmed(stream)),
         theme=THEME,
         highlight=False,
         emoji=False,
         color_system=None if plain else "auto",
     )
+
+
+class _Console(Console):
+    """A console that leaves it to the caller what a reader who has gone means."""
+
+    def on_broken_pipe(self) -> None:
+        """Raises on, where rich would end the process with an exit code of its own."""
+        self.quiet = True
+        raise BrokenPipeError
 
 
 class Trimmed:

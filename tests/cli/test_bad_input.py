@@ -178,14 +178,15 @@ def piped(*arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def test_whoever_closes_the_pipe_hears_nothing_more() -> None:
-    process = piped("verify", PAIR, "--json", "-")
+@pytest.mark.parametrize("more", [(), ("--json", "-")], ids=["text", "json"])
+def test_whoever_closes_the_pipe_hears_nothing_more(more: tuple[str, ...]) -> None:
+    process = piped("verify", PAIR, *more)
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.close()
     said = process.stderr.read().decode()
     process.stderr.close()
-    process.wait(timeout=60)
+    assert process.wait(timeout=60) == ExitCode.UNDECIDED
     assert "Traceback" not in said
     assert "Error" not in said
 
