@@ -168,6 +168,8 @@ class Scope:
     """Whether state may be read at all (not in settings and types)."""
     expanding: tuple[str, ...] = ()
     """Definitions being expanded, outermost first."""
+    used_at: tuple[Span, ...] = ()
+    """Where they are used."""
     answer: Answer | None = None
     """What `answer` does, in a served operation."""
 

@@ -10,8 +10,9 @@ from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import behaviour, clocks, faults, locks, messages, operations, points, properties, settings
 from hacheck.model.language import declarations as d
-from hacheck.model.language.context import Context, Halt, Scope
+from hacheck.model.language.context import Bound, Context, Halt, Scope
 from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, error
+from hacheck.model.language.expressions import elaborate as expression
 from hacheck.model.language.fields import declare_field, declare_view, refreshes
 from hacheck.model.language.folding import fold, fold_body
 from hacheck.model.language.injection import Fault
@@ -74,6 +75,21 @@ def _capacity(kind: ty.Type, name: str) -> int:
             return 0
 
 
+def _uncounted(kind: ty.Type, name: str) -> bool:
+    """Whether the type holds a set of identities, or a map over them."""
+    match kind:
+        case ty.Set(element):
+            return _capacity(element, name) > 0
+        case ty.Map(key, value):
+            return _capacity(key, name) > 0 or _uncounted(value, name)
+        case ty.Record(_, fields):
+            return any(_uncounted(field, name) for _, field in fields)
+        case ty.Option(element) | ty.Sequence(element, _) | ty.Bag(element, _):
+            return _uncounted(element, name)
+        case _:
+            return False
+
+
 class _Elaboration:
     """One pass over a file. `pools`: sizes of identity types that state none, filled with 1 where unknown."""
 
@@ -115,6 +131,8 @@ class _Elaboration:
         if context.diagnostics:
             return None, context
         lines = self._behaviour(found)
+        self.each(d.Definition, self._sound)
+        self.each(d.OperationDeclaration, self._is_served)
         asked = tuple(one for one in self.each(d.PropertyDeclaration, self._property) if one is not None)
         shown = tuple(self.each(d.ObserveDeclaration, lambda one: properties.observation(context, one)))
         initial = self.each(d.Initially, lambda one: statement_body(one.body, Scope(context)))
@@ -198,6 +216,7 @@ class _Elaboration:
         self.each(d.OperationDeclaration, lambda one: operations.declare(context, one))
         self.each(d.ClockDeclaration, lambda one: clocks.declare(context, one))
         self.each(d.LockDeclaration, lambda one: locks.declare(context, one))
+        self.each(d.IdentityDeclaration, self._countable)
 
     def _handlers(self) -> list[points.Behaviour]:
         kinds = d.ActionDeclaration | d.ReceiveDeclaration | d.LostDeclaration
@@ -249,6 +268,29 @@ class _Elaboration:
         if written.clauses.thread is not None:
             raise error("HA130", "a restart is one step and needs no thread", written.clauses.thread.span)
         known[kind.name] = written
+
+    def _sound(self, written: d.Definition) -> None:
+        """A definition means something by itself, whether it is used or not."""
+        context = self.context
+        scope = Scope(context, old=True, expanding=(written.name.text,))
+        for parameter in written.parameters:
+            kind = resolve(context, parameter.type, parameter.name.text)
+            scope = scope.bind(parameter.name.text, Bound(context.fresh_local(parameter.name.text, kind)))
+        returns = None if written.type is None else resolve(context, written.type, written.name.text)
+        expression(written.value, scope, returns)
+
+    def _is_served(self, written: d.OperationDeclaration) -> None:
+        if written.name.text in self.context.operations:
+            operations.served_by(self.context, operations.find(self.context, written.name))
+
+    def _countable(self, written: d.IdentityDeclaration) -> None:
+        """Errors: `HA116` a pool of unstated size whose identities are held in sets, which hold any number."""
+        name = written.name.text
+        for variable in self.context.variables.values():
+            if written.size is None and _uncounted(variable.type, name):
+                message = f"{variable.name} can hold any number of {name}s, so their pool needs a size"
+                hint = f"write `identity {name} up to N`"
+                raise error("HA116", message, written.span, hint)
 
     def _property(self, written: d.PropertyDeclaration) -> ir.Property:
         self.context.declare(written.name.text, written.name.span)

@@ -141,7 +141,8 @@ def variable(scope: Scope, word: str, span: Span) -> ir.Expression:
         raise error("HA110", f"`{word}` changes; only settings are known here", span)
     if declared.ghost and scope.sight == "node":
         hint = "ghosts record history for properties; what a node decides by must be a field of its own"
-        raise error("HA120", f"`{word}` is a ghost, which no node can read", span, hint)
+        labels = ((at, "used here") for at in scope.used_at)
+        raise error("HA120", f"`{word}` is a ghost, which no node can read", span, hint, *labels)
     return ir.Variable(word, declared.type)
 
 
@@ -331,7 +332,8 @@ def node_field(base: ir.Expression, kind: ty.Node, field: t.Name, scope: Scope) 
     whole = variable(scope, full, field.span)
     if scope.sight == "node" and base != scope.actor:
         hint = "let it ask by a message or an operation; only an `environment action` sees everything"
-        raise error("HA120", "a node reads and writes only fields of its own", field.span, hint)
+        labels = ((span, "used here") for span in scope.used_at)
+        raise error("HA120", "a node reads and writes only fields of its own", field.span, hint, *labels)
     return ir.Index(whole, base)
 
 

@@ -37,7 +37,7 @@ def expand(definition: d.Definition, arguments: tuple[t.Argument, ...], span: Sp
     word = definition.name.text
     if word in scope.expanding:
         path = " -> ".join((*scope.expanding[scope.expanding.index(word) :], word))
-        raise error("HA109", f"`{word}` is defined by itself ({path})", definition.span)
+        raise error("HA109", f"`{word}` is defined by itself ({path})", definition.name.span)
     if len(arguments) != len(definition.parameters):
         wanted = len(definition.parameters)
         raise error("HA108", f"`{word}` takes {wanted} argument(s), not {len(arguments)}", span)
@@ -45,7 +45,7 @@ def expand(definition: d.Definition, arguments: tuple[t.Argument, ...], span: Sp
     for parameter, argument in zip(definition.parameters, arguments, strict=True):
         kind = scope.context.rules.resolve(scope.context, parameter.type, parameter.name.text)
         bounds.append((parameter.name.text, Bound(elaborate(argument.value, scope, kind))))
-    inner = replace(scope, locals=tuple(bounds), expanding=(*scope.expanding, word))
+    inner = replace(scope, locals=tuple(bounds), expanding=(*scope.expanding, word), used_at=(*scope.used_at, span))
     returns = None if definition.type is None else scope.context.rules.resolve(scope.context, definition.type, word)
     return elaborate(definition.value, inner, returns)
 
@@ -113,11 +113,16 @@ def _node_argument(written: t.Apply, scope: Scope) -> tuple[ir.Expression, ty.No
     return made, kind
 
 
+def uses(scope: Scope) -> tuple[tuple[Span, str], ...]:
+    """Labels for where the definitions are used whose text is at fault only there."""
+    return tuple((span, "used here") for span in scope.used_at)
+
+
 def seeing_all(written: t.Apply, scope: Scope) -> None:
     """Errors: `HA120` where a node would know what no node can know."""
     if scope.sight == "node":
         hint = "a crashed, a paused, a cut off and a slow peer look the same; use time-outs and failed calls"
-        raise error("HA120", f"no node can know `{written.name.text}(…)`", written.span, hint)
+        raise error("HA120", f"no node can know `{written.name.text}(…)`", written.span, hint, *uses(scope))
 
 
 def _up(written: t.Apply, scope: Scope) -> ir.Expression:

@@ -135,8 +135,12 @@ class Handler:
                 return (*made, *statements.halt(first, scope))
             if ends_step(first, self.points):
                 return (*made, *self.branch(first, rest, scope, after))
-            more, scope = self.plain(first, scope)
-            made.extend(more)
+            try:
+                more, scope = self.plain(first, scope)
+            except SpecError as failure:
+                statements.passed_over(first, failure, scope)
+            else:
+                made.extend(more)
         if after is None:
             return (*made, *self.end())
         return (*made, *self.sequence(after.statements, after.scope, after.then))

@@ -71,7 +71,7 @@ def _unreadable(text: str, path: str) -> Diagnostic | None:
     if len(text) > CHARACTERS_MAX:
         message = f"this text has {len(text):,} characters; a spec may have {CHARACTERS_MAX:,}"
         return Diagnostic("HA001", message, start, hint="is it a spec? move shared parts to a library and `use` it")
-    if not text.strip():
+    if not re.sub(r"#[^\n]*", "", text).strip():
         hint = 'begin with `system NAME "what it is"`; `hacheck list` shows specs to learn from'
         return Diagnostic("HA002", "the file is empty", start, hint=hint)
     control = re.search(r"[\x00-\x08\x0b\x0e-\x1f\x7f]", text)

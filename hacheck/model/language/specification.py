@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from hacheck.model import ir
@@ -12,6 +12,7 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
 from hacheck.model.language.elaborate import elaborate
 from hacheck.model.language.parse import parse
+from hacheck.model.language.unused import unused
 
 Reader = Callable[[str], str | None]
 """The text of a library by its path relative to the spec, or `None` when there is none."""
@@ -113,6 +114,8 @@ def load(text: str, path: str, read: Reader | None = None) -> Loaded:
     )
     if not diagnostics or found:
         diagnostics.extend(_tried(specification, diagnostics))
+    if not diagnostics:
+        diagnostics.extend(unused(file, declarations))
     if any(one.severity == "error" for one in diagnostics):
         return Loaded(None, tuple(diagnostics))
     return Loaded(specification, tuple(diagnostics))
@@ -128,7 +131,8 @@ def _tried(specification: Specification, before: list[Diagnostic]) -> list[Diagn
             continue
         tried.add(key)
         made = specification.instantiate(check=check.name if check else None)
-        found.extend(one for one in made.diagnostics if one not in found)
+        within = () if check is None else ((check.written.name.span, "under the settings of this check"),)
+        found.extend(replace(one, labels=(*one.labels, *within)) for one in made.diagnostics if one not in found)
         if made.diagnostics:
             break
         if made.system is not None and check is None:

@@ -28,18 +28,18 @@ def body(written: t.Body, scope: Scope) -> Made:
             more, scope = simple(statement, scope)
             made.extend(more)
         except SpecError as failure:
-            scope.context.collect(failure)
-            scope = _declared_anyway(statement, scope)
+            passed_over(statement, failure, scope)
     return tuple(made)
 
 
-def _declared_anyway(statement: t.Statement, scope: Scope) -> Scope:
-    """Names of a faulty statement stay known, so that their uses are not reported as unknown as well."""
-    match statement:
-        case t.Let(name) | t.Choose(t.Binder(name)) | t.Call(result=t.Name() as name):
-            raise SpecError(scope.context.diagnostics[-1])
-        case _:
-            return scope
+def passed_over(statement: t.Statement, failure: SpecError, scope: Scope) -> None:
+    """A faulty statement is reported, and the block goes on without it.
+
+    Errors: the same one again where the statement declares a name, whose uses would all be reported as unknown.
+    """
+    scope.context.collect(failure)
+    if isinstance(statement, t.Let | t.Choose) or (isinstance(statement, t.Call) and statement.result is not None):
+        raise failure
 
 
 def simple(written: t.Statement, scope: Scope) -> tuple[Made, Scope]:
@@ -87,8 +87,26 @@ def simple(written: t.Statement, scope: Scope) -> tuple[Made, Scope]:
 
 def _assign(written: t.Assign, scope: Scope) -> Made:
     target, kind, ghost = place(written.place, scope)
+    _needs_room(written, target, kind)
     value = elaborate(written.value, scope.seeing("all") if ghost else scope, kind)
     return (ir.Assign(target, value),)
+
+
+def _needs_room(written: t.Assign, target: ir.Target, kind: ty.Type) -> None:
+    """Errors: `HA115` a `var` that can hold nothing but the number it starts with."""
+    name = written.place.root.text
+    only = isinstance(kind, ty.Range) and kind.low == kind.high
+    if only and not written.place.path and isinstance(written.value, t.Infix | t.Number):
+        if isinstance(written.value, t.Number) and isinstance(kind, ty.Range) and written.value.value == kind.low:
+            return
+        if isinstance(target.root, ir.Local) or scope_of_frame(target):
+            hint = f"give it a range: `var {name}: 0..3 = …`"
+            raise error("HA115", f"`{name}` has no room to change: its type is {describe(kind)}", written.span, hint)
+
+
+def scope_of_frame(target: ir.Target) -> bool:
+    """Whether an assignment writes a local that is kept between steps: `KIND.handler.local`."""
+    return target.root.name.count(".") == 2
 
 
 def place(written: t.Place, scope: Scope) -> tuple[ir.Target, ty.Type, bool]:
