@@ -9,6 +9,7 @@ import pytest
 
 from hacheck import shipped
 from hacheck.cli.guard import ExitCode
+from hacheck.model.language.codes import CODES
 from hacheck.model.text import parse_system
 from tests.cli.command import hacheck
 
@@ -71,3 +72,23 @@ def test_a_diagram_is_written_into_a_file(tmp_path: Path) -> None:
         ended = hacheck("diagram", PAIR, "--format", format, "--output", str(path))
         assert ended.code == ExitCode.AS_EXPECTED
         assert path.read_text(encoding="utf-8").startswith(begin)
+
+
+def test_every_code_is_listed_and_explained_with_its_examples() -> None:
+    listed = hacheck("explain").out
+    for code, info in CODES.items():
+        assert code in listed
+        told = " ".join(hacheck("explain", code.lower()).out.split())
+        assert info.headline in told
+        assert " ".join(info.explanation.split()) in told
+        assert " ".join(info.example_right.split()) in told
+
+
+def test_a_code_may_be_given_by_its_number() -> None:
+    assert hacheck("explain", "103").out == hacheck("explain", "HA103").out
+
+
+def test_an_unknown_code_is_answered_with_near_ones() -> None:
+    ended = hacheck("explain", "HA999")
+    assert ended.code == ExitCode.BAD_INPUT
+    assert "did you mean" in ended.err

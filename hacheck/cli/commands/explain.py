@@ -12,7 +12,7 @@ from hacheck.cli.options import DebugOption, NoColorOption
 
 @guarded
 def explain(
-    code: Annotated[str | None, typer.Argument(metavar="[CODE]", help="A code such as HA012; without it: all.")] = None,
+    code: Annotated[str | None, typer.Argument(metavar="[CODE]", help="A code such as HA103; without it: all.")] = None,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:
@@ -35,7 +35,8 @@ def explain(
     all_known("error code", (wanted,), CODES)
     info = CODES[wanted]
     console.print(Text.assemble((info.code, "bad"), f": {info.headline}\n", style="bold"))
-    console.print(Text(info.explanation.strip()))
+    for number, paragraph in enumerate(info.explanation.strip().split("\n\n")):
+        console.print(Text(("\n" if number else "") + " ".join(paragraph.split())))
     for heading, example, style in (
         ("wrong", info.example_wrong, "bad"),
         ("right", info.example_right, "ok"),
