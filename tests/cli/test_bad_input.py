@@ -136,7 +136,7 @@ def test_every_mistake_in_a_spec_is_shown() -> None:
     assert "2 errors" in said
 
 
-@pytest.mark.parametrize("command", ["diagram", "simulate", "inspect", "fmt"])
+@pytest.mark.parametrize("command", ["diagram", "simulate", "inspect"])
 def test_every_command_that_takes_a_spec_refuses_a_wrong_one(command: str) -> None:
     assert "HA" in refused(command, str(SPECS / "wrong.ha"))
     assert "no file" in refused(command, "nowhere.ha")

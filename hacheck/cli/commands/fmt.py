@@ -49,18 +49,17 @@ def fmt(
 def format_one(spec: str, *, check: bool, diff: bool, no_color: bool) -> bool:
     """Formats one file, or says how it would; returns whether it was not in the layout."""
     from hacheck.cli.sources import find_spec, read_spec, show_findings
-    from hacheck.model.language import load
+    from hacheck.model.language.format import format_text
+    from hacheck.model.language.parse import parse
 
     if spec != "-" and not Path(spec).exists():
         find_spec(spec)  # says what is wrong, unless it is a shipped spec
         raise BadInput(f"`{spec}` is a shipped spec, which is not yours to rewrite", "give the path of a file")
     text, name = read_spec(spec)
-    loaded = load(text, name)
-    if loaded.specification is None:
-        show_findings(loaded.diagnostics, {name: text}, no_color)
+    _, mistakes = parse(text, name)
+    if any(item.severity == "error" for item in mistakes):
+        show_findings(mistakes, {name: text}, no_color)
         raise Reported(ExitCode.BAD_INPUT)
-    from hacheck.model.language import format_text
-
     formatted = format_text(text)
     changed = formatted != text
     if diff and changed:

@@ -13,7 +13,7 @@ from hacheck.model.lowering.graph import Graph
 from hacheck.model.lowering.layout import Group, Place, Series
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.operations import misfits, retyped
-from hacheck.model.lowering.path import Context, Path, branch, checked
+from hacheck.model.lowering.path import Context, Going, Path, Work, branch, checked, harmless
 from hacheck.model.lowering.paths import at, field_place, position
 from hacheck.model.lowering.scope import Scope
 from hacheck.model.lowering.values import Items, Parts, Sym, choose, normal, write
@@ -21,8 +21,11 @@ from hacheck.model.types import Map, Record, Sequence, Type
 from hacheck.model.typing import type_of
 
 
-def assign(context: Context, path: Path, statement: Assign, go: Callable[[Path], Block], last: bool) -> Block:
-    """The block that assigns and goes on. `last`: nothing but the step's end comes after."""
+def assign(
+    context: Context, path: Path, statement: Assign, go: Callable[[Path], Block], last: bool, rest: Work
+) -> Going | Block:
+    """The path after an assignment, or if it may fail or divides the path, the block that assigns and goes on. `last`:
+    nothing but the step's end comes after."""
     graph, root, name = context.graph, statement.target.root, statement.target.root.name
     scope = path.scope(context)
     value = evaluate(statement.value, scope)
@@ -32,24 +35,24 @@ def assign(context: Context, path: Path, statement: Assign, go: Callable[[Path],
     for check in misfits(graph, kind, value, graph.one, name):
         scope.demand(check)
     fitted = normal(graph, kind, retyped(graph, type_of(statement.value), kind, value))
-    match root:
-        case Variable():
-            place = context.places[name]
-            return checked(
-                context,
-                path,
-                scope.checks,
-                lambda after: _store(context, after, place, indices, fitted, go, last),
-            )
-        case Local():
-            stored = _put(graph, root.type, scope.locals[name][1], indices, fitted)
-            local = (scope.locals[name][0], stored)
-            return checked(
-                context,
-                path,
-                scope.checks,
-                lambda after: go(after.binding({**after.locals, name: local})),
-            )
+    sure = harmless(context, path, scope.checks)
+    if isinstance(root, Local):
+        stored = _put(graph, root.type, scope.locals[name][1], indices, fitted)
+        local = (scope.locals[name][0], stored)
+        if sure:
+            return Going(path.binding({**path.locals, name: local}), rest)
+        return checked(
+            context, path, scope.checks, lambda after: go(after.binding({**after.locals, name: local}))
+        )
+    place = context.places[name]
+    if sure and all(index.is_const for index in indices):
+        for index in indices:
+            assert isinstance(place, Group | Series), f"part of {place}"
+            place = place.items[index.number]
+        return Going(_written(context, path, graph.one, place, fitted), rest)
+    return checked(
+        context, path, scope.checks, lambda after: _store(context, after, place, indices, fitted, go, last)
+    )
 
 
 def _indices(scope: Scope, kind: Type, whole: Place | Sym, keys: list[Sym | str]) -> tuple[list[Node], Type]:

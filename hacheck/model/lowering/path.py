@@ -111,6 +111,14 @@ Work: TypeAlias = "tuple[Statement | Turn | Leave | End, Work] | None"
 """What is still to be done, as a linked list, so that branches can share it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Going:
+    """A path that goes on as one, and its work."""
+
+    path: Path
+    work: Work
+
+
 def push(statements: tuple[Statement | Turn | Leave | End, ...], rest: Work) -> Work:
     """Work that does the statements first."""
     for statement in reversed(statements):
@@ -125,6 +133,12 @@ def at_end(work: Work) -> bool:
             return False
         work = work[1]
     return True
+
+
+def harmless(context: Context, path: Path, checks: list[Check]) -> bool:
+    """Whether no check can end the step here."""
+    zero = context.graph.zero
+    return all(simplify(context.graph, path.facts, check.condition) is zero for check in checks)
 
 
 def checked(context: Context, path: Path, checks: list[Check], go: Callable[[Path], Block]) -> Block:

@@ -8,7 +8,7 @@ budget lasts and always across a `Choose`; after that the branches meet again in
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from hacheck.model.ir import Assign, Choose, Cut, ForEach, If, Let, Require, Statement
 from hacheck.model.lowering.assigning import assign
@@ -19,23 +19,44 @@ from hacheck.model.lowering.facts import simplify
 from hacheck.model.lowering.merging import join
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.operations import misfits, retyped
-from hacheck.model.lowering.path import Context, End, Leave, Path, Turn, Work, at_end, branch, checked, push
+from hacheck.model.lowering.path import (
+    Context,
+    End,
+    Going,
+    Leave,
+    Path,
+    Turn,
+    Work,
+    at_end,
+    branch,
+    checked,
+    harmless,
+    push,
+)
 from hacheck.model.lowering.values import normal
 from hacheck.model.typing import type_of
 
 
 def run(context: Context, path: Path, work: Work) -> Block:
-    """The block that does the work from here on."""
+    """The block that does the work from here on. Straight stretches are a loop; only what divides a path recurs."""
+    while True:
+        after = _step(context, path, work)
+        if not isinstance(after, Going):
+            return after
+        path, work = after.path, after.work
+
+
+def _step(context: Context, path: Path, work: Work) -> Going | Block:
+    """What comes after the first piece of work, or the whole block if the path ends or divides there."""
     assert work is not None, "work ends with an `End`"
     item, rest = work
     match item:
         case End(close):
             return close(path)
         case Leave(names):
-            kept = {name: path.locals[name] for name in names}
-            return run(context, path.binding(kept), rest)
+            return Going(path.binding({name: path.locals[name] for name in names}), rest)
         case Assign():
-            return assign(context, path, item, lambda after: run(context, after, rest), at_end(rest))
+            return assign(context, path, item, lambda after: run(context, after, rest), at_end(rest), rest)
         case Let():
             return _let(context, path, item, rest)
         case Choose():
@@ -44,21 +65,23 @@ def run(context: Context, path: Path, work: Work) -> Block:
             leave = Leave(tuple(path.locals))
             scope = path.scope(context)
             tested = truth(condition, scope)
+            sides = (*then, leave), (*otherwise, leave)
+            if harmless(context, path, scope.checks):
+                return divide(context, path, tested, sides, rest)
             return checked(
-                context,
-                path,
-                scope.checks,
-                lambda after: divide(context, after, tested, (*then, leave), (*otherwise, leave), rest),
+                context, path, scope.checks, lambda after: _divided(context, after, tested, sides, rest)
             )
         case ForEach():
             return _loop(context, path, item, rest)
         case Turn(variable, kind, present, value, body):
             leave = Leave(tuple(path.locals))
             inside = path.binding({**path.locals, variable: (kind, value)})
-            return divide(context, inside, present, (*body, leave), (leave,), rest)
+            return divide(context, inside, present, ((*body, leave), (leave,)), rest)
         case Require(condition):
             scope = path.scope(context)
             needed = truth(condition, scope)
+            if harmless(context, path, scope.checks) and needed is context.graph.one:
+                return Going(path, rest)
             return checked(context, path, scope.checks, lambda after: _require(context, after, needed, rest))
         case Cut(bound):
             return (Stopped("cut", bound),)
@@ -85,13 +108,15 @@ def _require(context: Context, path: Path, needed: Node, rest: Work) -> Block:
     return () if going is None else branch(needed, run(context, going, rest), ())
 
 
-def _let(context: Context, path: Path, item: Let, rest: Work) -> Block:
+def _let(context: Context, path: Path, item: Let, rest: Work) -> Going | Block:
     scope = path.scope(context)
     value = evaluate(item.value, scope)
     for check in misfits(context.graph, item.type, value, context.graph.one, item.name):
         scope.demand(check)
     fitted = normal(context.graph, item.type, retyped(context.graph, type_of(item.value), item.type, value))
     after = path.binding({**path.locals, item.name: (item.type, fitted)})
+    if harmless(context, after, scope.checks):
+        return Going(after, rest)
     return checked(context, after, scope.checks, lambda known: run(context, known, rest))
 
 
@@ -111,32 +136,36 @@ def _choose(context: Context, path: Path, item: Choose, rest: Work) -> Block:
     return checked(context, path, scope.checks, go)
 
 
-def _loop(context: Context, path: Path, item: ForEach, rest: Work) -> Block:
+def _loop(context: Context, path: Path, item: ForEach, rest: Work) -> Going | Block:
     scope = path.scope(context)
     turns = tuple(
         Turn(item.variable, item.domain.type, present, value, item.body)
         for present, value, _ in bindings(item.variable, item.domain, scope, evaluate)
     )
+    if harmless(context, path, scope.checks):
+        return Going(path, push(turns, rest))
     return checked(context, path, scope.checks, lambda after: run(context, after, push(turns, rest)))
 
 
-def divide(
-    context: Context,
-    path: Path,
-    condition: Node,
-    then: tuple[Statement | Leave, ...],
-    otherwise: tuple[Statement | Leave, ...],
-    rest: Work,
-) -> Block:
+Sides: TypeAlias = tuple[tuple[Statement | Leave, ...], tuple[Statement | Leave, ...]]
+
+
+def _divided(context: Context, path: Path, condition: Node, sides: Sides, rest: Work) -> Block:
+    after = divide(context, path, condition, sides, rest)
+    return run(context, after.path, after.work) if isinstance(after, Going) else after
+
+
+def divide(context: Context, path: Path, condition: Node, sides: Sides, rest: Work) -> Going | Block:
     """One of two ways to go on with the rest."""
+    then, otherwise = sides
     condition = simplify(context.graph, path.facts, condition)
     first = path.where(context, condition)
     second = path.where(context, context.graph.not_(condition))
-    if first is None or (condition.is_const and not condition.number):
+    if first is None or condition is context.graph.zero:
         assert second is not None, "a path goes on"
-        return run(context, second, push(otherwise, rest))
+        return Going(second, push(otherwise, rest))
     if second is None or condition.is_const:
-        return run(context, first, push(then, rest))
+        return Going(first, push(then, rest))
     free = at_end(rest) or _ends(then) or _ends(otherwise)
     if not free and not _chooses(then) and not _chooses(otherwise):
         if path.budget < 2:
