@@ -20,6 +20,9 @@ HIDDEN = frozenset({"budget"})
 BACKGROUND = frozenset({"budget", "frame", "channel", "status"})
 """Roles of variables that go without saying at the beginning of a run, when nothing has happened."""
 
+OVER, REMEMBERS = " is over", "remembers "
+"""What is said when a handler ends, and of what it keeps between its steps (not when it ends and forgets)."""
+
 IDLE = "idle"
 """What a thread is when no handler of several steps is under way in it."""
 
@@ -59,7 +62,15 @@ def told_changes(system: System, before: State, after: State, actor: str = "") -
                 told += _thread(variable, was, now)
             case _:
                 pass
-    return tuple(sorted(told, key=lambda one: one.owner != actor))
+    over = {f"{one.owner} {one.what.split('.')[0]}" for one in told if one.what.endswith(OVER)}
+    kept = [one for one in told if not _forgotten(one, over)]
+    return tuple(sorted(kept, key=lambda one: one.owner != actor))
+
+
+def _forgotten(told: Told, over: set[str]) -> bool:
+    """Whether this is only what a handler that is over no longer remembers."""
+    handler = told.what.removeprefix(REMEMBERS).split(".")[0]
+    return told.what.startswith(REMEMBERS) and f"{told.owner} {handler}" in over
 
 
 def _is_plain(variable: StateVariable) -> bool:
@@ -171,8 +182,8 @@ def _thread(variable: StateVariable, was: Value, now: Value) -> Iterator[Told]:
         owner = show(kind.key, node)
         if not is_thread:
             name = variable.name.removeprefix(f"{variable.owner}.")
-            yield Told(owner, f"remembers {name}", show(kind.value, old), show(kind.value, new))
+            yield Told(owner, f"{REMEMBERS}{name}", show(kind.value, old), show(kind.value, new))
         elif new == IDLE:
-            yield Told(owner, f"{old} is over")
+            yield Told(owner, f"{old}{OVER}")
         else:
             yield Told(owner, f"is now at {new}")

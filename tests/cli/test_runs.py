@@ -210,3 +210,17 @@ def test_a_call_is_made_taken_answered_and_heard_of(beat: System) -> None:
     assert Told("Server 2", "answers store: true to Server 1") in views[1].changes
     assert Told("Server 1", "gets the answer store: true from Server 2") in views[2].changes
     assert not [told for view in views for told in view.changes if "waiting" in told.what]
+
+
+def test_what_a_handler_forgets_when_it_is_over_is_no_news() -> None:
+    loaded = load(
+        'system F "x"\nnode A[2] { state m : { a, b } = a }\n'
+        "action go(n: A) when n.m == a do\n  var k: 0..3 = 1\n  step one:\n  if k == 1 then n.m := b\n",
+        "f.ha",
+    )
+    assert loaded.specification is not None, loaded.diagnostics
+    system = loaded.specification.instantiate({}).system
+    assert system is not None
+    first, last = tell(system, run_of(system, ("go", 1), ("go.one", 1)))
+    assert Told("A 1", "remembers go.k", "0", "1") in first.changes
+    assert last.changes == (Told("A 1", "m", "a", "b"), Told("A 1", "go.one is over"))
