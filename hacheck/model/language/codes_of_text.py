@@ -60,6 +60,14 @@ TEXT: tuple[CodeInfo, ...] = (
         NODE,
     ),
     info(
+        "HA008",
+        "the number is too large",
+        "Numbers have at most nine digits. Every value of every field is a state of its own to explore: real\n"
+        "specs get by with a few.",
+        "node S { n: 0..10_000_000_000 = 0 }",
+        "node S { n: 0..10 = 0 }",
+    ),
+    info(
         "HA201",
         "a setting on which nothing depends",
         "A param, switch or assumption is declared and never used: two checks that differ in it ask the same.",

@@ -85,6 +85,16 @@ TYPES: tuple[CodeInfo, ...] = (
         "identity Group up to 3\nnode S { seen: set of Group }\naction go(s: S) do s.seen := s.seen with fresh(Group)",
     ),
     info(
+        "HA117",
+        "definitions that grow without end",
+        "A definition is put in wherever it is used. A chain of definitions that each use the one before\n"
+        "twice doubles with every link.",
+        "node S { v: bool = false }\ndefine d0(s: S) = s.v\n"
+        + "".join(f"define d{k}(s: S) = d{k - 1}(s) and not d{k - 1}(s)\n" for k in range(1, 20))
+        + "invariant i: d19(S)",
+        "node S { v: bool = false }\ndefine d0(s: S) = s.v\ndefine d1(s: S) = d0(s)\ninvariant i: d1(S)",
+    ),
+    info(
         "HA121",
         "symmetric nodes have no order",
         "Symmetric nodes are interchangeable: none is the first, none can be named, and they are not compared\n"

@@ -12,6 +12,9 @@ from hacheck.model.language import declarations as d
 from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, error
 
+EXPANSIONS_MAX = 50_000
+"""How often definitions, procedures and services may be put in; the shipped specs need a few hundred."""
+
 
 @dataclass(frozen=True, slots=True)
 class Halt(ir.Cut):
@@ -98,6 +101,7 @@ class Context:
     losing: dict[str, tuple[d.FaultDeclaration, tuple[str, ...]]] = field(default_factory=dict)
     """What may be lost: the fault, and the budgets that each loss takes from."""
     unique: int = 0
+    expansions: int = 0
 
     def fresh_local(self, name: str, kind: ty.Type) -> ir.Local:
         """A local that no other local of this elaboration is confused with."""
@@ -124,6 +128,16 @@ class Context:
     def variable(self, name: str) -> ir.Variable:
         """A reference to a declared state variable."""
         return ir.Variable(name, self.variables[name].type)
+
+    def expand(self, span: Span) -> None:
+        """Count one more definition, procedure or service put in where it is used.
+
+        Errors: `HA117` when there are so many that they grow without end.
+        """
+        self.expansions += 1
+        if self.expansions > EXPANSIONS_MAX:
+            message = f"definitions are put in more than {EXPANSIONS_MAX:,} times; each uses others several times"
+            raise error("HA117", message, span, "let a handler keep in a field, or in a `let`, what many places need")
 
     def fresh_name(self, name: str) -> str:
         """A local's name that no other local of this elaboration has."""

@@ -41,6 +41,7 @@ def expand(definition: d.Definition, arguments: tuple[t.Argument, ...], span: Sp
     if len(arguments) != len(definition.parameters):
         wanted = len(definition.parameters)
         raise error("HA108", f"`{word}` takes {wanted} argument(s), not {len(arguments)}", span)
+    scope.context.expand(span)
     bounds = []
     for parameter, argument in zip(definition.parameters, arguments, strict=True):
         kind = scope.context.rules.resolve(scope.context, parameter.type, parameter.name.text)

@@ -263,6 +263,7 @@ def _serve_here(
     context = scope.context
     serve = served_by(context, operation)
     assert scope.actor is not None
+    context.expand(serve.span)
     if operation.name in scope.expanding:
         path = " -> ".join((*scope.expanding[scope.expanding.index(operation.name) :], operation.name))
         raise error("HA109", f"serving `{operation.name}` calls itself in one step ({path})", serve.span)

@@ -9,18 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
-from importlib import resources
 
 from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from hacheck.model.language.build_declarations import build_file
 from hacheck.model.language.declarations import File
 from hacheck.model.language.diagnostics import Diagnostic, Span
+from hacheck.model.language.tables import cache_folder, load_parser
 
 CHARACTERS_MAX = 1 << 20
 """The longest text that is read; the shipped specs have a few ten thousand characters."""
 NESTING_MAX = 150
 """How deep expressions may nest; Python's own stack limits what later passes can follow."""
+DIGITS_MAX = 9
 ERRORS_MAX = 25
 
 HEAD = re.compile(
@@ -33,9 +34,8 @@ HEAD = re.compile(
 
 @cache
 def parser() -> Lark:
-    """The parser; made once, when first needed."""
-    grammar = resources.files("hacheck.model.language").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=True)
+    """The parser; read or made once, when first needed."""
+    return load_parser(cache_folder())
 
 
 def parse(text: str, path: str) -> tuple[File | None, tuple[Diagnostic, ...]]:
@@ -59,9 +59,9 @@ def parse(text: str, path: str) -> tuple[File | None, tuple[Diagnostic, ...]]:
                 return None, tuple(found)
             rest = shorter
             continue
-        deep = _too_deep(root, path)
-        if deep is not None:
-            return None, (*found, deep)
+        excess = _too_much(root, path)
+        if excess is not None:
+            return None, (*found, excess)
         return build_file(root, path), tuple(found)
     return None, tuple(found)
 
@@ -173,7 +173,7 @@ def _without_declaration(text: str, position: int) -> str | None:
     return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
 
 
-def _too_deep(root: Tree[Token], path: str) -> Diagnostic | None:
+def _too_much(root: Tree[Token], path: str) -> Diagnostic | None:
     stack: list[tuple[Tree[Token], int]] = [(root, 0)]
     while stack:
         node, depth = stack.pop()
@@ -183,4 +183,9 @@ def _too_deep(root: Tree[Token], path: str) -> Diagnostic | None:
                 "HA006", f"this nests deeper than {NESTING_MAX} levels", span, hint="split it with `define`"
             )
         stack.extend((child, depth + 1) for child in node.children if isinstance(child, Tree))
+        for child in node.children:
+            if isinstance(child, Token) and child.type == "NUMBER" and len(child.replace("_", "")) > DIGITS_MAX:
+                span = Span(path, child.start_pos or 0, child.end_pos or 0)
+                message = f"a number has at most {DIGITS_MAX} digits"
+                return Diagnostic("HA008", message, span, hint="a few values are enough to show a protocol's mistakes")
     return None

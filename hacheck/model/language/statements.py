@@ -212,6 +212,7 @@ def _perform(written: t.Perform, scope: Scope) -> Made:
         raise error("HA103", f"there is no procedure `{word}`", written.procedure.span, hint)
     if word in scope.expanding:
         raise error("HA109", f"`{word}` is performed by itself", procedure.span)
+    context.expand(written.span)
     fields = tuple((one.name.text, resolve(context, one.type, one.name.text)) for one in procedure.parameters)
     values = fill(fields, written.arguments, word, written.span, scope)
     made: list[ir.Statement] = []
