@@ -86,7 +86,7 @@ class Builder:
         return t.Best(kind, self.binder(parts[1]), self.optional(parts[2]), self.expression(parts[3]), span)
 
     def _each(self, parts: list[Any], span: Span) -> t.Expression:
-        _, name, kind, item = parts
+        name, kind, item = parts
         return t.Each(self.name(name), self.type(kind), self.expression(item), span)
 
     def _set_literal(self, parts: list[Any], span: Span) -> t.Expression:
