@@ -118,7 +118,10 @@ def membership(written: t.Infix, scope: Scope) -> ir.Expression:
 def combine(written: t.Infix, scope: Scope, expected: ty.Type | None) -> ir.Expression:
     """`union`, `intersect`, `minus`, `with`, `without` and `subset`."""
     operator = cast(Any, written.operator)
-    leading = expected if isinstance(written.left, t.Braces | t.Brackets) else None
+    leading = None
+    if isinstance(written.left, t.Braces | t.Brackets):
+        within = operator == "subset" or (expected is None and operator not in ("with", "without"))
+        leading = type_of(elaborate(written.right, scope)) if within else expected
     left = elaborate(written.left, scope, leading)
     kind = type_of(left)
     if operator in ("with", "without"):
