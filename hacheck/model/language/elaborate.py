@@ -10,17 +10,17 @@ from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import behaviour, clocks, faults, locks, messages, operations, points, properties, settings
 from hacheck.model.language import declarations as d
-from hacheck.model.language.context import Bound, Context, Halt, Scope
+from hacheck.model.language.context import Bound, Context, Scope
 from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, error
 from hacheck.model.language.expressions import elaborate as expression
 from hacheck.model.language.fields import declare_field, declare_view, refreshes
-from hacheck.model.language.folding import fold, fold_body
+from hacheck.model.language.finishing import finished, name_bounds
+from hacheck.model.language.folding import fold_body
 from hacheck.model.language.injection import Fault
-from hacheck.model.language.node_faults import crash_effects
+from hacheck.model.language.pools import places, uncounted
 from hacheck.model.language.resolve_types import number, resolve
 from hacheck.model.language.rules import RULES
 from hacheck.model.language.statements import body as statement_body
-from hacheck.model.rewrite import walk
 
 Kind = TypeVar("Kind")
 
@@ -37,57 +37,11 @@ def elaborate(
         made, context = _Elaboration(file, declarations, given, at, pools).run()
         if made is None:
             return None, tuple(context.diagnostics)
-        needed = {name: max(1, _places(made, name)) for name in pools}
+        needed = {name: max(1, places(made, name)) for name in pools}
         if needed == pools:
             return made, tuple(context.diagnostics)
         pools = needed
     return made, tuple(context.diagnostics)
-
-
-def _places(system: ir.System, name: str) -> int:
-    """How many identities of one type the whole state can hold at once."""
-    held = sum(_capacity(variable.type, name) for variable in system.variables)
-    return held + max((_carried(action, name) for action in system.actions), default=0)
-
-
-def _carried(action: ir.Action, name: str) -> int:
-    """How many more one step can hold in its locals and draw in one statement."""
-    parts = [part for statement in action.body for part in walk(statement)]
-    carried = sum(_capacity(kind, name) for _, kind in action.parameters)
-    carried += sum(_capacity(part.type, name) for part in parts if isinstance(part, ir.Let))
-    carried += sum(_capacity(part.domain.type, name) for part in parts if isinstance(part, ir.Choose | ir.ForEach))
-    return carried + sum(1 for part in parts if isinstance(part, ir.Fresh))
-
-
-def _capacity(kind: ty.Type, name: str) -> int:
-    match kind:
-        case ty.Identity(found, _):
-            return int(found == name)
-        case ty.Option(element):
-            return _capacity(element, name)
-        case ty.Map(key, value):
-            return ty.cardinality(key) * _capacity(value, name)
-        case ty.Record(_, fields):
-            return sum(_capacity(field, name) for _, field in fields)
-        case ty.Sequence(element, capacity) | ty.Bag(element, capacity):
-            return capacity * _capacity(element, name)
-        case _:
-            return 0
-
-
-def _uncounted(kind: ty.Type, name: str) -> bool:
-    """Whether the type holds a set of identities, or a map over them."""
-    match kind:
-        case ty.Set(element):
-            return _capacity(element, name) > 0
-        case ty.Map(key, value):
-            return _capacity(key, name) > 0 or _uncounted(value, name)
-        case ty.Record(_, fields):
-            return any(_uncounted(field, name) for _, field in fields)
-        case ty.Option(element) | ty.Sequence(element, _) | ty.Bag(element, _):
-            return _uncounted(element, name)
-        case _:
-            return False
 
 
 class _Elaboration:
@@ -287,7 +241,7 @@ class _Elaboration:
         """Errors: `HA116` a pool of unstated size whose identities are held in sets, which hold any number."""
         name = written.name.text
         for variable in self.context.variables.values():
-            if written.size is None and _uncounted(variable.type, name):
+            if written.size is None and uncounted(variable.type, name):
                 message = f"{variable.name} can hold any number of {name}s, so their pool needs a size"
                 hint = f"write `identity {name} up to N`"
                 raise error("HA116", message, written.span, hint)
@@ -303,9 +257,10 @@ class _Elaboration:
         initial: tuple[ir.Statement, ...],
     ) -> ir.System:  # fmt: skip
         context = self.context
-        actions = tuple(_finished(context, action) for action in context.actions)
+        actions = tuple(finished(context, action) for action in context.actions)
         actions = tuple(action for action in actions if action.guard != ir.FALSE)
         written = list(self.of(d.Setting))
+        name_bounds(context, actions)
         values = {one.name.text: settings.show_setting(context.constants[one.name.text]) for one in written}
         assumed = tuple(
             (one.name.text, one.text)
@@ -327,27 +282,3 @@ class _Elaboration:
             bounds=tuple(context.bounds.items()),
             faults=tuple(lines),
         )
-
-
-def _finished(context: Context, action: ir.Action) -> ir.Action:
-    """The action with halts told as what a crash does, and everything known folded."""
-    body = fold_body(_without_halts(context, action.body))
-    return ir.Action(
-        action.name, action.parameters, fold(action.guard), body, action.kind, action.actor, action.peer,
-        action.handler, action.description, action.source, action.line,
-    )  # fmt: skip
-
-
-def _without_halts(context: Context, body: tuple[Any, ...]) -> tuple[ir.Statement, ...]:
-    made: list[ir.Statement] = []
-    for statement in body:
-        match statement:
-            case Halt(_, kind, node):
-                made.extend(crash_effects(context, kind, node))
-            case ir.If(condition, then, otherwise):
-                made.append(ir.If(condition, _without_halts(context, then), _without_halts(context, otherwise)))
-            case ir.ForEach(variable, domain, inner):
-                made.append(ir.ForEach(variable, domain, _without_halts(context, inner)))
-            case _:
-                made.append(statement)
-    return tuple(made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -161,7 +162,7 @@ def _libraries(file: d.File, path: str, read: Reader | None) -> tuple[tuple[d.De
     waiting = [(name, span, path) for name, span in file.uses]
     while waiting:
         name, span, by = waiting.pop(0)
-        full = str(PurePosixPath(by).parent / name)
+        full = posixpath.normpath(PurePosixPath(by).parent / name)
         if full in seen:
             continue
         seen.add(full)
