@@ -27,7 +27,7 @@ OPERANDS = {"NAME", "NUMBER", "TRUE", "FALSE", "NONE", "RPAR", "RSQB", "RBRACE",
 LINED_UP = {"EQUAL", "TEXT", "NAME", "CHECK", "EXPECT", "WITH"}
 """What may be lined up in a column, after an operand or one of `ENDS`."""
 ENDS = OPERANDS | {"TEXT", "ON", "OFF", "BOOL", "HOLD", "VIOLATED"}
-JOINING = {"and", "or", "implies", "union", "intersect", "minus", "with", "without", "+", "-", "*"}
+JOINING = {"and", "or", "implies", "union", "intersect", "minus", "with", "without", "+", "-", "*", "~>"}
 """A line that begins with one of these goes on an expression: deeper than the line the expression begins."""
 COLUMN_MAX = 60
 GAP = re.compile(r"#[^\n]*|\n")
