@@ -18,7 +18,6 @@ from hacheck.model.language.messages import kind_of
 from hacheck.model.language.operations import conjunction
 from hacheck.model.language.resolve_types import number
 
-
 LINKS = ("cut", "cut one way", "isolate", "partition", "bridge")
 
 
