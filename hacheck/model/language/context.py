@@ -187,8 +187,14 @@ class Scope:
     answer: Answer | None = None
     """What `answer` does, in a served operation."""
 
+    failed: tuple[tuple[str, SpecError], ...] = ()
+    """Locals whose declaration is faulty, and why."""
+
     def find(self, name: str) -> Bound | None:
-        """The innermost local of this name."""
+        """The innermost local of this name. Errors: those of its declaration."""
+        failure = next((why for known, why in self.failed if known == name), None)
+        if failure is not None:
+            raise failure
         return next((bound for known, bound in reversed(self.locals) if known == name), None)
 
     def bind(self, name: str, bound: Bound) -> Scope:

@@ -138,7 +138,7 @@ class Handler:
             try:
                 more, scope = self.plain(first, scope)
             except SpecError as failure:
-                statements.passed_over(first, failure, scope)
+                scope = statements.passed_over(first, failure, scope)
             else:
                 made.extend(more)
         if after is None:

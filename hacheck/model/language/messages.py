@@ -93,7 +93,10 @@ def send(written: t.Send, scope: Scope) -> tuple[ir.Statement, ...]:
     context = scope.context
     message = context.messages.get(written.message.text)
     if message is None:
-        hint = near(written.message.text, context.messages)
+        word = written.message.text
+        hint = near(word, context.messages)
+        if word in context.operations:
+            hint = f"`{word}` is an operation, which is called: `call {word}(…) at …`"
         raise error("HA103", f"there is no message `{written.message.text}`", written.message.span, hint)
     sender, receiver = kind_of(context, message.sender), kind_of(context, message.receiver)
     if scope.actor is None or scope.actor_kind != sender:

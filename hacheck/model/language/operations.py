@@ -72,7 +72,10 @@ def find(context: Context, name: t.Name) -> Operation:
     """The operation of this name. Errors: `HA103` when there is none."""
     declaration = context.operations.get(name.text)
     if declaration is None:
-        raise error("HA103", f"there is no operation `{name.text}`", name.span, near(name.text, context.operations))
+        hint = near(name.text, context.operations)
+        if name.text in context.messages:
+            hint = f"`{name.text}` is a message, which is sent and not answered: `send {name.text}(…) to …`"
+        raise error("HA103", f"there is no operation `{name.text}`", name.span, hint)
     caller, callee = kind_of(context, declaration.caller), kind_of(context, declaration.callee)
     request = ty.Record(name.text, fields_of(context, declaration.parameters, name.text))
     result = DONE if declaration.returns is None else resolve(context, declaration.returns, f"{name.text} result")

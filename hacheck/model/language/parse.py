@@ -14,7 +14,7 @@ from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput, Unexp
 
 from hacheck.model.language.build_declarations import build_file
 from hacheck.model.language.declarations import File
-from hacheck.model.language.diagnostics import Diagnostic, Span
+from hacheck.model.language.diagnostics import Diagnostic, Span, near
 from hacheck.model.language.tables import cache_folder, load_parser
 
 CHARACTERS_MAX = 1 << 20
@@ -117,7 +117,8 @@ def _shorten(text: str) -> str:
 
 
 def _hint(token: Token, failure: UnexpectedToken) -> str | None:
-    if token == "=" and "ASSIGN" in str(failure.accepts):
+    words = _words(failure)
+    if token == "=" and ":=" in words:
         return "an assignment is written `:=`"
     if token == "=" and {"EQ", "NE"} & set(failure.accepts or failure.expected):
         return "equality is written `==`"
@@ -129,7 +130,20 @@ def _hint(token: Token, failure: UnexpectedToken) -> str | None:
         and "NAME" in (failure.accepts or failure.expected)
     ):
         return f"`{token}` is a word of the language; choose another name"
-    return None
+    return near(str(token), [word for word in words if word.isalpha()])
+
+
+def _words(failure: UnexpectedInput) -> set[str]:
+    """The words and signs that could stand where the parser failed."""
+    patterns = {terminal.name: terminal.pattern for terminal in parser().terminals}
+    found = (patterns[name] for name in _accepted(failure) if name in patterns)
+    return {pattern.value for pattern in found if pattern.type == "str"}
+
+
+def _accepted(failure: UnexpectedInput) -> Iterable[str]:
+    """The kinds of token that could stand there; which attribute has them depends on the kind of failure."""
+    kinds = ("accepts", "expected", "allowed")
+    return next((found for kind in kinds if (found := getattr(failure, kind, None))), ())
 
 
 PLAIN = {
@@ -142,9 +156,7 @@ PLAIN = {
 
 
 def _expected(failure: UnexpectedInput) -> str:
-    accepted: Iterable[str] = ()
-    for kind in ("accepts", "expected", "allowed"):  # which of them there is depends on the kind of failure
-        accepted = accepted or getattr(failure, kind, None) or ()
+    accepted = _accepted(failure)
     patterns = {terminal.name: terminal.pattern for terminal in parser().terminals}
     words = []
     for name in sorted(accepted):

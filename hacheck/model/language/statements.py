@@ -28,18 +28,20 @@ def body(written: t.Body, scope: Scope) -> Made:
             more, scope = simple(statement, scope)
             made.extend(more)
         except SpecError as failure:
-            passed_over(statement, failure, scope)
+            scope = passed_over(statement, failure, scope)
     return tuple(made)
 
 
-def passed_over(statement: t.Statement, failure: SpecError, scope: Scope) -> None:
-    """A faulty statement is reported, and the block goes on without it.
-
-    Errors: the same one again where the statement declares a name, whose uses would all be reported as unknown.
+def passed_over(statement: t.Statement, failure: SpecError, scope: Scope) -> Scope:
+    """A faulty statement is reported, and the block goes on without it; what uses a name that it declares is faulty
+    for the same reason and not reported again.
     """
     scope.context.collect(failure)
-    if isinstance(statement, t.Let | t.Choose) or (isinstance(statement, t.Call) and statement.result is not None):
-        raise failure
+    match statement:
+        case t.Let(name=name) | t.Choose(t.Binder(name=name)) | t.Call(result=t.Name() as name):
+            return replace(scope, failed=(*scope.failed, (name.text, failure)))
+        case _:
+            return scope
 
 
 def simple(written: t.Statement, scope: Scope) -> tuple[Made, Scope]:

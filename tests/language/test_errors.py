@@ -1,0 +1,103 @@
+"""What is said about a wrong text: as many errors as there are, where they are, and what to write instead."""
+
+from __future__ import annotations
+
+import pytest
+
+from hacheck.model.language import Diagnostic, load
+
+HEAD = 'system A "x"\nnode Server[2] symmetric { mode: { idle, active } = idle  n: 0..3 = 0 }\n'
+
+
+def found(body: str) -> list[tuple[str, str, str]]:
+    """Code, the text it is about, and the hint of each diagnostic."""
+    text = HEAD + body
+    return [(one.code, text[one.span.start : one.span.end], one.hint or "") for one in diagnostics(body)]
+
+
+def diagnostics(body: str) -> tuple[Diagnostic, ...]:
+    return load(HEAD + body, "a.ha").diagnostics
+
+
+def test_every_wrong_statement_of_a_body_is_reported_once() -> None:
+    body = """action go(s: Server) do
+  s.mod := active
+  let x = s.mode + 1
+  s.n := x
+  if s.mode == actve then s.n := true
+  step later:
+  s.n := x + y
+  send nothing() to s
+"""
+    assert [(code, at) for code, at, _ in found(body)] == [
+        ("HA103", "mod"),
+        ("HA104", "s.mode"),
+        ("HA103", "actve"),
+        ("HA103", "nothing"),
+    ]
+
+
+def test_errors_of_several_declarations_are_reported_together() -> None:
+    body = """action one(s: Server) when s.n do s.n := 1
+define wrong(s: Server) = s.mode + 1
+invariant two: every s: Server satisfies s.k == 0
+transition three: old(Server) == 1
+check four expect five violated
+"""
+    assert {code for code, _, _ in found(body)} == {"HA103", "HA104"}
+    assert len(found(body)) >= 4
+
+
+def test_one_slip_does_not_hide_the_next() -> None:
+    body = """action one(s: Server) do s.n = 1
+invariant two: at most one s: Server s.n == 1
+reachable three: some s: Server where s.n == 2
+action four(s: Server) when s.n = 1 do s.n := 2
+"""
+    assert found(body) == [
+        ("HA005", "=", "an assignment is written `:=`"),
+        ("HA005", "s", ""),
+        ("HA005", "=", "equality is written `==`"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "about", "hint"),
+    [
+        ("node Other[2] symetric { }", "symetric", "did you mean `symmetric`?"),
+        ("action go(s: Server) do n := 1", "n", None),
+        ("action go(s: Server) when n == 0 do s.n := 1", "n", "a field is written with its node: `s.n`"),
+        ("invariant i: no s: Server where s.mode == activ", "activ", "did you mean `active`?"),
+        ("invariant i: no s: Sever where s.n == 1", "Sever", "did you mean `Server`?"),
+        ("message m() from Server to Server\naction go(s: Server) do call m() at other(s)", "m", "is a message"),
+        ("operation m() from Server to Server\naction go(s: Server) do send m() to other(s)\n"
+         "serve m() at s from t do s.n := 1", "m", "is an operation"),
+        ("node S { o: 0..3? = none }\naction go(s: S) when s.o == 1 and s.o + 1 == 2 do s.o := 1", "s.o", "sets are"),
+        ("invariant i: no s: Server where s == Server(1)", "Server(1)", "ranked"),
+        ("node S { a: 0..3 = 0 }\naction go(s: S) do other(s).a := 1", ".", None),
+        ('invariant i "never closed: true', '"', 'add `"`'),
+    ],
+)  # fmt: skip
+def test_error_says_where_and_what_to_write(body: str, about: str, hint: str | None) -> None:
+    (_, at, said), *_ = found(body)
+    assert at == about
+    assert hint is None or hint in said
+
+
+def test_second_declaration_points_at_the_first() -> None:
+    (one,) = diagnostics("message m() from Server to Server\nmessage m() from Server to Server")
+    text = HEAD + "message m() from Server to Server\nmessage m() from Server to Server"
+    ((span, words),) = one.labels
+    assert (text[span.start : span.end], words) == ("m", "first here")
+    assert span.start < one.span.start
+
+
+def test_knowledge_hidden_in_a_definition_points_at_its_use() -> None:
+    body = "define alone(s: Server) = not up(other(s))\naction go(s: Server) when alone(s) do s.n := 1"
+    (one,) = diagnostics(body)
+    ((span, words),) = one.labels
+    assert ((HEAD + body)[span.start : span.end], words) == ("alone(s)", "used here")
+
+
+def test_faulty_definition_is_found_though_nobody_uses_it() -> None:
+    assert found("define half(s: Server) = s.n and true")[0][:2] == ("HA104", "s.n")
