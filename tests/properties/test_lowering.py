@@ -4,20 +4,40 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 
 from hacheck.checker.explicit.program import Code, Wanted, generate
-from hacheck.model.ir import System
+from hacheck.model.ir import (
+    TRUE,
+    Action,
+    ActionKind,
+    Assign,
+    Binary,
+    Constant,
+    If,
+    Require,
+    Statement,
+    StateVariable,
+    System,
+    Target,
+    Variable,
+)
 from hacheck.model.lowering.layout import pack, unpack
-from hacheck.model.lowering.system import lower
+from hacheck.model.lowering.system import block_size, lower
+from hacheck.model.lowering.text import layout_text, lowered_text
 from hacheck.model.runs import State
 from hacheck.model.semantics import CutShort, EvaluationFault, Interpreter, Taken
+from hacheck.model.types import Range
 from tests.models.quorum_election import quorum_election
 from tests.strategies import seeded_system, systems
 
 STATES_MAX = 60
+
+# What the actions of `long_action` have in common behind their body: kind, actor, peer, handler, words, source, line.
+NOBODYS: tuple[ActionKind, None, None, str, str, str, int] = ("protocol", None, None, "long", "", "", 0)
 
 
 @given(systems())
@@ -117,3 +137,52 @@ def generated_outcomes(code: Code, packed: int) -> Counter[tuple[object, ...]]:
     )
     steps.update((instances[index].action, instances[index].arguments, "no step") for index in stopped)
     return steps
+
+
+def test_lowered_form_reads_like_the_model() -> None:
+    system = quorum_election(2, 1, 0)
+    lowered = lower(system, Interpreter(system).initial_states())
+    text = lowered_text(lowered)
+    assert "DropReq(i: Replica 1, j: Replica 2) when req[1][2]\n  step req[1][2] := 0\n" in text
+    # without crashes every replica is always up, and none sends to itself
+    assert layout_text(lowered.layout).startswith("18 bits\n    0 +1   0..1      req[1][2]\n")
+
+
+@pytest.mark.parametrize("length", [50, 250])
+@pytest.mark.parametrize("shape", ["checked", "divided", "required"])
+def test_long_actions_are_lowered_in_linear_size(shape: str, length: int) -> None:
+    system = long_action(shape, length)
+    lowered = lower(system, Interpreter(system).initial_states())
+    assert sum(block_size(instance.block) for instance in lowered.instances) <= 30 * length
+    assert_same_outcomes(system, copies_max=4)
+
+
+def long_action(shape: str, length: int) -> System:
+    """One action of many statements on four bits, each of which may fail, divide the path, or block."""
+    bit = Range(0, 1)
+    bits = [Variable(f"bit{place}", bit) for place in range(4)]
+    one = Constant(1, Range(1, 1))
+    body: list[Statement] = []
+    for place in range(length):
+        a, b, c, d = (
+            bits[(place * factor + shift) % 4] for factor, shift in ((1, 0), (3, 1), (1, 2), (1, 3))
+        )
+        if shape == "checked":
+            body.append(
+                Assign(Target(a), Binary("-", one, Binary("*", b, Binary("-", Binary("+", c, d), a))))
+            )
+        elif shape == "divided":
+            body.append(If(Binary("==", a, b), (Assign(Target(c), b),), (Assign(Target(d), one),)))
+        else:
+            body.append(Assign(Target(a), Binary("-", one, b)))
+            body.append(Require(Binary("or", Binary("==", a, b), Binary("==", c, Constant(place % 2, bit)))))
+    flips = [
+        Action(f"flip{place}", (), TRUE, (Assign(Target(at), Binary("-", one, at)),), *NOBODYS)
+        for place, at in enumerate(bits)
+    ]
+    return replace(
+        quorum_election(2, 1, 0),
+        variables=tuple(StateVariable(at.name, bit, 0, None, "shared") for at in bits),
+        actions=(Action("long", (), TRUE, tuple(body), *NOBODYS), *flips),
+        properties=(),
+    )

@@ -15,6 +15,7 @@ from hacheck.checker.explicit.deciding import Alternatives, Guarded, Tree, decid
 from hacheck.checker.explicit.printing import Lines, Outcomes, indented, print_block
 from hacheck.checker.explicit.spelling import Speller, condition, conjunction, is_leaf, is_test
 from hacheck.model.lowering.blocks import Block, Branch, Emit, Instance, Lowered, Stopped
+from hacheck.model.lowering.depth import room_for_nesting
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.path import branch
 from hacheck.model.lowering.rewriting import replaced
@@ -209,13 +210,16 @@ class Code:
 
 def generate(lowered: Lowered, wanted: Wanted) -> Code:
     """The program of a lowered system. Cost: linear in the size of the lowered form."""
-    names = dict.fromkeys(text for instance in lowered.instances for text in cut_names(instance.block))
+    with room_for_nesting():
+        names = dict.fromkeys(text for instance in lowered.instances for text in cut_names(instance.block))
     bounds = {name: place for place, name in enumerate(names)}
-    expanding = compiled(expansion_source(lowered, wanted, bounds), f"expansion of {lowered.system.name}")
+    with room_for_nesting():
+        expanding = compiled(expansion_source(lowered, wanted, bounds), f"expansion of {lowered.system.name}")
 
     @cache
     def listing() -> tuple[Callable[..., None], ...]:
-        return tuple(compiled(listing_source(lowered), f"successors of {lowered.system.name}").values())
+        with room_for_nesting():
+            return tuple(compiled(listing_source(lowered), f"successors of {lowered.system.name}").values())
 
     return Code(
         lowered,

@@ -10,6 +10,7 @@ from hacheck.model.lowering.blocks import Block
 from hacheck.model.lowering.expressions import evaluate
 from hacheck.model.lowering.facts import simplify
 from hacheck.model.lowering.graph import Graph
+from hacheck.model.lowering.keeping import kept
 from hacheck.model.lowering.layout import Group, Place, Series
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.operations import misfits, retyped
@@ -34,24 +35,32 @@ def assign(
     indices, kind = _indices(scope, root.type, whole, keys)
     for check in misfits(graph, kind, value, graph.one, name):
         scope.demand(check)
-    fitted = normal(graph, kind, retyped(graph, type_of(statement.value), kind, value))
+    before, fitted = kept(
+        context, kind, normal(graph, kind, retyped(graph, type_of(statement.value), kind, value))
+    )
     sure = harmless(context, path, scope.checks)
     if isinstance(root, Local):
         stored = _put(graph, root.type, scope.locals[name][1], indices, fitted)
         local = (scope.locals[name][0], stored)
         if sure:
-            return Going(path.binding({**path.locals, name: local}), rest)
+            return Going(path.binding({**path.locals, name: local}), rest, before)
         return checked(
-            context, path, scope.checks, lambda after: go(after.binding({**after.locals, name: local}))
+            context,
+            path,
+            scope.checks,
+            lambda after: before + go(after.binding({**after.locals, name: local})),
         )
     place = context.places[name]
     if sure and all(index.is_const for index in indices):
         for index in indices:
             assert isinstance(place, Group | Series), f"part of {place}"
             place = place.items[index.number]
-        return Going(_written(context, path, graph.one, place, fitted), rest)
+        return Going(_written(context, path, graph.one, place, fitted), rest, before)
     return checked(
-        context, path, scope.checks, lambda after: _store(context, after, place, indices, fitted, go, last)
+        context,
+        path,
+        scope.checks,
+        lambda after: before + _store(context, after, place, indices, fitted, go, last),
     )
 
 

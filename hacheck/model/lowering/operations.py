@@ -25,7 +25,7 @@ from hacheck.model.lowering.values import (
     rebase_mask,
     rebase_maybe,
 )
-from hacheck.model.types import Bag, Map, Option, Range, Record, Sequence, Set, Type, cardinality, is_scalar
+from hacheck.model.types import Bag, Map, Option, Range, Record, Sequence, Set, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,9 +294,3 @@ def size_of(graph: Graph, value: Sym) -> Node:
         return value.length
     assert isinstance(value, Mask), f"size of {value}"
     return graph.popcount(value.node)
-
-
-def element_count(kind: Type) -> int:
-    """How many values a scalar type has."""
-    assert is_scalar(kind), f"{kind} is no scalar"
-    return cardinality(kind)

@@ -113,10 +113,11 @@ Work: TypeAlias = "tuple[Statement | Turn | Leave | End, Work] | None"
 
 @dataclass(frozen=True, slots=True)
 class Going:
-    """A path that goes on as one, and its work."""
+    """A path that goes on as one, its work, and what is done before."""
 
     path: Path
     work: Work
+    before: Block = ()
 
 
 def push(statements: tuple[Statement | Turn | Leave | End, ...], rest: Work) -> Work:

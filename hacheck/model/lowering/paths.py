@@ -27,7 +27,7 @@ from hacheck.model.lowering.values import (
     rebase_mask,
     rebase_maybe,
 )
-from hacheck.model.types import Map, Option, Record, Sequence, Type, cardinality
+from hacheck.model.types import Map, Option, Record, Sequence, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +160,6 @@ def field_place(kind: Type, name: str) -> int:
     """Which part of a record a field is."""
     assert isinstance(kind, Record), f"field {name} of {kind}"
     return [label for label, _ in kind.fields].index(name)
-
-
-def key_count(kind: Type) -> int:
-    """How many parts a map has."""
-    assert isinstance(kind, Map), f"keys of {kind}"
-    return cardinality(kind.key)
 
 
 __all__ = [

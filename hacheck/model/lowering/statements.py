@@ -16,6 +16,7 @@ from hacheck.model.lowering.blocks import Block, Emit, Stopped, Update
 from hacheck.model.lowering.collecting import bindings
 from hacheck.model.lowering.expressions import evaluate, truth
 from hacheck.model.lowering.facts import simplify
+from hacheck.model.lowering.keeping import kept
 from hacheck.model.lowering.merging import join
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.operations import misfits, retyped
@@ -39,11 +40,13 @@ from hacheck.model.typing import type_of
 
 def run(context: Context, path: Path, work: Work) -> Block:
     """The block that does the work from here on. Straight stretches are a loop; only what divides a path recurs."""
+    before: Block = ()
     while True:
         after = _step(context, path, work)
         if not isinstance(after, Going):
-            return after
+            return before + after
         path, work = after.path, after.work
+        before += after.before
 
 
 def _step(context: Context, path: Path, work: Work) -> Going | Block:
@@ -114,10 +117,11 @@ def _let(context: Context, path: Path, item: Let, rest: Work) -> Going | Block:
     for check in misfits(context.graph, item.type, value, context.graph.one, item.name):
         scope.demand(check)
     fitted = normal(context.graph, item.type, retyped(context.graph, type_of(item.value), item.type, value))
-    after = path.binding({**path.locals, item.name: (item.type, fitted)})
+    before, safe = kept(context, item.type, fitted)
+    after = path.binding({**path.locals, item.name: (item.type, safe)})
     if harmless(context, after, scope.checks):
-        return Going(after, rest)
-    return checked(context, after, scope.checks, lambda known: run(context, known, rest))
+        return Going(after, rest, before)
+    return checked(context, after, scope.checks, lambda known: before + run(context, known, rest))
 
 
 def _choose(context: Context, path: Path, item: Choose, rest: Work) -> Block:

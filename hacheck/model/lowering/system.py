@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from hacheck.model.ir import Action, Binary, Expression, Require, Statement, System
 from hacheck.model.lowering.blocks import Block, Branch, Instance, Lowered
+from hacheck.model.lowering.depth import room_for_nesting
 from hacheck.model.lowering.expressions import truth
 from hacheck.model.lowering.graph import Graph
 from hacheck.model.lowering.layout import lay_out
@@ -47,8 +48,9 @@ def lower(system: System, initial: Sequence[State], copies_max: int = _COPIES_OF
         for index, action in enumerate(system.actions)
         for arguments in itertools.product(*(tuple(values(kind)) for _, kind in action.parameters))
     )
-    possible = tuple(instance for instance in instances if instance is not None)
-    return settled(Lowered(system, layout, graph, possible), initial)
+    with room_for_nesting():
+        possible = tuple(instance for instance in instances if instance is not None)
+        return settled(Lowered(system, layout, graph, possible), initial)
 
 
 def _instance_count(action: Action) -> int:
@@ -106,7 +108,11 @@ def lower_condition(lowered: Lowered, expression: Expression, on_steps: bool = F
 
 def block_size(block: Block) -> int:
     """The number of statements of a block, those of its branches included."""
-    return sum(
-        1 + (block_size(item.then) + block_size(item.otherwise) if isinstance(item, Branch) else 0)
-        for item in block
-    )
+    waiting, size = [block], 0
+    while waiting:
+        statements = waiting.pop()
+        size += len(statements)
+        for statement in statements:
+            if isinstance(statement, Branch):
+                waiting += (statement.then, statement.otherwise)
+    return size
