@@ -121,9 +121,9 @@ def test_every_bound_is_said_in_words() -> None:
 
 def test_library_in_a_folder_is_found_beside_the_file_that_uses_it() -> None:
     texts = {
-        "lib/one.ha": 'library One "x" use "deep/two.ha" use "../shared.ha"',
+        "lib/one.ha": 'library One "x" use "deep/two.ha" use "../common.ha"',
         "lib/deep/two.ha": 'library Two "x" define two = 2',
-        "shared.ha": 'library Shared "x" use "lib/one.ha" define three = 3',
+        "common.ha": 'library Shared "x" use "lib/one.ha" define three = 3',
     }
     text = 'system A "x" use "lib/one.ha" node S { v: 0..3 = two } invariant i: S.v < three'
     read = load(text, "spec.ha", texts.get)
