@@ -1,0 +1,38 @@
+"""What the language makes of every documented example, the portable engine explores as the interpreter does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hacheck.checker.engine import Limits
+from hacheck.checker.explicit.engine import PortableEngine
+from tests.language.examples import LIVENESS, STATES_MAX, Example, decide, examples, loaded
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [ROOT / "docs" / "language.md", *sorted((ROOT / "tests" / "language" / "cases").glob("*.md"))]
+EXAMPLES = [pytest.param(one, id=f"{path.stem}: {one.where}") for path in DOCUMENTS for one in examples(path)]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_engine_agrees_with_the_interpreter(example: Example) -> None:
+    read = loaded(example).specification
+    if read is None or "fault" in example.expected:
+        return
+    for check in (None, *read.checks):
+        system = read.instantiate(check=check.name if check else None).system
+        assert system is not None
+        verdicts, found = decide(system)
+        answer = PortableEngine().check(system, (), Limits(states_max=STATES_MAX), lambda _: True)
+        seen = answer.coverage
+        assert (seen.states, seen.transitions, seen.depth) == (found.states, found.transitions, found.depth)
+        assert dict(seen.cuts) == found.cuts
+        assert seen.action_counts == found.action_counts
+        for one in answer.properties:
+            kind = next(asked.kind for asked in system.properties if asked.name == one.name)
+            if kind in LIVENESS:
+                continue
+            assert (one.verdict == "violated") == (verdicts[one.name] == "violated"), one
+            if one.run is not None:
+                assert len(one.run.steps) == found.decided[one.name]
