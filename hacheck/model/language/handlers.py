@@ -103,7 +103,7 @@ class Handler:
         read: ir.Expression = ir.Index(target.root, self.actor)
         if wrapped:
             value, read = ir.Unary("some", value), ir.Unary("value", read)
-        return (ir.Assign(target, value),), Bound(read, target if changeable and not wrapped else None)
+        return (ir.Assign(target, value),), Bound(read, target if changeable else None)
 
     def plain(self, written: t.Statement, scope: Scope) -> tuple[Made, Scope]:
         """A statement in which no step ends."""

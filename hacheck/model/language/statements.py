@@ -90,8 +90,20 @@ def simple(written: t.Statement, scope: Scope) -> tuple[Made, Scope]:
 def _assign(written: t.Assign, scope: Scope) -> Made:
     target, kind, ghost = place(written.place, scope)
     _needs_room(written, target, kind)
+    wrapped = _is_wrapped(written.place, scope)
     value = elaborate(written.value, scope.seeing("all") if ghost else scope, kind)
-    return (ir.Assign(target, value),)
+    return (ir.Assign(target, ir.Unary("some", value) if wrapped else value),)
+
+
+def _is_wrapped(written: t.Place, scope: Scope) -> bool:
+    """Whether the place is a local kept between steps as an option, so that none of its identities stays held."""
+    bound = scope.find(written.root.text)
+    if bound is None or bound.target is None or not isinstance(bound.expression, ir.Unary):
+        return False
+    if written.path:
+        hint = "assign the whole local"
+        raise error("HA123", f"a part of `{written.root.text}` cannot be assigned between steps", written.span, hint)
+    return bound.expression.operator == "value"
 
 
 def _needs_room(written: t.Assign, target: ir.Target, kind: ty.Type) -> None:
