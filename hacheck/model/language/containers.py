@@ -9,7 +9,7 @@ from hacheck.model import types as ty
 from hacheck.model.language import tree as t
 from hacheck.model.language.context import Bound, Scope, describe
 from hacheck.model.language.diagnostics import error
-from hacheck.model.language.expressions import accepts, bind, coerce, elaborate
+from hacheck.model.language.expressions import VALUES_MAX, accepts, bind, coerce, elaborate
 from hacheck.model.typing import join, type_of
 
 
@@ -47,6 +47,8 @@ def _each(written: t.Each, scope: Scope, expected: ty.Type | None) -> ir.Express
     key = scope.context.rules.resolve(scope.context, written.key, written.name.text)
     if not ty.is_scalar(key):
         raise error("HA112", f"the key type of a map cannot be {describe(key)}", written.key.span)
+    if ty.cardinality(key) > VALUES_MAX:
+        raise error("HA112", f"a map over {ty.cardinality(key):,} keys is too large", written.key.span)
     unique = scope.context.fresh_name(written.name.text)
     inner = scope.bind(written.name.text, Bound(ir.Local(unique, key)))
     wanted = expected.value if isinstance(expected, ty.Map) and expected.key == key else None

@@ -158,11 +158,12 @@ class _Elaboration:
         for one in self._handlers():
             if points.halts(one):
                 context.crashing |= self._owner_name(one) & set(context.nodes)
-        for node in self.of(d.NodeDeclaration):
+        declared = [node for node in self.of(d.NodeDeclaration) if node.name.text in context.nodes]
+        for node in declared:
             for field in node.fields:
                 self.attempt(partial(declare_field, context, field, node))
         self.each(d.FieldDeclaration, lambda field: declare_field(context, field, None))
-        for node in self.of(d.NodeDeclaration):
+        for node in declared:
             for view in node.views:
                 self.attempt(partial(declare_view, context, view, node))
         self.attempt(lambda: faults.declare(context, found))

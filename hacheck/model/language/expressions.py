@@ -11,6 +11,8 @@ from hacheck.model.language.context import Bound, Scope, describe
 from hacheck.model.language.diagnostics import Span, error, near
 from hacheck.model.typing import type_of
 
+VALUES_MAX = 4_096
+"""How many values a bound variable or a parameter may range over."""
 COMPARED = {"<": ("<", False), "<=": ("<=", False), ">": ("<", True), ">=": ("<=", True)}
 COUNTING: dict[str, Any] = {
     "most": "majority",
@@ -275,6 +277,9 @@ def bind(written: t.Binder, where: t.Expression | None, scope: Scope) -> tuple[s
         kind = scope.context.rules.resolve(scope.context, written.type, written.name.text)
         if not ty.is_scalar(kind):
             raise error("HA112", f"a bound variable cannot range over all {describe(kind)}", written.span)
+        if ty.cardinality(kind) > VALUES_MAX:
+            message = f"{describe(kind)} has {ty.cardinality(kind):,} values; {VALUES_MAX:,} are gone through at most"
+            raise error("HA112", message, written.span, "make the range smaller")
     else:
         assert written.within is not None
         within = elaborate(written.within, scope)

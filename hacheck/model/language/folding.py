@@ -6,8 +6,28 @@ from typing import Any
 
 from hacheck.model import ir
 from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, evaluate
-from hacheck.model.rewrite import rebuild
-from hacheck.model.typing import type_of
+from hacheck.model.rewrite import parts, rebuild
+from hacheck.model.types import cardinality
+from hacheck.model.typing import extent, type_of
+
+WORK_MAX = 20_000
+"""How many values bound variables may take together in a part that is evaluated beforehand."""
+
+
+def _work(node: Any) -> int:
+    """About how many evaluations an expression takes."""
+    inner = 1 + sum(_work(part) for part in parts(node))
+    match node:
+        case (
+            ir.Quantified(domain=ir.Domain(kind, within, _))
+            | ir.SetOf(domain=ir.Domain(kind, within, _))
+            | ir.Extreme(domain=ir.Domain(kind, within, _))
+        ):
+            return inner * (cardinality(kind) if within is None else extent(type_of(within)))
+        case ir.MapOf():
+            return inner * cardinality(node.key)
+        case _:
+            return inner
 
 
 def fold(expression: Any) -> Any:
@@ -45,7 +65,7 @@ def _fold(node: Any) -> tuple[Any, frozenset[str] | None]:
         needed -= {node.variable}
     if isinstance(node, ir.Old):
         needed = None
-    if needed == frozenset() and not isinstance(node, ir.Constant):
+    if needed == frozenset() and not isinstance(node, ir.Constant) and _work(node) <= WORK_MAX:
         try:
             return ir.Constant(evaluate(node, Scope({}, ())), type_of(node)), needed
         except (EvaluationFault, BoundReached):

@@ -11,6 +11,7 @@ from hacheck.model.language import declarations as d
 from hacheck.model.language import locks, messages, operations
 from hacheck.model.language.context import Answer, Context, Scope
 from hacheck.model.language.diagnostics import error
+from hacheck.model.language.expressions import VALUES_MAX
 from hacheck.model.language.functions import is_connected
 from hacheck.model.language.handlers import Made
 from hacheck.model.language.operations import conjunction
@@ -58,6 +59,9 @@ def _action_head(context: Context, written: d.ActionDeclaration) -> Head:
         if not ty.is_scalar(kind):
             hint = "use `choose` for a part of a collection"
             raise error("HA112", "an action's parameters are scalars", parameter.type.span, hint)
+        if ty.cardinality(kind) > VALUES_MAX:
+            message = f"`{parameter.name.text}` has {ty.cardinality(kind):,} values; {VALUES_MAX:,} are tried at most"
+            raise error("HA112", message, parameter.type.span, "make the range smaller")
         if parameter.name.text in dict(parameters):
             raise error("HA101", f"`{parameter.name.text}` is declared twice", parameter.name.span)
         parameters.append((parameter.name.text, kind))

@@ -15,7 +15,7 @@ from hacheck.model.language.context import Bound, Context, Scope
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import elaborate
 from hacheck.model.language.functions import fill, is_connected, is_up, seeing_all
-from hacheck.model.language.resolve_types import number, resolve
+from hacheck.model.language.resolve_types import CAPACITY_MAX, number, resolve
 from hacheck.model.typing import type_of
 
 RECEIVED = "received$0"
@@ -43,6 +43,8 @@ def declare(context: Context, written: d.MessageDeclaration) -> None:
     capacity = 1 if written.capacity is None else number(context, written.capacity, "the number under way")
     if capacity < 1:
         raise error("HA111", f"a link that holds {capacity} messages carries none", written.span)
+    if capacity > CAPACITY_MAX:
+        raise error("HA111", f"a link holds at most {CAPACITY_MAX} messages", written.span)
     slot: ty.Type = ty.Option(payload)
     if capacity > 1 and written.order == "fifo":
         slot = ty.Sequence(payload, capacity)

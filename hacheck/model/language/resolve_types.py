@@ -11,6 +11,7 @@ from hacheck.model.language.expressions import elaborate
 from hacheck.model.language.folding import fold
 
 SET_ELEMENTS_MAX = 64
+CAPACITY_MAX = 256
 
 
 def number(context: Context, written: t.Expression, what: str) -> int:
@@ -62,6 +63,8 @@ def resolve(context: Context, written: t.TypeTree, name: str) -> ty.Type:
             capacity = number(context, written.limits[0], "a capacity")
             if capacity < 1:
                 raise error("HA111", f"a {written.kind} of at most {capacity} elements holds nothing", written.span)
+            if capacity > CAPACITY_MAX:
+                raise error("HA111", f"a {written.kind} holds at most {CAPACITY_MAX} elements", written.span)
             context.bounds[f"capacity of {name}"] = f"at most {capacity} in {name}"
             return ty.Sequence(element, capacity) if written.kind == "sequence" else ty.Bag(element, capacity)
 

@@ -152,6 +152,9 @@ def _unknown_properties(specification: Specification, system: ir.System) -> list
             if name.text not in known:
                 hint = near(name.text, known)
                 found.append(Diagnostic("HA142", f"there is no property `{name.text}`", name.span, hint=hint))
+            elif check.only and name.text not in check.only:
+                hint = f"add it: `only …, {name.text}`"
+                found.append(Diagnostic("HA142", f"`{name.text}` is not asked by this check", name.span, hint=hint))
     return found
 
 
