@@ -88,6 +88,8 @@ def test_damaged_specs(text: str, data: st.DataObject) -> None:
         (HEAD + "action f(s: S) do " + "if s.v then " * 5_000 + "s.n := 1", "HA006"),
         (HEAD + "action f(s: S) do " + "s.n := 1 " * 3_000, None),
         ("x" * 10_000_000, "HA001"),
+        (HEAD + "invariant i: in_flight()", "HA108"),
+        (HEAD + "invariant i: holds() or free() or time(S) or clock() or running() or up()", "HA108"),
         (HEAD + "invariant i: some x: 0..999_999_999 where x == 5", "HA112"),
         (HEAD + "invariant i: no x: 0..4000, y: 0..4000, z: 0..4000 where x + y + z == 99_999", None),
         (HEAD + "invariant i: (each k: 0..999_999_999 -> k)[1] == 1", "HA112"),

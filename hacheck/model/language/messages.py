@@ -190,22 +190,22 @@ def in_flight(written: t.Apply, scope: Scope) -> ir.Expression:
     """`in_flight(message)` or `in_flight(message, from, to)`: whether any is under way."""
     seeing_all(written, scope)
     context = scope.context
-    first, *ends = written.arguments
-    if not isinstance(first.value, t.Name) or first.value.text not in context.messages or len(ends) not in (0, 2):
-        hint = near(str(getattr(first.value, "text", "")), context.messages)
-        raise error(
-            "HA108", "`in_flight` takes a message, or a message, its sender and its receiver", written.span, hint
-        )
-    message = context.messages[first.value.text]
-    slot, _ = slot_type(context, message.name.text)
+    word, *ends = written.arguments or (t.Argument(None, written.name),)
+    first = word.value
+    if not isinstance(first, t.Name) or first.text not in context.messages or len(ends) not in (0, 2):
+        hint = near(first.text, context.messages) if isinstance(first, t.Name) else None
+        message = "`in_flight` takes a message, or a message, its sender and its receiver"
+        raise error("HA108", message, written.span, hint)
+    declared = context.messages[first.text]
+    slot, _ = slot_type(context, declared.name.text)
     empty = ir.Constant(ty.default(slot), slot)
-    kinds = kind_of(context, message.sender), kind_of(context, message.receiver)
+    kinds = kind_of(context, declared.sender), kind_of(context, declared.receiver)
     if ends:
         made = [elaborate(end.value, scope, kind) for end, kind in zip(ends, kinds, strict=True)]
-        return ir.Binary("!=", slot_of(context, message.name.text, made[0], made[1]), empty)
+        return ir.Binary("!=", slot_of(context, declared.name.text, made[0], made[1]), empty)
     names = context.fresh_name("from"), context.fresh_name("to")
     places = [ir.Local(name, kind) for name, kind in zip(names, kinds, strict=True)]
-    body: ir.Expression = ir.Binary("!=", slot_of(context, message.name.text, places[0], places[1]), empty)
+    body: ir.Expression = ir.Binary("!=", slot_of(context, declared.name.text, places[0], places[1]), empty)
     for name, kind in reversed(list(zip(names, kinds, strict=True))):
         body = ir.Quantified("some", name, ir.Domain(kind, None, None), body)
     return body
