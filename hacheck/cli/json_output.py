@@ -10,8 +10,9 @@
    "bounds": [{"name", "meaning", "cut_steps"}, …],
    "reductions": […], "never_happened": [action, …], "never_reached": {variable: [member, …]},
    "actions": {action: steps taken}, "fault": run or null,
-   "properties": [{"name", "kind", "description", "source", "verdict": "holds|violated|unknown|not-inductive",
-     "scope", "expected_verdict", "outcome", "run": [state 0, step 1, …] or null, "loop": n or null}, …]}]}
+   "properties": [{"name", "kind", "description", "source", "place": "file:line",
+     "verdict": "holds|violated|unknown|not-inductive", "scope", "expected_verdict", "outcome",
+     "run": [state 0, step 1, …] or null, "loop": n or null}, …]}]}
 ```
 
 `expected` is null where the check is undecided. The first element of a run is the initial state; each further
@@ -121,11 +122,11 @@ def verify_json(
         "system": specification.name,
         "exit_code": code,
         "not_run": list(not_run),
-        "checks": [check_json(result) for result in results],
+        "checks": [check_json(specification, result) for result in results],
     }
 
 
-def check_json(result: CheckResult) -> Json:
+def check_json(specification: Specification, result: CheckResult) -> Json:
     """One check."""
     system, coverage = result.system, result.answer.coverage
     meanings = dict(system.bounds)
@@ -152,7 +153,7 @@ def check_json(result: CheckResult) -> Json:
         "never_reached": {variable: list(members) for variable, members in coverage.unreached if members},
         "actions": action_counts(system, coverage.action_counts),
         "fault": None if fault is None else {"run": rows(system, fault), "message": fault_message(fault)},
-        "properties": [property_json(system, found) for found in result.properties],
+        "properties": [property_json(specification, system, found) for found in result.properties],
     }
 
 
@@ -164,7 +165,7 @@ def action_counts(system: System, counts: tuple[int, ...]) -> dict[str, int]:
     return totals
 
 
-def property_json(system: System, found: PropertyResult) -> Json:
+def property_json(specification: Specification, system: System, found: PropertyResult) -> Json:
     """One property with its run."""
     run = found.answer.run
     return {
@@ -172,6 +173,7 @@ def property_json(system: System, found: PropertyResult) -> Json:
         "kind": found.asked.kind,
         "description": found.asked.description,
         "source": found.asked.source,
+        "place": specification.place_of(found.asked),
         "verdict": found.answer.verdict,
         "scope": found.answer.scope,
         "expected_verdict": found.expected,

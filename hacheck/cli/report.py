@@ -14,7 +14,8 @@ from rich.text import Text
 
 from hacheck.checker.verify import CheckResult, PropertyResult, unused_actions
 from hacheck.cli.console import Symbols, plural, seconds, symbols
-from hacheck.model.ir import Property
+from hacheck.cli.runs import run_title
+from hacheck.model.ir import Property, System
 
 if TYPE_CHECKING:
     from hacheck.model.language import Specification
@@ -44,15 +45,17 @@ def title(specification: Specification) -> RenderableType:
     return Group(line, Text(specification.description)) if specification.description else line
 
 
-def run_heading(console: Console, what: str, length: str, style: str, about: Property | None = None) -> RenderableType:
-    """What a run shows, how long it is, and what was asked in the words of the spec."""
+def run_heading(
+    console: Console, what: str, length: str, style: str, about: Property | None = None, place: str = ""
+) -> RenderableType:
+    """What a run shows, how long it is, and what was asked in the words of the spec, which has it at `place`."""
     mark = symbols(console).violated if style == "bad" else symbols(console).holds
     line = Text.assemble((f"{mark} {what}", style), f"  {length}")
-    if about is not None and about.description:
-        line.append(f"\n  {about.description}", style="quiet")
-    if about is not None and about.source:
-        line.append(f"\n  source: {about.source}", style="quiet")
-    return Padding(line, INDENT)
+    said = []
+    if about is not None:
+        said = [about.description, f"source: {about.source}" if about.source else ""]
+    more = [Padding(Text(words, style="quiet"), INDENT) for words in (*said, place) if words]
+    return Padding(Group(line, *more), INDENT)
 
 
 def heading(console: Console, name: str, description: str) -> RenderableType:
@@ -118,13 +121,14 @@ def properties(console: Console, result: CheckResult) -> RenderableType:
         cells = _cells(found)
         name, verdict, kind = (cell.ljust(width) for cell, width in zip(cells, widths, strict=False))
         line = Text.assemble((mark, style), " ", (name, "name"), "  ", (verdict, style), f"  {kind}")
-        scope = f"{scope_of(found)}{expectation(found)}"
+        scope = f"{scope_of(result.system, found)}{expectation(found)}"
         fits = 4 + sum(widths) + 8 + len(scope) <= console.width
         parts.append(line.append(f"  {scope}") if fits else line)
         if found.asked.description:
             parts.append(Padding(Text(found.asked.description, style="quiet"), INDENT))
         if not fits:
-            parts.append(Padding(Text("likewise" if scope == said else scope), INDENT))
+            same = scope == said and found.answer.run is None
+            parts.append(Padding(Text("likewise" if same else scope), INDENT))
             said = scope
     return Padding(Group(*parts), INDENT)
 
@@ -142,7 +146,7 @@ def _wide_properties(console: Console, result: CheckResult) -> RenderableType:
     for found in result.properties:
         mark, style = mark_of(found, symbols(console))
         name, verdict, kind = _cells(found)
-        whole = f"{scope_of(found)}{expectation(found)}"
+        whole = f"{scope_of(result.system, found)}{expectation(found)}"
         scope = "likewise" if whole == said and len(whole) > SCOPE_LONG else whole
         said = whole
         meaning = Text(found.asked.description, style="quiet")
@@ -177,19 +181,21 @@ def expectation(found: PropertyResult) -> str:
     return ", as expected" if found.outcome == "expected" else ", but a violation is expected"
 
 
-def scope_of(found: PropertyResult) -> str:
+def scope_of(system: System, found: PropertyResult) -> str:
     """How far the verdict reaches; for a run its length."""
     run = found.answer.run
     if run is None:
         return found.answer.scope.removeprefix("in no state of ")  # that much "unreachable" says already
-    length = f"in {plural(len(run.steps), 'step')}"
-    if run.loop is None:
-        return length
-    repeated = len(run.steps) - run.loop
-    return f"{length}, the last {repeated} for ever" if repeated else f"{length}, then nothing any more"
+    return f"in {run_title(system, run)}"
 
 
-def unused(result: CheckResult) -> RenderableType | None:
+def how_to_see(result: CheckResult) -> RenderableType:
+    """How to have the runs told of violations that were expected and therefore have one line only."""
+    words = f"to see the runs of expected violations: --check {result.check.name} --runs"
+    return Padding(Text(words, style="quiet"), (1, 0, 0, 2))
+
+
+def unused(specification: Specification, result: CheckResult) -> RenderableType | None:
     """Actions that never happened and modes never reached; nothing when there are none or too little was
     seen."""
     table = Table.grid(padding=(0, 2, 0, 0))
@@ -198,7 +204,9 @@ def unused(result: CheckResult) -> RenderableType | None:
     names = unused_actions(result)
     so_far = "" if result.answer.coverage.complete else " so far"
     if names:
-        table.add_row(f"never happened{so_far}", Text(", ".join(names)))
+        places = {action.name: specification.place_of(action) for action in reversed(result.system.actions)}
+        said = (f"{name} ({places[name]})" if places[name] else name for name in names)
+        table.add_row(f"never happened{so_far}", Text(", ".join(said)))
     for variable, members in result.answer.coverage.unreached:
         if members:
             table.add_row(f"never reached{so_far}", Text(f"{variable} = {', '.join(members)}"))

@@ -59,22 +59,6 @@ def full_run(console: Console, system: System, run: Run, about: Property | None)
     return Group(*parts)
 
 
-def short_run(console: Console, system: System, run: Run) -> RenderableType:
-    """The steps in one paragraph, without what they changed."""
-    marks = symbols(console)
-    text = Text()
-    for number, view in enumerate(tell(system, run), start=1):
-        if number > 1:
-            text.append(f" {marks.arrow} ", style="quiet")
-        if run.loop is not None and number == run.loop + 1:
-            text.append("for ever: ", style="loop")
-        if view.kind == "fault":
-            text.append(f"{marks.fault} ", style="fault")
-        where = f"{view.node} " if view.node else ""
-        text.append(where, style="node").append(view.call, style=STYLES.get(view.kind, ""))
-    return text
-
-
 @dataclass(frozen=True, slots=True)
 class Layout:
     """How a run is laid out, so that its parts line up."""

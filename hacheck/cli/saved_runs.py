@@ -100,15 +100,16 @@ def show_saved(
         sys.stdout.write(json.dumps(run_to_itf(system, run), indent=1) + "\n")
         return ExitCode.AS_EXPECTED
     about = next((item for item in system.properties if item.name == saved.property), None)
-    tell(output_console(no_color=no_color), system, saved, run, about)
+    place = "" if about is None else specification.place_of(about)
+    tell(output_console(no_color=no_color), system, saved, run, about, place)
     return ExitCode.AS_EXPECTED
 
 
-def tell(console: Console, system: System, saved: Saved, run: Run, about: Property | None) -> None:
+def tell(console: Console, system: System, saved: Saved, run: Run, about: Property | None, place: str) -> None:
     """The run with its title."""
     what = f"check {saved.check}" if saved.check else "a run"
     title = f"{system.name}, {what}" + (f", {saved.property}" if saved.property else "")
-    console.print(report.run_heading(console, title, runs.run_title(system, run), "good", about))
+    console.print(report.run_heading(console, title, runs.run_title(system, run), "good", about, place))
     console.print(runs.indented(runs.full_run(console, system, run, about), 2))
     console.print("\n  Replayed by the reference interpreter: every step is possible.", style="quiet")
 

@@ -19,6 +19,7 @@ from hacheck.model.ir import (
     System,
     Variable,
 )
+from hacheck.model.language.operations import OUTCOME
 from hacheck.model.runs import Run, Step
 from hacheck.model.show import show
 from hacheck.model.types import Map, Node, Type, Value
@@ -89,12 +90,23 @@ def call_of(action: Action, step: Step) -> str:
         elif isinstance(kind, Node):
             title = title.removesuffix(f" {kind.name}")
     choices = list(chosen(action.body))
-    if len(choices) == len(step.choices):
+    if choices and all(choice.domain.type == OUTCOME for choice in choices):
+        parts += outcomes(step.choices)
+    elif len(choices) == len(step.choices):
         for choice, value in zip(choices, step.choices, strict=True):
-            parts.append(argument(choice.name, choice.domain.type, value))
+            if choice.domain.type != OUTCOME or value != OUTCOME.members[0]:
+                parts.append(argument(choice.name, choice.domain.type, value))
     else:  # some were not made, or made several times: which is which depends on the state
         parts += [f"choosing {value}" for value in step.choices]
     return f"{title}({', '.join(parts)})" if parts else title
+
+
+def outcomes(values: tuple[Value, ...]) -> list[str]:
+    """How the calls of a step went, one after the other; nothing where all were answered, which is the rule."""
+    usual = OUTCOME.members[0]
+    if all(value == usual for value in values):
+        return []
+    return [f"{'call' if len(values) == 1 else 'calls'} {', '.join(str(value) for value in values)}"]
 
 
 def chosen(body: tuple[Statement, ...]) -> Iterator[Choose]:

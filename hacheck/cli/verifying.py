@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from hacheck.checker.engine import Engine, Limits, Progress
-from hacheck.checker.verify import CheckResult, Prepared, run_check, runs_of
+from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, run_check, runs_of
 from hacheck.cli import json_output, report, runs
 from hacheck.cli.console import error_console, output_console
 from hacheck.cli.engines import engine_named, memory_default
@@ -90,7 +90,6 @@ def run_checks(
 ) -> list[CheckResult]:
     """Runs one check after the other until all are done or the user interrupts."""
     results: list[CheckResult] = []
-    defaults = {parameter.name: parameter.default for parameter in specification.parameters}
     if not request.quiet:
         console.print(report.title(specification))
     with Interruption().watching() as interruption:
@@ -100,7 +99,7 @@ def run_checks(
             result = explore(request, engine, prepared, interruption)
             results.append(result)
             if not request.quiet or result.outcome != "expected":
-                show_result(request, console, result, defaults)
+                show_result(request, console, specification, result)
     return results
 
 
@@ -116,22 +115,30 @@ def explore(request: Request, engine: Engine, prepared: Prepared, interruption: 
         return run_check(prepared, engine, request.limits, tell, replay)
 
 
-def show_result(request: Request, console: Console, result: CheckResult, defaults: Mapping[str, str]) -> None:
+def show_result(request: Request, console: Console, specification: Specification, result: CheckResult) -> None:
     """Everything there is to say about one check."""
+    defaults = {parameter.name: parameter.default for parameter in specification.parameters}
     console.print()
     console.print(report.heading(console, result.check.name, result.check.description))
     console.print(report.facts(result, defaults))
     console.print()
     if result.properties:
         console.print(report.properties(console, result))
-    if (unused := report.unused(result)) is not None:
+        if not request.runs and any(is_short(found) for found in result.properties):
+            console.print(report.how_to_see(result))
+    if (unused := report.unused(specification, result)) is not None:
         console.print()
         console.print(unused)
-    show_runs(request, console, result)
+    show_runs(request, console, specification, result)
 
 
-def show_runs(request: Request, console: Console, result: CheckResult) -> None:
-    """The runs: surprises in full, expected violations in short, witnesses on request."""
+def is_short(found: PropertyResult) -> bool:
+    """Whether a run was found that is told only on request: that of an expected violation."""
+    return found.answer.verdict == "violated" and found.outcome == "expected" and found.answer.run is not None
+
+
+def show_runs(request: Request, console: Console, specification: Specification, result: CheckResult) -> None:
+    """The runs: surprises always, expected violations and witnesses on request."""
     fault = result.answer.fault
     if fault is not None:
         console.print()
@@ -141,20 +148,18 @@ def show_runs(request: Request, console: Console, result: CheckResult) -> None:
         console.print(runs.indented(runs.full_run(console, result.system, fault, None)))
     for found in result.properties:
         run = found.answer.run
-        if run is None or (found.asked.kind == "reachable" and not request.witnesses):
-            continue
         surprise = found.outcome == "unexpected"
+        wanted = request.witnesses if found.asked.kind == "reachable" else surprise or request.runs
+        if run is None or not wanted:
+            continue
         title = f"{found.asked.name}: {report.verdict_of(found)}{report.expectation(found)}"
+        place = specification.place_of(found.asked)
         length = f"in {runs.run_title(result.system, run)}"
-        heading = report.run_heading(console, title, length, "bad" if surprise else "good", found.asked)
+        heading = report.run_heading(console, title, length, "bad" if surprise else "good", found.asked, place)
         console.print()
         console.print(heading)
-        full = surprise or request.runs or found.asked.kind == "reachable"
         about = found.asked if found.answer.verdict == "violated" else None
-        told = (
-            runs.full_run(console, result.system, run, about) if full else runs.short_run(console, result.system, run)
-        )
-        console.print(runs.indented(told, 2 if full else 4))
+        console.print(runs.indented(runs.full_run(console, result.system, run, about), 2))
 
 
 def write_itf(folder: Path, results: list[CheckResult]) -> None:

@@ -13,6 +13,7 @@ from hacheck.cli.steps import call_of, tell
 from hacheck.cli.telling import Told, told_changes
 from hacheck.model.ir import TRUE, Action, Choose, Domain, System
 from hacheck.model.language import load
+from hacheck.model.language.operations import OUTCOME
 from hacheck.model.runs import Run, Step
 from hacheck.model.semantics import Interpreter, Taken
 from hacheck.model.types import Range
@@ -135,12 +136,6 @@ def test_the_title_counts_steps_and_faults() -> None:
     assert runs.run_title(PAIR, WEDGED) == "8 steps, 2 faults, the last 3 for ever"
 
 
-def test_in_short_a_run_is_one_paragraph_with_faults_and_loop_marked() -> None:
-    text = " ".join(printed(runs.short_run(Console(width=80), PAIR, WEDGED)).split())
-    assert text.startswith("Server 1 start → Server 1 take_over")
-    assert "→ ↯ Server 1 crash → for ever: Server 1 restart →" in text
-
-
 def test_a_terminal_without_unicode_gets_ascii() -> None:
     class Plain(StringIO):
         encoding = "ascii"
@@ -148,7 +143,6 @@ def test_a_terminal_without_unicode_gets_ascii() -> None:
     out = Plain()
     console = Console(file=out, width=80, theme=THEME)
     console.print(runs.full_run(console, PAIR, WEDGED, PROPERTIES[0]))
-    console.print(runs.short_run(console, PAIR, WEDGED))
     assert out.getvalue().isascii()
 
 
@@ -201,6 +195,15 @@ def test_choices_are_named_where_it_is_clear_which_is_which() -> None:
     assert call_of(action, Step(0, (1,), (2,), ())) == "draw(n = 2)"
     assert call_of(action, Step(0, (1,), (), ())) == "draw"
     assert call_of(action, Step(0, (1,), (2, 3), ())) == "draw(choosing 2, choosing 3)"
+
+
+def test_of_calls_only_what_is_unusual_is_told() -> None:
+    choice = Choose("outcome$7", Domain(OUTCOME, None, None))
+    action = Action("poll", (("s", SERVER),), TRUE, (choice,), "protocol", "s", None, "poll", "", "", 0)
+    assert call_of(action, Step(0, (1,), ("answered",), ())) == "poll"
+    assert call_of(action, Step(0, (1,), ("answered", "answered"), ())) == "poll"
+    assert call_of(action, Step(0, (1,), ("answer lost",), ())) == "poll(call answer lost)"
+    assert call_of(action, Step(0, (1,), ("not done", "answered"), ())) == "poll(calls not done, answered)"
 
 
 def test_a_call_is_made_taken_answered_and_heard_of(beat: System) -> None:

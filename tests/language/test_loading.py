@@ -121,13 +121,29 @@ def test_every_bound_is_said_in_words() -> None:
 
 def test_library_in_a_folder_is_found_beside_the_file_that_uses_it() -> None:
     texts = {
-        "lib/one.ha": 'library One "x" use "deep/two.ha" use "../common.ha"',
+        "lib/one.ha": 'library One "x" use "deep/two.ha" use "../common/base.ha"',
         "lib/deep/two.ha": 'library Two "x" define two = 2',
-        "common.ha": 'library Shared "x" use "lib/one.ha" define three = 3',
+        "common/base.ha": 'library Base "x" use "../lib/one.ha" define three = 3',
     }
     text = 'system A "x" use "lib/one.ha" node S { v: 0..3 = two } invariant i: S.v < three'
     read = load(text, "spec.ha", texts.get)
     assert read.diagnostics == ()
+
+
+def test_everything_declared_knows_its_line_and_a_library_s_its_file() -> None:
+    libraries = {"lib.ha": 'library L "x"\n\n\naction late(s: S) do s.v := true\n'}
+    text = (
+        'system A "x"\nuse "lib.ha"\n\nnode S { v: bool }\naction go(s: S)\n  do s.v := true\n'
+        "faults {\n  crash S\n}\ninvariant ok: true\nobserve gone of go shows v = n.v\ncheck default expect all hold\n"
+    )
+    specification = load(text, "spec.ha", libraries.get).specification
+    assert specification is not None
+    system = specification.instantiate().system
+    assert system is not None
+    places = {action.name: specification.place_of(action) for action in system.actions}
+    assert places == {"go": "spec.ha:5", "late": "lib.ha:4", "crash S": "spec.ha:8", "restart S": ""}
+    assert specification.place_of(system.properties[0]) == "spec.ha:10"
+    assert (system.observations[0].line, specification.checks[0].line) == (11, 12)
 
 
 def test_mistake_in_a_library_is_shown_there() -> None:

@@ -35,8 +35,9 @@ class Builder:
     def span(self, node: Node | Token) -> Span:
         """Where a node or a token of the parser stands."""
         if isinstance(node, Token):
-            return Span(self.path, node.start_pos or 0, node.end_pos or 0)
-        return Span(self.path, getattr(node.meta, "start_pos", 0), getattr(node.meta, "end_pos", 0))
+            return Span(self.path, node.start_pos or 0, node.end_pos or 0, node.line or 0)
+        start, end = getattr(node.meta, "start_pos", 0), getattr(node.meta, "end_pos", 0)
+        return Span(self.path, start, end, getattr(node.meta, "line", 0))
 
     def name(self, token: Token) -> t.Name:
         return t.Name(str(token), self.span(token))

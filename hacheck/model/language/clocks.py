@@ -104,7 +104,7 @@ def _own_tick(context: Context, kind: ty.Node, most: ir.Expression, written: d.C
     body = (ir.Assign(ir.Target(context.variable(f"clock.{kind.name}"), (node,)), later),)
     text = "a node's clock goes on"
     name = f"clock of {kind.name}"
-    return ir.Action(name, (("n", kind),), guard, body, "environment", None, None, "tick", text, "", written.span.start)
+    return ir.Action(name, (("n", kind),), guard, body, "environment", None, None, "tick", text, "", written.span.line)
 
 
 def function(written: t.Apply, scope: Scope) -> ir.Expression:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of one file: offsets in characters, `end` exclusive."""
+    """A stretch of one file: offsets in characters, `end` exclusive. `line`: the line it begins on, counted from 1;
+    0 where nobody has counted."""
 
     path: str
     start: int
     end: int
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,7 +169,7 @@ def _budgeted(context: Context, fault: Fault, action: ir.Action, limited: bool) 
         body = (*body, ir.Assign(ir.Target(left), ir.Binary("-", left, ONE)))
     return ir.Action(
         action.name, action.parameters, guard, body, "fault", action.actor, action.peer, action.handler,
-        action.description, action.source, fault.written.span.start,
+        action.description, action.source, fault.written.span.line,
     )  # fmt: skip
 
 

@@ -120,7 +120,7 @@ def restart(context: Context, kind: ty.Node, hook: d.RestartDeclaration | None) 
         body = (*body, *one_step(context, "restart", hook.body, scope, lambda _: ()))
         terms += [boolean(one, scope) for one in hook.clauses.when]
         terms += [boolean(one, scope.seeing("all")) for one in hook.clauses.only_after]
-        text, source, line = hook.clauses.text or text, hook.clauses.source, hook.span.start
+        text, source, line = hook.clauses.text or text, hook.clauses.source, hook.span.line
     down = ir.Unary("not", ir.Index(up, node))
     return ir.Action(
         f"restart {kind.name}",

@@ -30,7 +30,7 @@ def build(context: Context, written: d.PropertyDeclaration) -> ir.Property:
     )
     kind = KINDS.get(written.kind, written.kind)
     name, text, source = written.name.text, written.text, written.source
-    return ir.Property(name, kind, goal, premise, fairness, text, source, written.span.start)
+    return ir.Property(name, kind, goal, premise, fairness, text, source, written.span.line)
 
 
 def _handler(context: Context, name: Any) -> str:
@@ -65,4 +65,4 @@ def observation(context: Context, written: d.ObserveDeclaration) -> ir.Observati
             raise error("HA112", f"`{name.text}` cannot be shown as one value of a log line", name.span)
         fields.append((name.text, made))
     handlers = tuple(name.text for name in written.handlers)
-    return ir.Observation(written.event.text, handlers, condition, tuple(fields), written.span.start)
+    return ir.Observation(written.event.text, handlers, condition, tuple(fields), written.span.line)

@@ -18,6 +18,9 @@ from hacheck.model.language.unused import unused
 Reader = Callable[[str], str | None]
 """The text of a library by its path relative to the spec, or `None` when there is none."""
 
+NAMED = (d.ActionDeclaration, d.ReceiveDeclaration, d.PropertyDeclaration)
+"""The declarations that an action or a property of the model bears the name of."""
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -79,6 +82,18 @@ class Specification:
                 given.update({name.text: value for name, value in one.written.settings})
         given.update(settings or {})
         return Instance(*elaborate(self.file, self.declarations, given, Span(self.path, 0, 0)))
+
+    def place_of(self, item: ir.Action | ir.Property) -> str:
+        """Where an action or a property is declared: `spec/icestorm.ha:212`, or nothing if it is declared nowhere."""
+        if item.line == 0:
+            return ""
+        name = item.handler if isinstance(item, ir.Action) else item.name
+        paths = [
+            one.span.path
+            for one in self.declarations
+            if one.span.line == item.line and isinstance(one, NAMED) and one.name.text == name
+        ]
+        return f"{paths[0] if paths else self.path}:{item.line}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +214,7 @@ def _checks(file: d.File) -> tuple[tuple[Check, ...], list[Diagnostic]]:
                 only=tuple(name.text for name in one.only),
                 expect_violated=tuple(name.text for name in one.expect_violated),
                 by_request=one.by_request,
-                line=one.span.start,
+                line=one.span.line,
                 written=one,
             )
         )
