@@ -17,6 +17,9 @@ from hacheck.cli.guard import ExitCode
 from hacheck.cli.report import verdict_of
 
 STYLES = {"expected": "ok", "unexpected": "bad", "undecided": "warn"}
+NAMED_MAX = 2
+"""So many expected violations are named in the line of a check; of more there is the number."""
+
 LOUD = {"expected": "good", "unexpected": "bad", "undecided": "doubt"}
 
 
@@ -98,6 +101,8 @@ def remark(result: CheckResult) -> str:
     expected = [found for found in result.properties if found.expected == "violated"]
     if not expected:
         return "all hold" if len(result.properties) > 1 else "holds"
+    if len(expected) > NAMED_MAX:
+        return f"{len(expected)} violated, as expected"
     named = ", ".join(found.asked.name for found in expected)
     return f"{named} {verdict_of(expected[0]) if len(expected) == 1 else 'violated'}, as expected"
 
