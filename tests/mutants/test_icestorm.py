@@ -1,0 +1,323 @@
+"""HA IceStorm, and what breaks it: every check of the spec finds exactly what is pinned here, at its shortest length.
+
+Each check is explored once, in full, by the one test of its name; the table also has the near-misses: what must hold
+although something like it breaks. To spend no more than about 100 s of one core, five checks are explored in a smaller
+setting: `rejection_taken_for_success`, `idle_coordinator` and `no_majority` break the same there; in
+`any_coordinator_first` and `no_full_start` one property each (`one_coordinator`, `acknowledged_is_stored`) still holds
+with two generations. Checks that run by request are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+
+import pytest
+
+from hacheck.checker.engine import Limits
+from hacheck.checker.explicit.engine import PortableEngine
+from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, Question, run_check
+from hacheck.model.language import Specification, load
+from hacheck.model.semantics import replay
+from hacheck.shipped import directory
+
+
+@dataclass(frozen=True)
+class Found:
+    """What exploring a check finds.
+
+    `counts`: states, transitions, depth. `violated`: by property the steps of a shortest run, a loop included; `None`
+    for a `reachable` one that nothing reaches. `reached`: the same for those reached. `holds`: the names of all others.
+    `smaller`: settings explored instead of those of the check.
+    """
+
+    counts: tuple[int, int, int]
+    violated: dict[str, int | None] = field(default_factory=dict)
+    reached: dict[str, int] = field(default_factory=dict)
+    holds: str = ""
+    smaller: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def told(self) -> dict[str, str]:
+        """By property what is found of it, in words."""
+        broken = {name: f"violated{_length(steps)}" for name, steps in self.violated.items()}
+        met = {name: f"reached{_length(steps)}" for name, steps in self.reached.items()}
+        return {**broken, **met, **dict.fromkeys(self.holds.split(), "holds")}
+
+
+def _length(steps: int | None) -> str:
+    return "" if steps is None else f" in {steps} steps"
+
+
+PINNED: dict[str, Found] = {
+    "default": Found(
+        (402_790, 1_473_759, 66),
+        violated={
+            "acknowledged_survives": 28,
+            "deposed_never_acknowledges": 28,
+            "stamps_tell_databases_apart": 23,
+            "full_start_first": 14,
+            "majority_serves": 12,
+            "one_coordinator": 21,
+            "a_majority_serves": 7,
+            "one_view": 7,
+            "serving_replicas_agree": 26,
+            "reads_are_current": 18,
+        },
+        reached={"served": 10, "unknown_outcome": 12},
+        holds="acknowledged_is_stored stamps_never_fall minority_steps_down highest_id_leads",
+    ),
+    "smoke": Found(
+        (30, 105, 10),
+        reached={"served": 10},
+        holds="acknowledged_survives deposed_never_acknowledges stamps_never_fall full_start_first "
+        "majority_serves highest_id_leads one_coordinator reads_are_current",
+    ),
+    "any_coordinator_first": Found(
+        (253_755, 927_039, 53),
+        smaller=(("generations", "2"),),
+        violated={
+            "full_start_first": 14,
+            "majority_serves": 12,
+            "highest_id_leads": 7,
+            "a_majority_serves": 7,
+            "one_view": 7,
+            "reads_are_current": 18,
+        },
+        reached={"served": 10, "unknown_outcome": 20},
+        holds="acknowledged_survives acknowledged_is_stored deposed_never_acknowledges stamps_never_fall "
+        "stamps_tell_databases_apart minority_steps_down one_coordinator serving_replicas_agree",
+    ),
+    "power_failure": Found(
+        (124_274, 443_211, 60),
+        violated={
+            "full_start_first": 14,
+            "majority_serves": 12,
+            "one_coordinator": 21,
+            "a_majority_serves": 7,
+            "one_view": 7,
+            "reads_are_current": 18,
+        },
+        reached={"served": 10, "unknown_outcome": 20},
+        holds="acknowledged_survives acknowledged_is_stored deposed_never_acknowledges stamps_never_fall "
+        "stamps_tell_databases_apart minority_steps_down highest_id_leads serving_replicas_agree",
+    ),
+    "pause": Found(
+        (413_897, 1_563_583, 63),
+        violated={
+            "acknowledged_survives": 28,
+            "deposed_never_acknowledges": 28,
+            "stamps_tell_databases_apart": 23,
+            "full_start_first": 14,
+            "majority_serves": 12,
+            "one_coordinator": 17,
+            "a_majority_serves": 7,
+            "one_view": 7,
+            "serving_replicas_agree": 27,
+            "reads_are_current": 11,
+        },
+        reached={"served": 10, "unknown_outcome": 12},
+        holds="acknowledged_is_stored stamps_never_fall minority_steps_down highest_id_leads",
+    ),
+    "cut": Found(
+        (326_867, 1_302_016, 60),
+        violated={
+            "acknowledged_survives": 27,
+            "deposed_never_acknowledges": 27,
+            "stamps_tell_databases_apart": 23,
+            "full_start_first": 14,
+            "majority_serves": 12,
+            "one_coordinator": 18,
+            "a_majority_serves": 7,
+            "one_view": 7,
+            "serving_replicas_agree": 27,
+            "reads_are_current": 11,
+        },
+        reached={"served": 10, "unknown_outcome": 12},
+        holds="acknowledged_is_stored stamps_never_fall minority_steps_down highest_id_leads",
+    ),
+    "recovers": Found(
+        (2_503, 8_759, 40),
+        holds="majority_serves minority_steps_down",
+    ),
+    "split_calls": Found(
+        (116_715, 497_367, 79),
+        violated={
+            "full_start_first": 26,
+        },
+        reached={"served": 22},
+        holds="acknowledged_survives deposed_never_acknowledges stamps_never_fall",
+    ),
+    "hardened": Found(
+        (239_488, 882_922, 68),
+        violated={
+            "stamps_tell_databases_apart": 23,
+            "majority_serves": 12,
+            "one_coordinator": 22,
+            "a_majority_serves": 7,
+            "one_view": 7,
+            "serving_replicas_agree": 26,
+            "reads_are_current": 18,
+        },
+        reached={"served": 10, "unknown_outcome": 12},
+        holds="acknowledged_survives acknowledged_is_stored deposed_never_acknowledges "
+        "stamps_never_fall full_start_first minority_steps_down highest_id_leads",
+    ),
+    "hardened_pause": Found(
+        (272_076, 1_048_531, 57),
+        reached={"served": 10},
+        holds="acknowledged_survives acknowledged_is_stored deposed_never_acknowledges full_start_first",
+    ),
+    "hardened_cut": Found(
+        (225_368, 919_564, 57),
+        reached={"served": 10},
+        holds="acknowledged_survives acknowledged_is_stored deposed_never_acknowledges full_start_first",
+    ),
+    "as_released": Found(
+        (91_047, 348_732, 81),
+        violated={
+            "acknowledged_survives": 23,
+            "acknowledged_is_stored": 28,
+            "deposed_never_acknowledges": 23,
+            "stamps_never_fall": 6,
+            "stamps_tell_databases_apart": 10,
+            "full_start_first": 14,
+            "unknown_outcome": None,
+            "majority_serves": 12,
+            "one_coordinator": 21,
+            "a_majority_serves": 7,
+            "one_view": 7,
+            "reads_are_current": 18,
+        },
+        reached={"served": 10},
+        holds="minority_steps_down highest_id_leads serving_replicas_agree",
+    ),
+    "stamp_wiped": Found(
+        (58_942, 225_694, 60),
+        violated={
+            "acknowledged_survives": 30,
+            "acknowledged_is_stored": 28,
+            "stamps_never_fall": 6,
+        },
+    ),
+    "own_stamp_ignored": Found(
+        (24_017, 83_935, 76),
+        violated={
+            "acknowledged_survives": 37,
+            "stamps_never_fall": 24,
+        },
+        holds="deposed_never_acknowledges",
+    ),
+    "rejection_taken_for_success": Found(
+        (14_474, 52_132, 49),
+        smaller=(("crashes", "0"),),
+        violated={
+            "acknowledged_survives": 20,
+            "deposed_never_acknowledges": 20,
+        },
+    ),
+    "full_disk": Found(
+        (11_122, 40_348, 50),
+        holds="majority_serves",
+    ),
+    "full_disk_blocks": Found(
+        (11_514, 41_535, 41),
+        violated={
+            "majority_serves": 33,
+        },
+    ),
+    "idle_coordinator": Found(
+        (179_230, 661_837, 59),
+        smaller=(("generations", "2"),),
+        violated={
+            "minority_steps_down": 13,
+        },
+    ),
+    "no_majority": Found(
+        (16_518, 62_853, 49),
+        smaller=(("crashes", "0"),),
+        violated={
+            "acknowledged_survives": 24,
+            "deposed_never_acknowledges": 24,
+        },
+    ),
+    "no_full_start": Found(
+        (445_482, 1_692_273, 60),
+        smaller=(("generations", "2"),),
+        violated={
+            "acknowledged_survives": 17,
+            "deposed_never_acknowledges": 17,
+            "full_start_first": 7,
+        },
+        holds="acknowledged_is_stored",
+    ),
+}
+
+
+@cache
+def specification() -> Specification:
+    """The shipped spec. Cost: seconds, the first time."""
+    path = directory() / "icestorm.ha"
+    loaded = load(path.read_text(encoding="utf-8"), str(path))
+    assert loaded.specification is not None, loaded.diagnostics
+    return loaded.specification
+
+
+def explored(name: str) -> CheckResult:
+    """Explores a check of the spec; every run found is replayed by the reference interpreter."""
+    (check,) = (one for one in specification().checks if one.name == name)
+    instance = specification().instantiate(dict(PINNED[name].smaller), name)
+    assert instance.system is not None, instance.diagnostics
+    question = Question(name, check.description, check.settings, check.only, check.expect_violated)
+    prepared = Prepared(question, instance.system, check.only)
+    return run_check(prepared, PortableEngine(), Limits(), lambda _: True, replay)
+
+
+def words(result: PropertyResult) -> str:
+    """What was found of a property, in the words of `Found.told`."""
+    answer = result.answer
+    steps = None if answer.run is None else len(answer.run.steps)
+    if answer.verdict == "holds" and result.asked.kind == "reachable":
+        return f"reached{_length(steps)}"
+    return f"{answer.verdict}{_length(steps)}"
+
+
+def differences(pinned: dict[str, str], found: dict[str, str]) -> list[str]:
+    """What was found otherwise than pinned, one sentence for each property."""
+    missing = "not asked"
+    return [
+        f"{name}: pinned as {pinned.get(name, missing)}, found {found.get(name, missing)}"
+        for name in sorted({*pinned, *found})
+        if pinned.get(name) != found.get(name)
+    ]
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_check_finds_exactly_what_is_pinned(name: str) -> None:
+    pinned, result = PINNED[name], explored(name)
+    coverage = result.answer.coverage
+    assert coverage.complete, f"{name} stopped: {coverage.stopped}"
+    assert result.answer.fault is None, f"{name} has an error of the spec"
+    found = {one.asked.name: words(one) for one in result.properties}
+    wrong = differences(pinned.told, found)
+    assert not wrong, "\n".join([f"check {name}:", *wrong])
+    assert (coverage.states, coverage.transitions, coverage.depth) == pinned.counts
+
+
+def test_every_check_that_needs_no_request_is_pinned() -> None:
+    assert [check.name for check in specification().checks if not check.by_request] == list(PINNED)
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_spec_expects_what_is_pinned(name: str) -> None:
+    (check,) = (one for one in specification().checks if one.name == name)
+    pinned, expected = set(PINNED[name].violated), set(check.expect_violated)
+    assert pinned <= expected if PINNED[name].smaller else pinned == expected
+
+
+def test_missing_and_extra_violations_are_told() -> None:
+    pinned = Found((1, 1, 1), violated={"a": 3, "b": None}, holds="c").told
+    assert differences(pinned, {"a": "holds", "b": "violated", "c": "violated in 7 steps"}) == [
+        "a: pinned as violated in 3 steps, found holds",
+        "c: pinned as holds, found violated in 7 steps",
+    ]
