@@ -51,3 +51,9 @@ def formed(**settings: str) -> Cluster:
     cluster = replicas(**settings)
     form(cluster, 3, (1, 2))
     return cluster
+
+
+def alone(cluster: Cluster, node: int) -> bool:
+    """Whether a replica is inactive and a group of its own, as after its start and after recovery."""
+    replica = cluster[node]
+    return replica.mode == "inactive" and replica.coordinator is None and replica.members == frozenset()

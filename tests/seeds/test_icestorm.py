@@ -8,15 +8,9 @@ from __future__ import annotations
 import pytest
 
 from tests.seeds.driving import Cluster
-from tests.seeds.icestorm import change, commence, form, formed, gather, replicas, restart
+from tests.seeds.icestorm import alone, change, commence, form, formed, gather, replicas, restart
 
 EVERYONE = (1, 2, 3)
-
-
-def alone(cluster: Cluster, node: int) -> bool:
-    """Whether a replica is a group of its own, as after its start."""
-    replica = cluster[node]
-    return replica.mode == "inactive" and replica.coordinator is None and replica.members == frozenset()
 
 
 def without_first(coordinator: int = 3) -> Cluster:
