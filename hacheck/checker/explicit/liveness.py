@@ -3,6 +3,9 @@
 A violation is a fair run (`fairness` says what that is) that stays among the states where the goal does not hold:
 from the start for `eventually`, from a state where the premise holds for `leads_to`. It is shown as the shortest way
 into a fair set of such states and a loop there.
+
+Where such a run can reach a step that only a bound of the exploration forbids, nobody knows how it would go on: then
+the property is not said to hold.
 """
 
 from __future__ import annotations
@@ -24,6 +27,9 @@ from hacheck.model.lowering.system import lower_condition
 from hacheck.model.semantics import EvaluationFault, Interpreter
 
 
+BEYOND = "no run within the bounds avoids it for ever, but one passes a bound before its goal: raise that bound"
+
+
 @dataclass(frozen=True, slots=True)
 class _Graph:
     """The states in which the goal does not hold, with the steps between them. Vertices are places in `Log.order`;
@@ -32,6 +38,8 @@ class _Graph:
     edges: Edges
     enabled: list[int]
     inside: list[int]
+    cut: bytearray
+    """Where a step was not taken because it would have passed a bound."""
 
 
 def judge_liveness(code: Code, log: Log, asked: Property, scope: str) -> PropertyAnswer:
@@ -61,7 +69,10 @@ def judge_liveness(code: Code, log: Log, asked: Property, scope: str) -> Propert
         lambda vertex: part[vertex] in by_mark,
     )
     if walk is None:
-        return PropertyAnswer(asked.name, "holds", scope)
+        leaving = nearest(graph.edges, [(start, depths[start]) for start in starts], bad, lambda at: graph.cut[at] == 1)
+        if leaving is None:
+            return PropertyAnswer(asked.name, "holds", scope)
+        return PropertyAnswer(asked.name, "unknown", f"{BEYOND}; {scope}")
     entry = walk.vertices[-1]
     loop = fair_loop(graph.edges, graph.enabled, part, entry, by_mark[part[entry]], constraints)
     return _violated(code, log, asked, walk, loop)
@@ -83,6 +94,7 @@ def _graph(code: Code, log: Log, bad: bytearray, constraints: Constraints) -> _G
     place_of = {state: place for place, state in enumerate(log.order)}
     start, target, by = array("Q", [0]), array("I"), array("I")
     enabled = [0] * len(log.order)
+    cut = bytearray(len(log.order))
     for place, state in enumerate(log.order):
         if bad[place]:
             found: list[int] = []
@@ -91,6 +103,7 @@ def _graph(code: Code, log: Log, bad: bytearray, constraints: Constraints) -> _G
             for function in code.listing():
                 function(state, found.append, taken.append, stopped.append)
             able = 0
+            cut[place] = bool(stopped)
             for instance in stopped:
                 able |= constraints.taken_by[instance]
             for successor, instance in zip(found, taken, strict=True):
@@ -102,7 +115,7 @@ def _graph(code: Code, log: Log, bad: bytearray, constraints: Constraints) -> _G
             enabled[place] = able
         start.append(len(target))
     inside = [place for place in range(len(bad)) if bad[place]]
-    return _Graph(Edges(start, target, by), enabled, inside)
+    return _Graph(Edges(start, target, by), enabled, inside, cut)
 
 
 def _depths(log: Log) -> array[int]:
