@@ -45,6 +45,23 @@ def test_every_hacheck_command_is_understood(commands: tuple[str, ...]) -> None:
     assert [problem for line in lines if (problem := misunderstood(line))] == []
 
 
+def test_example_of_a_spec_prints_what_stands_below_it(root: Path, tmp_path: Path) -> None:
+    text = (root / "README.md").read_text(encoding="utf-8")
+    (spec,) = re.findall(r"^```ha\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    (tmp_path / "standby.ha").write_text(spec, encoding="utf-8")
+    command = [sys.executable, "-m", "hacheck", "verify", "standby.ha", "--runs"]
+    plain = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", env=plain, cwd=tmp_path, check=False)
+    assert run.returncode == 0, run.stderr
+    shown = FENCE.findall(text[text.index(spec) + len(spec) + 3 :])[0]
+    assert untimed(shown) in untimed(run.stdout)
+
+
+def untimed(text: str) -> str:
+    """The text without times and without blanks at the ends of lines."""
+    return re.sub(r"\b\d+(\.\d+)? s\b", "T s", "\n".join(line.rstrip() for line in text.splitlines())).strip()
+
+
 def misunderstood(arguments: str) -> str | None:
     """What in the arguments of a `hacheck` command the installed program does not know, if anything."""
     subcommand, *rest = shlex.split(arguments)
