@@ -26,7 +26,6 @@ from hacheck.model.lowering.layout import unpack
 from hacheck.model.lowering.system import lower_condition
 from hacheck.model.semantics import EvaluationFault, Interpreter
 
-
 BEYOND = "no run within the bounds avoids it for ever, but one passes a bound before its goal: raise that bound"
 
 
