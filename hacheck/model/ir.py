@@ -178,8 +178,8 @@ class Property:
 
     invariant: `goal` holds in every reachable state. step: on every step (`Old` reads the state before it).
     reachable: in some reachable state. eventually: on every fair run `goal` comes to hold. leads_to: on every fair
-    run, whenever `premise` holds then or later `goal` holds. deadlock: every state without a possible step of kind
-    protocol, network, environment or repair satisfies `goal`.
+    run, whenever `premise` holds then or later `goal` holds. deadlock: every state that no step
+    of kind protocol, network, environment or repair changes satisfies `goal`.
     """
 
     name: str

@@ -108,10 +108,11 @@ class Interpreter:
         return bool(self.value(asked.premise if asked.premise is not None else TRUE, state))
 
     def deadlocked(self, state: State) -> bool:
-        """Whether nothing but faults can happen here. A step that meets a bound, or an error of the spec, is
-        something that happens: the system itself would go on."""
+        """Whether nothing but faults can change anything here. A step that meets a bound, or an error of the spec,
+        is something that happens: the system itself would go on. A step that changes nothing (a lock tried in vain)
+        is nothing."""
         return not any(
-            action.kind != "fault" and any(True for _ in self.outcomes_of(index, state))
+            action.kind != "fault" and any(_changes(outcome, state) for outcome in self.outcomes_of(index, state))
             for index, action in enumerate(self.system.actions)
         )
 
@@ -164,6 +165,10 @@ class Interpreter:
                 yield CutShort(action, arguments, end.choices, end.bound)
             else:
                 yield Failed(StepFault(action, arguments, end.choices, end.message))
+
+
+def _changes(outcome: Outcome, state: State) -> bool:
+    return not isinstance(outcome, Taken) or outcome.step.state != state
 
 
 def instances(action: Action) -> Iterator[tuple[Value, ...]]:

@@ -137,7 +137,7 @@ PINNED: dict[str, Found] = {
         holds="acknowledged_is_stored stamps_never_fall minority_steps_down highest_id_leads",
     ),
     "recovers": Found(
-        (2_503, 8_759, 40),
+        (2_674, 9_454, 40),
         holds="majority_serves minority_steps_down",
     ),
     "split_calls": Found(
@@ -217,11 +217,11 @@ PINNED: dict[str, Found] = {
         },
     ),
     "full_disk": Found(
-        (11_122, 40_348, 50),
+        (12_162, 44_633, 51),
         holds="majority_serves",
     ),
     "full_disk_blocks": Found(
-        (11_514, 41_535, 41),
+        (12_376, 45_040, 45),
         violated={
             "majority_serves": 33,
         },

@@ -90,7 +90,7 @@ def expansion_source(lowered: Lowered, wanted: Wanted, bounds: dict[str, int]) -
     They add new states to the set behind `seen` and to the list behind `push`, and count steps by action and cuts by
     bound. `faults` gets the first (state, instance) whose step is an error of the spec, `hits[i]` the first
     (before, after) of which step condition i holds; `lively[k]` is set when the k-th state has a step
-    of the actions asked for.
+    of the actions asked for that changes it.
     """
     parts: Lines = []
     for number, group in enumerate(chunks(lowered)):
@@ -116,7 +116,7 @@ def _searching(lowered: Lowered, index: int, wanted: Wanted, bounds: dict[str, i
     def step(emit: Emit) -> Lines:
         return [
             f"c{action} += 1",
-            *alive,
+            *(f"if n != s: {line}" for line in alive),
             *watched(lowered, wanted, emit),
             "if n not in seen:",
             " add(n)",

@@ -102,6 +102,9 @@ def membership(written: t.Infix, scope: Scope) -> ir.Expression:
     if isinstance(written.right, t.Braces):
         item = elaborate(written.left, scope)
         kind = type_of(item)
+        if not ty.is_scalar(kind):
+            hint = "compare it with each of them: `x == a or x == b`"
+            raise error("HA112", f"a set cannot hold {describe(kind)}", written.span, hint)
         if isinstance(kind, ty.Range) and written.right.items:
             held = elaborate(written.right, scope)
             holder = type_of(held)
