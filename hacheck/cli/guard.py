@@ -3,6 +3,7 @@ traceback."""
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import sys
@@ -73,6 +74,12 @@ def _ending(body: Callable[[], ExitCode]) -> int:
     except KeyboardInterrupt:
         _say("interrupted")
         return int(ExitCode.UNDECIDED)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            _say_bug(error)
+            return int(ExitCode.OUR_BUG)
+        _say(f"cannot write the output: {error.strerror}")
+        return int(ExitCode.BAD_INPUT)
     except MemoryError:
         _say("out of memory; --memory sets a limit at which an exploration ends with what it has covered")
         return int(ExitCode.UNDECIDED)

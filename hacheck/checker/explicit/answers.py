@@ -40,9 +40,9 @@ def answer_of(explored: Explored) -> Answer:
     if log.faults:
         state, index = log.faults[0]
         fault = run_into_fault(code, way_to(code, log, [state]), index)
-    undecided = log.stopped
+    undecided = None if log.stopped is None else stopped_short(log, log.stopped)
     if undecided is None and fault is not None:
-        undecided = "a step is an error of the spec"
+        undecided = "not judged, because a step is an error of the spec"
     answers = tuple(_answer(explored, asked, undecided) for asked in questions.asked)
     return Answer(coverage_of(explored), answers, fault)
 
@@ -71,7 +71,7 @@ def _answer(explored: Explored, asked: Property, undecided: str | None) -> Prope
     system, log = explored.code.lowered.system, explored.log
     if asked.kind in ("eventually", "leads_to"):
         if undecided is not None:
-            return PropertyAnswer(asked.name, "unknown", stopped_short(log, undecided))
+            return PropertyAnswer(asked.name, "unknown", undecided)
         return judge_liveness(explored.code, log, asked, covered(system, explored.cuts))
     run = _hit(explored, asked.name)
     if run is not None:
@@ -83,7 +83,7 @@ def _answer(explored: Explored, asked: Property, undecided: str | None) -> Prope
     if without is not None:
         return PropertyAnswer(asked.name, "unknown", _valueless(explored, asked, without), without)
     if undecided is not None:
-        return PropertyAnswer(asked.name, "unknown", stopped_short(log, undecided))
+        return PropertyAnswer(asked.name, "unknown", undecided)
     scope = covered(system, explored.cuts)
     if asked.kind == "reachable":
         return PropertyAnswer(asked.name, "violated", f"in no state of {scope}")

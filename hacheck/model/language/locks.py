@@ -91,8 +91,12 @@ def acquire(written: t.Name, scope: Scope) -> tuple[ir.Expression, tuple[ir.Stat
     holder = holder_of(context, lock)
     kind = context.nodes[lock.holder.text]
     nobody, me = ir.Constant(None, ty.Option(kind)), ir.Unary("some", node)
-    free = disjunction(ir.Binary("==", holder, nobody), ir.Binary("==", holder, me))
+    mine: ir.Expression = ir.Binary("==", holder, me)
     name = lock.name.text
+    if lock.freed_late or lock.lease is not None:
+        # What the service still holds for a process that has ended is not this one's.
+        mine = conjunction(mine, ir.Index(context.variable(f"lock.{name}.believed"), node))
+    free = disjunction(ir.Binary("==", holder, nobody), mine)
     taken: list[ir.Statement] = [
         ir.Assign(ir.Target(context.variable(f"lock.{name}.holder")), me),
         ir.Assign(ir.Target(context.variable(f"lock.{name}.believed"), (node,)), ir.TRUE),

@@ -104,6 +104,9 @@ def _syntax_error(failure: UnexpectedInput, position: int, text: str, path: str)
         case UnexpectedCharacters():
             character = text[position]
             span = Span(path, position, position + 1)
+            if character in SPELLED_OUT:
+                hint = f"write `{SPELLED_OUT[character]}`"
+                return Diagnostic("HA004", f"the character {character!r} has no meaning here", span, hint=hint)
             if character == '"':
                 return Diagnostic("HA004", "this text has no closing quote on its line", span, hint='add `"`')
             hint = f"expected {_expected(failure)}"
@@ -145,6 +148,8 @@ def _accepted(failure: UnexpectedInput) -> Iterable[str]:
     kinds = ("accepts", "expected", "allowed")
     return next((found for kind in kinds if (found := getattr(failure, kind, None))), ())
 
+
+SPELLED_OUT = {"&": "and", "|": "or", "!": "not"}
 
 PLAIN = {
     "NAME": "a name",
