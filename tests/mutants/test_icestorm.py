@@ -51,10 +51,12 @@ def _length(steps: int | None) -> str:
 
 PINNED: dict[str, Found] = {
     "default": Found(
-        (402_790, 1_473_759, 66),
+        (1_131_597, 4_176_414, 70),
         violated={
             "acknowledged_survives": 28,
+            "acknowledged_is_stored": 37,
             "deposed_never_acknowledges": 28,
+            "stamps_never_fall": 32,
             "stamps_tell_databases_apart": 23,
             "full_start_first": 14,
             "majority_serves": 12,
@@ -65,7 +67,7 @@ PINNED: dict[str, Found] = {
             "reads_are_current": 18,
         },
         reached={"served": 10, "unknown_outcome": 12},
-        holds="acknowledged_is_stored stamps_never_fall minority_steps_down highest_id_leads",
+        holds="minority_steps_down highest_id_leads",
     ),
     "smoke": Found(
         (30, 105, 10),
@@ -148,28 +150,32 @@ PINNED: dict[str, Found] = {
         reached={"served": 22},
         holds="acknowledged_survives deposed_never_acknowledges stamps_never_fall",
     ),
+    "smallest_cure": Found(
+        (398_380, 1_457_931, 66),
+        smaller=(("updates", "1"),),
+        reached={"served": 10},
+        holds="acknowledged_survives acknowledged_is_stored deposed_never_acknowledges stamps_never_fall",
+    ),
     "hardened": Found(
-        (239_488, 882_922, 68),
+        (616_982, 2_297_564, 70),
         violated={
-            "stamps_tell_databases_apart": 23,
             "majority_serves": 12,
             "one_coordinator": 22,
             "a_majority_serves": 7,
             "one_view": 7,
-            "serving_replicas_agree": 26,
             "reads_are_current": 18,
         },
         reached={"served": 10, "unknown_outcome": 12},
-        holds="acknowledged_survives acknowledged_is_stored deposed_never_acknowledges "
-        "stamps_never_fall full_start_first minority_steps_down highest_id_leads",
+        holds="acknowledged_survives acknowledged_is_stored deposed_never_acknowledges stamps_never_fall "
+        "stamps_tell_databases_apart full_start_first minority_steps_down highest_id_leads serving_replicas_agree",
     ),
     "hardened_pause": Found(
-        (272_076, 1_048_531, 57),
+        (246_372, 955_605, 57),
         reached={"served": 10},
         holds="acknowledged_survives acknowledged_is_stored deposed_never_acknowledges full_start_first",
     ),
     "hardened_cut": Found(
-        (225_368, 919_564, 57),
+        (208_802, 857_980, 57),
         reached={"served": 10},
         holds="acknowledged_survives acknowledged_is_stored deposed_never_acknowledges full_start_first",
     ),
