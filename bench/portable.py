@@ -14,9 +14,9 @@ import time
 from pathlib import Path
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.program import generate
+from hacheck.checker.explicit.portable.program import generate
+from hacheck.checker.explicit.portable.search import search
 from hacheck.checker.explicit.questions import pose
-from hacheck.checker.explicit.search import search
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from hacheck.model.lowering.layout import pack

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from hacheck.checker.diagram_edges import DOWN, possible_edges, shown_guard
-from hacheck.checker.explicit.program import Wanted, generate, successors
+from hacheck.checker.explicit.portable.program import Wanted, generate, successors
 from hacheck.model.ir import ActionKind, StateVariable, System
 from hacheck.model.lowering.layout import Layout, pack, slots_of, unpack
 from hacheck.model.lowering.system import lower

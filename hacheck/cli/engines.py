@@ -19,17 +19,17 @@ def engine_named(name: str) -> Engine:
     """The engine of that name. Errors: `BadInput` when there is none."""
     all_known("engine", (name,), NAMES)
     if name == "simulation":
-        from hacheck.checker.explicit.simulation import SimulationEngine
+        from hacheck.checker.explicit.portable.simulation import SimulationEngine
 
         return SimulationEngine()
-    from hacheck.checker.explicit.engine import PortableEngine
+    from hacheck.checker.explicit.portable.engine import PortableEngine
 
     return PortableEngine()
 
 
 def generated_code(system: System) -> str:
     """The Python code with which the portable engine explores a system, as it runs for all its properties."""
-    from hacheck.checker.explicit.program import cut_names, expansion_source
+    from hacheck.checker.explicit.portable.program import cut_names, expansion_source
     from hacheck.checker.explicit.questions import pose
     from hacheck.model.lowering.system import lower
     from hacheck.model.semantics import Interpreter

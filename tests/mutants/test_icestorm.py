@@ -15,7 +15,7 @@ from functools import cache
 import pytest
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.engine import PortableEngine
+from hacheck.checker.explicit.portable.engine import PortableEngine
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, Question, run_check
 from hacheck.model.language import Specification, load
 from hacheck.model.semantics import replay

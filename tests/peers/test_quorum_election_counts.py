@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hacheck.checker.engine import Answer, Limits
-from hacheck.checker.explicit.engine import PortableEngine
+from hacheck.checker.explicit.portable.engine import PortableEngine
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from tests.models.quorum_election import REFERENCE, REFERENCE_BROKEN, quorum_election

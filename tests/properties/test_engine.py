@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from hacheck.checker.engine import Answer, Limits
-from hacheck.checker.explicit.engine import PortableEngine
+from hacheck.checker.explicit.portable.engine import PortableEngine
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter, Taken

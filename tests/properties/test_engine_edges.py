@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from hacheck.checker.engine import Limits, Progress
-from hacheck.checker.explicit.engine import PortableEngine
-from hacheck.checker.explicit.simulation import SimulationEngine, simulate
+from hacheck.checker.explicit.portable.engine import PortableEngine
+from hacheck.checker.explicit.portable.simulation import SimulationEngine, simulate
 from hacheck.model.ir import FALSE, TRUE, Choose, Domain, Property, System
 from hacheck.model.semantics import replay
 from hacheck.model.types import Bool
@@ -122,7 +122,7 @@ def test_simulation_is_the_same_in_another_process() -> None:
     assert replay(ELECTION, run) is None
     code = (
         "from tests.models.quorum_election import quorum_election as q;"
-        "from hacheck.checker.explicit.simulation import simulate as s;"
+        "from hacheck.checker.explicit.portable.simulation import simulate as s;"
         "print(s(q(3, 2, 1), seed=7, steps=10).states[-1])"
     )
     for hash_seed in ("1", "2"):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.engine import PortableEngine
+from hacheck.checker.explicit.portable.engine import PortableEngine
 from hacheck.model.ir import Fairness, Property, System
 from hacheck.model.runs import Run, State
 from hacheck.model.semantics import CutShort, EvaluationFault, Interpreter, Taken

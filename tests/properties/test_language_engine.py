@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.engine import PortableEngine
+from hacheck.checker.explicit.portable.engine import PortableEngine
 from tests.language.examples import LIVENESS, STATES_MAX, Example, decide, examples, loaded
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from hacheck.checker.explicit.program import Code, Wanted, generate
+from hacheck.checker.explicit.portable.program import Code, Wanted, generate
 from hacheck.model.ir import (
     TRUE,
     Action,

@@ -6,13 +6,13 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from hacheck.checker.engine import Answer, Coverage, PropertyAnswer
-from hacheck.checker.explicit.liveness import judge_liveness
-from hacheck.checker.explicit.program import Code
+from hacheck.checker.explicit.portable.liveness import judge_liveness
+from hacheck.checker.explicit.portable.program import Code
+from hacheck.checker.explicit.portable.search import Log
+from hacheck.checker.explicit.portable.ways import way_to
 from hacheck.checker.explicit.questions import FAULT, Questions
 from hacheck.checker.explicit.runs import run_along, run_into_fault
 from hacheck.checker.explicit.scopes import covered, cut_counts, stopped_short
-from hacheck.checker.explicit.search import Log
-from hacheck.checker.explicit.ways import way_to
 from hacheck.model.ir import Property
 from hacheck.model.runs import Run
 from hacheck.model.semantics import EvaluationFault, Interpreter

@@ -10,9 +10,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hacheck.checker.explicit.spelling import is_leaf, is_test
 from hacheck.model.lowering.blocks import Instance
-from hacheck.model.lowering.nodes import Node
+from hacheck.model.lowering.nodes import Node, is_leaf, is_test
 
 
 @dataclass(frozen=True, slots=True)

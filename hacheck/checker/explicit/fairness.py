@@ -19,7 +19,7 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hacheck.checker.explicit.components import Edges, components
+from hacheck.checker.explicit.portable.components import Edges, components
 from hacheck.model.ir import Fairness
 from hacheck.model.lowering.blocks import Lowered
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hacheck.checker.explicit.program import Wanted, compiled, finding_source
-from hacheck.checker.explicit.search import Finder, Goal
+from hacheck.checker.explicit.portable.program import Wanted, compiled, finding_source
+from hacheck.checker.explicit.portable.search import Finder, Goal
 from hacheck.model.ir import Property, System
 from hacheck.model.lowering.blocks import Lowered
 from hacheck.model.lowering.layout import Cell, Group, Place

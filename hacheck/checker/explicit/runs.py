@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
-from hacheck.checker.explicit.program import Code, successors
-from hacheck.checker.explicit.ways import Way
+from hacheck.checker.explicit.portable.program import Code, successors
+from hacheck.checker.explicit.portable.ways import Way
 from hacheck.model.ir import System
 from hacheck.model.lowering.layout import unpack
 from hacheck.model.runs import Run, Step, StepFault

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.search import Log
+from hacheck.checker.explicit.portable.search import Log
 from hacheck.model.ir import System
 
 EVERY_STATE = "every reachable state"

@@ -65,6 +65,22 @@ class Node:
         return self.low >= 0 and self.high <= 1
 
 
+def is_leaf(node: Node) -> bool:
+    """Whether the node reads a slot."""
+    return node.operator in ("slot", "after", "part")
+
+
+def is_test(node: Node) -> bool:
+    """Whether the node compares a slot with a constant: generated code makes one test of it, in the slot's place."""
+    if node.operator in ("eq", "ne", "bit"):
+        return is_leaf(node.operands[0]) and node.operands[1].is_const
+    if node.operator in ("lt", "le"):
+        return any(is_leaf(a) and b.is_const for a, b in (node.operands, node.operands[::-1]))
+    if node.operator == "not":
+        return is_leaf(node.operands[0]) or is_test(node.operands[0])
+    return False
+
+
 def reachable(roots: Iterable[Node]) -> Iterator[Node]:
     """Every node the roots are made of, operands before what uses them, each once."""
     done: set[Node] = set()

@@ -14,13 +14,13 @@ from array import array
 from dataclasses import dataclass
 
 from hacheck.checker.engine import PropertyAnswer
-from hacheck.checker.explicit.components import Edges
 from hacheck.checker.explicit.fairness import Constraints, constraints_of, fair_sets
-from hacheck.checker.explicit.lassos import Walk, fair_loop, nearest
-from hacheck.checker.explicit.program import Code, compiled, marking_source
+from hacheck.checker.explicit.portable.components import Edges
+from hacheck.checker.explicit.portable.lassos import Walk, fair_loop, nearest
+from hacheck.checker.explicit.portable.program import Code, compiled, marking_source
+from hacheck.checker.explicit.portable.search import Log
+from hacheck.checker.explicit.portable.ways import way_to
 from hacheck.checker.explicit.runs import run_along
-from hacheck.checker.explicit.search import Log
-from hacheck.checker.explicit.ways import way_to
 from hacheck.model.ir import TRUE, Expression, Property
 from hacheck.model.lowering.layout import unpack
 from hacheck.model.lowering.system import lower_condition

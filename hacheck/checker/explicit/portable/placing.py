@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias, assert_never
 
-from hacheck.checker.explicit.spelling import is_leaf, is_test, spelled_operands
+from hacheck.checker.explicit.portable.spelling import spelled_operands
 from hacheck.model.lowering.blocks import Block, Branch, Emit, Merge, SetTemp, Stopped, Update
-from hacheck.model.lowering.nodes import Node, reachable
+from hacheck.model.lowering.nodes import Node, is_leaf, is_test, reachable
 
 Position: TypeAlias = tuple[int, ...]
 """The way to a statement: its index in the block, then 0 or 1 for a branch and an index there, and so on."""

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hacheck.checker.explicit.components import Edges
 from hacheck.checker.explicit.fairness import Constraints, FairSet
+from hacheck.checker.explicit.portable.components import Edges
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from hacheck.checker.engine import Answer, Coverage, Limits, PropertyAnswer, Report
 from hacheck.checker.explicit.answers import Explored, answer_of
-from hacheck.checker.explicit.program import generate
+from hacheck.checker.explicit.portable.program import generate
+from hacheck.checker.explicit.portable.search import search
 from hacheck.checker.explicit.questions import pose, select
-from hacheck.checker.explicit.search import search
 from hacheck.model.ir import System
 from hacheck.model.lowering.layout import pack
 from hacheck.model.lowering.system import lower

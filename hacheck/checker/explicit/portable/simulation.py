@@ -10,10 +10,10 @@ from functools import partial
 
 from hacheck.checker.engine import Answer, Coverage, Limits, Progress, PropertyAnswer, Report, VerdictKind
 from hacheck.checker.explicit.memory import process_bytes
-from hacheck.checker.explicit.program import Code, Wanted, compiled, finding_source, generate, successors
+from hacheck.checker.explicit.portable.program import Code, Wanted, compiled, finding_source, generate, successors
+from hacheck.checker.explicit.portable.ways import Way
 from hacheck.checker.explicit.questions import select
 from hacheck.checker.explicit.runs import run_along
-from hacheck.checker.explicit.ways import Way
 from hacheck.model.ir import Property, System
 from hacheck.model.lowering.layout import pack
 from hacheck.model.lowering.system import lower, lower_condition

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from hacheck.checker.engine import Limits, Progress, Report
 from hacheck.checker.explicit.memory import process_bytes
-from hacheck.checker.explicit.program import Code
+from hacheck.checker.explicit.portable.program import Code
 
 _BATCH_MIN, _BATCH_MAX = 16, 4_096
 _BATCH_SECONDS = 0.05

@@ -12,11 +12,11 @@ from functools import cache
 from typing import Any, assert_never
 
 from hacheck.checker.explicit.deciding import Alternatives, Guarded, Tree, decide
-from hacheck.checker.explicit.printing import Lines, Outcomes, indented, print_block
-from hacheck.checker.explicit.spelling import Speller, condition, conjunction, is_leaf, is_test
+from hacheck.checker.explicit.portable.printing import Lines, Outcomes, indented, print_block
+from hacheck.checker.explicit.portable.spelling import Speller, condition, conjunction
 from hacheck.model.lowering.blocks import Block, Branch, Emit, Instance, Lowered, Stopped
 from hacheck.model.lowering.depth import room_for_nesting
-from hacheck.model.lowering.nodes import Node
+from hacheck.model.lowering.nodes import Node, is_leaf, is_test
 from hacheck.model.lowering.path import branch
 from hacheck.model.lowering.rewriting import replaced
 from hacheck.model.lowering.system import block_size

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hacheck.checker.explicit.program import Code, successors
-from hacheck.checker.explicit.search import Log, predecessor
+from hacheck.checker.explicit.portable.program import Code, successors
+from hacheck.checker.explicit.portable.search import Log, predecessor
 
 # Among how many states faults are counted. Where a run's levels hold more, it is the run found first.
 _COUNTED_MAX = 100_000

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from hacheck.model.lowering.layout import Layout, Slot
-from hacheck.model.lowering.nodes import Node
+from hacheck.model.lowering.nodes import Node, is_leaf, is_test
 
 _TABLE_MAX = 64  # entries of a table that is written out
 
@@ -35,22 +35,6 @@ class Speller:
 def word_of(node: Node) -> str:
     """The variable a slot is read from."""
     return {"slot": "s", "after": "n", "part": f"m{node.number}"}[node.operator]
-
-
-def is_leaf(node: Node) -> bool:
-    """Whether the node reads a slot."""
-    return node.operator in ("slot", "after", "part")
-
-
-def is_test(node: Node) -> bool:
-    """Whether the node is written as one test of a slot in its place."""
-    if node.operator in ("eq", "ne", "bit"):
-        return is_leaf(node.operands[0]) and node.operands[1].is_const
-    if node.operator in ("lt", "le"):
-        return any(is_leaf(a) and b.is_const for a, b in (node.operands, node.operands[::-1]))
-    if node.operator == "not":
-        return is_leaf(node.operands[0]) or is_test(node.operands[0])
-    return False
 
 
 def spelled_operands(node: Node) -> tuple[Node, ...]:
