@@ -59,9 +59,7 @@ def assert_same_verdict(asked: Property, answer: Answer, expected: Explored) -> 
     depth = expected.decided.get(asked.name)
     if depth is None:
         assert given.verdict != decided or given.run is None
-        assert (given.verdict == "unknown") == (
-            answer.fault is not None or "error of the spec" in given.scope
-        )
+        assert (given.verdict == "unknown") == (answer.fault is not None or "error of the spec" in given.scope)
     else:
         assert given.verdict == decided
         assert given.run is not None
@@ -96,9 +94,7 @@ def test_among_shortest_runs_the_one_with_fewest_faults_is_shown(first: int) -> 
             continue
         system = replace(system, properties=asked)
         fewest = fewest_faults(system)
-        for shown in (
-            PortableEngine().check(system, (), Limits(states_max=STATES_MAX), lambda _: True).properties
-        ):
+        for shown in PortableEngine().check(system, (), Limits(states_max=STATES_MAX), lambda _: True).properties:
             if shown.run is not None and shown.name in fewest:
                 faults = sum(system.actions[step.action].kind == "fault" for step in shown.run.steps)
                 assert (len(shown.run.steps), faults) == fewest[shown.name]

@@ -164,13 +164,9 @@ def long_action(shape: str, length: int) -> System:
     one = Constant(1, Range(1, 1))
     body: list[Statement] = []
     for place in range(length):
-        a, b, c, d = (
-            bits[(place * factor + shift) % 4] for factor, shift in ((1, 0), (3, 1), (1, 2), (1, 3))
-        )
+        a, b, c, d = (bits[(place * factor + shift) % 4] for factor, shift in ((1, 0), (3, 1), (1, 2), (1, 3)))
         if shape == "checked":
-            body.append(
-                Assign(Target(a), Binary("-", one, Binary("*", b, Binary("-", Binary("+", c, d), a))))
-            )
+            body.append(Assign(Target(a), Binary("-", one, Binary("*", b, Binary("-", Binary("+", c, d), a)))))
         elif shape == "divided":
             body.append(If(Binary("==", a, b), (Assign(Target(c), b),), (Assign(Target(d), one),)))
         else:

@@ -51,9 +51,7 @@ MEANT = "did you mean the shipped spec `icestorm`?"
         (".", "`.` is a folder, not a spec", "shipped specs: "),
     ],
 )
-def test_unknown_spec_is_answered_with_what_there_is(
-    elsewhere: Path, asked: str, message: str, hint: str
-) -> None:
+def test_unknown_spec_is_answered_with_what_there_is(elsewhere: Path, asked: str, message: str, hint: str) -> None:
     with pytest.raises(shipped.UnknownSpec) as caught:
         shipped.find(asked)
     assert caught.value.message == message

@@ -35,9 +35,7 @@ def assign(
     indices, kind = _indices(scope, root.type, whole, keys)
     for check in misfits(graph, kind, value, graph.one, name):
         scope.demand(check)
-    before, fitted = kept(
-        context, kind, normal(graph, kind, retyped(graph, type_of(statement.value), kind, value))
-    )
+    before, fitted = kept(context, kind, normal(graph, kind, retyped(graph, type_of(statement.value), kind, value)))
     sure = harmless(context, path, scope.checks)
     if isinstance(root, Local):
         stored = _put(graph, root.type, scope.locals[name][1], indices, fitted)
@@ -144,9 +142,7 @@ def _put(graph: Graph, kind: Type, whole: Sym, indices: list[Node], value: Sym) 
         if here is graph.zero:
             items.append(item)
             continue
-        inner = (
-            dict(enumerate(f for _, f in kind.fields))[number] if isinstance(kind, Record) else _inner(kind)
-        )
+        inner = dict(enumerate(f for _, f in kind.fields))[number] if isinstance(kind, Record) else _inner(kind)
         items.append(choose(graph, inner, here, _put(graph, inner, item, indices[1:], value), item))
     return replace(whole, items=tuple(items))
 

@@ -65,9 +65,7 @@ def candidates(domain: Domain, scope: Scope, evaluate: Evaluate) -> Iterator[tup
 Binding: TypeAlias = tuple[Node, Sym, Scope]
 
 
-def bind(
-    variable: str, domain: Domain, scope: Scope, present: Node, item: Sym, evaluate: Evaluate
-) -> Binding | None:
+def bind(variable: str, domain: Domain, scope: Scope, present: Node, item: Sym, evaluate: Evaluate) -> Binding | None:
     """One value of a domain: whether it is there and passes the filter, the value, and what its body sees."""
     inner = scope.where(present)
     if inner is None:

@@ -47,9 +47,7 @@ def kept(context: Context, kind: Type, value: Sym) -> tuple[Block, Sym]:
 
 def _is_simple(node: Node) -> bool:
     """Whether the node is a number or a slot's content and a constant, which later steps of lowering make use of."""
-    return not node.operands or (
-        node.operator == "add" and not node.operands[0].operands and node.operands[1].is_const
-    )
+    return not node.operands or (node.operator == "add" and not node.operands[0].operands and node.operands[1].is_const)
 
 
 def _intervals(kind: Type) -> Iterator[tuple[int, int] | None]:

@@ -190,8 +190,7 @@ def contents(layout: Layout, state: State) -> list[int]:
 def unpack(layout: Layout, packed: int) -> State:
     """The state that `pack` made the number from."""
     raw = tuple(
-        packed >> slot.offset & (1 << slot.width) - 1 if slot.fixed is None else slot.fixed
-        for slot in layout.slots
+        packed >> slot.offset & (1 << slot.width) - 1 if slot.fixed is None else slot.fixed for slot in layout.slots
     )
     return tuple(_decode(place, raw) for place in layout.places)
 

@@ -82,9 +82,7 @@ def _merged(context: Context, path: Path, ends: list[Path]) -> tuple[Path, list[
                 mixed.append(column[0])
                 continue
             temp = next(context.temps)
-            mixed.append(
-                graph.temp(temp, min(node.low for node in column), max(node.high for node in column))
-            )
+            mixed.append(graph.temp(temp, min(node.low for node in column), max(node.high for node in column)))
             fills = [(*fill, SetTemp(temp, node)) for fill, node in zip(fills, column, strict=True)]
         locals_after[name] = kind, rebuilt(found[0], iter(mixed))
     return path.writing(slots).binding(locals_after), fills

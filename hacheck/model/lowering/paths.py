@@ -61,9 +61,7 @@ def pick(graph: Graph, kind: Type, index: Node, options: tuple[Sym, ...]) -> Sym
         case Maybe():
             some = [option for option in options if isinstance(option, Maybe)]
             base = min(option.base for option in some)
-            return Maybe(
-                graph.pick(index, tuple(rebase_maybe(graph, option, base).node for option in some)), base
-            )
+            return Maybe(graph.pick(index, tuple(rebase_maybe(graph, option, base).node for option in some)), base)
         case Mask():
             sets = [option for option in options if isinstance(option, Mask)]
             base = min(option.base for option in sets)

@@ -96,18 +96,14 @@ def _with_fixed(lowered: Lowered, fixed: dict[int, int]) -> Lowered:
     )
     layout = Layout(slots, lowered.layout.places)
     rewritten = (_instance(lowered, instance, fixed, rewrite) for instance in lowered.instances)
-    return replace(
-        lowered, layout=layout, instances=tuple(instance for instance in rewritten if instance is not None)
-    )
+    return replace(lowered, layout=layout, instances=tuple(instance for instance in rewritten if instance is not None))
 
 
 def _slot_of(node: Node) -> int:
     return node.detail if node.operator == "part" else node.number
 
 
-def _instance(
-    lowered: Lowered, instance: Instance, fixed: dict[int, int], rewrite: Rewrite
-) -> Instance | None:
+def _instance(lowered: Lowered, instance: Instance, fixed: dict[int, int], rewrite: Rewrite) -> Instance | None:
     guard = lowered.graph.all_of(rewrite(test) for test in instance.guard)
     block = _block(instance.block, fixed, rewrite)
     if guard is lowered.graph.zero or not block:
@@ -136,6 +132,4 @@ def _block(block: Block, fixed: dict[int, int], rewrite: Rewrite) -> Block:
 
 
 def _kept(updates: tuple[Update, ...], fixed: dict[int, int], rewrite: Rewrite) -> tuple[Update, ...]:
-    return tuple(
-        replace(update, value=rewrite(update.value)) for update in updates if update.slot not in fixed
-    )
+    return tuple(replace(update, value=rewrite(update.value)) for update in updates if update.slot not in fixed)

@@ -71,9 +71,7 @@ def _step(context: Context, path: Path, work: Work) -> Going | Block:
             sides = (*then, leave), (*otherwise, leave)
             if harmless(context, path, scope.checks):
                 return divide(context, path, tested, sides, rest)
-            return checked(
-                context, path, scope.checks, lambda after: _divided(context, after, tested, sides, rest)
-            )
+            return checked(context, path, scope.checks, lambda after: _divided(context, after, tested, sides, rest))
         case ForEach():
             return _loop(context, path, item, rest)
         case Turn(variable, kind, present, value, body):
@@ -175,9 +173,7 @@ def divide(context: Context, path: Path, condition: Node, sides: Sides, rest: Wo
         if path.budget < 2:
             return join(context, path, condition, (first, then), (second, otherwise), _runner(context), rest)
         first, second = first.sparing(path.budget // 2), second.sparing(path.budget // 2)
-    return branch(
-        condition, run(context, first, push(then, rest)), run(context, second, push(otherwise, rest))
-    )
+    return branch(condition, run(context, first, push(then, rest)), run(context, second, push(otherwise, rest)))
 
 
 def _runner(context: Context) -> Callable[[Path, Work], Block]:

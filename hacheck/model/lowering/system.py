@@ -77,9 +77,7 @@ def _instance(
         only = block[0]
         if only.then and only.otherwise:
             break
-        condition, block = (
-            (only.condition, only.then) if only.then else (graph.not_(only.condition), only.otherwise)
-        )
+        condition, block = (only.condition, only.then) if only.then else (graph.not_(only.condition), only.otherwise)
         guard.extend(condition.operands if condition.operator == "and" else (condition,))
     return Instance(index, arguments, tuple(dict.fromkeys(guard)), block) if block else None
 
@@ -95,9 +93,7 @@ def _conjuncts(guard: Expression) -> Iterator[Expression]:
 def lower_condition(lowered: Lowered, expression: Expression, on_steps: bool = False) -> Condition:
     """A property's condition. `on_steps`: it is asked of steps; `Old` reads the state before."""
     graph, layout = lowered.graph, lowered.layout
-    places = {
-        variable.name: place for variable, place in zip(lowered.system.variables, layout.places, strict=True)
-    }
+    places = {variable.name: place for variable, place in zip(lowered.system.variables, layout.places, strict=True)}
     context = Context(graph, layout, places, itertools.count())
     scope = Path().scope(context)
     if on_steps:

@@ -121,9 +121,7 @@ def constant(graph: Graph, kind: Type, value: Value) -> Sym:
         case Map(_, element):
             return Parts(tuple(constant(graph, element, item) for item in value))
         case Record(_, fields):
-            return Parts(
-                tuple(constant(graph, field, item) for (_, field), item in zip(fields, value, strict=True))
-            )
+            return Parts(tuple(constant(graph, field, item) for (_, field), item in zip(fields, value, strict=True)))
         case Sequence(element, _) | Bag(element, _):
             items = sort_bag(element, value) if isinstance(kind, Bag) else value
             return Items(graph.const(len(items)), tuple(constant(graph, element, item) for item in items))
@@ -209,9 +207,7 @@ def write(graph: Graph, place: Place, value: Sym) -> list[tuple[int, Node]]:
         case Flagged(_, flag, inner), Perhaps(given, held):
             return [(flag, given), *write(graph, inner, held)]
         case Group(_, places), Parts(items):
-            return [
-                pair for spot, item in zip(places, items, strict=True) for pair in write(graph, spot, item)
-            ]
+            return [pair for spot, item in zip(places, items, strict=True) for pair in write(graph, spot, item)]
         case Series(kind, length, places), Items(count, items):
             written = [] if length is None else [(length, count)]
             for index, spot in enumerate(places):

@@ -109,9 +109,7 @@ def _advance(
     return owed
 
 
-def _shortest(
-    edges: Edges, part: array[int], mark: int, start: int, is_goal: Callable[[int, int], bool]
-) -> Walk:
+def _shortest(edges: Edges, part: array[int], mark: int, start: int, is_goal: Callable[[int, int], bool]) -> Walk:
     """The shortest walk of at least one step inside a set whose last step is wanted: given its end and instance."""
     came: dict[int, tuple[int, int]] = {start: (-1, -1)}
     waiting = deque([start])

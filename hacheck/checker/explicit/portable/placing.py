@@ -108,8 +108,6 @@ def _meeting(positions: list[Position]) -> Position:
     shared = 0
     while shared < min(len(first), len(last)) and first[shared] == last[shared]:
         shared += 1
-    if shared % 2 == 0 and shared < len(
-        first
-    ):  # they part at an index: before the earlier statement of that block
+    if shared % 2 == 0 and shared < len(first):  # they part at an index: before the earlier statement of that block
         return first[: shared + 1]
     return first[:shared]

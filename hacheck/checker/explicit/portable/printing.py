@@ -115,9 +115,7 @@ def _mask(layout: Layout, slot: int) -> int:
 
 
 def _shifted(text: str, amount: int) -> str:
-    return (
-        f"(({text}) << {amount})" if amount > 0 else f"(({text}) >> {-amount})" if amount < 0 else f"({text})"
-    )
+    return f"(({text}) << {amount})" if amount > 0 else f"(({text}) >> {-amount})" if amount < 0 else f"({text})"
 
 
 def _moved(updates: list[tuple[Update, Node]], layout: Layout) -> list[str]:

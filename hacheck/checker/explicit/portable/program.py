@@ -159,9 +159,7 @@ def finding_source(lowered: Lowered, wanted: Node, on_steps: bool = False) -> st
     block = branch(wanted, (Stopped("cut", ""),), ())
     outcomes = Outcomes(lambda _: [], lambda _: ["return s"])
     body = print_block(block, lowered.layout, outcomes)
-    return "\n".join(
-        ["def find(states):", " for s in states:", *indented(body or ["pass"], 2), " return None", ""]
-    )
+    return "\n".join(["def find(states):", " for s in states:", *indented(body or ["pass"], 2), " return None", ""])
 
 
 def marking_source(lowered: Lowered, wanted: Node) -> str:

@@ -149,9 +149,7 @@ class _Sampling:
         for name in [name for name in self.finders if name not in self.found]:
             length = self.finders[name](walk)
             if length is not None:
-                self.found[name] = run_along(
-                    self.code, Way(walk.states[: length + 1], tuple(walk.by[:length]))
-                )
+                self.found[name] = run_along(self.code, Way(walk.states[: length + 1], tuple(walk.by[:length])))
 
     def reason(self) -> str | None:
         """Why to stop here, if there is a reason."""

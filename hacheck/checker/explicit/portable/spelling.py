@@ -129,9 +129,7 @@ def conjunction(parts: tuple[Node, ...], speller: Speller) -> str:
                 return "False"
             masks[word] = old_mask | mask, old_content | content
     tests = [spell_mask_test(word, mask, content) for word, (mask, content) in masks.items()]
-    return (
-        " and ".join([f"({test})" if test.startswith("not") else test for test in tests] + others) or "True"
-    )
+    return " and ".join([f"({test})" if test.startswith("not") else test for test in tests] + others) or "True"
 
 
 def _disjunction(parts: tuple[Node, ...], speller: Speller) -> str:
@@ -186,9 +184,7 @@ def value(node: Node, speller: Speller) -> str:
             return f"t{node.number}"
         case "eq" | "ne" | "lt" | "le":
             text = condition(node, speller)
-            return (
-                f"({text})" if " == " in text or " <" in text or " != " in text else f"(1 if {text} else 0)"
-            )
+            return f"({text})" if " == " in text or " <" in text or " != " in text else f"(1 if {text} else 0)"
         case "and" | "or" | "not":
             return f"(1 if {condition(node, speller)} else 0)"
         case "select":
