@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.portable.program import generate
+from hacheck.checker.explicit.portable.finders import prepare
 from hacheck.checker.explicit.portable.search import search
 from hacheck.checker.explicit.questions import pose
 from hacheck.model.ir import System
@@ -44,10 +44,10 @@ def measure(size: tuple[int, ...]) -> str:
     initial = Interpreter(system).initial_states()
     lowered = lower(system, initial)
     questions = pose(lowered, ())
-    code = generate(lowered, questions.wanted)
+    prepared = prepare(lowered, questions)
     ready = time.thread_time()
     packed = [pack(lowered.layout, state) for state in initial]
-    log = search(code, packed, list(questions.finders), Limits(), lambda _: True)
+    log = search(prepared.code, packed, list(prepared.finders), Limits(), lambda _: True)
     seconds = time.thread_time() - ready
     states, steps = len(log.order), sum(log.counts)
     name = " ".join(map(str, size))

@@ -7,7 +7,7 @@ Engines print nothing. They call `report` now and then, at least every quarter o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from hacheck.model.ir import System
@@ -28,8 +28,9 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far an exploration is: distinct states found, steps taken, breadth-first level, states waiting,
-    seconds since its start, bytes the process holds."""
+    """How far a check is: distinct states found, steps taken, breadth-first level, states waiting, seconds since its
+    start, bytes the process holds. `phase`: what is being done ("lowering", "compiling", "exploring", "judging
+    liveness", "retracing the run")."""
 
     states: int
     transitions: int
@@ -37,6 +38,7 @@ class Progress:
     frontier: int
     wall_seconds: float
     memory_bytes: int
+    phase: str = "exploring"
 
 
 Report: TypeAlias = Callable[[Progress], bool]
@@ -64,7 +66,9 @@ class Coverage:
 
     `complete`: every reachable state was expanded. `stopped`: else why not ("1000000 states reached", "interrupted").
     `cuts`: for each bound that cut steps, how many. `action_counts`: steps taken, by index in `System.actions`.
-    `unreached`: for each mode variable, the members that no reachable state has.
+    `unreached`: for each mode variable, the members that no reachable state has. `bytes_per_state`: memory held for
+    each state, where it was counted. `omission`: the probability at most that a state was taken for one already seen
+    and left out, 0 where states are compared in full.
     """
 
     states: int
@@ -76,17 +80,28 @@ class Coverage:
     cuts: tuple[tuple[str, int], ...]
     action_counts: tuple[int, ...]
     unreached: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    bytes_per_state: float | None = None
+    omission: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Everything one check found. `fault`: the shortest run into a step that is an error of the spec, if any; then
-    every property not violated is `unknown`."""
+    every property not violated is `unknown`.
+
+    `reductions`: what was not explored because it is like something explored, a phrase for each reduction.
+    `engine`, `threads`: who explored. `phases`: what the time was spent on, with seconds for each. `notes`: what else
+    the user has to know about how the answer came to be, a sentence each.
+    """
 
     coverage: Coverage
     properties: tuple[PropertyAnswer, ...]
     fault: Run | None = None
-    reductions: tuple[str, ...] = field(default=())
+    reductions: tuple[str, ...] = ()
+    engine: str = ""
+    threads: int = 1
+    phases: tuple[tuple[str, float], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class Engine(Protocol):

@@ -29,15 +29,14 @@ def engine_named(name: str) -> Engine:
 
 def generated_code(system: System) -> str:
     """The Python code with which the portable engine explores a system, as it runs for all its properties."""
-    from hacheck.checker.explicit.portable.program import cut_names, expansion_source
+    from hacheck.checker.explicit.portable.finders import wanted_by
+    from hacheck.checker.explicit.portable.program import bounds_of, expansion_source
     from hacheck.checker.explicit.questions import pose
     from hacheck.model.lowering.system import lower
     from hacheck.model.semantics import Interpreter
 
     lowered = lower(system, Interpreter(system).initial_states())
-    names = dict.fromkeys(name for instance in lowered.instances for name in cut_names(instance.block))
-    wanted = pose(lowered, ()).wanted
-    return expansion_source(lowered, wanted, {name: place for place, name in enumerate(names)})
+    return expansion_source(lowered, wanted_by(pose(lowered, ())), bounds_of(lowered))
 
 
 def memory_default() -> int | None:

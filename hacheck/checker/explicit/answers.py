@@ -1,127 +1,157 @@
-"""From what a search saw to what is answered."""
+"""From what a search found to what is answered."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass
 
 from hacheck.checker.engine import Answer, Coverage, PropertyAnswer
-from hacheck.checker.explicit.portable.liveness import judge_liveness
-from hacheck.checker.explicit.portable.program import Code
-from hacheck.checker.explicit.portable.search import Log
-from hacheck.checker.explicit.portable.ways import way_to
-from hacheck.checker.explicit.questions import FAULT, Questions
+from hacheck.checker.explicit.findings import Findings, GaveUp, Judge, Judgement, Lasso, Subject, Undecided, Valueless
+from hacheck.checker.explicit.questions import FAULT, modes_of, select
 from hacheck.checker.explicit.runs import run_along, run_into_fault
 from hacheck.checker.explicit.scopes import covered, cut_counts, stopped_short
-from hacheck.model.ir import Property
+from hacheck.model.ir import Expression, Property, System
 from hacheck.model.runs import Run
 from hacheck.model.semantics import EvaluationFault, Interpreter
 
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """A search that has ended, with the program and the questions it ran with."""
+    """A search that has ended: what was searched and asked, what was found, and how infinite runs are judged."""
 
-    code: Code
-    questions: Questions
-    log: Log
-    wall_seconds: float
+    subject: Subject
+    asked: tuple[Property, ...]
+    findings: Findings
+    judge: Judge
 
     @property
     def cuts(self) -> tuple[tuple[str, int], ...]:
         """The bounds that cut steps."""
-        return cut_counts(self.log, self.code.bounds)
+        return cut_counts(self.findings.cuts, self.subject.bounds)
 
 
-def answer_of(explored: Explored) -> Answer:
-    """The answer to every question."""
-    log, code, questions = explored.log, explored.code, explored.questions
+def answer_of(explored: Explored, wall_seconds: float) -> Answer:
+    """The answer to every question. `wall_seconds`: how long the search took."""
+    findings = explored.findings
     fault = None
-    if log.faults:
-        state, index = log.faults[0]
-        fault = run_into_fault(code, way_to(code, log, [state]), index)
-    undecided = None if log.stopped is None else stopped_short(log, log.stopped)
-    if undecided is None and fault is not None:
-        undecided = "not judged, because a step is an error of the spec"
-    answers = tuple(_answer(explored, asked, undecided) for asked in questions.asked)
-    return Answer(coverage_of(explored), answers, fault)
+    undecided = None
+    if findings.stopped is not None:
+        undecided = stopped_short(findings.size, findings.depth, findings.stopped)
+    if findings.faults:
+        undecided = undecided or "not judged, because a step is an error of the spec"
+        state, instance = findings.faults[0]
+        try:
+            fault = run_into_fault(explored.subject, findings.way_to([state]), instance)
+        except GaveUp as given_up:
+            undecided = _untraced("a step that is an error of the spec", given_up)
+    live = tuple(asked for asked in explored.asked if asked.kind in ("eventually", "leads_to"))
+    judged: dict[str, Judgement] = {}
+    if undecided is None and live:
+        judged = dict(zip((asked.name for asked in live), explored.judge(live), strict=True))
+    answers = tuple(_answer(explored, asked, undecided, judged) for asked in explored.asked)
+    return Answer(coverage_of(explored, wall_seconds), answers, fault)
 
 
-def coverage_of(explored: Explored) -> Coverage:
+def coverage_of(explored: Explored, wall_seconds: float) -> Coverage:
     """What the search saw."""
-    log = explored.log
+    findings = explored.findings
     unreached: dict[str, tuple[str, ...]] = {}
-    for key, variable, member in explored.questions.modes:
-        missing = () if key in log.found else (member,)
+    for key, variable, member in modes_of(explored.subject.system):
+        missing = () if key in findings.found else (member,)
         unreached[variable] = unreached.get(variable, ()) + missing
     return Coverage(
-        states=len(log.order),
-        transitions=sum(log.counts),
-        depth=log.depth,
-        wall_seconds=explored.wall_seconds,
-        complete=log.stopped is None,
-        stopped=log.stopped,
+        states=findings.size,
+        transitions=sum(findings.counts),
+        depth=findings.depth,
+        wall_seconds=wall_seconds,
+        complete=findings.stopped is None,
+        stopped=findings.stopped,
         cuts=explored.cuts,
-        action_counts=tuple(log.counts),
+        action_counts=tuple(findings.counts),
         unreached=tuple((variable, members) for variable, members in unreached.items() if members),
+        bytes_per_state=findings.bytes_per_state,
     )
 
 
-def _answer(explored: Explored, asked: Property, undecided: str | None) -> PropertyAnswer:
-    system, log = explored.code.lowered.system, explored.log
+def no_start(system: System, properties: tuple[str, ...], reason: str) -> Answer:
+    """The answer where nothing could be explored."""
+    coverage = Coverage(0, 0, 0, 0.0, False, reason, (), (0,) * len(system.actions))
+    asked = select(system, properties)
+    return Answer(coverage, tuple(PropertyAnswer(item.name, "unknown", reason) for item in asked))
+
+
+def _answer(explored: Explored, asked: Property, undecided: str | None, judged: dict[str, Judgement]) -> PropertyAnswer:
+    name, scope = asked.name, covered(explored.subject.system, explored.cuts)
     if asked.kind in ("eventually", "leads_to"):
         if undecided is not None:
-            return PropertyAnswer(asked.name, "unknown", undecided)
-        return judge_liveness(explored.code, log, asked, covered(system, explored.cuts))
-    run = _hit(explored, asked.name)
-    if run is not None:
-        steps = f"{len(run.steps)} step{'s' * (len(run.steps) != 1)}"
-        if asked.kind == "reachable":
-            return PropertyAnswer(asked.name, "holds", f"reached after {steps}", run)
-        return PropertyAnswer(asked.name, "violated", f"after {steps}, the fewest possible", run)
-    without = _hit(explored, FAULT + asked.name)
+            return PropertyAnswer(name, "unknown", undecided)
+        return _judged(explored.subject, asked, judged[name], scope)
+    try:
+        run = _hit(explored, name)
+        if run is not None:
+            steps = plural(len(run.steps))
+            if asked.kind == "reachable":
+                return PropertyAnswer(name, "holds", f"reached after {steps}", run)
+            return PropertyAnswer(name, "violated", f"after {steps}, the fewest possible", run)
+        without = _hit(explored, FAULT + name)
+    except GaveUp as given_up:
+        return PropertyAnswer(name, "unknown", _untraced("a state that decides it", given_up))
     if without is not None:
-        return PropertyAnswer(asked.name, "unknown", _valueless(explored, asked, without), without)
+        return PropertyAnswer(name, "unknown", _valueless(explored.subject.system, asked, asked.goal, without), without)
     if undecided is not None:
-        return PropertyAnswer(asked.name, "unknown", undecided)
-    scope = covered(system, explored.cuts)
+        return PropertyAnswer(name, "unknown", undecided)
     if asked.kind == "reachable":
-        return PropertyAnswer(asked.name, "violated", f"in no state of {scope}")
-    return PropertyAnswer(asked.name, "holds", scope)
+        return PropertyAnswer(name, "violated", f"in no state of {scope}")
+    return PropertyAnswer(name, "holds", scope)
+
+
+def _judged(subject: Subject, asked: Property, judgement: Judgement, scope: str) -> PropertyAnswer:
+    """The answer to a property of infinite runs on a graph explored to its end."""
+    match judgement:
+        case None:
+            return PropertyAnswer(asked.name, "holds", scope)
+        case Undecided(reason):
+            return PropertyAnswer(asked.name, "unknown", f"{reason}; {scope}")
+        case Valueless(way, expression):
+            run = run_along(subject, way)
+            return PropertyAnswer(asked.name, "unknown", _valueless(subject.system, asked, expression, run), run)
+        case Lasso(way, loop):
+            run = run_along(subject, way, loop)
+            assert run.loop is not None, "the run of a lasso has a loop"
+            repeated, before = len(run.steps) - run.loop, f"after {plural(run.loop)}"
+            if not repeated:
+                return PropertyAnswer(asked.name, "violated", f"{before} it may stay as it is for ever", run)
+            scope = f"{before} a loop of {plural(repeated)} may go on for ever"
+            return PropertyAnswer(asked.name, "violated", scope, run)
 
 
 def _hit(explored: Explored, key: str) -> Run | None:
-    """The shortest run to where a question's condition was met."""
-    code, log, questions = explored.code, explored.log, explored.questions
-    if key in log.found:
-        return run_along(code, way_to(code, log, _alike(explored, key)))
-    hits = log.hits[questions.steps.index(key)] if key in questions.steps else []
-    if not hits:
-        return None
-    before, after = hits[0]
-    return run_along(code, way_to(code, log, [before]).then([after], [None]))
+    """The shortest run to where a condition was met."""
+    findings = explored.findings
+    if key in findings.found:
+        return run_along(explored.subject, findings.way_to(findings.alike(key)))
+    if key in findings.hits:
+        before, after = findings.hits[key]
+        return run_along(explored.subject, findings.way_to([before]).then([after], [None]))
+    return None
 
 
-def _alike(explored: Explored, key: str) -> list[int]:
-    """The states of the level in which a condition was first met that meet it."""
-    log = explored.log
-    first = log.order.index(log.found[key])
-    level = bisect_right(log.levels, first)
-    end = log.levels[level] if level < len(log.levels) else len(log.order)
-    finder = next(finder for finder in explored.questions.finders if finder.key == key)
-    if finder.dead_only:
-        return [log.found[key]]
-    return [state for state in log.order[first:end] if finder.find([state]) is not None]
-
-
-def _valueless(explored: Explored, asked: Property, run: Run) -> str:
+def _valueless(system: System, asked: Property, expression: Expression, run: Run) -> str:
     """That a property is an error of the spec in the last state (or step) of a run."""
-    interpreter, states = Interpreter(explored.code.lowered.system), run.states
+    interpreter, states = Interpreter(system), run.states
     try:
         if asked.kind == "step":
             interpreter.holds_step(asked, states[-2], states[-1])
         else:
-            interpreter.value(asked.goal, states[-1])
+            interpreter.value(expression, states[-1])
     except EvaluationFault as fault:
         return f"an error of the spec after {len(run.steps)} steps: {fault.message}"
     raise AssertionError(f"{asked.name} has a value after all")
+
+
+def _untraced(what: str, given_up: GaveUp) -> str:
+    return f"{what} was met, but the run to it was not traced; stopped because {given_up.reason}"
+
+
+def plural(steps: int) -> str:
+    """`1 step`, `2 steps`."""
+    return f"{steps} step{'s' * (steps != 1)}"

@@ -14,14 +14,11 @@ step inside takes it; a single state without steps counts, by stuttering.
 
 from __future__ import annotations
 
-import itertools
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hacheck.checker.explicit.portable.components import Edges, components
-from hacheck.model.ir import Fairness
-from hacheck.model.lowering.blocks import Lowered
+from hacheck.checker.explicit.findings import Occurrence
+from hacheck.model.ir import Fairness, System
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,81 +30,22 @@ class Constraints:
     taken_by: tuple[int, ...]
 
 
-def constraints_of(lowered: Lowered, fairness: Sequence[Fairness]) -> Constraints:
+def constraints_of(system: System, instances: Sequence[Occurrence], fairness: Sequence[Fairness]) -> Constraints:
     """One constraint for each fair handler and actor. A handler named twice is strong if either says so."""
     bits: dict[tuple[str, object], int] = {}
     strong = {item.handler for item in fairness if item.strong}
     fair = {item.handler for item in fairness}
     taken_by: list[int] = []
     strong_bits = 0
-    for instance in lowered.instances:
-        action = lowered.system.actions[instance.action]
+    for index, arguments in instances:
+        action = system.actions[index]
         if action.handler not in fair:
             taken_by.append(0)
             continue
         names = [name for name, _ in action.parameters]
-        actor = None if action.actor is None else instance.arguments[names.index(action.actor)]
+        actor = None if action.actor is None else arguments[names.index(action.actor)]
         bit = bits.setdefault((action.handler, actor), 1 << len(bits))
         taken_by.append(bit)
         if action.handler in strong:
             strong_bits |= bit
     return Constraints(len(bits), strong_bits, tuple(taken_by))
-
-
-@dataclass(frozen=True, slots=True)
-class FairSet:
-    """A strongly connected set in which a run can stay fairly. `part` of its vertices is `mark`."""
-
-    states: list[int]
-    mark: int
-
-
-def fair_sets(
-    edges: Edges, enabled: Sequence[int], inside: list[int], part: array[int], constraints: Constraints
-) -> list[FairSet]:
-    """The largest fair sets among the vertices `inside`. `part` (0 for every vertex) is used to tell apart the sets
-    that are looked at. Cost: linear in the edges inside for each strong constraint at most."""
-    found: list[FairSet] = []
-    marks = itertools.count(1)
-    work = [inside]
-    while work:
-        region = work.pop()
-        mark = _marked(part, region, next(marks))
-        for component in components(edges, region, part, mark):
-            own = _marked(part, component, next(marks))
-            verdict = _judged(edges, enabled, component, part, own, constraints)
-            if verdict is None:
-                found.append(FairSet(component, own))
-            elif verdict:
-                work.append(verdict)
-    return found
-
-
-def _marked(part: array[int], vertices: list[int], mark: int) -> int:
-    for vertex in vertices:
-        part[vertex] = mark
-    return mark
-
-
-def _judged(
-    edges: Edges,
-    enabled: Sequence[int],
-    component: list[int],
-    part: array[int],
-    mark: int,
-    constraints: Constraints,
-) -> list[int] | None:
-    """`None` if the component is fair, else those of its vertices among which there may still be a fair set."""
-    always, ever, taken = -1, 0, 0
-    for vertex in component:
-        always &= enabled[vertex]
-        ever |= enabled[vertex]
-        for place in range(edges.start[vertex], edges.start[vertex + 1]):
-            if part[edges.target[place]] == mark:
-                taken |= constraints.taken_by[edges.by[place]]
-    if always & ~constraints.strong & ~taken:
-        return []
-    starved = ever & constraints.strong & ~taken
-    if not starved:
-        return None
-    return [vertex for vertex in component if not enabled[vertex] & starved]

@@ -1,43 +1,58 @@
-"""What is asked of a system, as conditions that the search can look for."""
+"""What is asked of a system, as conditions that a search can look for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
-from hacheck.checker.explicit.portable.program import Wanted, compiled, finding_source
-from hacheck.checker.explicit.portable.search import Finder, Goal
-from hacheck.model.ir import Property, System
+from hacheck.model.ir import Property, StateVariable, System
 from hacheck.model.lowering.blocks import Lowered
 from hacheck.model.lowering.layout import Cell, Group, Place
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.system import lower_condition
-from hacheck.model.types import Enum
+from hacheck.model.types import Enum, Map
 
 FAULT = "fault:"
-"""Before a property's name: the key of the finder for states in which the property has no value."""
+"""Before a property's name: the key of what is sought where the property has no value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """A condition to look for. `key`: under which a hit is kept; no two are equal.
+
+    `state`: asked of every state found. `dead`: asked of the states that have no outcome of a lively action. `step`:
+    asked of every step; it reads slots before (`slot`) and after it (`after`).
+    """
+
+    key: str
+    wanted: Node
+    kind: Literal["state", "dead", "step"]
 
 
 @dataclass(frozen=True, slots=True)
 class Questions:
     """The properties asked, taken apart by how they are decided.
 
-    `steps`: for each step condition of `wanted` the key under which its hit is kept. `modes`: finder key, variable and
+    `sought` has no condition that never holds. `lively`: the actions that keep a state from being a dead end, by a step
+    that changes it or by an outcome that is no step; `None` where no dead end is sought. `modes`: key, variable and
     member of each alternative of a mode that might never be reached.
     """
 
     asked: tuple[Property, ...]
-    finders: tuple[Finder, ...]
-    steps: tuple[str, ...]
-    wanted: Wanted
+    sought: tuple[Sought, ...]
+    lively: frozenset[int] | None
     modes: tuple[tuple[str, str, str], ...]
 
     @property
-    def goal(self) -> Goal:
-        """What a search that stops at the first violations has to find: every violation there may be."""
-        names = {asked.name for asked in self.asked if asked.kind in ("invariant", "reachable", "deadlock")}
-        steps = tuple(number for number, key in enumerate(self.steps) if not key.startswith(FAULT))
-        return Goal(frozenset(names), steps)
+    def goal(self) -> frozenset[str] | None:
+        """The keys that a search which stops at the first runs has to hit."""
+        return goal_of(self.asked)
+
+
+def goal_of(asked: tuple[Property, ...]) -> frozenset[str] | None:
+    """The keys under which the properties are kept that a finite run can decide; `None` if there are none."""
+    return frozenset(item.name for item in asked if item.kind not in ("eventually", "leads_to")) or None
 
 
 def select(system: System, names: tuple[str, ...]) -> tuple[Property, ...]:
@@ -49,68 +64,78 @@ def select(system: System, names: tuple[str, ...]) -> tuple[Property, ...]:
 
 def pose(lowered: Lowered, names: tuple[str, ...]) -> Questions:
     """The questions of a check."""
-    graph, asked = lowered.graph, select(lowered.system, names)
-    finders: list[Finder] = []
-    steps: dict[str, Node] = {}
-    for question in asked:
-        if question.kind in ("eventually", "leads_to"):
-            continue
-        on_steps = question.kind == "step"
-        condition = lower_condition(lowered, question.goal, on_steps)
-        wanted = condition.value if question.kind == "reachable" else graph.not_(condition.value)
-        wanted = graph.and_(graph.not_(condition.fault), wanted)
-        for key, node in ((question.name, wanted), (FAULT + question.name, condition.fault)):
-            if on_steps:
-                steps[key] = node
-            elif node is not graph.zero:
-                finders.append(_finder(lowered, key, node, question.kind == "deadlock"))
-    modes = tuple(_modes(lowered))
-    finders += [_finder(lowered, key, node) for key, _, _, node in modes]
+    asked = select(lowered.system, names)
+    sought = [item for question in asked for item in _sought(lowered, question)]
+    sought += _modes(lowered)
     lively = None
     if any(question.kind == "deadlock" for question in asked):
         actions = enumerate(lowered.system.actions)
         lively = frozenset(index for index, action in actions if action.kind != "fault")
     return Questions(
         asked,
-        tuple(finders),
-        tuple(steps),
-        Wanted(tuple(steps.values()), lively),
-        tuple((key, variable, member) for key, variable, member, _ in modes),
+        tuple(item for item in sought if item.wanted is not lowered.graph.zero),
+        lively,
+        modes_of(lowered.system),
     )
 
 
-def _finder(lowered: Lowered, key: str, wanted: Node, dead_only: bool = False) -> Finder:
-    return Finder(key, compiled(finding_source(lowered, wanted), key)["find"], dead_only)
+def _sought(lowered: Lowered, question: Property) -> Iterator[Sought]:
+    """Where the property is decided, and where it has no value."""
+    if question.kind in ("eventually", "leads_to"):
+        return
+    graph = lowered.graph
+    condition = lower_condition(lowered, question.goal, question.kind == "step")
+    wanted = condition.value if question.kind == "reachable" else graph.not_(condition.value)
+    wanted = graph.and_(graph.not_(condition.fault), wanted)
+    kind: Literal["state", "dead", "step"] = (
+        "step" if question.kind == "step" else "dead" if question.kind == "deadlock" else "state"
+    )
+    yield Sought(question.name, wanted, kind)
+    yield Sought(FAULT + question.name, condition.fault, kind)
 
 
-def _modes(lowered: Lowered) -> Iterator[tuple[str, str, str, Node]]:
-    """A condition for each alternative of each mode: that something has it."""
+def modes_of(system: System) -> tuple[tuple[str, str, str], ...]:
+    """For each alternative of each mode: the key under which it is kept that something has it, the variable, and the
+    alternative."""
+    return tuple(
+        (f"mode:{variable.name}:{member}", variable.name, member)
+        for variable in system.variables
+        if (kind := _mode_type(variable)) is not None
+        for member in kind.members
+    )
+
+
+def _mode_type(variable: StateVariable) -> Enum | None:
+    """The alternatives of a mode: a variable of its own, or one for each node."""
+    if not variable.mode:
+        return None
+    kind = variable.type.value if isinstance(variable.type, Map) else variable.type
+    return kind if isinstance(kind, Enum) else None
+
+
+def _modes(lowered: Lowered) -> Iterator[Sought]:
+    """A condition for each of `modes_of`."""
     graph, slots = lowered.graph, lowered.layout.slots
-    for variable, place in zip(lowered.system.variables, lowered.layout.places, strict=True):
-        if not variable.mode:
-            continue
-        for kind, members in _cells(place):
-            for number, member in enumerate(kind.members):
-                tests = []
-                for slot in members:
-                    fixed = None if slot is None else slots[slot].fixed
-                    content = (
-                        graph.const(fixed or 0)
-                        if slot is None or fixed is not None
-                        else graph.slot(slot, slots[slot].high)
-                    )
-                    tests.append(graph.eq(content, graph.const(number)))
-                yield f"mode:{variable.name}:{member}", variable.name, member, graph.any_of(tests)
+    places = {
+        variable.name: place for variable, place in zip(lowered.system.variables, lowered.layout.places, strict=True)
+    }
+    kinds = {variable.name: _mode_type(variable) for variable in lowered.system.variables}
+    for key, variable, member in modes_of(lowered.system):
+        kind = kinds[variable]
+        assert kind is not None, f"{variable} is a mode"
+        number, tests = graph.const(kind.members.index(member)), []
+        for slot in _cells(places[variable]):
+            fixed = None if slot is None else slots[slot].fixed
+            if slot is None or fixed is not None:
+                tests.append(graph.eq(graph.const(fixed or 0), number))
+            else:
+                tests.append(graph.eq(graph.slot(slot, slots[slot].high), number))
+        yield Sought(key, graph.any_of(tests), "state")
 
 
-def _cells(place: Place) -> Iterator[tuple[Enum, list[int | None]]]:
+def _cells(place: Place) -> Iterator[int | None]:
     """The slots of a mode: one for each node."""
-    match place:
-        case Cell(Enum() as kind, slot):
-            yield kind, [slot]
-        case Group(_, items):
-            cells = [item for item in items if isinstance(item, Cell)]
-            if cells and isinstance(cells[0].type, Enum):
-                yield cells[0].type, [cell.slot for cell in cells]
-        case _:
-            return
+    items = place.items if isinstance(place, Group) else (place,)
+    for item in items:
+        assert isinstance(item, Cell), "a mode is a scalar"
+        yield item.slot

@@ -1,49 +1,84 @@
-"""Runs of a model from packed states, replayed before anyone sees them."""
+"""Runs of a model from packed states, found step by step with the interpreter, and replayed before anyone sees them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 
-from hacheck.checker.explicit.portable.program import Code, successors
-from hacheck.checker.explicit.portable.ways import Way
+from hacheck.checker.explicit.findings import Occurrence, Subject, Way
 from hacheck.model.ir import System
-from hacheck.model.lowering.layout import unpack
-from hacheck.model.runs import Run, Step, StepFault
+from hacheck.model.runs import Run, State, Step
 from hacheck.model.semantics import Failed, Interpreter, Taken, replay
 
 
-def step_between(code: Code, before: int, after: int, by: int | None = None) -> Step:
-    """A step that leads from one state to another (of the instance `by`, if given), with its choices."""
-    layout, system = code.lowered.layout, code.lowered.system
-    old, new = unpack(layout, before), unpack(layout, after)
-    for found, index in successors(code, before):
-        if found == after and by in (None, index):
-            instance = code.lowered.instances[index]
-            outcomes = Interpreter(system).outcomes_with(instance.action, instance.arguments, old)
-            for outcome in outcomes:
-                if isinstance(outcome, Taken) and outcome.step.state == new:
-                    return outcome.step
-    raise AssertionError(_ours(system, f"no step of the interpreter leads from {old} to {new}"))
+def run_along(subject: Subject, way: Way, loop: int | None = None) -> Run:
+    """The run along a way, replayed. `loop`: after how many steps the part begins that repeats for ever.
+
+    Where states are reduced, the concrete run follows the reduced one; a loop is followed until a concrete state is
+    seen again. Cost: the outcomes of one instance for each step whose instance is known (if it leads there), of all of
+    them for the others.
+    """
+    initial = _start(subject, way.states[0])
+    instances = (*(None for _ in range(len(way.states) - 1 - len(way.by))), *way.by)
+    legs = list(zip(way.states[1:], instances, strict=True))
+    before = legs if loop is None else legs[:loop]
+    steps = list(_followed(subject, initial, before))
+    if loop is None:
+        return replayed(subject.system, Run(initial, tuple(steps)))
+    heads = {steps[-1].state if steps else initial: len(steps)}
+    while True:
+        head = steps[-1].state if steps else initial
+        steps += _followed(subject, head, legs[loop:])
+        head = steps[-1].state if steps else initial
+        if head in heads:
+            return replayed(subject.system, Run(initial, tuple(steps), heads[head]))
+        heads[head] = len(steps)
 
 
-def run_along(code: Code, way: Way, loop: int | None = None) -> Run:
-    """The run along a way, replayed."""
-    states = way.states
-    instances = (*(None for _ in range(len(states) - 1 - len(way.by))), *way.by)
-    steps = tuple(step_between(code, a, b, i) for a, b, i in zip(states, states[1:], instances, strict=False))
-    return replayed(code.lowered.system, Run(unpack(code.lowered.layout, states[0]), steps, loop))
-
-
-def run_into_fault(code: Code, way: Way, index: int) -> Run:
+def run_into_fault(subject: Subject, way: Way, instance: int) -> Run:
     """The run along a way into the step of an instance that is an error of the spec, replayed."""
-    system, instance = code.lowered.system, code.lowered.instances[index]
-    last = unpack(code.lowered.layout, way.states[-1])
-    for outcome in Interpreter(system).outcomes_with(instance.action, instance.arguments, last):
-        if isinstance(outcome, Failed):
-            run = run_along(code, way)
-            return replayed(system, Run(run.initial, run.steps, None, outcome.fault))
-    fault = StepFault(instance.action, instance.arguments, (), "")
-    raise AssertionError(_ours(system, f"the interpreter knows no such error in {last}: {fault}"))
+    run = run_along(subject, way)
+    last, interpreter = run.states[-1], Interpreter(subject.system)
+    for action, arguments in _likely_first(subject, instance):
+        for outcome in interpreter.outcomes_with(action, arguments, last):
+            if isinstance(outcome, Failed):
+                return replayed(subject.system, Run(run.initial, run.steps, None, outcome.fault))
+    raise AssertionError(_ours(subject.system, f"the interpreter knows no error of the spec in {last}"))
+
+
+def _start(subject: Subject, wanted: int) -> State:
+    for state in Interpreter(subject.system).initial_states():
+        if subject.reduce(state) == wanted:
+            return state
+    raise AssertionError(_ours(subject.system, f"no initial state is packed as {wanted:#x}"))
+
+
+def _followed(subject: Subject, state: State, legs: Iterable[tuple[int, int | None]]) -> Iterator[Step]:
+    """The steps from a state through packed ones, each given with its instance if that is known."""
+    for target, instance in legs:
+        step = _step_to(subject, state, target, instance)
+        yield step
+        state = step.state
+
+
+def _step_to(subject: Subject, state: State, target: int, instance: int | None) -> Step:
+    interpreter = Interpreter(subject.system)
+    for action, arguments in _likely_first(subject, instance):
+        for outcome in interpreter.outcomes_with(action, arguments, state):
+            if isinstance(outcome, Taken) and subject.reduce(outcome.step.state) == target:
+                return outcome.step
+    raise AssertionError(_ours(subject.system, f"no step of the interpreter leads from {state} to {target:#x}"))
+
+
+def _likely_first(subject: Subject, instance: int | None) -> Iterator[Occurrence]:
+    """The instances, this one first; then, as fewest faults are to be told, those that are no fault."""
+    if instance is not None:
+        yield subject.instances[instance]
+    actions = subject.system.actions
+    for faults in (False, True):
+        for occurrence in subject.instances:
+            if (actions[occurrence[0]].kind == "fault") == faults:
+                yield occurrence
 
 
 def replayed(system: System, run: Run) -> Run:

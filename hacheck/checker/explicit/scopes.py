@@ -1,16 +1,17 @@
-"""What an answer of the explicit engine covers, in words."""
+"""What an answer of an explicit engine covers, in words."""
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.portable.search import Log
+from collections.abc import Sequence
+
 from hacheck.model.ir import System
 
 EVERY_STATE = "every reachable state"
 
 
-def cut_counts(log: Log, bounds: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+def cut_counts(cuts: Sequence[int], bounds: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     """The bounds that cut steps, and how many, the most first."""
-    counted = [(name, count) for name, count in zip(bounds, log.cuts, strict=True) if count]
+    counted = [(name, count) for name, count in zip(bounds, cuts, strict=True) if count]
     return tuple(sorted(counted, key=lambda pair: (-pair[1], pair[0])))
 
 
@@ -23,7 +24,6 @@ def covered(system: System, cuts: tuple[tuple[str, int], ...], what: str = EVERY
     return f"{what} within: {'; '.join(parts)}"
 
 
-def stopped_short(log: Log, reason: str) -> str:
+def stopped_short(size: int, depth: int, reason: str) -> str:
     """The scope of a search that ended early."""
-    states = f"{len(log.order):,} state{'s' * (len(log.order) != 1)}"
-    return f"{states} to depth {log.depth} explored; stopped because {reason}"
+    return f"{size:,} state{'s' * (size != 1)} to depth {depth} explored; stopped because {reason}"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 
-from hacheck.checker.engine import Answer, Coverage, Limits, PropertyAnswer, Report
-from hacheck.checker.explicit.answers import Explored, answer_of
-from hacheck.checker.explicit.portable.program import generate
+from hacheck.checker.engine import Answer, Limits, Report
+from hacheck.checker.explicit.answers import Explored, answer_of, no_start
+from hacheck.checker.explicit.portable.finders import prepare
+from hacheck.checker.explicit.portable.findings import LogFindings, subject_of
+from hacheck.checker.explicit.portable.liveness import judge
 from hacheck.checker.explicit.portable.search import search
-from hacheck.checker.explicit.questions import pose, select
+from hacheck.checker.explicit.questions import pose
 from hacheck.model.ir import System
 from hacheck.model.lowering.layout import pack
 from hacheck.model.lowering.system import lower
@@ -32,19 +35,13 @@ class PortableEngine:
         try:
             initial = Interpreter(system).initial_states()
         except EvaluationFault as fault:
-            return _no_start(system, properties, fault.message)
+            return no_start(system, properties, f"an error of the spec {fault.message}")
         lowered = lower(system, initial)
         questions = pose(lowered, properties)
-        code = generate(lowered, questions.wanted)
+        prepared = prepare(lowered, questions)
         packed = [pack(lowered.layout, state) for state in initial]
-        goal = questions.goal if self.stop_early else None
-        log = search(code, packed, list(questions.finders), limits, report, goal)
-        return answer_of(Explored(code, questions, log, time.perf_counter() - started))
-
-
-def _no_start(system: System, properties: tuple[str, ...], message: str) -> Answer:
-    """The answer where there is no initial state because finding one is an error of the spec."""
-    reason = f"an error of the spec {message}"
-    coverage = Coverage(0, 0, 0, 0.0, False, reason, (), (0,) * len(system.actions))
-    asked = select(system, properties)
-    return Answer(coverage, tuple(PropertyAnswer(item.name, "unknown", reason) for item in asked))
+        goal = prepared.goal(questions.goal) if self.stop_early else None
+        log = search(prepared.code, packed, list(prepared.finders), limits, report, goal)
+        seconds = time.perf_counter() - started
+        subject, findings = subject_of(prepared.code), LogFindings(prepared, log)
+        return answer_of(Explored(subject, questions.asked, findings, partial(judge, prepared.code, log)), seconds)

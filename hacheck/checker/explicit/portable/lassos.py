@@ -7,8 +7,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hacheck.checker.explicit.fairness import Constraints, FairSet
+from hacheck.checker.explicit.fairness import Constraints
 from hacheck.checker.explicit.portable.components import Edges
+from hacheck.checker.explicit.portable.fair_sets import FairSet
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,20 +13,17 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass
 
-from hacheck.checker.engine import PropertyAnswer
-from hacheck.checker.explicit.fairness import Constraints, constraints_of, fair_sets
+from hacheck.checker.explicit.fairness import Constraints, constraints_of
+from hacheck.checker.explicit.findings import BEYOND, Judgement, Lasso, Valueless
 from hacheck.checker.explicit.portable.components import Edges
+from hacheck.checker.explicit.portable.fair_sets import fair_sets
+from hacheck.checker.explicit.portable.findings import subject_of
 from hacheck.checker.explicit.portable.lassos import Walk, fair_loop, nearest
 from hacheck.checker.explicit.portable.program import Code, compiled, marking_source
 from hacheck.checker.explicit.portable.search import Log
 from hacheck.checker.explicit.portable.ways import way_to
-from hacheck.checker.explicit.runs import run_along
 from hacheck.model.ir import TRUE, Expression, Property
-from hacheck.model.lowering.layout import unpack
 from hacheck.model.lowering.system import lower_condition
-from hacheck.model.semantics import EvaluationFault, Interpreter
-
-BEYOND = "no run within the bounds avoids it for ever, but one passes a bound before its goal: raise that bound"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +38,18 @@ class _Graph:
     """Where a step was not taken because it would have passed a bound."""
 
 
-def judge_liveness(code: Code, log: Log, asked: Property, scope: str) -> PropertyAnswer:
-    """The answer for a graph that is complete; `scope` says within which bounds."""
+def judge(code: Code, log: Log, asked: tuple[Property, ...]) -> list[Judgement]:
+    """What there is to say about each property on a graph that is complete."""
+    return [judge_one(code, log, item) for item in asked]
+
+
+def judge_one(code: Code, log: Log, asked: Property) -> Judgement:
+    """What there is to say about one property on a graph that is complete."""
     goal = _marks(code, log, asked.goal)
     premise = _marks(code, log, asked.premise or TRUE)
     for marks, expression in ((goal, asked.goal), (premise, asked.premise or TRUE)):
         if isinstance(marks, int):
-            return _valueless(code, log, asked, expression, marks)
+            return Valueless(way_to(code, log, [log.order[marks]]), expression)
     assert isinstance(goal, bytearray), "the goal has a value everywhere"
     assert isinstance(premise, bytearray), "the premise has a value everywhere"
     bad = bytearray(0 if holds else 1 for holds in goal)
@@ -55,7 +57,7 @@ def judge_liveness(code: Code, log: Log, asked: Property, scope: str) -> Propert
         starts = [vertex for vertex in range(log.initial) if bad[vertex]]
     else:
         starts = [vertex for vertex in range(len(bad)) if bad[vertex] and premise[vertex]]
-    constraints = constraints_of(code.lowered, asked.fairness)
+    constraints = constraints_of(code.lowered.system, subject_of(code).instances, asked.fairness)
     graph = _graph(code, log, bad, constraints)
     part = array("Q", bytes(8 * len(bad)))
     sets = fair_sets(graph.edges, graph.enabled, graph.inside, part, constraints)
@@ -69,12 +71,11 @@ def judge_liveness(code: Code, log: Log, asked: Property, scope: str) -> Propert
     )
     if walk is None:
         leaving = nearest(graph.edges, [(start, depths[start]) for start in starts], bad, lambda at: graph.cut[at] == 1)
-        if leaving is None:
-            return PropertyAnswer(asked.name, "holds", scope)
-        return PropertyAnswer(asked.name, "unknown", f"{BEYOND}; {scope}")
+        return None if leaving is None else BEYOND
     entry = walk.vertices[-1]
-    loop = fair_loop(graph.edges, graph.enabled, part, entry, by_mark[part[entry]], constraints)
-    return _violated(code, log, asked, walk, loop)
+    return _lasso(
+        code, log, walk, fair_loop(graph.edges, graph.enabled, part, entry, by_mark[part[entry]], constraints)
+    )
 
 
 def _marks(code: Code, log: Log, expression: Expression) -> bytearray | int:
@@ -127,24 +128,8 @@ def _depths(log: Log) -> array[int]:
     return depths
 
 
-def _violated(code: Code, log: Log, asked: Property, walk: Walk, loop: Walk) -> PropertyAnswer:
+def _lasso(code: Code, log: Log, walk: Walk, loop: Walk) -> Lasso:
     prefix = way_to(code, log, [log.order[walk.vertices[0]]])
     vertices = (*walk.vertices[1:], *loop.vertices[1:])
-    before = len(prefix.states) - 1 + len(walk.by)
     way = prefix.then([log.order[vertex] for vertex in vertices], (*walk.by, *loop.by))
-    run = run_along(code, way, before)
-    steps = f"after {before} step{'s' * (before != 1)}"
-    if not loop.by:
-        return PropertyAnswer(asked.name, "violated", f"{steps} it may stay as it is for ever", run)
-    length = f"{len(loop.by)} step{'s' * (len(loop.by) != 1)}"
-    return PropertyAnswer(asked.name, "violated", f"{steps} a loop of {length} may go on for ever", run)
-
-
-def _valueless(code: Code, log: Log, asked: Property, expression: Expression, place: int) -> PropertyAnswer:
-    run = run_along(code, way_to(code, log, [log.order[place]]))
-    try:
-        Interpreter(code.lowered.system).value(expression, unpack(code.lowered.layout, log.order[place]))
-    except EvaluationFault as fault:
-        text = f"an error of the spec after {len(run.steps)} steps: {fault.message}"
-        return PropertyAnswer(asked.name, "unknown", text, run)
-    raise AssertionError(f"{asked.name} has a value after all")
+    return Lasso(way, len(prefix.states) - 1 + len(walk.by))

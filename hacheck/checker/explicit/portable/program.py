@@ -208,9 +208,7 @@ class Code:
 
 def generate(lowered: Lowered, wanted: Wanted) -> Code:
     """The program of a lowered system. Cost: linear in the size of the lowered form."""
-    with room_for_nesting():
-        names = dict.fromkeys(text for instance in lowered.instances for text in cut_names(instance.block))
-    bounds = {name: place for place, name in enumerate(names)}
+    bounds = bounds_of(lowered)
     with room_for_nesting():
         expanding = compiled(expansion_source(lowered, wanted, bounds), f"expansion of {lowered.system.name}")
 
@@ -228,6 +226,13 @@ def generate(lowered: Lowered, wanted: Wanted) -> Code:
         len(wanted.steps),
         wanted.lively is not None,
     )
+
+
+def bounds_of(lowered: Lowered) -> dict[str, int]:
+    """The bounds at which the instances can cut a step, each with its place."""
+    with room_for_nesting():
+        names = dict.fromkeys(text for instance in lowered.instances for text in cut_names(instance.block))
+    return {name: place for place, name in enumerate(names)}
 
 
 def cut_names(block: Block) -> Iterator[str]:

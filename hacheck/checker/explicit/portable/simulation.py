@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from hacheck.checker.engine import Answer, Coverage, Limits, Progress, PropertyAnswer, Report, VerdictKind
+from hacheck.checker.explicit.answers import no_start
+from hacheck.checker.explicit.findings import Way
 from hacheck.checker.explicit.memory import process_bytes
+from hacheck.checker.explicit.portable.findings import subject_of
 from hacheck.checker.explicit.portable.program import Code, Wanted, compiled, finding_source, generate, successors
-from hacheck.checker.explicit.portable.ways import Way
 from hacheck.checker.explicit.questions import select
 from hacheck.checker.explicit.runs import run_along
 from hacheck.model.ir import Property, System
@@ -43,7 +45,7 @@ def simulate(system: System, seed: int, steps: int) -> Run | None:
     code = generate(lower(system, initial), Wanted())
     packed = [pack(code.lowered.layout, state) for state in initial]
     walk = _walk(code, packed, random.Random(seed), steps)
-    return run_along(code, Way(walk.states, tuple(walk.by)))
+    return run_along(subject_of(code), Way(walk.states, tuple(walk.by)))
 
 
 def _walk(code: Code, initial: list[int], chance: random.Random, steps: int) -> Walk:
@@ -76,9 +78,9 @@ class SimulationEngine:
         try:
             initial = Interpreter(system).initial_states()
         except EvaluationFault as fault:
-            return _unanswered(system, asked, f"an error of the spec {fault.message}")
+            return no_start(system, properties, f"an error of the spec {fault.message}")
         if not initial:
-            return _unanswered(system, asked, "there is no initial state")
+            return no_start(system, properties, "there is no initial state")
         lowered = lower(system, initial)
         code = generate(lowered, Wanted())
         sampling = _Sampling(code, _finders(code, asked), limits, report, self)
@@ -149,7 +151,9 @@ class _Sampling:
         for name in [name for name in self.finders if name not in self.found]:
             length = self.finders[name](walk)
             if length is not None:
-                self.found[name] = run_along(self.code, Way(walk.states[: length + 1], tuple(walk.by[:length])))
+                self.found[name] = run_along(
+                    subject_of(self.code), Way(walk.states[: length + 1], tuple(walk.by[:length]))
+                )
 
     def reason(self) -> str | None:
         """Why to stop here, if there is a reason."""
@@ -183,8 +187,3 @@ class _Sampling:
                 verdict = "holds" if question.kind == "reachable" else "violated"
             answers.append(PropertyAnswer(question.name, verdict, samples, run))
         return Answer(coverage, tuple(answers))
-
-
-def _unanswered(system: System, asked: tuple[Property, ...], reason: str) -> Answer:
-    coverage = Coverage(0, 0, 0, 0.0, False, reason, (), (0,) * len(system.actions))
-    return Answer(coverage, tuple(PropertyAnswer(item.name, "unknown", reason) for item in asked))

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from hacheck.checker.explicit.findings import Way
 from hacheck.checker.explicit.portable.program import Code, successors
 from hacheck.checker.explicit.portable.search import Log, predecessor
 
 # Among how many states faults are counted. Where a run's levels hold more, it is the run found first.
 _COUNTED_MAX = 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """The packed states of a run, and the instances of its last steps, as far as they are settled."""
-
-    states: list[int]
-    by: tuple[int | None, ...] = ()
-
-    def then(self, states: Sequence[int], by: Sequence[int | None]) -> Way:
-        """The run with more steps."""
-        return Way([*self.states, *states], (*self.by, *by))
 
 
 def way_to(code: Code, log: Log, targets: Sequence[int]) -> Way:

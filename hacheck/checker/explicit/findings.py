@@ -1,0 +1,130 @@
+"""What a search over packed states leaves, whichever engine made it, and what is read out of it.
+
+A packed state is a whole number from 0: the slots of a layout, each at its offset (`hacheck.model.lowering.layout`).
+An instance is an action with its arguments, by its index in `Subject.instances`. Where reductions are in use, states
+here are reduced ones: each stands for all those that `Subject.reduce` maps to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from hacheck.model.ir import Expression, Property, System
+from hacheck.model.runs import State
+from hacheck.model.types import Value
+
+Occurrence: TypeAlias = tuple[int, tuple[Value, ...]]
+"""An action by its index in `System.actions`, and the values of its parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What was searched: the system, its instances, the names of the bounds that can cut a step, and how a state of
+    the interpreter is reduced and packed."""
+
+    system: System
+    instances: tuple[Occurrence, ...]
+    bounds: tuple[str, ...]
+    reduce: Callable[[State], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """The packed states of a run, an initial one first, and the instances of its last steps, as far as they are
+    known: `by` belongs to the end of `states`, and a step whose instance is not known has `None`."""
+
+    states: Sequence[int]
+    by: tuple[int | None, ...] = ()
+
+    def then(self, states: Sequence[int], by: Sequence[int | None]) -> Way:
+        """The run with more steps; `by` has one instance for each of `states`."""
+        return Way([*self.states, *states], (*self.by, *by))
+
+
+class GaveUp(Exception):
+    """Something that takes long was stopped before its end. `reason` completes the sentence "stopped because …"
+    ("interrupted", "60 seconds passed")."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Findings(Protocol):
+    """What a search leaves.
+
+    `size`: distinct states found. `depth`: steps to the states found last. `stopped`: why the search ended before it
+    had expanded every state it found; `None` if it did. `counts`: steps taken, by action. `cuts`: steps cut, by bound
+    (as in `Subject.bounds`). `found`: for the key of each state or dead-end condition that was met, a packed state
+    that meets it, among those at the fewest steps. `hits`: for the key of each step condition that was met, the states
+    before and after such a step, the one before at the fewest steps. `faults`: a packed state at the fewest steps and
+    an instance whose step there is an error of the spec; empty if there is none. `bytes_per_state`: bytes held for
+    each state found, `None` where nobody counts.
+    """
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def depth(self) -> int: ...
+    @property
+    def stopped(self) -> str | None: ...
+    @property
+    def counts(self) -> Sequence[int]: ...
+    @property
+    def cuts(self) -> Sequence[int]: ...
+    @property
+    def found(self) -> Mapping[str, int]: ...
+    @property
+    def hits(self) -> Mapping[str, tuple[int, int]]: ...
+    @property
+    def faults(self) -> Sequence[tuple[int, int]]: ...
+    @property
+    def bytes_per_state(self) -> float | None: ...
+
+    def alike(self, key: str) -> Sequence[int]:
+        """The states of the level of `found[key]` that meet the condition, as far as was seen of the level; of a
+        dead-end condition `found[key]` alone will do. Never empty. Errors: `GaveUp`."""
+        ...
+
+    def way_to(self, targets: Sequence[int]) -> Way:
+        """A shortest run to one of some states, which are all of one level; among the shortest, one with the fewest
+        faults. Errors: `GaveUp`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Lasso:
+    """A fair run on which the goal never comes: its states from `loop` steps on repeat for ever. The last state is the
+    one after `loop` steps again; where it *is* that one, the run stays there."""
+
+    way: Way
+    loop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Valueless:
+    """A state, at the end of a shortest run, in which an expression of the property has no value."""
+
+    way: Way
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Why nobody knows, as a phrase to stand before the scope."""
+
+    reason: str
+
+
+BEYOND = Undecided(
+    "no run within the bounds avoids it for ever, but one passes a bound before its goal: raise that bound"
+)
+
+Judgement: TypeAlias = Lasso | Valueless | Undecided | None
+"""What is found out about an `eventually` or `leads_to` property; `None`: it holds."""
+
+Judge: TypeAlias = Callable[[tuple[Property, ...]], Sequence[Judgement]]
+"""Decides `eventually` and `leads_to` properties on a graph explored to its end: a judgement for each, in their order.
+Where it has to stop early it says `Undecided` of those that are left."""

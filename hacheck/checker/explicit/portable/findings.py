@@ -1,0 +1,89 @@
+"""What a search of the portable engine leaves, as every engine's search leaves it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from hacheck.checker.explicit.findings import Subject, Way
+from hacheck.checker.explicit.portable.finders import Prepared
+from hacheck.checker.explicit.portable.program import Code
+from hacheck.checker.explicit.portable.search import Log
+from hacheck.checker.explicit.portable.ways import way_to
+from hacheck.model.lowering.layout import pack
+
+
+def subject_of(code: Code) -> Subject:
+    """What the code searches. Its states are not reduced."""
+    lowered = code.lowered
+    instances = tuple((instance.action, instance.arguments) for instance in lowered.instances)
+    return Subject(lowered.system, instances, code.bounds, partial(pack, lowered.layout))
+
+
+@dataclass(frozen=True, slots=True)
+class LogFindings:
+    """A log, and the generated code it was made with."""
+
+    prepared: Prepared
+    log: Log
+
+    @property
+    def size(self) -> int:
+        """Distinct states found."""
+        return len(self.log.order)
+
+    @property
+    def depth(self) -> int:
+        """Steps to the states found last."""
+        return self.log.depth
+
+    @property
+    def stopped(self) -> str | None:
+        """Why the search ended early."""
+        return self.log.stopped
+
+    @property
+    def counts(self) -> Sequence[int]:
+        """Steps by action."""
+        return self.log.counts
+
+    @property
+    def cuts(self) -> Sequence[int]:
+        """Cut steps by bound."""
+        return self.log.cuts
+
+    @property
+    def found(self) -> dict[str, int]:
+        """The first state that met each condition that was met."""
+        return self.log.found
+
+    @property
+    def hits(self) -> dict[str, tuple[int, int]]:
+        """The first step that met each condition that was met."""
+        return {key: hits[0] for key, hits in zip(self.prepared.steps, self.log.hits, strict=True) if hits}
+
+    @property
+    def faults(self) -> Sequence[tuple[int, int]]:
+        """The first state and instance whose step is an error of the spec."""
+        return self.log.faults
+
+    @property
+    def bytes_per_state(self) -> float | None:
+        """Not counted: states are objects of Python."""
+        return None
+
+    def alike(self, key: str) -> Sequence[int]:
+        """The states of the level of a hit that meet the condition."""
+        log, hit = self.log, self.log.found[key]
+        finder = next(finder for finder in self.prepared.finders if finder.key == key)
+        if finder.dead_only:
+            return [hit]
+        level = bisect_right(log.levels, log.order.index(hit))
+        end = log.levels[level] if level < len(log.levels) else len(log.order)
+        return [state for state in log.order[log.levels[level - 1] : end] if finder.find([state]) is not None]
+
+    def way_to(self, targets: Sequence[int]) -> Way:
+        """A shortest run to one of some states of one level."""
+        return way_to(self.prepared.code, self.log, targets)
