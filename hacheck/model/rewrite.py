@@ -2,24 +2,59 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import fields
+from functools import cache
+from operator import attrgetter
 from typing import Any, TypeAlias, get_args
 
 from hacheck.model import ir
 
 Tree: TypeAlias = ir.Expression | ir.Statement | ir.Domain | ir.Target
 TREES = (*get_args(ir.Expression), *get_args(ir.Statement), ir.Domain, ir.Target)
+_NAMES = frozenset({"Expression", "Statement"} | {form.__name__ for form in TREES})
 
 
-def parts(node: Tree) -> Iterator[Tree]:
+@cache
+def _places(form: type) -> tuple[tuple[str, str], ...]:
+    """The fields of a form that hold trees, in order: `one`, `maybe` (or `None`), or `many` in a tuple."""
+    found = []
+    for place in fields(form):
+        words = set(re.findall(r"\w+", str(place.type)))
+        if words & _NAMES:
+            kind = "many" if "tuple" in words else "maybe" if "None" in words else "one"
+            found.append((place.name, kind))
+    return tuple(found)
+
+
+@cache
+def _reader(form: type) -> Callable[[Any], tuple[Tree, ...]]:
+    """What gives the parts of nodes of one form; most forms always hold the same number of them."""
+    places = _places(form)
+    names = [name for name, _ in places]
+    if any(kind != "one" for _, kind in places):
+        return lambda node: _gathered(node, places)
+    if not names:
+        return lambda node: ()
+    read = attrgetter(*names)
+    return read if len(names) > 1 else lambda node: (read(node),)
+
+
+def _gathered(node: Tree, places: tuple[tuple[str, str], ...]) -> tuple[Tree, ...]:
+    found: list[Tree] = []
+    for name, kind in places:
+        held = getattr(node, name)
+        if kind == "many":
+            found.extend(item for item in held if not isinstance(item, str))
+        elif held is not None:
+            found.append(held)
+    return tuple(found)
+
+
+def parts(node: Tree) -> tuple[Tree, ...]:
     """The expressions, domains, targets and statements directly inside a node, in the order of its fields."""
-    for place in fields(node):
-        held = getattr(node, place.name)
-        if isinstance(held, TREES):
-            yield held
-        elif isinstance(held, tuple):
-            yield from (item for item in held if isinstance(item, TREES))
+    return _reader(type(node))(node)
 
 
 def walk(node: Tree) -> Iterator[Tree]:
@@ -28,7 +63,7 @@ def walk(node: Tree) -> Iterator[Tree]:
     while stack:
         current = stack.pop()
         yield current
-        stack.extend(reversed(list(parts(current))))
+        stack.extend(reversed(parts(current)))
 
 
 def rebuild(node: Any, change: Callable[[Any], Any]) -> Any:
@@ -37,23 +72,22 @@ def rebuild(node: Any, change: Callable[[Any], Any]) -> Any:
     For a statement inside a tuple of statements `change` may return a tuple, which is spliced in.
     """
     changed: dict[str, Any] = {}
-    for place in fields(node):
-        held = getattr(node, place.name)
-        if isinstance(held, TREES):
-            new = change(held)
+    for name, kind in _places(type(node)):
+        held = getattr(node, name)
+        if kind != "many":
+            new = None if held is None else change(held)
             if new is not held:
-                changed[place.name] = new
-        elif isinstance(held, tuple) and any(isinstance(item, TREES) for item in held):
-            items: list[Any] = []
-            for item in held:
-                new = change(item) if isinstance(item, TREES) else item
-                items.extend(new if isinstance(new, tuple) else (new,))
-            if len(items) != len(held) or any(a is not b for a, b in zip(items, held, strict=True)):
-                changed[place.name] = tuple(items)
+                changed[name] = new
+            continue
+        items: list[Any] = []
+        for item in held:
+            new = item if isinstance(item, str) else change(item)
+            items.extend(new if isinstance(new, tuple) else (new,))
+        if len(items) != len(held) or any(a is not b for a, b in zip(items, held, strict=True)):
+            changed[name] = tuple(items)
     if not changed:
         return node
-    values = {place.name: changed.get(place.name, getattr(node, place.name)) for place in fields(node)}
-    return type(node)(**values)
+    return type(node)(*(changed[name] if name in changed else getattr(node, name) for name in node.__match_args__))
 
 
 def substitute(node: Any, values: dict[str, ir.Expression]) -> Any:

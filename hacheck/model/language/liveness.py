@@ -7,7 +7,7 @@ so that it does not tell states apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Set
 
 from hacheck.model import ir
 from hacheck.model import types as ty
@@ -22,22 +22,37 @@ Needed = Mapping[str, Set[str]]
 
 def live(handler: Handler) -> dict[str, frozenset[str]]:
     """For each point, the kept locals that a later step may read. Cost: the handler's size, times its loops' depth."""
-    names = frozenset(handler.frames)
+    reads = _Reads(frozenset(handler.frames))
     needed: dict[str, frozenset[str]] = dict.fromkeys(handler.segments, frozenset())
     changed = True
     while changed:
         changed = False
         for point, segment in handler.segments.items():
-            found = live_before(segment.body, names, needed) | _read(segment.condition, names)
+            found = live_before(segment.body, reads, needed, frozenset()) | reads.of(segment.condition)
             if found != needed[point]:
                 needed[point] = found
                 changed = True
     return needed
 
 
-def live_before(body: Made, names: frozenset[str], needed: Needed) -> frozenset[str]:
+class _Reads:
+    """Which kept locals each part of a handler reads. It is asked again and again; the handler holds the parts."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
+        self._known: dict[int, frozenset[str]] = {}
+
+    def of(self, node: Tree) -> frozenset[str]:
+        found = self._known.get(id(node))
+        if found is None:
+            read = {part.name for part in walk(node) if isinstance(part, ir.Variable)}
+            found = self._known[id(node)] = self._names.intersection(read)
+        return found
+
+
+def live_before(body: Made, reads: _Reads, needed: Needed, after: frozenset[str]) -> frozenset[str]:
     """The kept locals that the stretch may read before it has written them anew, or that are needed after it."""
-    alive: frozenset[str] = frozenset()
+    alive = after
     for statement in reversed(body):
         match statement:
             case GoTo(_, point):
@@ -45,29 +60,17 @@ def live_before(body: Made, names: frozenset[str], needed: Needed) -> frozenset[
             case Halt():
                 alive = frozenset()
             case ir.If(condition, then, otherwise):
-                sides = (live_before((*side, *_resumed(alive)), names, needed) for side in (then, otherwise))
-                alive = _read(condition, names).union(*sides)
+                sides = (live_before(side, reads, needed, alive) for side in (then, otherwise))
+                alive = reads.of(condition).union(*sides)
             case ir.ForEach(_, domain, inner):
-                alive |= _read(domain, names) | live_before(inner, names, needed) | _touched(inner, names)
+                # An earlier turn's value may be read by a later one.
+                touched = frozenset().union(*(reads.of(one) for one in inner))
+                alive |= reads.of(domain) | live_before(inner, reads, needed, frozenset()) | touched
             case ir.Assign(target, value) if len(target.path) == 1:
-                alive = (alive - {target.root.name}) | _read(value, names)
+                alive = (alive - {target.root.name}) | reads.of(value)
             case _:
-                alive |= _read(statement, names)
+                alive |= reads.of(statement)
     return alive
-
-
-def _resumed(alive: Iterable[str]) -> Made:
-    """What follows a branch, as far as liveness goes: something that reads all of these."""
-    return tuple(ir.Require(ir.Variable(name, ty.Bool())) for name in sorted(alive))
-
-
-def _read(node: Tree, names: frozenset[str]) -> frozenset[str]:
-    return frozenset(part.name for part in walk(node) if isinstance(part, ir.Variable) and part.name in names)
-
-
-def _touched(body: Made, names: frozenset[str]) -> frozenset[str]:
-    """Kept locals that occur anywhere in a loop's body: an earlier turn's value may be read by a later one."""
-    return frozenset().union(*(_read(statement, names) for statement in body))
 
 
 def _written(body: Made, names: frozenset[str]) -> frozenset[str]:
