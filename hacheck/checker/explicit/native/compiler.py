@@ -1,0 +1,138 @@
+"""LLVM IR to object code, and object code to addresses, by llvmlite, which is loaded when it is first needed.
+
+llvmlite is not safe for threads; everything here holds one lock.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from threading import RLock
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """How much LLVM does.
+
+    - `passes`: 0 to 3, LLVM's own pipelines; `None` for no pass at all.
+    - `codegen`: 0 (fast to compile) to 3 (fast to run).
+    """
+
+    passes: int | None
+    codegen: int
+
+
+KERNEL_LEVELS = Levels(passes=2, codegen=2)
+"""For the engine's own loops: small, hot, and compiled once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether machine code can be made and run here. `reason`: why not, as the end of a sentence; else empty."""
+
+    reason: str
+
+    def __bool__(self) -> bool:
+        return not self.reason
+
+
+class CompilerError(Exception):
+    """LLVM refused what it was given: our mistake, or a machine that runs no code made at run time."""
+
+
+_lock = RLock()
+
+
+@cache
+def is_available() -> Availability:
+    """Whether this process can compile and run machine code. The first call loads llvmlite, some 45 ms."""
+    if sys.maxsize < 2**63 - 1 or sys.byteorder != "little":
+        return Availability("only 64-bit little-endian machines are compiled for")
+    try:
+        _binding().check_jit_execution()
+    except ImportError:
+        return Availability("llvmlite is not installed")
+    except Exception as error:  # whatever a foreign library says when it cannot be loaded
+        return Availability(f"llvmlite cannot be used: {' '.join(str(error).split())}")
+    return Availability("")
+
+
+def compile_object(ir: str, levels: Levels = KERNEL_LEVELS) -> bytes:
+    """Object code for this machine's CPU of a module in textual IR. Raises `CompilerError`."""
+    with _lock:
+        llvm = _binding()
+        machine = _machine(levels.codegen)
+        try:
+            module = llvm.parse_assembly(ir, llvm.create_context())
+            module.triple, module.data_layout = machine.triple, str(machine.target_data)
+            if levels.passes is not None:
+                options = llvm.create_pipeline_tuning_options(speed_level=levels.passes)
+                builder = llvm.create_pass_builder(machine, options)
+                builder.getModulePassManager().run(module, builder)
+            code: bytes = machine.emit_object(module)
+        except RuntimeError as error:
+            raise CompilerError(str(error)) from None
+        return code
+
+
+class Linked:
+    """Object code in this process's memory, for as long as this lives and whatever function was asked of it."""
+
+    __slots__ = ("_engine",)
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+
+    def address(self, name: str) -> int:
+        """Where an exported function is. Raises `CompilerError` if there is none of that name."""
+        with _lock:
+            address: int = self._engine.get_function_address(name)
+        if not address:
+            raise CompilerError(f"no function `{name}` among what was linked")
+        return address
+
+    def function(self, name: str, arguments: int) -> Callable[..., int]:
+        """A function of so many 64-bit numbers as a Python callable, which lets other threads run meanwhile."""
+        prototype = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * arguments)
+        function = prototype(self.address(name))
+        function.linked = self  # type: ignore[attr-defined]  # the code stays while the function does
+        return function
+
+
+def link(objects: Sequence[bytes]) -> Linked:
+    """Puts object code into memory; what one exports, the others find. Raises `CompilerError`."""
+    with _lock:
+        llvm = _binding()
+        try:
+            engine = llvm.create_mcjit_compiler(llvm.parse_assembly("", llvm.create_context()), _machine(0))
+            for code in objects:
+                engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+            engine.finalize_object()
+        except RuntimeError as error:
+            raise CompilerError(str(error)) from None
+        return Linked(engine)
+
+
+@cache
+def _binding() -> Any:
+    import llvmlite.binding as llvm  # type: ignore[import-untyped]  # it has no types
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm
+
+
+def _machine(codegen: int) -> Any:
+    llvm = _binding()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=codegen,
+        reloc="pic",
+        codemodel="small",
+        jit=True,
+    )
