@@ -13,6 +13,8 @@ from functools import cache
 from threading import RLock
 from typing import Any
 
+from hacheck.checker.explicit.native import loading
+
 
 @dataclass(frozen=True, slots=True)
 class Levels:
@@ -45,6 +47,7 @@ class CompilerError(Exception):
 
 
 _lock = RLock()
+_OBJECT_MAGIC = (b"\x7fELF", b"\xcf\xfa\xed\xfe")  # ELF, and Mach-O of 64 bits; LLVM crashes on other files
 
 
 @cache
@@ -82,15 +85,16 @@ def compile_object(ir: str, levels: Levels = KERNEL_LEVELS) -> bytes:
 class Linked:
     """Object code in this process's memory, for as long as this lives and whatever function was asked of it."""
 
-    __slots__ = ("_engine",)
+    __slots__ = ("_address", "_memory")
 
-    def __init__(self, engine: Any) -> None:
-        self._engine = engine
+    def __init__(self, address: Callable[[str], int | None], memory: object) -> None:
+        self._address = address
+        self._memory = memory
 
     def address(self, name: str) -> int:
         """Where an exported function is. Raises `CompilerError` if there is none of that name."""
         with _lock:
-            address: int = self._engine.get_function_address(name)
+            address = self._address(name)
         if not address:
             raise CompilerError(f"no function `{name}` among what was linked")
         return address
@@ -104,7 +108,25 @@ class Linked:
 
 
 def link(objects: Sequence[bytes]) -> Linked:
-    """Puts object code into memory; what one exports, the others find. Raises `CompilerError`."""
+    """Puts object code of this machine into memory; what one object exports, the others find.
+
+    LLVM is not needed where `loading` knows the machine: 0.3 ms instead of 50. Raises `CompilerError`.
+    """
+    if loading.is_supported():
+        try:
+            image = loading.load(objects)
+            return Linked(image.addresses.get, image)
+        except loading.NotUnderstoodError:
+            pass  # LLVM understands it, or says better what is wrong
+        except (loading.NotLinkedError, OSError) as error:
+            raise CompilerError(str(error)) from None
+    return link_by_llvm(objects)
+
+
+def link_by_llvm(objects: Sequence[bytes]) -> Linked:
+    """As `link`, on every machine LLVM knows. Where a name is defined nowhere, LLVM ends the process."""
+    if not all(code.startswith(_OBJECT_MAGIC) for code in objects):
+        raise CompilerError("no object file")
     with _lock:
         llvm = _binding()
         try:
@@ -112,9 +134,9 @@ def link(objects: Sequence[bytes]) -> Linked:
             for code in objects:
                 engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             engine.finalize_object()
-        except RuntimeError as error:
+        except (RuntimeError, ValueError) as error:
             raise CompilerError(str(error)) from None
-        return Linked(engine)
+        return Linked(engine.get_function_address, engine)
 
 
 @cache
