@@ -52,13 +52,17 @@ def guarded(command: Callable[Parameters, ExitCode]) -> Callable[Parameters, Non
 
     @wraps(command)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
-        raise typer.Exit(_ending(lambda: command(*args, **kwargs)))
+        raise typer.Exit(_ending(lambda: command(*args, **kwargs), unread=_UNREAD.get(command.__name__, 0)))
 
     run.__annotations__ = {**command.__annotations__, "return": "None"}
     return run
 
 
-def _ending(body: Callable[[], ExitCode]) -> int:
+_UNREAD = {"verify": int(ExitCode.UNDECIDED)}
+"""What a command returns when its reader leaves early, as `head` does, unless it is 0: a verdict nobody read is none."""
+
+
+def _ending(body: Callable[[], ExitCode], *, unread: int) -> int:
     try:
         code = body()
         sys.stdout.flush()
@@ -70,7 +74,7 @@ def _ending(body: Callable[[], ExitCode]) -> int:
         return int(reported.code)
     except BrokenPipeError:
         _leave_pipe()
-        return int(ExitCode.UNDECIDED)
+        return unread
     except KeyboardInterrupt:
         _say("interrupted")
         return int(ExitCode.UNDECIDED)

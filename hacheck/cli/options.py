@@ -4,15 +4,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from glob import escape, glob
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from hacheck.cli.guard import BadInput
 
+
+def specs_beginning(incomplete: str) -> list[str]:
+    """What a shell offers for a SPEC: shipped protocols, files of the language, and folders on the way to some."""
+    from hacheck import shipped
+
+    try:
+        found = [Path(path) for path in sorted(glob(f"{escape(incomplete)}*"))]
+    except (OSError, ValueError):
+        found = []
+    files = [str(path) for path in found if path.suffix == shipped.SUFFIX]
+    folders = [f"{path}/" for path in found if path.is_dir()]
+    return [*(name for name in shipped.names() if name.startswith(incomplete)), *files, *folders]
+
+
 SpecArgument = Annotated[
     str,
-    typer.Argument(metavar="SPEC", help="A .ha file, or the name of a shipped protocol (see hacheck list)."),
+    typer.Argument(
+        metavar="SPEC",
+        help="A .ha file, or the name of a shipped protocol (see hacheck list).",
+        autocompletion=specs_beginning,
+    ),
 ]
 SettingOptions = Annotated[
     list[str] | None,
@@ -22,7 +42,7 @@ NoColorOption = Annotated[
     bool, typer.Option("--no-color", metavar="", help="Plain text. The variable NO_COLOR does the same.")
 ]
 DebugOption = Annotated[
-    bool, typer.Option("--debug", metavar="", hidden=True, help="On an internal error, show where it happened.")
+    bool, typer.Option("--debug", metavar="", help="On an internal error, show where in hacheck it happened.")
 ]
 
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}

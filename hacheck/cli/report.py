@@ -106,6 +106,14 @@ def extent(result: CheckResult) -> Text:
     return Text("every reachable state", style="ok")
 
 
+NOTHING_ASKED = "nothing is asked: without an invariant or another property, only errors of the spec itself are found"
+
+
+def nothing_asked() -> RenderableType:
+    """What is said of a check without properties."""
+    return Padding(Text(NOTHING_ASKED, style="warn"), INDENT)
+
+
 def properties(console: Console, result: CheckResult) -> RenderableType:
     """A row for each property: verdict, kind, scope, and what it says in the words of the spec."""
     if console.width >= WIDE:

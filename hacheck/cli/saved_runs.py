@@ -190,6 +190,9 @@ def choose(found: list[Saved], file: str, check: str | None, only: str | None) -
     if len(fitting) == 1:
         return fitting[0]
     listed = [f"--check {saved.check} --property {saved.property}" for saved in fitting or found if saved.property]
+    if not found:
+        hint = "a run is there for what is violated or reached; here the verdicts needed none"
+        raise BadInput(f"{file}: holds no run to show", hint)
     if not fitting:
         names = [str(saved.property) for saved in found]
         raise BadInput(

@@ -8,21 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hacheck.cli.telling import BACKGROUND, Told, spoken, told_changes
-from hacheck.model.ir import (
-    Action,
-    ActionKind,
-    Choose,
-    ForEach,
-    If,
-    Property,
-    Statement,
-    System,
-    Variable,
-)
+from hacheck.model.choosing import Made, choices_made
+from hacheck.model.ir import Action, ActionKind, Property, System, Variable
 from hacheck.model.language.operations import OUTCOME
-from hacheck.model.runs import Run, Step
+from hacheck.model.runs import Run, State, Step
 from hacheck.model.show import show
-from hacheck.model.types import Map, Node, Type, Value
+from hacheck.model.types import Map, Node, Record, Type, Value
 
 NUMBERED = re.compile(r"\$[0-9]+$")
 """What makes the name of a local unlike any other; nobody wrote it."""
@@ -53,7 +44,7 @@ def tell(system: System, run: Run) -> list[StepView]:
                 number,
                 action.kind,
                 node,
-                call_of(action, step),
+                call_of(system, before, step),
                 "" if action.name in said else description_of(action),
                 told_changes(system, before, step.state, node),
             )
@@ -78,8 +69,10 @@ def node_of(action: Action, arguments: tuple[Value, ...]) -> str:
     return ""
 
 
-def call_of(action: Action, step: Step) -> str:
-    """The action with its parameters, but for the node it happens on: `accept(from Replica 2, group = 1)`."""
+def call_of(system: System, before: State, step: Step) -> str:
+    """The action with its parameters, but for the node it happens on, and what was chosen in it:
+    `accept(from Replica 2, group = 1)`."""
+    action = system.actions[step.action]
     parts = []
     title = action.name
     for (name, kind), value in zip(action.parameters, step.arguments, strict=True):
@@ -89,39 +82,24 @@ def call_of(action: Action, step: Step) -> str:
             parts.append(argument(name, kind, value))
         elif isinstance(kind, Node):
             title = title.removesuffix(f" {kind.name}")
-    choices = list(chosen(action.body))
-    if choices and all(choice.domain.type == OUTCOME for choice in choices):
-        parts += outcomes(step.choices)
-    elif len(choices) == len(step.choices):
-        for choice, value in zip(choices, step.choices, strict=True):
-            if choice.domain.type != OUTCOME or value != OUTCOME.members[0]:
-                parts.append(argument(choice.name, choice.domain.type, value))
-    else:  # some were not made, or made several times: which is which depends on the state
-        parts += [f"choosing {value}" for value in step.choices]
+    for made in choices_made(system, before, step):
+        if made.type != OUTCOME:
+            parts.append(argument(made.name, made.type, made.value))
+        elif made.value != OUTCOME.members[0]:  # that a call is answered goes without saying
+            parts.append(f"{called(made)} {made.value}")
     return f"{title}({', '.join(parts)})" if parts else title
 
 
-def outcomes(values: tuple[Value, ...]) -> list[str]:
-    """How the calls of a step went, one after the other; nothing where all were answered, which is the rule."""
-    usual = OUTCOME.members[0]
-    if all(value == usual for value in values):
-        return []
-    return [f"{'call' if len(values) == 1 else 'calls'} {', '.join(str(value) for value in values)}"]
-
-
-def chosen(body: tuple[Statement, ...]) -> Iterator[Choose]:
-    """The `Choose` statements of a body in the order of its text."""
-    for statement in body:
-        match statement:
-            case Choose():
-                yield statement
-            case If(_, then, otherwise):
-                yield from chosen(then)
-                yield from chosen(otherwise)
-            case ForEach(body=inner):
-                yield from chosen(inner)
-            case _:
-                pass
+def called(made: Made) -> str:
+    """The call whose outcome was chosen: `alive at Replica 2`. Its request and its callee are the locals made last."""
+    operation = callee = "call"
+    for name, value in made.locals.items():
+        kind = made.types[name]
+        if name.startswith("request$") and isinstance(kind, Record):
+            operation = kind.name
+        elif name.startswith("callee$"):
+            callee = show(kind, value)
+    return f"{operation} at {callee}"
 
 
 def argument(name: str, kind: Type, value: Value) -> str:
@@ -169,7 +147,7 @@ def read_by(system: System, run: Run, about: Property) -> list[tuple[str, str]]:
         names |= set(variables_in(about.premise))
     last = run.states[-1]
     return [
-        (spoken(variable.name), show(variable.type, last[index]))
+        (spoken(variable.name.removeprefix(f"{variable.owner}.")), show(variable.type, last[index]))
         for index, variable in enumerate(system.variables)
         if variable.name in names
     ]

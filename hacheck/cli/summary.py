@@ -87,6 +87,8 @@ def remark(result: CheckResult) -> str:
     """What stands out about a check, in a few words."""
     if result.has_fault:
         return "the spec has an error, see above"
+    if not result.properties:
+        return "nothing asked"
     words: list[str] = []
     for found in result.properties:
         if found.outcome == "unexpected":

@@ -126,6 +126,8 @@ def show_result(request: Request, console: Console, specification: Specification
         console.print(report.properties(console, result))
         if not request.runs and any(is_short(found) for found in result.properties):
             console.print(report.how_to_see(result))
+    else:
+        console.print(report.nothing_asked())
     if (unused := report.unused(specification, result)) is not None:
         console.print()
         console.print(unused)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import assert_never
 
 from hacheck.model.ir import (
@@ -116,6 +117,8 @@ def _text(expression: Expression) -> tuple[int, str]:
         case Constant(value, kind):
             negative = isinstance(kind, Range) and value < 0
             return SIGN if negative else ATOM, f"({show(kind, value)})" if isinstance(kind, Map) else show(kind, value)
+        case Variable(name) if (lock := _lock_part(name, "holder")) is not None:
+            return ATOM, f"holder({lock})"
         case Variable(name) | Local(name):
             return ATOM, name
         case Fresh(kind):
@@ -146,8 +149,10 @@ def _text(expression: Expression) -> tuple[int, str]:
 
 
 def _index(expression: Index) -> str:
-    """A field of a node reads `n.mode`; whether a node is up reads `up(n)`."""
+    """A field of a node reads `n.mode`; whether a node is up reads `up(n)`, whether it holds a lock `holds(L, n)`."""
     base, key = expression.base, expression.key
+    if isinstance(base, Variable) and (lock := _lock_part(base.name, "believed")) is not None:
+        return f"holds({lock}, {_show(key, ANY)})"
     if isinstance(base, Variable) and isinstance(base.type, Map) and isinstance(base.type.key, Node):
         prefix = f"{base.type.key.name}."
         if base.name.startswith(prefix):
@@ -157,6 +162,12 @@ def _index(expression: Index) -> str:
             owner = f"({_show(key, ANY)})" if isinstance(key, Constant) else _show(key, SIGN)
             return f"{owner}.{field}"
     return f"{_show(base, SIGN)}[{_show(key, ANY)}]"
+
+
+def _lock_part(variable: str, part: str) -> str | None:
+    """The lock of which a variable is this part, if it is."""
+    whole = re.fullmatch(rf"lock\.(.+)\.{part}", variable)
+    return None if whole is None else whole[1]
 
 
 def _unary(expression: Unary) -> tuple[int, str]:

@@ -25,14 +25,15 @@ from hacheck.model.types import (
 
 def show(kind: Type, value: Value) -> str:
     """A value in words: `election`, `Replica 3`, `none`, `{1, 2}`, `Stamp(generation: 1, iteration: 0)`,
-    `1: idle, 2: busy` for a map, `[a, b]` for a sequence, `bag[a, a]` for a bag.
+    `Replica 1: idle, Replica 2: busy` for a map, `[a, b]` for a sequence, `bag[a, a]` for a bag. A node is called the
+    same wherever it stands.
 
     Values outside their type are shown as well, since messages about them need it. Cost: the value's size.
     """
     match kind:
         case Map(key, element):
             return ", ".join(
-                f"{_bare(key, name)}: {_inner(element, item)}" for name, item in zip(values(key), value, strict=True)
+                f"{_inner(key, name)}: {_inner(element, item)}" for name, item in zip(values(key), value, strict=True)
             )
         case Bool():
             return "true" if value else "false"
@@ -46,7 +47,7 @@ def show(kind: Type, value: Value) -> str:
             return "none" if value is None else show(element, value)
         case Set(element):
             items = sorted(value, key=lambda item: sort_key(element, item))
-            return "{" + ", ".join(_bare(element, item) for item in items) + "}"
+            return "{" + ", ".join(_inner(element, item) for item in items) + "}"
         case Record(name, fields):
             parts = (f"{field}: {_inner(part, item)}" for (field, part), item in zip(fields, value, strict=True))
             return f"{name}({', '.join(parts)})"
@@ -56,11 +57,6 @@ def show(kind: Type, value: Value) -> str:
             return "bag[" + ", ".join(_inner(element, item) for item in value) + "]"
         case _:
             assert_never(kind)
-
-
-def _bare(kind: Type, value: Value) -> str:
-    """A value where its type is clear, as in a set or a key: a node is its number."""
-    return str(value) if isinstance(kind, Node | Identity) else _inner(kind, value)
 
 
 def _inner(kind: Type, value: Value) -> str:
@@ -94,7 +90,7 @@ def located(variable: str, kind: Type, path: tuple[Value, ...]) -> tuple[tuple[s
             kind = kind.element
         match kind:
             case Map(key, element):
-                words += f"[{_bare(key, part)}]"
+                words += f"[{_inner(key, part)}]"
                 kind = element
             case Record(_, fields):
                 words += f".{part}"

@@ -201,3 +201,13 @@ def test_our_own_bug_is_one_line_with_version_command_and_what_to_do(monkeypatch
     assert len(ended.err.strip().splitlines()) == 1
     for part in ("the search lost a state", "version", "report", "--debug"):
         assert part in ended.err
+
+
+def test_a_list_that_is_read_in_part_is_fine() -> None:
+    process = piped("list")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    said = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(timeout=60), said) == (ExitCode.AS_EXPECTED, b"")

@@ -92,3 +92,25 @@ def test_an_unknown_code_is_answered_with_near_ones() -> None:
     ended = hacheck("explain", "HA999")
     assert ended.code == ExitCode.BAD_INPUT
     assert "did you mean" in ended.err
+
+
+def test_a_file_without_runs_says_that_it_has_none(tmp_path: Path) -> None:
+    path = tmp_path / "found.json"
+    assert hacheck("verify", PAIR, "--check", "naive", "--property", "shared", "--depth", "1", "--json", str(path)).code
+    ended = hacheck("show", str(path))
+    assert ended.code == ExitCode.BAD_INPUT
+    assert "holds no run to show" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"), [("ice", ["icestorm"]), ("", ["icestorm", "mine.ha", "specs/"]), ("specs/b", ["specs/b.ha"])]
+)
+def test_the_shell_is_offered_shipped_protocols_and_files(
+    typed: str, offered: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "specs").mkdir()
+    for name in ("mine.ha", "notes.txt", ".hidden.ha", "specs/b.ha"):
+        (tmp_path / name).write_text("")
+    monkeypatch.chdir(tmp_path)
+    variables = {"COMP_WORDS": f"hacheck verify {typed}", "COMP_CWORD": "2", "_HACHECK_COMPLETE": "complete_bash"}
+    assert hacheck(**variables).out.split() == offered

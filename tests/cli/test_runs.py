@@ -11,13 +11,11 @@ from hacheck.cli import runs
 from hacheck.cli.console import THEME
 from hacheck.cli.steps import call_of, tell
 from hacheck.cli.telling import Told, told_changes
-from hacheck.model.ir import TRUE, Action, Choose, Domain, System
+from hacheck.model.ir import System
 from hacheck.model.language import load
-from hacheck.model.language.operations import OUTCOME
 from hacheck.model.runs import Run, Step
 from hacheck.model.semantics import Interpreter, Taken
-from hacheck.model.types import Range
-from tests.cli.pair import FAILOVER, PAIR, PROPERTIES, SERVER, SPLIT_BRAIN, WEDGED
+from tests.cli.pair import FAILOVER, PAIR, PROPERTIES, SPLIT_BRAIN, WEDGED
 
 BEAT = """
 system Beat "A primary tells a backup that it lives."
@@ -107,7 +105,7 @@ def test_each_step_has_its_number_node_action_description_and_changes() -> None:
         "              LockFile held by  none → Server 2\n"
         "   7 Server 2 services_up\n"
         "              mode  activating → active\n"
-        "  so  Server.mode  1: active, 2: active"
+        "  so  mode  Server 1: active, Server 2: active"
     )
 
 
@@ -186,24 +184,51 @@ def test_nothing_changed_is_nothing_told() -> None:
     assert told_changes(PAIR, state, state) == ()
 
 
-def test_choices_are_named_where_it_is_clear_which_is_which() -> None:
-    number = Range(1, 3)
-    action = Action(
-        "draw", (("s", SERVER),), TRUE, (Choose("n", Domain(number, None, None)),), "protocol", "s", None,
-        "draw", "", "", 0,
-    )  # fmt: skip
-    assert call_of(action, Step(0, (1,), (2,), ())) == "draw(n = 2)"
-    assert call_of(action, Step(0, (1,), (), ())) == "draw"
-    assert call_of(action, Step(0, (1,), (2, 3), ())) == "draw(choosing 2, choosing 3)"
+def calls_of(text: str, name: str) -> set[str]:
+    """How the steps of an action are told that are possible in the first state."""
+    loaded = load(text, "calls.ha")
+    assert loaded.specification is not None, loaded.diagnostics
+    system = loaded.specification.instantiate({}).system
+    assert system is not None
+    interpreter = Interpreter(system)
+    state = interpreter.initial_states()[0]
+    number = next(index for index, action in enumerate(system.actions) if action.name == name)
+    outcomes = interpreter.outcomes_of(number, state)
+    return {call_of(system, state, outcome.step) for outcome in outcomes if isinstance(outcome, Taken)}
 
 
-def test_of_calls_only_what_is_unusual_is_told() -> None:
-    choice = Choose("outcome$7", Domain(OUTCOME, None, None))
-    action = Action("poll", (("s", SERVER),), TRUE, (choice,), "protocol", "s", None, "poll", "", "", 0)
-    assert call_of(action, Step(0, (1,), ("answered",), ())) == "poll"
-    assert call_of(action, Step(0, (1,), ("answered", "answered"), ())) == "poll"
-    assert call_of(action, Step(0, (1,), ("answer lost",), ())) == "poll(call answer lost)"
-    assert call_of(action, Step(0, (1,), ("not done", "answered"), ())) == "poll(calls not done, answered)"
+def test_choices_are_told_by_their_names_even_where_not_all_are_made() -> None:
+    assert calls_of(
+        """
+system Draw "Numbers are drawn."
+node Server[1] {
+  drawn: 0..3 = 0
+  more: bool = false
+}
+action draw(s: Server) do
+  choose n: 1..2
+  if n == 2 then { choose m: 3..3  s.drawn := m }
+  for x: 1..2 do { choose again: bool where again  s.more := again }
+""",
+        "draw",
+    ) == {"draw(n = 1, again = true, again = true)", "draw(n = 2, m = 3, again = true, again = true)"}
+
+
+def test_of_calls_what_is_unusual_is_told_with_whom_was_called() -> None:
+    told = calls_of(
+        """
+system Poll "One asks the others."
+node Server[3] ranked { asked: bool = false }
+operation alive() from Server to Server returns bool atomic when true timeout when true
+serve alive() at s from p do answer s.asked
+action poll(s: Server) when not s.asked do
+  call alive() at each others(s) as answers
+  s.asked := true
+""",
+        "poll",
+    )
+    assert {"poll", "poll(alive at Server 3 not done)"} <= told
+    assert "poll(alive at Server 1 not done, alive at Server 2 answer lost)" in told
 
 
 def test_a_call_is_made_taken_answered_and_heard_of(beat: System) -> None:

@@ -239,3 +239,12 @@ def test_on_a_terminal_what_matters_is_in_colour() -> None:
     assert f"{yellow}lose LockFile" in terminal.shown
     assert f"{green}active" in terminal.shown
     assert f"{red}1 not as expected" in terminal.shown
+
+
+def test_a_check_that_asks_nothing_says_so(tmp_path: Path) -> None:
+    spec = tmp_path / "idle.ha"
+    spec.write_text('system Idle "x"\nnode A { on: bool = false }\naction go(a: A) do a.on := true\n')
+    ended = hacheck("verify", str(spec))
+    assert ended.code == 0
+    assert "nothing is asked" in ended.out
+    assert "as expected (nothing asked)" in ended.out

@@ -43,10 +43,10 @@ N = Local("n", REPLICA)
         (Identity("Group", 2), 1, "Group 1"),
         (Option(REPLICA), None, "none"),
         (Option(REPLICA), 2, "Replica 2"),
-        (Set(REPLICA), frozenset({2, 1}), "{1, 2}"),
+        (Set(REPLICA), frozenset({2, 1}), "{Replica 1, Replica 2}"),
         (Set(MODE), frozenset({"election", "inactive"}), "{inactive, election}"),
         (STAMP, (1, 0), "Stamp(generation: 1, iteration: 0)"),
-        (Map(REPLICA, MODE), ("inactive", "election", "inactive"), "1: inactive, 2: election, 3: inactive"),
+        (Map(REPLICA, MODE), ("inactive", "election", "inactive"), "Replica 1: inactive, Replica 2: election, Replica 3: inactive"),
         (
             Map(Bool(), Map(Bool(), Bool())),
             ((True, False), (True, True)),
@@ -78,8 +78,8 @@ def test_changes_go_down_to_the_leaf_and_are_grouped_by_node() -> None:
         "Replica 3.mode: inactive -> election",
         "Replica 3.stamp.iteration: 0 -> 2",
         "budget: 3 -> 2",
-        "links[1][2].iteration: 0 -> 1",
-        "links[1][3]: none -> Stamp(generation: 1, iteration: 1)",
+        "links[Replica 1][Replica 2].iteration: 0 -> 1",
+        "links[Replica 1][Replica 3]: none -> Stamp(generation: 1, iteration: 1)",
     ]
     assert changes(made, before, before) == ()
 
