@@ -1,0 +1,127 @@
+"""Memory of the native engine: address space reserved at once, given out by the machine page by page when touched.
+
+A region never moves, so kernels hold addresses into it. What was never touched costs nothing, and reads as 0.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import platform
+import sys
+from pathlib import Path
+
+_HUGE_PAGE = 2**21  # bytes; what a region touches at least, where the machine has huge pages
+_KEEP_FREE = 2**26  # bytes of the machine's memory that are left to others
+
+
+def _reserving() -> int:
+    """The flag of `mmap` that takes address space without a promise of memory, which Python 3.11 does not name."""
+    if sys.platform == "linux" and platform.machine() in ("x86_64", "aarch64"):
+        return 0x4000
+    return 0
+
+
+class Region:
+    """A range of addresses, zeros at first. Errors: `MemoryError` if there is not so much address space.
+
+    - `address`: of its first byte, aligned to a page.
+    - `size`: in bytes.
+    """
+
+    __slots__ = ("_map", "address", "size")
+
+    def __init__(self, size: int, huge: bool = True) -> None:
+        """`huge`: much of it will be touched, so large pages are worth their zeroing."""
+        self.size = max(size, mmap.PAGESIZE)
+        try:
+            if sys.platform == "win32":
+                self._map = mmap.mmap(-1, self.size)
+            else:
+                flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _reserving()
+                self._map = mmap.mmap(-1, self.size, flags=flags)
+        except (OSError, OverflowError, ValueError) as failure:
+            raise MemoryError(f"no address space for {self.size:,} bytes: {failure}") from None
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
+        advice = getattr(mmap, "MADV_HUGEPAGE", None)
+        if huge and advice is not None and self.size >= _HUGE_PAGE:
+            try:
+                self._map.madvise(advice)
+            except OSError:
+                pass  # a machine without them: pages are small, and everything else is the same
+
+    def read(self, start: int, size: int) -> bytes:
+        """A copy of some bytes."""
+        return self._map[start : start + size]
+
+    def write(self, start: int, content: bytes | memoryview) -> None:
+        """Overwrites some bytes."""
+        self._map[start : start + len(content)] = content
+
+    def view(self, start: int, size: int) -> memoryview:
+        """Some bytes, not copied. To be released before the region is freed."""
+        whole = memoryview(self._map)
+        try:
+            return whole[start : start + size]
+        finally:
+            whole.release()
+
+    def forget(self, start: int, end: int) -> None:
+        """Gives whole pages between two places back to the machine. What they held is lost."""
+        start, end = -(-start // _HUGE_PAGE) * _HUGE_PAGE, end // _HUGE_PAGE * _HUGE_PAGE
+        advice = getattr(mmap, "MADV_DONTNEED", None)
+        if advice is not None and start < end:
+            self._map.madvise(advice, start, end - start)
+
+    def free(self) -> None:
+        """Gives everything back. Nothing may use its addresses any more."""
+        self._map.close()
+
+
+def reserve(size: int, least: int, huge: bool = True) -> Region:
+    """A region of `size` bytes, or the largest half, quarter, … of it that the machine grants. Errors: `MemoryError`
+    where it does not even grant `least` bytes."""
+    while True:
+        try:
+            return Region(size, huge)
+        except MemoryError:
+            if size <= least:
+                raise
+            size = max(size // 2, least)
+
+
+def touched(size: int) -> int:
+    """Bytes of memory that the machine gives for the first `size` bytes of a region, at most."""
+    return -(-size // _HUGE_PAGE) * _HUGE_PAGE
+
+
+def available_bytes() -> int | None:
+    """Bytes of memory that this process can still get before the machine runs out; `None` where nobody says."""
+    known = [room for room in (_machine_room(), _group_room()) if room is not None]
+    return max(min(known) - _KEEP_FREE, 0) if known else None
+
+
+def _machine_room() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    return None
+
+
+def _group_room() -> int | None:
+    """What the process's control group leaves, where there is one with a limit."""
+    try:
+        group = Path("/proc/self/cgroup").read_text(encoding="utf-8").strip().rsplit("::", 1)[-1]
+        folder = Path("/sys/fs/cgroup") / group.lstrip("/")
+        rooms = [
+            int(most) - int((place / "memory.current").read_text(encoding="ascii"))
+            for place in (folder, *folder.parents)
+            if (place / "memory.max").is_file()
+            and (most := (place / "memory.max").read_text(encoding="ascii").strip()) != "max"
+        ]
+    except (OSError, ValueError):
+        return None
+    return min(rooms, default=None)
