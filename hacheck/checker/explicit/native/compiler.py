@@ -71,6 +71,7 @@ def compile_object(ir: str, levels: Levels = KERNEL_LEVELS) -> bytes:
         machine = _machine(levels.codegen)
         try:
             module = llvm.parse_assembly(ir, llvm.create_context())
+            module.verify()
             module.triple, module.data_layout = machine.triple, str(machine.target_data)
             if levels.passes is not None:
                 options = llvm.create_pipeline_tuning_options(speed_level=levels.passes)

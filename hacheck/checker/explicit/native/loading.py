@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
-import platform
 import struct
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -94,7 +93,7 @@ class _Object:
 
 def is_supported() -> bool:
     """Whether this machine is one whose object code is known here."""
-    return sys.platform == "linux" and platform.machine() == "x86_64"
+    return sys.platform == "linux" and os.uname().machine == "x86_64"
 
 
 def load(contents: Sequence[bytes]) -> Image:
