@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from functools import cache
 from operator import attrgetter
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias, cast, get_args
 
 from hacheck.model import ir
 
@@ -17,7 +17,7 @@ _NAMES = frozenset({"Expression", "Statement"} | {form.__name__ for form in TREE
 
 
 @cache
-def _places(form: type) -> tuple[tuple[str, str], ...]:
+def _places(form: Any) -> tuple[tuple[str, str], ...]:
     """The fields of a form that hold trees, in order: `one`, `maybe` (or `None`), or `many` in a tuple."""
     found = []
     for place in fields(form):
@@ -29,7 +29,7 @@ def _places(form: type) -> tuple[tuple[str, str], ...]:
 
 
 @cache
-def _reader(form: type) -> Callable[[Any], tuple[Tree, ...]]:
+def _reader(form: Any) -> Callable[[Any], tuple[Tree, ...]]:
     """What gives the parts of nodes of one form; most forms always hold the same number of them."""
     places = _places(form)
     names = [name for name, _ in places]
@@ -37,8 +37,10 @@ def _reader(form: type) -> Callable[[Any], tuple[Tree, ...]]:
         return lambda node: _gathered(node, places)
     if not names:
         return lambda node: ()
-    read = attrgetter(*names)
-    return read if len(names) > 1 else lambda node: (read(node),)
+    if len(names) > 1:
+        return cast(Callable[[Any], tuple[Tree, ...]], attrgetter(*names))
+    (only,) = names
+    return lambda node: (getattr(node, only),)
 
 
 def _gathered(node: Tree, places: tuple[tuple[str, str], ...]) -> tuple[Tree, ...]:
@@ -54,7 +56,8 @@ def _gathered(node: Tree, places: tuple[tuple[str, str], ...]) -> tuple[Tree, ..
 
 def parts(node: Tree) -> tuple[Tree, ...]:
     """The expressions, domains, targets and statements directly inside a node, in the order of its fields."""
-    return _reader(type(node))(node)
+    form: Any = type(node)
+    return _reader(form)(node)
 
 
 def walk(node: Tree) -> Iterator[Tree]:
@@ -72,7 +75,8 @@ def rebuild(node: Any, change: Callable[[Any], Any]) -> Any:
     For a statement inside a tuple of statements `change` may return a tuple, which is spliced in.
     """
     changed: dict[str, Any] = {}
-    for name, kind in _places(type(node)):
+    form: Any = type(node)
+    for name, kind in _places(form):
         held = getattr(node, name)
         if kind != "many":
             new = None if held is None else change(held)
@@ -87,7 +91,7 @@ def rebuild(node: Any, change: Callable[[Any], Any]) -> Any:
             changed[name] = tuple(items)
     if not changed:
         return node
-    return type(node)(*(changed[name] if name in changed else getattr(node, name) for name in node.__match_args__))
+    return form(*(changed[name] if name in changed else getattr(node, name) for name in node.__match_args__))
 
 
 def substitute(node: Any, values: dict[str, ir.Expression]) -> Any:

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from hacheck.model.ir import Assign, Local, Variable
+from hacheck.model.ir import Assign, Constant, Local, Target, Variable
 from hacheck.model.lowering.blocks import Block
-from hacheck.model.lowering.expressions import evaluate
+from hacheck.model.lowering.expressions import evaluate, with_blanks
 from hacheck.model.lowering.facts import simplify
 from hacheck.model.lowering.graph import Graph
 from hacheck.model.lowering.keeping import kept
 from hacheck.model.lowering.layout import Group, Place, Series
 from hacheck.model.lowering.nodes import Node
-from hacheck.model.lowering.operations import misfits, retyped
-from hacheck.model.lowering.path import Context, Going, Path, Work, branch, checked, harmless
+from hacheck.model.lowering.operations import misfits
+from hacheck.model.lowering.path import Going, Path, Work, branch, checked, harmless
 from hacheck.model.lowering.paths import at, field_place, position
-from hacheck.model.lowering.scope import Scope
-from hacheck.model.lowering.values import Items, Parts, Sym, choose, normal, write
-from hacheck.model.types import Map, Record, Sequence, Type
-from hacheck.model.typing import type_of
+from hacheck.model.lowering.scope import Context, Scope
+from hacheck.model.lowering.values import (
+    Items,
+    Parts,
+    Scalar,
+    Sym,
+    choose,
+    constant,
+    lowest,
+    normal,
+    part_types,
+    write,
+)
+from hacheck.model.types import Map, Record, Sequence, Type, member
 
 
 def assign(
@@ -27,6 +37,9 @@ def assign(
 ) -> Going | Block:
     """The path after an assignment, or if it may fail or divides the path, the block that assigns and goes on. `last`:
     nothing but the step's end comes after."""
+    writes = _constant_writes(context, path, statement)
+    if writes is not None:
+        return Going(path.writing({**path.slots, **writes}), rest)
     graph, root, name = context.graph, statement.target.root, statement.target.root.name
     scope = path.scope(context)
     value = evaluate(statement.value, scope)
@@ -35,7 +48,7 @@ def assign(
     indices, kind = _indices(scope, root.type, whole, keys)
     for check in misfits(graph, kind, value, graph.one, name):
         scope.demand(check)
-    before, fitted = kept(context, kind, normal(graph, kind, retyped(graph, type_of(statement.value), kind, value)))
+    before, fitted = kept(context, kind, normal(graph, kind, with_blanks(graph, kind, statement.value, value)))
     sure = harmless(context, path, scope.checks)
     if isinstance(root, Local):
         stored = _put(graph, root.type, scope.locals[name][1], indices, fitted)
@@ -60,6 +73,41 @@ def assign(
         scope.checks,
         lambda after: before + _store(context, after, place, indices, fitted, go, last),
     )
+
+
+def _constant_writes(context: Context, path: Path, statement: Assign) -> Mapping[int, Node] | None:
+    """What a constant of the right type sets in a place that is known here. Most assignments of handlers with several
+    steps are of this kind: they forget what was kept."""
+    if not isinstance(statement.value, Constant) or not isinstance(statement.target.root, Variable):
+        return None
+    found = _known_place(context, path, statement.target)
+    if found is None:
+        return None
+    kind, place = found
+    key = id(statement), id(place)
+    if key not in context.writes:
+        value = statement.value.value
+        fits = member(kind, value)
+        context.writes[key] = dict(write(context.graph, place, constant(context.graph, kind, value))) if fits else None
+    return context.writes[key]
+
+
+def _known_place(context: Context, path: Path, target: Target) -> tuple[Type, Place] | None:
+    """Where a target writes and the type of what is there, if nothing can be wrong with its keys."""
+    kind, place = target.root.type, context.places[target.root.name]
+    for step in target.path:
+        if isinstance(step, str):
+            index = field_place(kind, step)
+        else:
+            key = path.locals[step.name][1] if isinstance(step, Local) else None
+            if not isinstance(key, Scalar) or not key.node.is_const or not isinstance(kind, Map):
+                return None
+            index = key.node.number - lowest(kind.key)
+        assert isinstance(place, Group), f"part of {place}"
+        if not 0 <= index < len(place.items):
+            return None
+        kind, place = part_types(kind)[index], place.items[index]
+    return kind, place
 
 
 def _indices(scope: Scope, kind: Type, whole: Place | Sym, keys: list[Sym | str]) -> tuple[list[Node], Type]:

@@ -31,6 +31,7 @@ from hacheck.model.ir import (
 )
 from hacheck.model.lowering.collecting import extreme, make_collection, map_of, quantified, set_of, truth_of
 from hacheck.model.lowering.fresh import fresh
+from hacheck.model.lowering.graph import Graph
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.operations import (
     Check,
@@ -62,7 +63,7 @@ from hacheck.model.lowering.values import (
     element_type,
     part_types,
 )
-from hacheck.model.types import Option, Sequence, Set, Type, cardinality, is_scalar
+from hacheck.model.types import Map, Option, Sequence, Set, Type, cardinality, is_scalar
 from hacheck.model.typing import type_of
 
 
@@ -74,14 +75,14 @@ def truth(expression: Expression, scope: Scope) -> Node:
 def evaluate(expression: Expression, scope: Scope) -> Sym:
     """The value of an expression; its checks go to the scope."""
     match expression:
-        case Constant(value, kind):
-            return constant(scope.graph, kind, value)
+        case Constant():
+            return _constant(expression, scope)
         case Variable() | Index() | Member():
-            return finish(scope, type_of(expression), _cursor(expression, scope))
+            return finish(scope, *_cursor(expression, scope))
         case Local(name, _):
             return _known(scope, scope.locals[name][1])
         case Old(operand):
-            return evaluate(operand, replace(scope, fetch=scope.fetch_old, drawn=[]))
+            return evaluate(operand, replace(scope, fetch=scope.context.slot, drawn=[]))
         case Unary():
             return _unary(expression, scope)
         case Binary():
@@ -107,35 +108,55 @@ def evaluate(expression: Expression, scope: Scope) -> Sym:
             assert_never(expression)
 
 
+def _constant(expression: Constant, scope: Scope) -> Sym:
+    known = scope.context.constants
+    found = known.get(id(expression))
+    if found is None:
+        found = known[id(expression)] = constant(scope.graph, expression.type, expression.value)
+    return found
+
+
 def evaluate_as(kind: Type, expression: Expression, scope: Scope) -> Sym:
     """The value with the blanks of a type that may be wider or narrower than the expression's own."""
-    return retyped(scope.graph, type_of(expression), kind, evaluate(expression, scope))
+    return with_blanks(scope.graph, kind, expression, evaluate(expression, scope))
+
+
+def with_blanks(graph: Graph, kind: Type, expression: Expression, value: Sym) -> Sym:
+    """An expression's value with the blanks of a type; one that is no composite has none."""
+    if isinstance(value, Scalar | Maybe | Mask):
+        return value
+    return retyped(graph, type_of(expression), kind, value)
 
 
 def _known(scope: Scope, value: Sym) -> Sym:
     """A local scalar, a constant where the facts fix it."""
     match value:
         case Scalar(node):
-            return Scalar(scope.known(node))
+            known = scope.known(node)
+            return value if known is node else Scalar(known)
         case Maybe(node, base):
-            return Maybe(scope.known(node), base)
+            known = scope.known(node)
+            return value if known is node else Maybe(known, base)
         case _:
             return value
 
 
-def _cursor(expression: Expression, scope: Scope) -> Cursor:
-    """Where keys and field names lead, not yet read."""
+def _cursor(expression: Expression, scope: Scope) -> tuple[Type, Cursor]:
+    """Where keys and field names lead, not yet read, and the type there."""
     match expression:
-        case Variable(name, _):
-            return scope.places[name]
+        case Variable(name, kind):
+            return kind, scope.context.places[name]
         case Index(base, key):
-            kind = type_of(base)
-            cursor = _cursor(base, scope)
-            return at(scope, kind, cursor, position(scope, kind, cursor, evaluate(key, scope)))
+            kind, cursor = _cursor(base, scope)
+            index = position(scope, kind, cursor, evaluate(key, scope))
+            assert isinstance(kind, Map | Sequence), f"index into {kind}"
+            return kind.value if isinstance(kind, Map) else kind.element, at(scope, kind, cursor, index)
         case Member(base, name):
-            return enter(_cursor(base, scope), field_place(type_of(base), name))
+            kind, cursor = _cursor(base, scope)
+            place = field_place(kind, name)
+            return part_types(kind)[place], enter(cursor, place)
         case _:
-            return evaluate(expression, scope)
+            return type_of(expression), evaluate(expression, scope)
 
 
 def _conditional(expression: Conditional, scope: Scope) -> Sym:

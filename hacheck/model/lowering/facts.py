@@ -24,30 +24,31 @@ def bounds(facts: Facts, node: Node, depth: int = _DEPTH_MAX) -> Interval:
     known = facts.get(node)
     if known is not None:
         low, high = max(low, known[0]), min(high, known[1])
-    if depth == 0 or low == high:
+    if low == high or depth == 0 or not node.operands:
         return low, high
     derived = _derived(facts, node, depth - 1)
     return (max(low, derived[0]), min(high, derived[1])) if derived else (low, high)
 
 
 def _derived(facts: Facts, node: Node, depth: int) -> Interval | None:
-    if node.operator == "add":
-        a, b = (bounds(facts, operand, depth) for operand in node.operands)
-        return a[0] + b[0], a[1] + b[1]
-    if node.operator == "sub":
-        a, b = (bounds(facts, operand, depth) for operand in node.operands)
-        return a[0] - b[1], a[1] - b[0]
-    if node.operator == "select":
-        truth = _decided(facts, node.operands[0], depth)
-        if truth is not None:
-            return bounds(facts, node.operands[1 if truth else 2], depth)
-        a, b = (bounds(facts, operand, depth) for operand in node.operands[1:])
-        return min(a[0], b[0]), max(a[1], b[1])
-    if node.is_truth and node.operator != "slot":
-        truth = _decided(facts, node, depth)
-        if truth is not None:
-            return int(truth), int(truth)
-    return None
+    match node.operator:
+        case "and" | "or" | "not" | "eq" | "ne" | "lt" | "le":
+            truth = _decided(facts, node, depth)
+            return None if truth is None else (int(truth), int(truth))
+        case "add":
+            a, b = (bounds(facts, operand, depth) for operand in node.operands)
+            return a[0] + b[0], a[1] + b[1]
+        case "sub":
+            a, b = (bounds(facts, operand, depth) for operand in node.operands)
+            return a[0] - b[1], a[1] - b[0]
+        case "select":
+            truth = _decided(facts, node.operands[0], depth)
+            if truth is not None:
+                return bounds(facts, node.operands[1 if truth else 2], depth)
+            a, b = (bounds(facts, operand, depth) for operand in node.operands[1:])
+            return min(a[0], b[0]), max(a[1], b[1])
+        case _:
+            return None
 
 
 def _decided(facts: Facts, node: Node, depth: int) -> bool | None:
@@ -62,15 +63,20 @@ def _decided(facts: Facts, node: Node, depth: int) -> bool | None:
     match node.operator:
         case "and" | "or":
             decisive = node.operator == "or"
-            parts = [_decided(facts, part, depth - 1) for part in node.operands]
-            if decisive in parts:
-                return decisive
-            return None if None in parts else not decisive
+            every: bool | None = not decisive
+            for part in node.operands:
+                truth = _decided(facts, part, depth - 1)
+                if truth is decisive:
+                    return decisive
+                if truth is None:
+                    every = None
+            return every
         case "not":
             inner = _decided(facts, node.operands[0], depth - 1)
             return None if inner is None else not inner
         case "eq" | "ne" | "lt" | "le":
-            return _compared(node.operator, *(bounds(facts, operand, depth - 1) for operand in node.operands))
+            left, right = node.operands
+            return _compared(node.operator, bounds(facts, left, depth - 1), bounds(facts, right, depth - 1))
         case _:
             return None
 
@@ -94,18 +100,22 @@ def simplify(graph: Graph, facts: Facts, node: Node, depth: int = _DEPTH_MAX) ->
     low, high = bounds(facts, node)
     if low == high:
         return graph.const(low)
-    if depth == 0:
+    if depth == 0 or not node.operands:
         return node
-    if node.operator in ("and", "or"):
-        parts = [simplify(graph, facts, part, depth - 1) for part in node.operands]
-        return graph.all_of(parts) if node.operator == "and" else graph.any_of(parts)
-    if node.operator == "not":
-        return graph.not_(simplify(graph, facts, node.operands[0], depth - 1))
-    if node.operator == "select":
-        condition = simplify(graph, facts, node.operands[0], depth - 1)
-        if condition is not node.operands[0]:
-            return graph.select(condition, node.operands[1], node.operands[2])
-    return node
+    operands = node.operands
+    match node.operator:
+        case "and" | "or":
+            parts = [simplify(graph, facts, part, depth - 1) for part in operands]
+            if all(part is operand for part, operand in zip(parts, operands, strict=True)):
+                return node
+            return graph.all_of(parts) if node.operator == "and" else graph.any_of(parts)
+        case "not":
+            return graph.not_(simplify(graph, facts, operands[0], depth - 1))
+        case "select":
+            condition = simplify(graph, facts, operands[0], depth - 1)
+            return node if condition is operands[0] else graph.select(condition, operands[1], operands[2])
+        case _:
+            return node
 
 
 def assume(graph: Graph, facts: Facts, condition: Node) -> Facts | None:

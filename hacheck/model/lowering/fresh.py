@@ -27,7 +27,7 @@ def fresh(expression: Fresh, scope: Scope) -> Sym:
     """The identity drawn; the step is cut where none is left. It is remembered for the rest of the statement."""
     graph, kind = scope.graph, expression.type
     held = graph.zero
-    for place in scope.places.values():
+    for place in scope.context.places.values():
         if may_hold(kind, place.type):
             held = graph.bitor(held, _held(graph, kind, place.type, read(graph, place, scope.slot)))
     for holder, value in scope.locals.values():

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from hacheck.model.lowering.nodes import Node, Operator
 
-_Key: TypeAlias = tuple[str, tuple[int, ...], int, int]
+_Key: TypeAlias = tuple[str, tuple[Node, ...], int, int]
 
 
 class Graph:
@@ -19,6 +19,7 @@ class Graph:
     def __init__(self) -> None:
         self._table: dict[_Key, Node] = {}
         self._consts: dict[int, Node] = {}
+        self._opposites: dict[Node, Node] = {}
         self.zero = self.const(0)
         self.one = self.const(1)
 
@@ -32,12 +33,14 @@ class Graph:
         detail: int = 0,
     ) -> Node:
         """The node with these parts, without folding. Two nodes that differ in their interval only are one."""
-        if low == high and operator != "const":
+        is_const = operator == "const"
+        if low == high and not is_const:
             return self.const(low)
-        key = (operator, tuple(item.key for item in operands), number, detail)
+        key = (operator, operands, number, detail)
         node = self._table.get(key)
         if node is None:
-            node = Node(operator, operands, number, detail, low, high, len(self._table))
+            is_truth = low >= 0 and high <= 1
+            node = Node(operator, operands, number, detail, low, high, len(self._table), is_const, is_truth)
             self._table[key] = node
         return node
 
@@ -83,7 +86,7 @@ class Graph:
 
     def plus(self, left: Node, number: int) -> Node:
         """Sum with a number."""
-        return self.add(left, self.const(number))
+        return self.add(left, self.const(number)) if number else left
 
     def sub(self, left: Node, right: Node) -> Node:
         """Difference."""
@@ -167,6 +170,12 @@ class Graph:
 
     def not_(self, node: Node) -> Node:
         """The opposite."""
+        found = self._opposites.get(node)
+        if found is None:
+            found = self._opposites[node] = self._opposite(node)
+        return found
+
+    def _opposite(self, node: Node) -> Node:
         match node.operator:
             case "const":
                 return self.zero if node.number else self.one
@@ -204,11 +213,11 @@ class Graph:
         kept: dict[Node, None] = {}
         for item in items:
             for part in item.operands if item.operator == operator else (item,):
-                if part is decisive or self.not_(part) in kept:
+                if part is decisive or (kept and self.not_(part) in kept):
                     return decisive
                 if part is not neutral:
                     kept[part] = None
-        if not _consistent(operator, kept):
+        if len(kept) > 1 and not _consistent(operator, kept):
             return decisive
         if not kept:
             return neutral

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from hacheck.model.lowering.blocks import Block, SetTemp
 from hacheck.model.lowering.nodes import Node
-from hacheck.model.lowering.path import Context
+from hacheck.model.lowering.scope import Context
 from hacheck.model.lowering.values import Sym, leaves, part_types, rebuilt
 from hacheck.model.types import (
     Bag,

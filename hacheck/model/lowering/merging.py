@@ -8,7 +8,8 @@ from typing import TypeAlias, assert_never
 from hacheck.model.ir import Statement
 from hacheck.model.lowering.blocks import Block, Branch, Emit, Merge, SetTemp, Stopped, Update
 from hacheck.model.lowering.nodes import Node
-from hacheck.model.lowering.path import Context, End, Leave, Path, Work, branch, push
+from hacheck.model.lowering.path import End, Leave, Path, Work, branch, push
+from hacheck.model.lowering.scope import Context
 from hacheck.model.lowering.values import leaves, rebuilt
 
 Side: TypeAlias = tuple[Path, tuple[Statement | Leave, ...]]

@@ -44,7 +44,10 @@ Operator = Literal[
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """One expression; `low` and `high` bound its value, `key` is its place in the order of creation."""
+    """One expression; `low` and `high` bound its value, `key` is its place in the order of creation.
+
+    `is_const`: whether the value is known. `is_truth`: whether it is 0 or 1.
+    """
 
     operator: Operator
     operands: tuple[Node, ...]
@@ -53,16 +56,8 @@ class Node:
     low: int
     high: int
     key: int
-
-    @property
-    def is_const(self) -> bool:
-        """Whether the value is known."""
-        return self.operator == "const"
-
-    @property
-    def is_truth(self) -> bool:
-        """Whether the value is 0 or 1."""
-        return self.low >= 0 and self.high <= 1
+    is_const: bool
+    is_truth: bool
 
 
 def is_leaf(node: Node) -> bool:

@@ -2,40 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from hacheck.model.ir import Statement
 from hacheck.model.lowering.blocks import Block, Branch, Stopped
 from hacheck.model.lowering.facts import Facts, assume, bounds, simplify
-from hacheck.model.lowering.graph import Graph
-from hacheck.model.lowering.layout import Layout, Place
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.operations import Check
-from hacheck.model.lowering.scope import Scope
+from hacheck.model.lowering.scope import Context, Scope
 from hacheck.model.lowering.values import Sym
 from hacheck.model.types import Type
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What all paths share. `temps` numbers temporaries and merges."""
-
-    graph: Graph
-    layout: Layout
-    places: Mapping[str, Place]
-    temps: Iterator[int]
-
-    def slot(self, index: int) -> Node:
-        """A slot's content before the step."""
-        slot = self.layout.slots[index]
-        return self.graph.slot(index, slot.high) if slot.fixed is None else self.graph.const(slot.fixed)
-
-    def after(self, index: int) -> Node:
-        """A slot's content after the step."""
-        slot = self.layout.slots[index]
-        return self.graph.after(index, slot.high) if slot.fixed is None else self.graph.const(slot.fixed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +34,12 @@ class Path:
             found = slots.get(index)
             return context.slot(index) if found is None else found
 
-        return Scope(context.graph, context.places, fetch, context.slot, self.locals, self.facts, context.graph.one)
+        return Scope(context.graph, context, fetch, self.locals, self.facts, context.graph.one)
 
     def where(self, context: Context, condition: Node) -> Path | None:
         """The path on which a condition holds, or `None` when it cannot."""
+        if condition.is_const:
+            return self if condition.number else None
         facts = assume(context.graph, self.facts, condition)
         return None if facts is None else Path(self.slots, self.locals, facts, self.budget)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from hacheck.model.lowering.facts import Facts, assume, simplify
 from hacheck.model.lowering.graph import Graph
-from hacheck.model.lowering.layout import Place
+from hacheck.model.lowering.layout import Layout, Place
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.operations import Check
 from hacheck.model.lowering.values import Sym
@@ -15,18 +15,49 @@ from hacheck.model.types import Type
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
-    """The state, the locals and what is known where an expression stands.
+class Context:
+    """What everything lowered shares. `temps` numbers temporaries and merges.
 
-    `fetch` gives a slot's content now, `fetch_old` before the step. `reached`: the condition, within the statement,
-    under which control gets here. `checks` and `drawn` (identities given by `Fresh` in this statement: pool, identity,
-    whether it was drawn) are shared by all scopes of a statement and grow in the order of evaluation.
+    Found once and asked for again and again: `slots`, the contents of slots before the step; `constants`, the values
+    of constant expressions, by the identity of these; `writes`, what assigning a constant to a place sets, by the
+    identities of both (the system and the layout hold them). `None`: not without a check.
     """
 
     graph: Graph
+    layout: Layout
     places: Mapping[str, Place]
+    temps: Iterator[int]
+    slots: dict[int, Node] = field(default_factory=dict)
+    constants: dict[int, Sym] = field(default_factory=dict)
+    writes: dict[tuple[int, int], Mapping[int, Node] | None] = field(default_factory=dict)
+
+    def slot(self, index: int) -> Node:
+        """A slot's content before the step."""
+        found = self.slots.get(index)
+        if found is None:
+            slot = self.layout.slots[index]
+            found = self.graph.slot(index, slot.high) if slot.fixed is None else self.graph.const(slot.fixed)
+            self.slots[index] = found
+        return found
+
+    def after(self, index: int) -> Node:
+        """A slot's content after the step."""
+        slot = self.layout.slots[index]
+        return self.graph.after(index, slot.high) if slot.fixed is None else self.graph.const(slot.fixed)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The state, the locals and what is known where an expression stands.
+
+    `fetch` gives a slot's content now. `reached`: the condition, within the statement, under which control gets here.
+    `checks` and `drawn` (identities given by `Fresh` in this statement: pool, identity, whether it was drawn) are
+    shared by all scopes of a statement and grow in the order of evaluation.
+    """
+
+    graph: Graph
+    context: Context
     fetch: Callable[[int], Node]
-    fetch_old: Callable[[int], Node]
     locals: Mapping[str, tuple[Type, Sym]]
     facts: Facts
     reached: Node
@@ -39,28 +70,20 @@ class Scope:
 
     def where(self, condition: Node) -> Scope | None:
         """As seen where the condition holds; `None` when it cannot."""
+        if condition.is_const:
+            return self if condition.number else None
         facts = assume(self.graph, self.facts, condition)
-        if facts is None or condition is self.graph.zero:
+        if facts is None:
             return None
         return self.changed(self.locals, facts, self.graph.and_(self.reached, condition))
 
     def changed(self, locals: Mapping[str, tuple[Type, Sym]], facts: Facts, reached: Node) -> Scope:
         """With other locals and knowledge. (`dataclasses.replace` is too slow for what is done this often.)"""
-        return Scope(
-            self.graph,
-            self.places,
-            self.fetch,
-            self.fetch_old,
-            locals,
-            facts,
-            reached,
-            self.checks,
-            self.drawn,
-        )
+        return Scope(self.graph, self.context, self.fetch, locals, facts, reached, self.checks, self.drawn)
 
     def known(self, node: Node) -> Node:
         """The node, or a simpler one that equals it here."""
-        return simplify(self.graph, self.facts, node)
+        return node if node.is_const else simplify(self.graph, self.facts, node)
 
     def demand(self, check: Check) -> None:
         """Notes what may go wrong here."""

@@ -14,14 +14,13 @@ from hacheck.model.ir import Assign, Choose, Cut, ForEach, If, Let, Require, Sta
 from hacheck.model.lowering.assigning import assign
 from hacheck.model.lowering.blocks import Block, Emit, Stopped, Update
 from hacheck.model.lowering.collecting import bindings
-from hacheck.model.lowering.expressions import evaluate, truth
+from hacheck.model.lowering.expressions import evaluate, truth, with_blanks
 from hacheck.model.lowering.facts import simplify
 from hacheck.model.lowering.keeping import kept
 from hacheck.model.lowering.merging import join
 from hacheck.model.lowering.nodes import Node
-from hacheck.model.lowering.operations import misfits, retyped
+from hacheck.model.lowering.operations import misfits
 from hacheck.model.lowering.path import (
-    Context,
     End,
     Going,
     Leave,
@@ -34,8 +33,8 @@ from hacheck.model.lowering.path import (
     harmless,
     push,
 )
+from hacheck.model.lowering.scope import Context
 from hacheck.model.lowering.values import normal
-from hacheck.model.typing import type_of
 
 
 def run(context: Context, path: Path, work: Work) -> Block:
@@ -57,6 +56,8 @@ def _step(context: Context, path: Path, work: Work) -> Going | Block:
         case End(close):
             return close(path)
         case Leave(names):
+            if len(names) == len(path.locals):
+                return Going(path, rest)
             return Going(path.binding({name: path.locals[name] for name in names}), rest)
         case Assign():
             return assign(context, path, item, lambda after: run(context, after, rest), at_end(rest), rest)
@@ -114,7 +115,7 @@ def _let(context: Context, path: Path, item: Let, rest: Work) -> Going | Block:
     value = evaluate(item.value, scope)
     for check in misfits(context.graph, item.type, value, context.graph.one, item.name):
         scope.demand(check)
-    fitted = normal(context.graph, item.type, retyped(context.graph, type_of(item.value), item.type, value))
+    fitted = normal(context.graph, item.type, with_blanks(context.graph, item.type, item.value, value))
     before, safe = kept(context, item.type, fitted)
     after = path.binding({**path.locals, item.name: (item.type, safe)})
     if harmless(context, after, scope.checks):

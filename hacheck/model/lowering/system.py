@@ -13,7 +13,8 @@ from hacheck.model.lowering.expressions import truth
 from hacheck.model.lowering.graph import Graph
 from hacheck.model.lowering.layout import lay_out
 from hacheck.model.lowering.nodes import Node
-from hacheck.model.lowering.path import Context, End, Path, push
+from hacheck.model.lowering.path import End, Path, push
+from hacheck.model.lowering.scope import Context
 from hacheck.model.lowering.settling import settled
 from hacheck.model.lowering.statements import finished, run
 from hacheck.model.lowering.values import constant
