@@ -7,7 +7,7 @@ make conditions constant, instances impossible, and so further slots constant.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from hacheck.model.lowering.blocks import (
@@ -18,6 +18,7 @@ from hacheck.model.lowering.blocks import (
     Lowered,
     Merge,
     SetTemp,
+    Statement,
     Stopped,
     Update,
 )
@@ -32,13 +33,16 @@ Rewrite = Callable[[Node], Node]
 
 def settled(lowered: Lowered, initial: Sequence[State]) -> Lowered:
     """The system with its constant slots put in, and its slots in the order of how often guards test them."""
-    start = [contents(lowered.layout, state) for state in initial]
+    start: list[set[int]] = [set() for _ in lowered.layout.slots]
+    for state in initial:
+        for found, content in zip(start, contents(lowered.layout, state), strict=True):
+            found.add(content)
     while True:
-        changed = {update.slot for update in _updates(lowered) if not _keeps(lowered, update, start)}
+        changed = _changed(lowered, start)
         fixed = {
-            slot: column[0]
-            for slot, column in enumerate(zip(*start, strict=True))
-            if slot not in changed and lowered.layout.slots[slot].fixed is None and len(set(column)) == 1
+            slot: next(iter(found))
+            for slot, found in enumerate(start)
+            if len(found) == 1 and slot not in changed and lowered.layout.slots[slot].fixed is None
         }
         if not fixed:
             break
@@ -50,29 +54,30 @@ def settled(lowered: Lowered, initial: Sequence[State]) -> Lowered:
     return replace(lowered, layout=arranged(lowered.layout, order))
 
 
-def _keeps(lowered: Lowered, update: Update, start: list[list[int]]) -> bool:
-    """Whether an update gives a slot what it has in every initial state."""
-    before = lowered.graph.slot(update.slot, lowered.layout.slots[update.slot].high)
-    return update.value is before or all(
-        update.value.is_const and update.value.number == row[update.slot] for row in start
-    )
+def _changed(lowered: Lowered, start: list[set[int]]) -> set[int]:
+    """The slots that some update gives other content than they have in every initial state."""
+    changed: set[int] = set()
+    waiting = [instance.block for instance in lowered.instances]
+    while waiting:
+        for statement in waiting.pop():
+            match statement:
+                case Emit(updates) | Merge(_, updates):
+                    for update in updates:
+                        if update.slot not in changed and not _keeps(update, start[update.slot]):
+                            changed.add(update.slot)
+                case Branch(_, then, otherwise):
+                    waiting += (then, otherwise)
+                case SetTemp() | Stopped():
+                    pass
+    return changed
 
 
-def _updates(lowered: Lowered) -> Iterator[Update]:
-    for instance in lowered.instances:
-        yield from _updates_of(instance.block)
-
-
-def _updates_of(block: Block) -> Iterator[Update]:
-    for statement in block:
-        match statement:
-            case Emit(updates) | Merge(_, updates):
-                yield from updates
-            case Branch(_, then, otherwise):
-                yield from _updates_of(then)
-                yield from _updates_of(otherwise)
-            case SetTemp() | Stopped():
-                pass
+def _keeps(update: Update, start: set[int]) -> bool:
+    """Whether an update leaves a slot as it is, or gives it what it has in every initial state."""
+    value = update.value
+    if value.operator == "slot":
+        return value.number == update.slot
+    return value.is_const and start == {value.number}
 
 
 def _with_fixed(lowered: Lowered, fixed: dict[int, int]) -> Lowered:
@@ -80,15 +85,16 @@ def _with_fixed(lowered: Lowered, fixed: dict[int, int]) -> Lowered:
     done: dict[Node, Node] = {}
 
     def rewrite(root: Node) -> Node:
-        for node in reachable([root]):
-            if node in done:
-                continue
-            operands = tuple(done[operand] for operand in node.operands)
-            if node.operator in ("slot", "part") and _slot_of(node) in fixed:
-                done[node] = graph.const(fixed[_slot_of(node)])
-            else:
-                done[node] = node if operands == node.operands else rebuilt(graph, node, operands)
-        return done[root]
+        found = done.get(root)
+        if found is not None:
+            return found
+        if root.operator in ("slot", "part") and _slot_of(root) in fixed:
+            new = graph.const(fixed[_slot_of(root)])
+        else:
+            operands = tuple([rewrite(operand) for operand in root.operands])
+            new = root if operands == root.operands else rebuilt(graph, root, operands)
+        done[root] = new
+        return new
 
     slots = tuple(
         replace(slot, width=0, fixed=fixed[index]) if index in fixed else slot
@@ -113,23 +119,28 @@ def _instance(lowered: Lowered, instance: Instance, fixed: dict[int, int], rewri
 
 
 def _block(block: Block, fixed: dict[int, int], rewrite: Rewrite) -> Block:
-    result: Block = ()
+    result: list[Statement] = []
     for statement in block:
         match statement:
             case Emit(updates):
-                result += (Emit(_kept(updates, fixed, rewrite)),)
+                result.append(Emit(_kept(updates, fixed, rewrite)))
             case Merge(merge, parts):
-                result += (Merge(merge, _kept(parts, fixed, rewrite)),)
+                result.append(Merge(merge, _kept(parts, fixed, rewrite)))
             case SetTemp(temp, value):
-                result += (SetTemp(temp, rewrite(value)),)
+                result.append(SetTemp(temp, rewrite(value)))
             case Branch(condition, then, otherwise):
                 sides = _block(then, fixed, rewrite), _block(otherwise, fixed, rewrite)
                 if any(sides):
                     result += branch(rewrite(condition), *sides)
             case Stopped():
-                result += (statement,)
-    return result
+                result.append(statement)
+    return tuple(result)
 
 
 def _kept(updates: tuple[Update, ...], fixed: dict[int, int], rewrite: Rewrite) -> tuple[Update, ...]:
-    return tuple(replace(update, value=rewrite(update.value)) for update in updates if update.slot not in fixed)
+    kept = []
+    for update in updates:
+        if update.slot not in fixed:
+            value = rewrite(update.value)
+            kept.append(update if value is update.value else replace(update, value=value))
+    return tuple(kept)
