@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +15,9 @@ import hacheck
 _SOURCES = ("model", "checker/explicit")  # whatever has a say in what is printed and compiled
 _CPUINFO = Path("/proc/cpuinfo")
 _CPUINFO_BYTES = 16384  # holds the first of its CPUs; each further one would cost time
+_START_FIELD = 19  # of /proc/self/stat, after the name
+_CLOCK_SECONDS = 0.1  # by which the clocks of files and processes may differ
+_LOADED = time.time()
 _CPU_FIELDS = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
 
 
@@ -30,28 +35,40 @@ def identity() -> str:
 
 
 def _engine() -> str:
-    """hacheck's version, and its sources as they are: whoever changes one forgets no number beside it."""
+    """hacheck's version, and its sources as they are: whoever changes one has no number to think of."""
     folder = os.path.dirname(hacheck.__file__)
     digest = hashlib.sha256()
     try:
-        for path in sorted(path for part in _SOURCES for path in _python_files(os.path.join(folder, part))):
+        files = sorted(found for part in _SOURCES for found in _python_files(os.path.join(folder, part)))
+        if max(changed for _, changed in files) > _started() - _CLOCK_SECONDS:
+            raise UnknownIdentityError("hacheck's own sources were changed after this process began")
+        for path, _ in files:
             with open(path, "rb", buffering=0) as file:
                 content = file.read()
             digest.update(len(content).to_bytes(8, "little") + content)
-    except OSError as error:  # in an archive, say
+    except (OSError, ValueError) as error:  # in an archive, say
         raise UnknownIdentityError(f"hacheck's own sources cannot be read: {error}") from None
     return f"hacheck {hacheck.__version__} {digest.hexdigest()}"
 
 
-def _python_files(folder: str) -> list[str]:
-    found = []
+def _python_files(folder: str) -> Iterator[tuple[str, float]]:
+    """Path and time of change of each source below a folder."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith(".py"):
-                found.append(entry.path)
+                yield entry.path, entry.stat().st_mtime
             elif entry.name != "__pycache__" and entry.is_dir():
-                found += _python_files(entry.path)
-    return found
+                yield from _python_files(entry.path)
+
+
+def _started() -> float:
+    """When this process began, in seconds since 1970; where nobody tells, when this module was loaded."""
+    try:
+        fields = Path("/proc/self/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+        since_boot = int(fields[_START_FIELD]) / os.sysconf("SC_CLK_TCK")
+        return time.time() - (time.clock_gettime(time.CLOCK_BOOTTIME) - since_boot)
+    except (OSError, ValueError, IndexError, AttributeError):
+        return _LOADED
 
 
 def _compiler() -> str:
