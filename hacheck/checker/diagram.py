@@ -11,10 +11,10 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from hacheck.checker.diagram_edges import DOWN, possible_edges, shown_guard
 from hacheck.checker.explicit.portable.program import Wanted, generate, successors
+from hacheck.model.data import dataclass
 from hacheck.model.ir import ActionKind, StateVariable, System
 from hacheck.model.lowering.layout import Layout, pack, slots_of, unpack
 from hacheck.model.lowering.system import lower

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
+from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import (
     Action,
     Assign,

@@ -7,9 +7,9 @@ Engines print nothing. They call `report` now and then, at least every quarter o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
+from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.runs import Run
 

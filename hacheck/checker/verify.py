@@ -6,10 +6,10 @@ Every run an engine hands out is replayed here by the reference interpreter befo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 from hacheck.checker.engine import Answer, Engine, Limits, PropertyAnswer, Report
+from hacheck.model.data import dataclass
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from dataclasses import dataclass
 from typing import TextIO, cast
 
 from rich.console import Console
 from rich.theme import Theme
+
+from hacheck.model.data import dataclass
 
 THEME = Theme(
     {

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -17,6 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hacheck.cli.console import plural, shown, visible
+from hacheck.model.data import dataclass
 
 if TYPE_CHECKING:
     from hacheck.model.language.diagnostics import Diagnostic, Span

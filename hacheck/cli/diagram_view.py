@@ -3,9 +3,8 @@ labels."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hacheck.checker.diagram import Diagram, Transition
+from hacheck.model.data import dataclass
 from hacheck.model.ir import ActionKind
 
 ANY = "(any state)"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from hacheck.checker.diagram import ModeField, Sightings, diagrams, mode_fields, walk
 from hacheck.checker.engine import Progress
@@ -16,6 +15,7 @@ from hacheck.cli.options import all_known
 from hacheck.cli.progress import Interruption, progress_display
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
+from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 
 

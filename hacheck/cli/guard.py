@@ -59,7 +59,7 @@ def guarded(command: Callable[Parameters, ExitCode]) -> Callable[Parameters, Non
 
 
 _UNREAD = {"verify": int(ExitCode.UNDECIDED)}
-"""What a command returns when its reader leaves early, as `head` does, unless it is 0: a verdict nobody read is none."""
+"""What a command returns when its reader leaves early, as `head` does, where not 0: a verdict nobody read is none."""
 
 
 def _ending(body: Callable[[], ExitCode], *, unread: int) -> int:

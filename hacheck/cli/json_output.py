@@ -26,12 +26,12 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hacheck.checker.verify import CheckResult, PropertyResult, unused_actions
 from hacheck.cli.guard import BadInput, version
+from hacheck.model.data import dataclass
 from hacheck.model.run_json import run_to_json
 
 if TYPE_CHECKING:

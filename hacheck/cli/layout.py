@@ -9,8 +9,9 @@ neighbours.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from hacheck.model.data import dataclass
 
 NODE_GAP = 28.0
 LABEL_GAP = 16.0

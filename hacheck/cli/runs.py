@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -13,6 +11,7 @@ from hacheck.cli.console import Symbols, plural, symbols
 from hacheck.cli.prefixed import Prefixed
 from hacheck.cli.steps import StepView, initial_lines, read_by, tell
 from hacheck.cli.telling import Told
+from hacheck.model.data import dataclass
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run
 

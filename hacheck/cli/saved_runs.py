@@ -6,7 +6,6 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from hacheck.cli.json_output import from_rows, open_target, rows
 from hacheck.cli.options import did_you_mean
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import instantiate, load_specification
+from hacheck.model.data import dataclass
 from hacheck.model.ir import Property, System
 from hacheck.model.run_json import run_from_json
 from hacheck.model.runs import Run

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hacheck.checker.verify import Prepared, Question
 from hacheck.cli.guard import BadInput
 from hacheck.cli.options import all_known
 from hacheck.cli.sources import instantiate
+from hacheck.model.data import dataclass
 
 if TYPE_CHECKING:
     from hacheck.model.ir import System

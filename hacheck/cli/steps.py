@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from hacheck.cli.telling import BACKGROUND, Told, spoken, told_changes
 from hacheck.model.choosing import Made, choices_made
+from hacheck.model.data import dataclass
 from hacheck.model.ir import Action, ActionKind, Property, System, Variable
 from hacheck.model.language.operations import OUTCOME
 from hacheck.model.runs import Run, State, Step

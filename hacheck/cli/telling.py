@@ -6,8 +6,8 @@ What the tool itself keeps to bound and order a run (fault budgets, who waits fo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
+from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import StateVariable, System
 from hacheck.model.runs import State
 from hacheck.model.show import changes, show

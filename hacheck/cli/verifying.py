@@ -4,7 +4,6 @@ ends."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -19,6 +18,7 @@ from hacheck.cli.progress import Interruption, progress_display
 from hacheck.cli.selection import Selection, select
 from hacheck.cli.sources import load_specification
 from hacheck.cli.summary import exit_code, summary
+from hacheck.model.data import dataclass
 from hacheck.model.language import Specification
 from hacheck.model.semantics import replay
 

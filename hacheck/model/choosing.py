@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
+from hacheck.model.data import dataclass, replace
 from hacheck.model.evaluation import Scope, domain_values, evaluate
 from hacheck.model.execution import Going, execute
 from hacheck.model.ir import Choose, ForEach, If, Statement, System

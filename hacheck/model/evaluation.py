@@ -11,9 +11,9 @@ value that decides. The filter of a domain is evaluated for a value just before 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import assert_never
 
+from hacheck.model.data import dataclass, field
 from hacheck.model.ir import (
     Binary,
     Conditional,

@@ -9,9 +9,9 @@ and whether the value may be stored; the first of these that fails decides what 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
+from hacheck.model.data import dataclass, replace
 from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, domain_values, evaluate
 from hacheck.model.ir import Assign, Choose, Cut, ForEach, If, Let, Local, Require, Statement, Variable
 from hacheck.model.storing import misfit, part_type, refuse, written

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from hacheck.model.data import dataclass
 from hacheck.model.types import Bool, Identity, Type, Value
 
 

@@ -10,9 +10,9 @@ Non-determinism is only: which action, with which parameters, and which `Choose`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from hacheck.model.data import dataclass
 from hacheck.model.expressions import (
     FALSE,
     TRUE,

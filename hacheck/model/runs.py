@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from hacheck.model.data import dataclass
 from hacheck.model.types import Value
 
 State: TypeAlias = tuple[Value, ...]

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from hacheck.model.data import dataclass
 from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, evaluate
 from hacheck.model.execution import Going, execute
 from hacheck.model.ir import TRUE, Action, Expression, Property, Require, System

@@ -7,8 +7,8 @@ the language, and `changes` what a step did, down to the leaf.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.runs import State
 from hacheck.model.show_expression import show_expression, show_type

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
 
+from hacheck.model.data import dataclass
 from hacheck.model.evaluation import BoundReached, EvaluationFault
 from hacheck.model.show import place, show
 from hacheck.model.types import (

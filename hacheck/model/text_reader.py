@@ -7,11 +7,12 @@ import re
 import types
 import typing
 from collections.abc import Iterator
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin
 
 from hacheck.model import ir
+from hacheck.model.data import dataclass
 from hacheck.model.types import (
     Bag,
     Bool,

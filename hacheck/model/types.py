@@ -21,9 +21,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import comb
 from typing import Any, TypeAlias, assert_never
+
+from hacheck.model.data import dataclass
 
 # A value's precise shape depends on its type (see the table above), which Python's type system cannot say.
 Value: TypeAlias = Any

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hacheck.checker.engine import Answer, Coverage, PropertyAnswer
 from hacheck.checker.explicit.findings import Findings, GaveUp, Judge, Judgement, Lasso, Subject, Undecided, Valueless
 from hacheck.checker.explicit.questions import FAULT, modes_of, select
 from hacheck.checker.explicit.runs import run_along, run_into_fault
 from hacheck.checker.explicit.scopes import covered, cut_counts, stopped_short
+from hacheck.model.data import dataclass
 from hacheck.model.ir import Expression, Property, System
 from hacheck.model.runs import Run
 from hacheck.model.semantics import EvaluationFault, Interpreter

@@ -15,9 +15,9 @@ step inside takes it; a single state without steps counts, by stuttering.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hacheck.checker.explicit.findings import Occurrence
+from hacheck.model.data import dataclass
 from hacheck.model.ir import Fairness, System
 
 

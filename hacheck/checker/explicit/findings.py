@@ -8,9 +8,9 @@ here are reduced ones: each stands for all those that `Subject.reduce` maps to i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from hacheck.model.data import dataclass
 from hacheck.model.ir import Expression, Property, System
 from hacheck.model.runs import State
 from hacheck.model.types import Value

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
+from hacheck.model.data import dataclass
 from hacheck.model.ir import Property, StateVariable, System
 from hacheck.model.lowering.blocks import Lowered
 from hacheck.model.lowering.layout import Cell, Group, Place

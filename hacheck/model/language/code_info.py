@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from hacheck.model.data import dataclass
 
 HEAD = 'system Example "an example"\n'
 

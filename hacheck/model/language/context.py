@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, TypeAlias
 
 from hacheck.model import ir
 from hacheck.model import types as ty
+from hacheck.model.data import dataclass, field, replace
 from hacheck.model.language import declarations as d
 from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, error

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from hacheck.model.data import dataclass
 from hacheck.model.language.diagnostics import Span
 from hacheck.model.language.tree import Body, Expression, Name, TypeTree
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal
+
+from hacheck.model.data import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from lark import Token, Tree, UnexpectedInput
 
+from hacheck.model.data import dataclass, field
 from hacheck.model.language.parse import parser
 
 INDENT = "  "

@@ -8,10 +8,10 @@ states apart.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
 
 from hacheck.model import ir
 from hacheck.model import types as ty
+from hacheck.model.data import dataclass, field
 from hacheck.model.language import locks, operations, statements
 from hacheck.model.language import tree as t
 from hacheck.model.language.context import Bound, Context, Scope

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from hacheck.model import ir
 from hacheck.model import types as ty
+from hacheck.model.data import dataclass
 from hacheck.model.language import declarations as d
 from hacheck.model.language import locks, messages, operations
 from hacheck.model.language.context import Answer, Context, Scope

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hacheck.model import ir
 from hacheck.model import types as ty
+from hacheck.model.data import dataclass
 from hacheck.model.language import declarations as d
 
 Made = tuple[ir.Statement, ...]

@@ -11,10 +11,10 @@ Of each caller and callee the state holds the `request` that is under way, wheth
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
 from hacheck.model import ir
 from hacheck.model import types as ty
+from hacheck.model.data import dataclass, replace
 from hacheck.model.language import declarations as d
 from hacheck.model.language import tree as t
 from hacheck.model.language.context import Answer, Bound, Context, Scope

@@ -7,9 +7,9 @@ Expressions read the state before the step, so an outcome needs no undoing befor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.lowering.graph import Graph
 from hacheck.model.lowering.layout import Layout

@@ -9,9 +9,9 @@ sorted, so that equal states are equal numbers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
+from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
 from hacheck.model.runs import State
 from hacheck.model.types import (

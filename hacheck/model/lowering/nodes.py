@@ -9,8 +9,9 @@ Every node carries an interval that its value lies in; truth values are 0 and 1.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+from hacheck.model.data import dataclass
 
 Operator = Literal[
     "const",  # number

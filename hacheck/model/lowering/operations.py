@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, assert_never
 
+from hacheck.model.data import dataclass
 from hacheck.model.lowering.graph import Graph
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.values import (

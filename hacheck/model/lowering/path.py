@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from hacheck.model.data import dataclass, field
 from hacheck.model.ir import Statement
 from hacheck.model.lowering.blocks import Block, Branch, Stopped
 from hacheck.model.lowering.facts import Facts, assume, bounds, simplify

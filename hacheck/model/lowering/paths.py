@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from hacheck.model.data import dataclass
 from hacheck.model.lowering.graph import Graph
 from hacheck.model.lowering.layout import Cell, Flagged, Group, Series
 from hacheck.model.lowering.nodes import Node

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 
+from hacheck.model.data import dataclass, field
 from hacheck.model.lowering.facts import Facts, assume, simplify
 from hacheck.model.lowering.graph import Graph
 from hacheck.model.lowering.layout import Layout, Place

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
+from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import Action, Binary, Expression, Require, Statement, System
 from hacheck.model.lowering.blocks import Block, Branch, Instance, Lowered
 from hacheck.model.lowering.depth import room_for_nesting

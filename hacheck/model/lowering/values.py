@@ -8,9 +8,9 @@ Places of a series behind its length and of an option that is nothing hold the b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
+from hacheck.model.data import dataclass
 from hacheck.model.lowering.graph import Graph
 from hacheck.model.lowering.layout import Cell, Flagged, Group, Place, Series
 from hacheck.model.lowering.nodes import Node

@@ -17,12 +17,12 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hacheck.checker.explicit.native.compiler import Levels
 from hacheck.checker.explicit.native.identity import UnknownIdentityError, identity
+from hacheck.model.data import dataclass
 
 BYTES_MAX = 500_000_000
 """How large all entries together may be; the least recently used ones go first."""

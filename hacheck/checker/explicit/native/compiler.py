@@ -8,12 +8,12 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from threading import RLock
 from typing import Any
 
 from hacheck.checker.explicit.native import loading
+from hacheck.model.data import dataclass
 
 
 @dataclass(frozen=True, slots=True)

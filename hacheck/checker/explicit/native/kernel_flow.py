@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias, assert_never
 
 from hacheck.checker.explicit.native.kernel_tree import (
@@ -32,6 +31,7 @@ from hacheck.checker.explicit.native.kernel_tree import (
     Unrolled,
     While,
 )
+from hacheck.model.data import dataclass, field
 
 Assigned: TypeAlias = "frozenset[str] | None"
 """The locals that have a value whichever way led here; `None` where no way does."""

@@ -7,7 +7,6 @@ registers: kernels are compiled with passes.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, assert_never
 
 from hacheck.checker.explicit.native.kernel_language import INTRINSICS, WORD_BITS, KernelError
@@ -39,6 +38,7 @@ from hacheck.checker.explicit.native.kernel_tree import (
     While,
     is_plain,
 )
+from hacheck.model.data import dataclass, field
 
 DECLARATIONS = """\
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)

@@ -26,8 +26,9 @@ the access's own size, and addresses wrap around like all numbers.
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from threading import Lock
+
+from hacheck.model.data import dataclass
 
 WORD_BITS = 64
 WORD_MASK = (1 << WORD_BITS) - 1

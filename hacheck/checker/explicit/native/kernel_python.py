@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, assert_never
 
@@ -37,6 +36,7 @@ from hacheck.checker.explicit.native.kernel_tree import (
     While,
     arithmetic,
 )
+from hacheck.model.data import dataclass
 
 
 def as_python(functions: Sequence[Callable[..., Any]], constants: Mapping[str, int]) -> dict[str, Callable[..., int]]:

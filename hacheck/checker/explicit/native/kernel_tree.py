@@ -6,10 +6,10 @@ unrolled, and branches that cannot be taken are gone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
 from hacheck.checker.explicit.native.kernel_language import INTRINSICS, WORD_BITS, WORD_MASK
+from hacheck.model.data import dataclass
 
 ArithmeticOperator: TypeAlias = Literal["+", "-", "*", "&", "|", "^", "<<", ">>", "//", "%"]
 ComparisonOperator: TypeAlias = Literal["==", "!=", "<", "<=", ">", ">="]

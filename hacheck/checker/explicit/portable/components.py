@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
+
+from hacheck.model.data import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from functools import partial
 
 from hacheck.checker.engine import Answer, Limits, Report
@@ -13,6 +12,7 @@ from hacheck.checker.explicit.portable.findings import LogFindings, subject_of
 from hacheck.checker.explicit.portable.liveness import judge
 from hacheck.checker.explicit.portable.search import search
 from hacheck.checker.explicit.questions import pose
+from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.lowering.layout import pack
 from hacheck.model.lowering.system import lower

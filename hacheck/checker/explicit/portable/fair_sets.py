@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hacheck.checker.explicit.fairness import Constraints
 from hacheck.checker.explicit.portable.components import Edges, components
+from hacheck.model.data import dataclass
 
 
 @dataclass(frozen=True, slots=True)

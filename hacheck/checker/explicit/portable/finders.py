@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hacheck.checker.explicit.portable.program import Code, Wanted, compiled, finding_source, generate
 from hacheck.checker.explicit.portable.search import Finder, Goal
 from hacheck.checker.explicit.questions import Questions
+from hacheck.model.data import dataclass
 from hacheck.model.lowering.blocks import Lowered
 
 

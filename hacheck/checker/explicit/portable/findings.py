@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from hacheck.checker.explicit.findings import Subject, Way
@@ -12,6 +11,7 @@ from hacheck.checker.explicit.portable.finders import Prepared
 from hacheck.checker.explicit.portable.program import Code
 from hacheck.checker.explicit.portable.search import Log
 from hacheck.checker.explicit.portable.ways import way_to
+from hacheck.model.data import dataclass
 from hacheck.model.lowering.layout import pack
 
 

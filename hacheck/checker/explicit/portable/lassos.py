@@ -5,11 +5,11 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from hacheck.checker.explicit.fairness import Constraints
 from hacheck.checker.explicit.portable.components import Edges
 from hacheck.checker.explicit.portable.fair_sets import FairSet
+from hacheck.model.data import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ the property is not said to hold.
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
 
 from hacheck.checker.explicit.fairness import Constraints, constraints_of
 from hacheck.checker.explicit.findings import BEYOND, Judgement, Lasso, Valueless
@@ -22,6 +21,7 @@ from hacheck.checker.explicit.portable.lassos import Walk, fair_loop, nearest
 from hacheck.checker.explicit.portable.program import Code, compiled, marking_source
 from hacheck.checker.explicit.portable.search import Log
 from hacheck.checker.explicit.portable.ways import way_to
+from hacheck.model.data import dataclass
 from hacheck.model.ir import TRUE, Expression, Property
 from hacheck.model.lowering.system import lower_condition
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from hacheck.checker.explicit.portable.placing import Position, grown_by, joined_with, moved_slot, place
 from hacheck.checker.explicit.portable.spelling import Speller, condition, value, word_of
+from hacheck.model.data import dataclass
 from hacheck.model.lowering.blocks import Block, Branch, Emit, Merge, SetTemp, Statement, Stopped, Update
 from hacheck.model.lowering.layout import Layout
 from hacheck.model.lowering.nodes import Node

@@ -7,13 +7,13 @@ two things for a new state. Several functions share the instances where one woul
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, assert_never
 
 from hacheck.checker.explicit.deciding import Alternatives, Guarded, Tree, decide
 from hacheck.checker.explicit.portable.printing import Lines, Outcomes, indented, print_block
 from hacheck.checker.explicit.portable.spelling import Speller, condition, conjunction
+from hacheck.model.data import dataclass
 from hacheck.model.lowering.blocks import Block, Branch, Emit, Instance, Lowered, Stopped
 from hacheck.model.lowering.depth import room_for_nesting
 from hacheck.model.lowering.nodes import Node, is_leaf, is_test

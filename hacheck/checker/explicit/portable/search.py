@@ -11,11 +11,11 @@ import time
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from hacheck.checker.engine import Limits, Progress, Report
 from hacheck.checker.explicit.memory import process_bytes
 from hacheck.checker.explicit.portable.program import Code
+from hacheck.model.data import dataclass, field
 
 _BATCH_MIN, _BATCH_MAX = 16, 4_096
 _BATCH_SECONDS = 0.05

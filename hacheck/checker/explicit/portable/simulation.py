@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 
 from hacheck.checker.engine import Answer, Coverage, Limits, Progress, PropertyAnswer, Report, VerdictKind
@@ -16,6 +15,7 @@ from hacheck.checker.explicit.portable.findings import subject_of
 from hacheck.checker.explicit.portable.program import Code, Wanted, compiled, finding_source, generate, successors
 from hacheck.checker.explicit.questions import select
 from hacheck.checker.explicit.runs import run_along
+from hacheck.model.data import dataclass, field
 from hacheck.model.ir import Property, System
 from hacheck.model.lowering.layout import pack
 from hacheck.model.lowering.system import lower, lower_condition

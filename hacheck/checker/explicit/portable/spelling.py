@@ -8,8 +8,8 @@ where it is, and several of them in a conjunction are one test of `s & mask`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 
+from hacheck.model.data import dataclass, field, replace
 from hacheck.model.lowering.layout import Layout, Slot
 from hacheck.model.lowering.nodes import Node, is_leaf, is_test
 
