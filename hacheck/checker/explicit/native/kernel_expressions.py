@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import NoReturn
 
 from hacheck.checker.explicit.native.kernel_language import INTRINSICS, WORD_MASK, KernelError
@@ -28,6 +27,7 @@ from hacheck.checker.explicit.native.kernel_tree import (
     compare,
     is_plain,
 )
+from hacheck.model.data import dataclass
 
 _ARITHMETIC: Mapping[type[ast.operator], ArithmeticOperator] = {
     ast.Add: "+",
@@ -120,7 +120,7 @@ class ExpressionReader:
                 self.source.refuse(node, "`and` and `or` are of conditions where their value is wanted: compare")
             case ast.Compare() | ast.BoolOp() | ast.UnaryOp(ast.Not()):
                 condition = self.condition(node)
-                return Constant(condition.value) if isinstance(condition, Known) else Truth(condition)
+                return Constant(int(condition.value)) if isinstance(condition, Known) else Truth(condition)
             case _:
                 self.source.refuse(node, f"no such expression in the kernel language: {ast.unparse(node)}")
 

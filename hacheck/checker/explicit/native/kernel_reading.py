@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
@@ -29,6 +28,7 @@ from hacheck.checker.explicit.native.kernel_tree import (
     Unrolled,
     While,
 )
+from hacheck.model.data import dataclass
 
 TURNS_MAX = 1024
 """The most turns of a loop that is unrolled."""
@@ -130,21 +130,23 @@ def _kernel(definition: _Definition, signatures: Mapping[str, Signature]) -> Ker
     if node.decorator_list:
         source.refuse(node, f"`{node.name}` is decorated: what the decorator does is unknown here")
     parameters = tuple(argument.arg for argument in arguments.args)
-    turns = {
-        loop.target.id for loop in ast.walk(node) if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name)
-    }
-    assigned = {name.id for name in _assigned(node)} | set(parameters)
-    both = turns & assigned
-    if both:
-        source.refuse(node, f"`{min(both)}` is both assigned and the variable of an unrolled loop")
-    names: dict[str, int | None] = dict.fromkeys(turns)
-    reader = _BodyReader(
-        ExpressionReader(source, signatures, definition.known, frozenset(assigned), names), _returns(node)
-    )
+    assigned = frozenset(parameters) | {name.id for name in _assigned(node)}
+    if not all(name.isascii() for name in [node.name, *assigned]):
+        source.refuse(node, f"`{node.name}` has names with letters that object files do not have")
+    turns = _turns(node)
+    if turns & assigned:
+        source.refuse(node, f"`{min(turns & assigned)}` is both assigned and the variable of an unrolled loop")
+    expressions = ExpressionReader(source, signatures, definition.known, assigned, dict.fromkeys(turns))
+    reader = _BodyReader(expressions, signatures[node.name].returns)
     body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
     kernel = Kernel(node.name, parameters, reader.returns, reader.block(body), node.lineno)
     check_flow(kernel, source.refuse_line)
     return kernel
+
+
+def _turns(node: ast.FunctionDef) -> set[str]:
+    loops = [inner.target for inner in ast.walk(node) if isinstance(inner, ast.For)]
+    return {target.id for target in loops if isinstance(target, ast.Name)}
 
 
 def _assigned(node: ast.FunctionDef) -> Iterator[ast.Name]:
