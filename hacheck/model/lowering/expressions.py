@@ -279,13 +279,25 @@ def _with_or_without(expression: Binary, scope: Scope, left: Sym, right: Sym) ->
 
 
 def _short_circuit(expression: Binary, scope: Scope) -> Node:
-    """The right side is evaluated only where the left leaves it open."""
+    """A part is evaluated only where those before it leave the result open."""
     graph = scope.graph
-    left = truth(expression.left, scope)
-    going = scope.where(graph.not_(left) if expression.operator == "or" else left)
     if expression.operator == "implies":
-        left = graph.not_(left)
-    if going is None:  # the left side decides
-        return graph.const(0 if expression.operator == "and" else 1)
-    right = truth(expression.right, going)
-    return graph.and_(left, right) if expression.operator == "and" else graph.or_(left, right)
+        first = graph.not_(truth(expression.left, scope))
+        return _joined([first], [expression.right], "or", scope)
+    parts: list[Expression] = []
+    left: Expression = expression
+    while isinstance(left, Binary) and left.operator == expression.operator:
+        parts.append(left.right)
+        left = left.left
+    return _joined([truth(left, scope)], list(reversed(parts)), expression.operator, scope)
+
+
+def _joined(found: list[Node], rest: list[Expression], operator: str, scope: Scope) -> Node:
+    graph, conjunction = scope.graph, operator == "and"
+    for part in rest:
+        going = scope.where(found[-1] if conjunction else graph.not_(found[-1]))
+        if going is None:
+            return graph.zero if conjunction else graph.one
+        scope = going
+        found.append(truth(part, scope))
+    return graph.all_of(found) if conjunction else graph.any_of(found)
