@@ -67,7 +67,7 @@ def is_available() -> Availability:
 def compile_object(ir: str, levels: Levels = KERNEL_LEVELS) -> bytes:
     """Object code for this machine's CPU of a module in textual IR. Raises `CompilerError`."""
     with _lock:
-        llvm = _binding()
+        llvm = _usable()
         machine = _machine(levels.codegen)
         try:
             module = llvm.parse_assembly(ir, llvm.create_context())
@@ -129,7 +129,7 @@ def link_by_llvm(objects: Sequence[bytes]) -> Linked:
     if not all(code.startswith(_OBJECT_MAGIC) for code in objects):
         raise CompilerError("no object file")
     with _lock:
-        llvm = _binding()
+        llvm = _usable()
         try:
             engine = llvm.create_mcjit_compiler(llvm.parse_assembly("", llvm.create_context()), _machine(0))
             for code in objects:
@@ -138,6 +138,12 @@ def link_by_llvm(objects: Sequence[bytes]) -> Linked:
         except (RuntimeError, ValueError) as error:
             raise CompilerError(str(error)) from None
         return Linked(engine.get_function_address, engine)
+
+
+def _usable() -> Any:
+    if not is_available():
+        raise CompilerError(is_available().reason)
+    return _binding()
 
 
 @cache

@@ -113,6 +113,8 @@ def _read(content: bytes) -> _Object:
     if not content.startswith(_MAGIC) or (kind, machine, size) != (_RELOCATABLE, _X86_64, _SECTION.size):
         raise NotLinkedError("no object file of x86-64")
     table = content[start : start + number * size]
+    if len(table) != number * size:
+        raise NotLinkedError("a damaged object file: its end is missing")
     sections = tuple(_section(content, *entry) for entry in _SECTION.iter_unpack(table))
     tables = [section for section in sections if section.kind == _SYMBOLS]
     return _Object(sections, tuple(_symbols(tables[0], sections)) if tables else ())
