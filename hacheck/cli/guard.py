@@ -12,8 +12,6 @@ from enum import IntEnum
 from functools import wraps
 from typing import ParamSpec
 
-import typer
-
 Parameters = ParamSpec("Parameters")
 
 SHOWN_MAX = 1000
@@ -52,7 +50,7 @@ def guarded(command: Callable[Parameters, ExitCode]) -> Callable[Parameters, Non
 
     @wraps(command)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
-        raise typer.Exit(_ending(lambda: command(*args, **kwargs), unread=_UNREAD.get(command.__name__, 0)))
+        raise SystemExit(_ending(lambda: command(*args, **kwargs), unread=_UNREAD.get(command.__name__, 0)))
 
     run.__annotations__ = {**command.__annotations__, "return": "None"}
     return run
@@ -87,8 +85,6 @@ def _ending(body: Callable[[], ExitCode], *, unread: int) -> int:
     except MemoryError:
         _say("out of memory; --memory sets a limit at which an exploration ends with what it has covered")
         return int(ExitCode.UNDECIDED)
-    except (typer.Exit, SystemExit):
-        raise
     except Exception as error:
         _say_bug(error)
         return int(ExitCode.OUR_BUG)

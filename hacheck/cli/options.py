@@ -8,8 +8,7 @@ from glob import escape, glob
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from hacheck.cli.declaring import Argument, flag, option
 from hacheck.cli.guard import BadInput
 
 
@@ -26,25 +25,23 @@ def specs_beginning(incomplete: str) -> list[str]:
     return [*(name for name in shipped.names() if name.startswith(incomplete)), *files, *folders]
 
 
+def engines_beginning(incomplete: str) -> list[str]:
+    """What a shell offers for an engine."""
+    return [name for name in ENGINES if name.startswith(incomplete)]
+
+
 SpecArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="SPEC",
-        help="A .ha file, or the name of a shipped protocol (see hacheck list).",
-        autocompletion=specs_beginning,
-    ),
+    Argument("SPEC", "A .ha file, or the name of a shipped protocol (see hacheck list).", specs_beginning),
 ]
 SettingOptions = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Set a param or switch of the spec. May be given often."),
+    option("--set", metavar="NAME=VALUE", help="Set a param or switch of the spec. May be given often."),
 ]
-NoColorOption = Annotated[
-    bool, typer.Option("--no-color", metavar="", help="Plain text. The variable NO_COLOR does the same.")
-]
-DebugOption = Annotated[
-    bool, typer.Option("--debug", metavar="", help="On an internal error, show where in hacheck it happened.")
-]
+NoColorOption = Annotated[bool, flag("--no-color", help="Plain text. The variable NO_COLOR does the same.")]
+DebugOption = Annotated[bool, flag("--debug", help="On an internal error, show where in hacheck it happened.")]
 
+ENGINES = ("native", "python", "simulation")
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 

@@ -33,6 +33,11 @@ class Request:
     properties: tuple[str, ...]
     wide: bool
     engine: str
+    threads: int | None
+    fingerprint: bool
+    checkpoint: str | None
+    resume: str | None
+    reductions: bool
     states_max: int | None
     depth_max: int | None
     seconds_max: float | None

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from unittest.mock import patch
 
-from typer.testing import CliRunner
-
-from hacheck.cli.main import app
+from hacheck.cli.main import main
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,37 @@ class Ended:
 def hacheck(*arguments: str, columns: int = 80, stdin: str | bytes | None = None, **variables: str) -> Ended:
     """Runs `hacheck` with some arguments on a console of a given width, not a terminal."""
     environment = {"COLUMNS": str(columns), "NO_COLOR": "1", "TERM": "dumb", **variables}
-    result = CliRunner().invoke(app, list(arguments), env=environment, input=stdin, prog_name="hacheck")
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return Ended(result.exit_code, result.stdout, result.stderr)
+    content = stdin.encode() if isinstance(stdin, str) else stdin or b""
+    with (
+        patch.dict(os.environ, environment),
+        streams(content) as (out, err),
+        patch.object(sys, "argv", ["hacheck", *arguments]),
+    ):
+        try:
+            main()
+        except SystemExit as ending:
+            code = ending.code
+        else:
+            code = 0
+        sys.stdout.flush()
+        sys.stderr.flush()
+    assert isinstance(code, int), f"ended with {code!r}"
+    return Ended(code, out.getvalue().decode(), err.getvalue().decode())
+
+
+@contextmanager
+def streams(content: bytes) -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
+    """Puts others in the place of this process's standard streams."""
+    before = sys.stdin, sys.stdout, sys.stderr
+    out, err = io.BytesIO(), io.BytesIO()
+    sys.stdin = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8")
+    sys.stdout = io.TextIOWrapper(out, encoding="utf-8", write_through=True)
+    sys.stderr = io.TextIOWrapper(err, encoding="utf-8", write_through=True)
+    mine = sys.stdout, sys.stderr
+    try:
+        yield out, err
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = before
+        for stream in mine:
+            stream.flush()
+            stream.detach()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from hacheck.cli.declaring import flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
 
@@ -26,21 +25,15 @@ EPILOG = """
 def diagram(
     spec: SpecArgument,
     node: Annotated[
-        str | None, typer.Option("--node", metavar="NAME", help="Only this kind of node; by default all.")
+        str | None, option("--node", metavar="NAME", help="Only this kind of node; by default all.")
     ] = None,
-    check: Annotated[
-        str | None, typer.Option("--check", metavar="NAME", help="The check whose settings count.")
-    ] = None,
+    check: Annotated[str | None, option("--check", metavar="NAME", help="The check whose settings count.")] = None,
     settings: SettingOptions = None,
-    format: Annotated[str, typer.Option(metavar="FORMAT", help="text, mermaid, dot or svg.")] = "text",
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write into a file instead.")
-    ] = None,
-    static: Annotated[
-        bool, typer.Option("--static", metavar="", help="From the text of the spec alone, without exploring it.")
-    ] = False,
-    states: Annotated[str, typer.Option(metavar="N", help="Explore at most this many states.")] = "1M",
-    time: Annotated[str, typer.Option(metavar="TIME", help="Explore at most this long: 30, 2m.")] = "20",
+    format: Annotated[str, option("--format", metavar="FORMAT", help="text, mermaid, dot or svg.")] = "text",
+    output: Annotated[str | None, option("--output", "-o", metavar="FILE", help="Write into a file instead.")] = None,
+    static: Annotated[bool, flag("--static", help="From the text of the spec alone, without exploring it.")] = False,
+    states: Annotated[str, option("--states", metavar="N", help="Explore at most this many states.")] = "1M",
+    time: Annotated[str, option("--time", metavar="TIME", help="Explore at most this long: 30, 2m.")] = "20",
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from hacheck.cli.declaring import Argument
 from hacheck.cli.guard import ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption
 
 
 @guarded
 def explain(
-    code: Annotated[str | None, typer.Argument(metavar="[CODE]", help="A code such as HA103; without it: all.")] = None,
+    code: Annotated[str | None, Argument("[CODE]", "A code such as HA103; without it: all.")] = None,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:

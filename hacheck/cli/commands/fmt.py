@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from hacheck.cli.declaring import Argument, flag
 from hacheck.cli.guard import BadInput, ExitCode, Reported, guarded
 from hacheck.cli.options import DebugOption, NoColorOption
 
@@ -25,11 +24,9 @@ EPILOG = """
 
 @guarded
 def fmt(
-    specs: Annotated[list[str], typer.Argument(metavar="SPEC...", help="Files to format; - is standard input.")],
-    check: Annotated[
-        bool, typer.Option("--check", metavar="", help="Change nothing; exit 1 if something would change.")
-    ] = False,
-    diff: Annotated[bool, typer.Option("--diff", metavar="", help="Show what changes, and change nothing.")] = False,
+    specs: Annotated[list[str], Argument("SPEC...", "Files to format; - is standard input.")],
+    check: Annotated[bool, flag("--check", help="Change nothing; exit 1 if something would change.")] = False,
+    diff: Annotated[bool, flag("--diff", help="Show what changes, and change nothing.")] = False,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:

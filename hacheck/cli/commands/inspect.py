@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import typer
-
+from hacheck.cli.declaring import flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
 
@@ -22,15 +21,9 @@ EPILOG = """
 @guarded
 def inspect(
     spec: SpecArgument,
-    ir: Annotated[
-        bool, typer.Option("--ir", metavar="", help="The typed model: variables, actions, properties.")
-    ] = False,
-    python: Annotated[
-        bool, typer.Option("--python", metavar="", help="The Python code the portable engine generates.")
-    ] = False,
-    check: Annotated[
-        str | None, typer.Option("--check", metavar="NAME", help="The check whose settings count.")
-    ] = None,
+    ir: Annotated[bool, flag("--ir", help="The typed model: variables, actions, properties.")] = False,
+    python: Annotated[bool, flag("--python", help="The Python code the portable engine generates.")] = False,
+    check: Annotated[str | None, option("--check", metavar="NAME", help="The check whose settings count.")] = None,
     settings: SettingOptions = None,
     no_color: NoColorOption = False,
     debug: DebugOption = False,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from hacheck.cli.declaring import Argument, flag, option
 from hacheck.cli.guard import ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption
 
@@ -20,17 +19,15 @@ EPILOG = """
 
 @guarded
 def show(
-    run: Annotated[
-        str, typer.Argument(metavar="RUN.json", help="What verify or simulate wrote with --json; - is stdin.")
-    ],
-    check: Annotated[str | None, typer.Option("--check", metavar="NAME", help="Of several checks, this one.")] = None,
+    run: Annotated[str, Argument("RUN.json", "What verify or simulate wrote with --json; - is stdin.")],
+    check: Annotated[str | None, option("--check", metavar="NAME", help="Of several checks, this one.")] = None,
     only: Annotated[
-        str | None, typer.Option("--property", metavar="NAME", help="Of several runs, that of this property.")
+        str | None, option("--property", metavar="NAME", help="Of several runs, that of this property.")
     ] = None,
     spec: Annotated[
-        str | None, typer.Option("--spec", metavar="SPEC", help="The spec, where it is not at its old place.")
+        str | None, option("--spec", metavar="SPEC", help="The spec, where it is not at its old place.")
     ] = None,
-    itf: Annotated[bool, typer.Option("--itf", metavar="", help="Print the run as ITF JSON.")] = False,
+    itf: Annotated[bool, flag("--itf", help="Print the run as ITF JSON.")] = False,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:

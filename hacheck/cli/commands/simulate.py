@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
+from hacheck.cli.declaring import option
 from hacheck.cli.guard import ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
 
@@ -21,15 +20,11 @@ EPILOG = """
 @guarded
 def simulate(
     spec: SpecArgument,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same run.")] = 0,
-    steps: Annotated[int, typer.Option(min=0, help="How many steps at most.")] = 30,
-    check: Annotated[
-        str | None, typer.Option("--check", metavar="NAME", help="The check whose settings count.")
-    ] = None,
+    seed: Annotated[int, option("--seed", metavar="N", help="The same seed gives the same run.")] = 0,
+    steps: Annotated[int, option("--steps", metavar="N", help="How many steps at most.", least=0)] = 30,
+    check: Annotated[str | None, option("--check", metavar="NAME", help="The check whose settings count.")] = None,
     settings: SettingOptions = None,
-    json: Annotated[
-        str | None, typer.Option("--json", metavar="FILE", help="Write the run as JSON (- is stdout).")
-    ] = None,
+    json: Annotated[str | None, option("--json", metavar="FILE", help="Write the run as JSON (- is stdout).")] = None,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:

@@ -3,14 +3,13 @@ reaches."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
-
+from hacheck.cli.declaring import flag, option
 from hacheck.cli.guard import ExitCode, guarded
-from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
+from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument, engines_beginning
 
-LIMITS, OUTPUT = "Limits (each check on its own)", "Output"
+EXPLORING, LIMITS, OUTPUT = "Exploring", "Limits (each check on its own)", "Output"
 
 EPILOG = """
 [bold]Examples[/]
@@ -23,41 +22,48 @@ EPILOG = """
 
   hacheck verify mine.ha --json - | jq .checks      all that was found, as JSON
 
+  hacheck verify mine.ha --checkpoint kept          then, if it is cut off:
+  hacheck verify mine.ha --resume kept              go on where it was
+
 [bold]Exit codes[/]
 
   0 as expected   1 not as expected   2 bad input   3 undecided   4 a bug in hacheck
 """
 
 
-def _text(name: str, metavar: str, help: str, panel: str | None = None) -> Any:
-    """An option that takes a text."""
-    return typer.Option(name, metavar=metavar, help=help, rich_help_panel=panel)
-
-
-def _flag(name: str, *more: str, help: str, panel: str | None = None) -> Any:
-    """An option that is there or not."""
-    return typer.Option(name, *more, metavar="", help=help, rich_help_panel=panel)
-
-
 Many = list[str] | None
 One = str | None
-Checks = Annotated[Many, _text("--check", "NAME", "Run this check only. May be given often.")]
-Only = Annotated[Many, _text("--property", "NAME", "Decide this property only. May be given often.")]
-Wide = Annotated[bool, _flag("--wide", help="Run the checks marked `by request` as well.")]
-EngineName = Annotated[
-    str, _text("--engine", "NAME", "Who explores: python (every state) or simulation (random walks).")
-]
-States = Annotated[One, _text("--states", "N", "Stop at this many states: 5000000, 5M.", LIMITS)]
-Depth = Annotated[One, _text("--depth", "N", "Go at most this many steps deep.", LIMITS)]
-Time = Annotated[One, _text("--time", "TIME", "Stop after this long: 90, 5m, 2h.", LIMITS)]
+ENGINES = "Who explores: native (machine code), python (the same without llvmlite) or simulation (random walks)."
+THREADS = "How many threads explore; by default one for each core this process may use."
+FINGERPRINT = "Keep a hash of each state only: less memory, and a state may be left out. How likely that is, is told."
+CHECKPOINT = "Keep what was explored in a folder, to go on from there another time."
+RESUME = "Go on from what --checkpoint kept in this folder; it is kept up to date."
+NO_REDUCTIONS = "Explore states that are alike one by one, and what no property reads."
 MEMORY = "Stop at this much memory: 8GiB, 500M. By default three quarters of what there is."
-Memory = Annotated[One, _text("--memory", "SIZE", MEMORY, LIMITS)]
-JsonFile = Annotated[One, _text("--json", "FILE", "Write everything found as JSON (- is stdout).", OUTPUT)]
-ItfFolder = Annotated[One, _text("--itf", "DIR", "Write every run as ITF JSON into a folder.", OUTPUT)]
-Runs = Annotated[bool, _flag("--runs", help="Tell expected violations step by step, too.", panel=OUTPUT)]
-Witnesses = Annotated[bool, _flag("--witnesses", help="Tell how reachable properties are reached.", panel=OUTPUT)]
 QUIET = "Only what is not as expected, and the summary."
-Quiet = Annotated[bool, _flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
+
+Checks = Annotated[Many, option("--check", metavar="NAME", help="Run this check only. May be given often.")]
+Only = Annotated[Many, option("--property", metavar="NAME", help="Decide this property only. May be given often.")]
+Wide = Annotated[bool, flag("--wide", help="Run the checks marked `by request` as well.")]
+EngineName = Annotated[str, option("--engine", metavar="NAME", help=ENGINES, panel=EXPLORING, offers=engines_beginning)]
+Threads = Annotated[One, option("--threads", metavar="N", help=THREADS, panel=EXPLORING)]
+Fingerprint = Annotated[bool, flag("--fingerprint", help=FINGERPRINT, panel=EXPLORING)]
+Checkpoint = Annotated[One, option("--checkpoint", metavar="DIR", help=CHECKPOINT, panel=EXPLORING)]
+Resume = Annotated[One, option("--resume", metavar="DIR", help=RESUME, panel=EXPLORING)]
+NoReductions = Annotated[bool, flag("--no-reductions", help=NO_REDUCTIONS, panel=EXPLORING)]
+States = Annotated[One, option("--states", metavar="N", help="Stop at this many states: 5000000, 5M.", panel=LIMITS)]
+Depth = Annotated[One, option("--depth", metavar="N", help="Go at most this many steps deep.", panel=LIMITS)]
+Time = Annotated[One, option("--time", metavar="TIME", help="Stop after this long: 90, 5m, 2h.", panel=LIMITS)]
+Memory = Annotated[One, option("--memory", metavar="SIZE", help=MEMORY, panel=LIMITS)]
+JsonFile = Annotated[
+    One, option("--json", metavar="FILE", help="Write everything found as JSON (- is stdout).", panel=OUTPUT)
+]
+ItfFolder = Annotated[
+    One, option("--itf", metavar="DIR", help="Write every run as ITF JSON into a folder.", panel=OUTPUT)
+]
+Runs = Annotated[bool, flag("--runs", help="Tell expected violations step by step, too.", panel=OUTPUT)]
+Witnesses = Annotated[bool, flag("--witnesses", help="Tell how reachable properties are reached.", panel=OUTPUT)]
+Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
 
 
 @guarded
@@ -68,6 +74,11 @@ def verify(
     only: Only = None,
     wide: Wide = False,
     engine: EngineName = "python",
+    threads: Threads = None,
+    fingerprint: Fingerprint = False,
+    checkpoint: Checkpoint = None,
+    resume: Resume = None,
+    no_reductions: NoReductions = False,
     states: States = None,
     depth: Depth = None,
     time: Time = None,
@@ -92,6 +103,11 @@ def verify(
             properties=tuple(only or ()),
             wide=wide,
             engine=engine,
+            threads=None if threads is None else parse_count("--threads", threads),
+            fingerprint=fingerprint,
+            checkpoint=checkpoint,
+            resume=resume,
+            reductions=not no_reductions,
             states_max=None if states is None else parse_count("--states", states),
             depth_max=None if depth is None else parse_count("--depth", depth),
             seconds_max=None if time is None else parse_seconds(time),

@@ -1,0 +1,171 @@
+"""What a command takes on its command line, as data beside the parameters of its function.
+
+A plain command line is read right here, by `read`. Whatever needs more (help, completion, something wrong) goes to
+typer, for which `typed` tells the same declarations again: loading it takes longer than most checks.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from types import UnionType
+from typing import Annotated, Any, TypeAlias, get_args, get_origin, get_type_hints
+
+from hacheck.model.data import dataclass
+
+Function: TypeAlias = Callable[..., None]
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A word without a name. `offers`: what a shell completes the beginning of one to."""
+
+    metavar: str
+    help: str
+    offers: Callable[[str], list[str]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A word with a name, and a value if it is no flag. `panel`: the heading in the help under which it stands.
+    `least`: the smallest number it takes."""
+
+    names: tuple[str, ...]
+    metavar: str
+    help: str
+    panel: str | None = None
+    least: int | None = None
+    offers: Callable[[str], list[str]] | None = None
+
+
+def option(
+    *names: str,
+    metavar: str,
+    help: str,
+    panel: str | None = None,
+    least: int | None = None,
+    offers: Callable[[str], list[str]] | None = None,
+) -> Option:
+    """An option that takes a value."""
+    return Option(names, metavar, help, panel, least, offers)
+
+
+def flag(*names: str, help: str, panel: str | None = None) -> Option:
+    """An option that is there or not."""
+    return Option(names, "", help, panel)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parameter:
+    """A parameter of a command: its declaration, its type without `None`, and whether it may be given often."""
+
+    name: str
+    declared: Argument | Option
+    type: Any
+    many: bool
+    default: Any
+
+
+def _parameters(function: Function) -> list[_Parameter]:
+    found = []
+    hints = get_type_hints(function, include_extras=True)
+    for name, parameter in inspect.signature(function).parameters.items():
+        hint, declared = get_args(hints[name])
+        if get_origin(hint) is UnionType:
+            hint = next(part for part in get_args(hint) if part is not type(None))
+        many = get_origin(hint) is list
+        found.append(_Parameter(name, declared, get_args(hint)[0] if many else hint, many, parameter.default))
+    return found
+
+
+def read(function: Function, words: Sequence[str]) -> dict[str, Any] | None:
+    """The arguments for a command as its words say; `None` if they are not plain: typer then knows what they mean, or
+    what is wrong with them."""
+    parameters = _parameters(function)
+    options = {name: item for item in parameters if isinstance(item.declared, Option) for name in item.declared.names}
+    places = [item for item in parameters if isinstance(item.declared, Argument)]
+    given: dict[str, Any] = {}
+    loose: list[str] = []
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if not word.startswith("-") or word == "-":
+            loose.append(word)
+            continue
+        name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
+        item = options.get(name)
+        if item is None or (item.type is bool and equals):
+            return None
+        if item.type is bool:
+            given[item.name] = True
+            continue
+        if not equals:
+            if not left or (left[0].startswith("-") and left[0] != "-"):
+                return None
+            value = left.pop(0)
+        if not _taken(item, value, given):
+            return None
+    return _placed(places, loose, given, parameters)
+
+
+def _taken(item: _Parameter, value: str, given: dict[str, Any]) -> bool:
+    """Notes a value of an option; returns whether it is one."""
+    if item.type is int:
+        assert isinstance(item.declared, Option), "numbers are options"
+        if not (value.isascii() and value.isdigit()) or int(value) < (item.declared.least or 0):
+            return False
+        given[item.name] = int(value)
+    elif item.many:
+        given.setdefault(item.name, []).append(value)
+    else:
+        given[item.name] = value
+    return True
+
+
+def _placed(
+    places: list[_Parameter], loose: list[str], given: dict[str, Any], parameters: list[_Parameter]
+) -> dict[str, Any] | None:
+    """The words without a name put in their places, and defaults for what was not given."""
+    if any(not word for word in loose):
+        return None
+    for place in places:
+        if place.many:
+            given[place.name], loose = loose, []
+        elif loose:
+            given[place.name] = loose.pop(0)
+    required = [item for item in parameters if item.default is inspect.Parameter.empty]
+    if loose or any(not given.get(item.name) for item in required):
+        return None
+    return {item.name: given.get(item.name, item.default) for item in parameters}
+
+
+def typed(function: Function) -> Function:
+    """The command with its declarations as typer writes them."""
+    import typer
+
+    def told(declared: Argument | Option) -> Any:
+        if isinstance(declared, Argument):
+            return typer.Argument(metavar=declared.metavar, help=declared.help, autocompletion=declared.offers)
+        return typer.Option(
+            *declared.names,
+            metavar=declared.metavar,
+            help=declared.help,
+            rich_help_panel=declared.panel,
+            min=declared.least,
+            autocompletion=declared.offers,
+        )
+
+    def command(**given: Any) -> None:
+        function(**given)
+
+    hints = get_type_hints(function, include_extras=True)
+    annotations = {}
+    for name in inspect.signature(function).parameters:
+        hint, declared = get_args(hints[name])
+        annotations[name] = Annotated[hint, told(declared)]
+    signature = inspect.signature(function)
+    parameters = [item.replace(annotation=annotations[name]) for name, item in signature.parameters.items()]
+    command.__name__, command.__doc__ = function.__name__, function.__doc__
+    command.__annotations__ = {**annotations, "return": None}
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer goes by
+    return command
