@@ -143,8 +143,11 @@ class ObjectCache:
         now, entries = time.time(), sorted(_entries(self.folder))
         total = sum(size for _, size, _ in entries)
         for used, size, path in entries:
-            abandoned = path.endswith(_SUFFIX) and used < now - _ABANDONED_SECONDS
-            if total > self.bytes_max or abandoned:
+            if path.endswith(_SUFFIX):  # maybe being written, by another process
+                superfluous = used < now - _ABANDONED_SECONDS
+            else:
+                superfluous = total > self.bytes_max
+            if superfluous:
                 with suppress(FileNotFoundError):  # another process did it
                     os.unlink(path)
                 total -= size

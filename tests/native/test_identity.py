@@ -1,0 +1,143 @@
+"""What machine code depends on: another source, another llvmlite, another CPU make another identity."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import hacheck
+from hacheck.checker.explicit.native import identity as module
+from hacheck.checker.explicit.native.identity import UnknownIdentityError, identity
+
+CPU = """\
+processor\t: 0
+vendor_id\t: Somebody
+cpu family\t: 25
+model\t\t: 17
+model name\t: Fast
+stepping\t: 1
+cpu MHz\t\t: {mhz}
+flags\t\t: fpu {flags}
+
+processor\t: 1
+vendor_id\t: Somebody
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Sources as of a hacheck of its own, all changed long ago."""
+    for name in ("__init__.py", "model/ir.py", "model/lowering/text.py", "checker/explicit/native/words.py"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# {name}\n")
+        os.utime(path, (1000, 1000))
+    monkeypatch.setattr(hacheck, "__file__", str(tmp_path / "__init__.py"))
+    return tmp_path
+
+
+def whole() -> str:
+    return identity.__wrapped__()
+
+
+def change(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    os.utime(path, (1000, 1000))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "matters"),
+    [
+        ("model/lowering/text.py", "# changed\n", True),
+        ("checker/explicit/native/words.py", "", True),
+        ("model/new.py", "", True),
+        ("checker/explicit/native/__pycache__/words.py", "# no source\n", False),
+        ("cli/main.py", "# not in the code\n", False),
+        ("model/grammar.lark", "# not in the code\n", False),
+    ],
+)
+def test_sources_that_have_a_say_are_part_of_it(package: Path, name: str, text: str, matters: bool) -> None:
+    before = whole()
+    assert whole() == before
+    change(package / name, text)
+    assert (whole() != before) == matters
+
+
+def test_text_moved_between_sources_is_another_source(package: Path) -> None:
+    change(package / "model/a.py", "ab")
+    change(package / "model/b.py", "c")
+    before = whole()
+    change(package / "model/a.py", "a")
+    change(package / "model/b.py", "bc")
+    assert whole() != before
+
+
+def test_sources_changed_while_they_run_have_no_identity(package: Path) -> None:
+    os.utime(package / "model/ir.py", (time.time() + 1,) * 2)
+    with pytest.raises(UnknownIdentityError, match="changed after this process began"):
+        whole()
+
+
+def test_sources_that_cannot_be_read_have_no_identity(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hacheck, "__file__", str(package / "archive.zip" / "__init__.py"))
+    with pytest.raises(UnknownIdentityError, match="cannot be read"):
+        whole()
+
+
+def test_process_knows_when_it_began() -> None:
+    started = module._started()
+    assert started <= time.time()
+    assert abs(started - module._started()) < 0.1
+    if sys.platform == "linux":
+        assert started <= module._LOADED + 0.1
+
+
+def test_another_cpu_is_part_of_it(package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = tmp_path / "cpuinfo"
+    monkeypatch.setattr(module, "_CPUINFO", told)
+    told.write_text(CPU.format(mhz=2000, flags="avx2"))
+    before = whole()
+    told.write_text(CPU.format(mhz=3999, flags="avx2"))
+    assert whole() == before
+    told.write_text(CPU.format(mhz=2000, flags="avx2 avx512f"))
+    assert whole() != before
+
+
+def test_llvm_is_asked_about_a_cpu_that_the_system_does_not_tell(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_CPUINFO", tmp_path / "missing")
+    from llvmlite import binding
+
+    assert binding.get_host_cpu_name() in whole()
+
+
+def test_another_llvmlite_is_part_of_it(package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = tmp_path / "binding" / "libllvmlite.so"
+    library.parent.mkdir()
+    library.write_bytes(b"1234")
+    os.utime(library, (1000, 1000))
+    installed, names = ModuleType("llvmlite"), ModuleType("llvmlite.utils")
+    installed.__file__ = str(tmp_path / "__init__.py")
+    installed.__version__ = "1.0"  # type: ignore[attr-defined]
+    names.get_library_name = lambda: "libllvmlite.so"  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "llvmlite", installed)
+    monkeypatch.setitem(sys.modules, "llvmlite.utils", names)
+    found = [whole()]
+    installed.__version__ = "1.1"  # type: ignore[attr-defined]
+    found.append(whole())
+    os.utime(library, (2000, 2000))
+    found.append(whole())
+    library.write_bytes(b"12345")
+    os.utime(library, (2000, 2000))
+    found.append(whole())
+    assert len(set(found)) == 4
+    library.unlink()
+    with pytest.raises(UnknownIdentityError, match="llvmlite is not there"):
+        whole()
