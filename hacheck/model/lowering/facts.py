@@ -21,6 +21,8 @@ _DEPTH_MAX = 6
 def bounds(facts: Facts, node: Node, depth: int = _DEPTH_MAX) -> Interval:
     """The interval a node lies in where the facts hold."""
     low, high = node.low, node.high
+    if node.is_const:
+        return low, high
     known = facts.get(node)
     if known is not None:
         low, high = max(low, known[0]), min(high, known[1])

@@ -33,9 +33,12 @@ from hacheck.model.types import Node as NodeType
 
 def kept(context: Context, kind: Type, value: Sym) -> tuple[Block, Sym]:
     """What to do after the checks of a value in its type's normal shape, and the value from then on."""
+    found = leaves(value)
+    if all(_is_simple(node) for node in found):
+        return (), value
     prefix: Block = ()
     nodes: list[Node] = []
-    for node, interval in zip(leaves(value), _intervals(kind), strict=True):
+    for node, interval in zip(found, _intervals(kind), strict=True):
         if interval is None or _is_simple(node) or (interval[0] <= node.low and node.high <= interval[1]):
             nodes.append(node)
             continue

@@ -134,6 +134,8 @@ def misfits(graph: Graph, kind: Type, value: Sym, present: Node, name: str) -> I
 
 
 def _range_misfits(graph: Graph, kind: Range, node: Node, present: Node, name: str) -> Iterator[Check]:
+    if kind.low <= node.low and node.high <= kind.high:
+        return
     below = graph.lt(node, graph.const(kind.low))
     yield Check(graph.and_(present, below), "fault", f"{name} below {kind.low}")
     yield _above(graph, kind, graph.and_(present, graph.lt(graph.const(kind.high), node)), name)
@@ -155,6 +157,8 @@ def _mask_misfits(graph: Graph, element: Type, value: Mask, present: Node, name:
         below = graph.ne(graph.bitand(members, low_bits), graph.zero)
         yield Check(graph.and_(present, below), "fault", f"{name} below {inner.low}")
     places = inner.high - value.base + 1
+    if members.high.bit_length() <= places:
+        return
     rest = members if places <= 0 else graph.shr(members, graph.const(places))
     yield _above(graph, inner, graph.and_(present, graph.ne(rest, graph.zero)), name)
 
