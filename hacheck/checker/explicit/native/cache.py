@@ -143,11 +143,9 @@ class ObjectCache:
         now, entries = time.time(), sorted(_entries(self.folder))
         total = sum(size for _, size, _ in entries)
         for used, size, path in entries:
-            if path.endswith(_SUFFIX):  # maybe being written, by another process
-                superfluous = used < now - _ABANDONED_SECONDS
-            else:
-                superfluous = total > self.bytes_max
-            if superfluous:
+            half_written = path.endswith(_SUFFIX)  # maybe right now, by another process
+            abandoned = half_written and used < now - _ABANDONED_SECONDS
+            if abandoned or (total > self.bytes_max and not half_written):
                 with suppress(FileNotFoundError):  # another process did it
                     os.unlink(path)
                 total -= size
