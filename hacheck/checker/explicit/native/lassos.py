@@ -1,0 +1,162 @@
+"""The way into a fair set and the walks of a loop inside it, in the kernel language.
+
+A walk is found breadth first from a vertex, without leaving its part. Meanwhile the vertices in the queue have the
+number `QUEUED`.
+"""
+
+from __future__ import annotations
+
+from hacheck.checker.explicit.native.kernel_language import load32, load64, store32, store64
+from hacheck.checker.explicit.native.kernels import W
+from hacheck.checker.explicit.native.liveness_fields import (
+    BEST,
+    DONE,
+    ENABLED,
+    EVER,
+    FOUND_STEP,
+    FRAMES,
+    HEAD,
+    HEAD_CUT,
+    HEIGHT,
+    HOME,
+    MASKS,
+    MORE,
+    NOTHING,
+    ORDER,
+    OUTSIDE,
+    OWED,
+    OWED_WEAK,
+    PART,
+    RECORDS,
+    STACK,
+    TARGET,
+)
+from hacheck.checker.explicit.native.liveness_lists import bit_in, list_of, state_of, taken_by
+
+QUEUED = 1
+"""The number of a vertex in the queue of a walk."""
+
+FOUND_IT, NO_WALK = 2, 3
+"""What `walk` says besides `MORE`."""
+
+
+def is_less(left: int, right: int) -> int:
+    """Whether one packed state is less than another."""
+    less = 0
+    for w in range(W):
+        if load64(left, w) != load64(right, w):
+            less = load64(left, w) < load64(right, w)
+    return less
+
+
+def offer(ground: int, vertex: int) -> None:
+    """Makes a vertex the best one if its state is the least so far."""
+    best = load64(ground, BEST)
+    if best == NOTHING or is_less(state_of(ground, vertex), state_of(ground, best)):
+        store64(ground, BEST, vertex)
+
+
+def find_fair(ground: int, first: int, end: int) -> None:
+    """Offers the vertices of a range of ORDER that are in a fair set."""
+    order = load64(ground, ORDER)
+    records = load64(ground, RECORDS)
+    while first < end:
+        vertex = load32(order, first)
+        if load32(records, vertex * 2) != OUTSIDE:
+            offer(ground, vertex)
+        first += 1
+
+
+def find_before(ground: int, first: int, end: int) -> None:
+    """Offers the vertices of a range of ORDER that have a step to TARGET."""
+    order = load64(ground, ORDER)
+    target = load64(ground, TARGET)
+    while first < end:
+        vertex = load32(order, first)
+        list_ = list_of(ground, vertex)
+        count = load32(list_, 0) & (HEAD_CUT - 1)
+        step = 0
+        while step < count:
+            if load32(list_, 1 + step) == target:
+                offer(ground, vertex)
+                break
+            step += 1
+        first += 1
+
+
+def sum_enabled(ground: int, first: int, end: int) -> None:
+    """Adds to EVER what is enabled in the vertices of a range of ORDER that are in PART."""
+    order = load64(ground, ORDER)
+    records = load64(ground, RECORDS)
+    ever = load64(ground, EVER)
+    while first < end:
+        vertex = load32(order, first)
+        if load32(records, vertex * 2) == load64(ground, PART):
+            for w in range(MASKS):
+                enabled = load64(load64(ground, ENABLED), vertex * MASKS + w)
+                store64(ever, w, load64(ever, w) | enabled)
+        first += 1
+
+
+def pays(ground: int, target: int, constraint: int) -> int:
+    """Whether a step to this vertex, which takes this constraint, is what the walk looks for."""
+    if load64(ground, HOME) != NOTHING:
+        return target == load64(ground, HOME)
+    paid = 0
+    for w in range(MASKS):
+        disabled = ~load64(load64(ground, ENABLED), target * MASKS + w)
+        paid = paid | (load64(load64(ground, OWED), w) & bit_in(w, constraint))
+        paid = paid | (load64(load64(ground, OWED_WEAK), w) & disabled)
+    return paid != 0
+
+
+def walk(ground: int, vertices: int) -> int:
+    """Goes on breadth first from the vertices in the queue, which are in PART, for so many of them. Where it finds what
+    it looks for, HEAD is the place in the queue that the last step starts from, and FOUND_STEP says which one it is."""
+    queue = load64(ground, STACK)
+    came = load64(ground, FRAMES)
+    records = load64(ground, RECORDS)
+    part = load64(ground, PART)
+    head = load64(ground, HEAD)
+    height = load64(ground, HEIGHT)
+    said = MORE
+    while vertices and said == MORE:
+        vertices -= 1
+        if head == height:
+            said = NO_WALK
+            break
+        list_ = list_of(ground, load32(queue, head))
+        count = load32(list_, 0) & (HEAD_CUT - 1)
+        step = 0
+        while step < count:
+            target = load32(list_, 1 + step)
+            number = load32(records, target * 2)
+            inside = number == part
+            if (inside or number == QUEUED) and pays(ground, target, taken_by(list_, count, step)):
+                store64(ground, FOUND_STEP, step)
+                said = FOUND_IT
+                break
+            if inside:
+                store32(records, target * 2, QUEUED)
+                store32(queue, height, target)
+                store32(came, height, head)
+                height += 1
+            step += 1
+        if said == MORE:
+            head += 1
+    store64(ground, HEAD, head)
+    store64(ground, HEIGHT, height)
+    return said
+
+
+def end_walk(ground: int, vertices: int) -> int:
+    """Takes so many vertices out of the queue again. Returns whether it is empty."""
+    queue = load64(ground, STACK)
+    records = load64(ground, RECORDS)
+    height = load64(ground, HEIGHT)
+    while vertices and height:
+        vertices -= 1
+        height -= 1
+        store32(records, load32(queue, height) * 2, load64(ground, PART))
+    store64(ground, HEIGHT, height)
+    return MORE if height else DONE

@@ -1,0 +1,291 @@
+"""The memory that liveness works in, and its kernels as functions."""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from hacheck.checker.explicit.findings import GaveUp
+from hacheck.checker.explicit.native import components, kernels, lassos, liveness_lists, liveness_reaching
+from hacheck.checker.explicit.native import liveness_fields as fields
+from hacheck.checker.explicit.native import liveness_lists as lists
+from hacheck.checker.explicit.native.memory import Region, reserve
+from hacheck.model.data import dataclass
+
+KERNELS: tuple[Callable[..., Any], ...] = (
+    *kernels.CORE,
+    *(
+        item
+        for module in (liveness_lists, liveness_reaching, components, lassos)
+        for item in vars(module).values()
+        if callable(item) and getattr(item, "__module__", None) == module.__name__
+    ),
+)
+"""The kernels of liveness and those they call."""
+
+EXPORTED: Mapping[str, int] = {
+    "doubt": 4,
+    "prepare": 5,
+    "seed": 3,
+    "reach": 3,
+    "find_components": 2,
+    "find_fair": 3,
+    "find_before": 3,
+    "sum_enabled": 3,
+    "walk": 2,
+    "end_walk": 2,
+    "list_of": 2,
+    "successors_of": 3,
+}
+"""Those that are called from here, with the number of their arguments."""
+
+Kernels = Mapping[str, Callable[..., int]]
+"""The exported kernels by name."""
+
+_CACHE_BYTES = 2**24  # for lists that found no room and were made again
+_LISTS_MAX = 2**32 - 1  # units
+_CHUNK = 2**15  # units
+
+
+def mask_words(constraints: int) -> int:
+    """The words of a set of constraints."""
+    return max(-(-constraints // 64), 1)
+
+
+def kernel_constants(words: int, constraints: int) -> dict[str, int]:
+    """What the kernels are compiled for: words of a state, and constraints of all properties together."""
+    return {"W": words, "EXACT": 1, "MASKS": mask_words(constraints), "BY_BYTES": 1 if constraints < 256 else 2}
+
+
+@dataclass(frozen=True, slots=True)
+class StateSpace:
+    """Every reachable state, and how to come from one to the next.
+
+    - `words`: of a state. State `i` is at `log + i * words * 8`.
+    - `spans`: the indices in use, as ranges in their order; `levels`: for each number of steps from the start, the
+      ranges of the indices of the states that are so far away.
+    - `shared`: what the kernels of the search share, its visited set among it.
+    - `expand`: the generated function, which lists stops; it notes what it does in `notes_words` words. `canonical`:
+      the generated function or 0.
+    - `successors_max`: of one state, outcomes that are no step included.
+    """
+
+    words: int
+    log: int
+    spans: tuple[tuple[int, int], ...]
+    levels: tuple[tuple[tuple[int, int], ...], ...]
+    shared: int
+    expand: int
+    canonical: int
+    notes_words: int
+    successors_max: int
+
+    @property
+    def size(self) -> int:
+        """The number of states."""
+        return sum(end - first for first, end in self.spans)
+
+
+class Words:
+    """An array of 64-bit words, zeros at first, whose address kernels are given."""
+
+    __slots__ = ("_content", "address")
+
+    def __init__(self, count: int) -> None:
+        self._content = array("Q", bytes(8 * (count + 16)))  # two cache lines more, so that it can begin on one
+        self.address = -(-self._content.buffer_info()[0] // 128) * 128
+
+    def __getitem__(self, place: int) -> int:
+        return ctypes.c_uint64.from_address(self.address + 8 * place).value
+
+    def __setitem__(self, place: int, value: int) -> None:
+        ctypes.c_uint64.from_address(self.address + 8 * place).value = value
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a list: the vertex it leads to, and the constraint it takes, from 1, or 0."""
+
+    target: int
+    constraint: int
+
+
+class Ground:
+    """Memory for the work on a state space. Errors: `GaveUp` where it does not fit into `room` bytes (`None`: nobody
+    counts), with `room_text` as its reason.
+
+    Cost: some 70 bytes for each state (24 more for each 64 constraints above 64) and, as far as there is room, 4 bytes
+    for each state and 5 for each step between states in which a goal does not hold.
+    """
+
+    def __init__(
+        self, space: StateSpace, taken_by: list[int], constraints: int, threads: int, room: int | None, reason: str
+    ) -> None:
+        """`taken_by`: for each instance its constraint, from 1, or 0."""
+        self.space = space
+        self.taken_by = taken_by
+        self.masks = mask_words(constraints)
+        self.by_bytes = 1 if constraints < 256 else 2
+        self.list_units = 1 + space.successors_max + (space.successors_max * self.by_bytes + 3) // 4
+        self.words = Words(fields.GROUND_WORDS)
+        self._regions: list[Region] = []
+        self._again: dict[int, int] = {}
+        self._kept: list[Words | array[int]] = []
+        size = space.size
+        sizes = {
+            fields.RECORDS: 8 * size,
+            fields.ENABLED: 8 * self.masks * size,
+            fields.FLAGS: size,
+            fields.ORDER: 4 * size,
+            fields.STACK: 4 * size,
+            fields.FRAMES: (components.FRAME_BYTES + 24 * self.masks) * size,
+        }
+        left = None if room is None else room - sum(sizes.values())
+        if size > fields.VERTICES_MAX or (left is not None and left < 0):
+            raise GaveUp(reason)
+        for field, count in sizes.items():
+            self.words[field] = self.region(count)
+        units = _LISTS_MAX if left is None else min(_LISTS_MAX, left // 4)
+        self._regions.append(reserve(4 * units + 64, 2**20))
+        units = min(units, self._regions[-1].size // 4)
+        self.words[fields.LISTS] = self._regions[-1].address
+        self.words[fields.LISTS_END] = units
+        self.words[fields.LISTS_CHUNK] = max(_CHUNK, 4 * self.list_units)
+        self.words[fields.LISTS_NEXT] = 1
+        self.words[fields.STATES] = space.log
+        self.words[fields.SPANS] = self._spans()
+        self.words[fields.TAKEN_BY] = self._array(array("H", taken_by))
+        self.words[fields.EXPAND] = space.expand
+        self.words[fields.CANONICAL] = space.canonical
+        self.words[fields.SHARED] = space.shared
+        for field in (fields.WEAK, fields.STRONG, fields.STARVED, fields.OWED, fields.OWED_WEAK, fields.EVER):
+            self.words[field] = self._array(Words(self.masks))
+        self.workers = [self._worker() for _ in range(threads)]
+        self.words[fields.MAKER] = self.workers[0].address
+
+    def free(self) -> None:
+        """Gives the memory back."""
+        while self._regions:
+            self._regions.pop().free()
+
+    def again(self, which: int) -> int:
+        """Room for the vertices among which components are looked for again; `which`: 0 or 1."""
+        if which not in self._again:
+            self._again[which] = self.region(4 * self.space.size)
+        return self._again[which]
+
+    def region(self, size: int) -> int:
+        """The address of so many bytes of zeros."""
+        self._regions.append(Region(size + 64))
+        return self._regions[-1].address
+
+    def _array(self, content: Words | array[int]) -> int:
+        self._kept.append(content)
+        return content.address if isinstance(content, Words) else content.buffer_info()[0]
+
+    def _spans(self) -> int:
+        table: list[int] = []
+        vertex = 0
+        for first, end in self.space.spans:
+            table += (first, vertex)
+            vertex += end - first
+        return self._array(array("Q", [*table, 2**64 - 1, vertex]))
+
+    def _worker(self) -> Words:
+        successors = lists.BATCH * self.space.successors_max
+        state = 8 * self.space.words
+        slots = 1
+        while 2 * slots * self.list_units * 4 <= _CACHE_BYTES:
+            slots *= 2
+        sizes = {
+            lists.BUFFER: lists.BATCH * state,
+            lists.OUT: successors * state,
+            lists.TAGS: successors * 8,
+            lists.NOTES: self.space.notes_words * 8,
+            lists.SOURCES: lists.BATCH * 4,
+            lists.MADE: lists.BATCH * 8,
+            lists.PLACES: successors * 8,
+            lists.HASHES: successors * 8,
+            lists.WAITING: successors * 4,
+            lists.FOUND: successors * 8,
+            lists.BY: self.space.successors_max * 2,
+            lists.RECENT: (lists.RECENT_MASK + 1) * (state + 8),
+            lists.CLAIMED: successors * 4,
+            lists.SPARE: lists.BATCH * self.list_units * 4,
+            lists.CACHE: slots * self.list_units * 4,
+            lists.CACHE_KEYS: slots * 4,
+        }
+        # Every part begins on a cache line, with room for a state more: generated code may write one past the end.
+        rounded = {field: -(-(size + state) // 64) * 64 for field, size in sizes.items()}
+        worker, address = Words(lists.WORKER_WORDS), self.region(sum(rounded.values()))
+        for field, size in rounded.items():
+            worker[field] = address
+            address += size
+        worker[lists.LIST_UNITS] = self.list_units
+        worker[lists.CACHE_MASK] = slots - 1
+        return worker
+
+    # ---- what is where ----
+
+    def vertices(self, ranges: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int]]:
+        """Ranges of indices as ranges of vertices."""
+        for first, end in ranges:
+            before = 0
+            for low, high in self.space.spans:
+                if low <= first < high:
+                    yield before + first - low, before + end - low
+                    break
+                before += high - low
+
+    def index(self, vertex: int) -> int:
+        """The index of a vertex's state."""
+        for first, end in self.space.spans:
+            if vertex < end - first:
+                return first + vertex
+            vertex -= end - first
+        raise AssertionError("no such vertex")
+
+    def state(self, vertex: int) -> int:
+        """The state of a vertex, packed."""
+        size = self.space.words * 8
+        return int.from_bytes(ctypes.string_at(self.state_address(vertex), size), "little")
+
+    def state_address(self, vertex: int) -> int:
+        """Where the state of a vertex is."""
+        return self.space.log + self.index(vertex) * self.space.words * 8
+
+    def vertex_at(self, field: int, place: int) -> int:
+        """The vertex at a place of an array of them."""
+        return ctypes.c_uint32.from_address(self.words[field] + 4 * place).value
+
+    def number(self, vertex: int) -> int:
+        """The vertex's number."""
+        return ctypes.c_uint32.from_address(self.words[fields.RECORDS] + 8 * vertex).value
+
+    def enabled(self, vertex: int) -> int:
+        """The constraints that are enabled in a vertex which has been reached."""
+        size = 8 * self.masks
+        return int.from_bytes(ctypes.string_at(self.words[fields.ENABLED] + size * vertex, size), "little")
+
+    def is_start(self, vertex: int) -> bool:
+        """Whether a run may begin to wait here."""
+        flags = ctypes.c_uint8.from_address(self.words[fields.FLAGS] + vertex).value
+        return bool(flags & fields.IS_START)
+
+    def mask(self, field: int) -> int:
+        """A set of constraints."""
+        return int.from_bytes(ctypes.string_at(self.words[field], 8 * self.masks), "little")
+
+    def put_mask(self, field: int, constraints: int) -> None:
+        """Writes a set of constraints."""
+        ctypes.memmove(self.words[field], constraints.to_bytes(8 * self.masks, "little"), 8 * self.masks)
+
+    def steps(self, address: int) -> list[Step]:
+        """The steps of a list."""
+        count = ctypes.c_uint32.from_address(address).value & (fields.HEAD_CUT - 1)
+        targets = array("I", ctypes.string_at(address + 4, 4 * count))
+        size = self.by_bytes * count
+        taken = array("B" if self.by_bytes == 1 else "H", ctypes.string_at(address + 4 + 4 * count, size))
+        return [Step(target, constraint) for target, constraint in zip(targets, taken, strict=True)]

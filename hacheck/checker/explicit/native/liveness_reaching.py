@@ -1,0 +1,190 @@
+"""Reaching the states that a run sees while it waits for a goal, level by level, in the kernel language.
+
+The steps of a state are listed when it is first reached, by whichever property comes there first.
+"""
+
+from __future__ import annotations
+
+from hacheck.checker.explicit.native.kernel_language import (
+    compare_swap64,
+    fetch_add64,
+    load8,
+    load32,
+    load64,
+    load64_relaxed,
+    prefetch,
+    store8,
+    store32,
+    store64,
+    store64_relaxed,
+)
+from hacheck.checker.explicit.native.kernels import W, copy
+from hacheck.checker.explicit.native.liveness_fields import (
+    CURSOR,
+    DONE,
+    FIRST_PART,
+    FLAGS,
+    HEAD_CUT,
+    IN_DOUBT,
+    IS_START,
+    LEVEL_END,
+    LISTS,
+    LOW,
+    MORE,
+    ORDER,
+    ORDER_COUNT,
+    OUTSIDE,
+    RECORDS,
+    UNREACHED,
+)
+from hacheck.checker.explicit.native.liveness_lists import (
+    BATCH,
+    BUFFER,
+    CLAIMED,
+    CUT_SEEN,
+    LIST_UNITS,
+    MADE,
+    NEXT,
+    SOURCES,
+    SPARE,
+    list_units,
+    room_for_list,
+    state_of,
+    successors_of,
+    write_list,
+)
+
+
+def doubt(ground: int, first: int, n: int, goal: int) -> None:
+    """Flags those of `n` vertices in which a goal does not hold; `goal` has a byte for each."""
+    flags = load64(ground, FLAGS) + first
+    i = 0
+    while i < n:
+        if load8(goal, i) == 0:
+            store8(flags, i, load8(flags, i) | IN_DOUBT)
+        i += 1
+
+
+def prepare(ground: int, first: int, n: int, goal: int, premise: int) -> None:
+    """Makes `n` vertices ready for a property of this goal and premise."""
+    records = load64(ground, RECORDS)
+    flags = load64(ground, FLAGS) + first
+    i = 0
+    while i < n:
+        store32(records, (first + i) * 2, OUTSIDE if load8(goal, i) else UNREACHED)
+        flag = load8(flags, i) & IN_DOUBT
+        if load8(premise, i) and load8(goal, i) == 0:
+            flag = flag | IS_START
+        store8(flags, i, flag)
+        i += 1
+
+
+def seed(ground: int, first: int, end: int) -> None:
+    """Reaches those of some vertices at which a run may begin to wait."""
+    records = load64(ground, RECORDS)
+    flags = load64(ground, FLAGS)
+    count = load64(ground, ORDER_COUNT)
+    while first < end:
+        if load8(flags, first) & IS_START and load32(records, first * 2) == UNREACHED:
+            store32(records, first * 2, FIRST_PART)
+            store32(load64(ground, ORDER), count, first)
+            count += 1
+        first += 1
+    store64(ground, ORDER_COUNT, count)
+
+
+def gather(ground: int, worker: int, first: int, n: int) -> int:
+    """Takes into BUFFER the states of a batch's vertices that have no list. Returns how many."""
+    order = load64(ground, ORDER) + first * 4
+    records = load64(ground, RECORDS)
+    sources = load64(worker, SOURCES)
+    missing = 0
+    i = 0
+    while i < n:
+        vertex = load32(order, i)
+        start = load64_relaxed(records, vertex) >> 32
+        store64(load64(worker, MADE), i, load64(ground, LISTS) + start * 4)
+        if start == 0:
+            store64(load64(worker, MADE), i, 0)
+            store32(sources, missing, vertex)
+            prefetch(state_of(ground, vertex), 0)
+            missing += 1
+        i += 1
+    i = 0
+    while i < missing:
+        copy(load64(worker, BUFFER) + i * (W * 8), state_of(ground, load32(sources, i)))
+        i += 1
+    return missing
+
+
+def make_lists(ground: int, worker: int, n: int, missing: int) -> None:
+    """Makes the lists of a batch that are missing."""
+    k = successors_of(ground, worker, missing)
+    records = load64(ground, RECORDS)
+    source = 0
+    j = 0
+    i = 0
+    while i < n:
+        if load64(load64(worker, MADE), i) == 0:
+            start = room_for_list(ground, worker)
+            list_ = load64(worker, SPARE) + source * load64(worker, LIST_UNITS) * 4
+            if start:
+                list_ = load64(ground, LISTS) + start * 4
+            j = write_list(ground, worker, source, j, k, list_)
+            store64(load64(worker, MADE), i, list_)
+            if start:
+                vertex = load32(load64(worker, SOURCES), source)
+                number = load64_relaxed(records, vertex) & LOW
+                store64_relaxed(records, vertex, start << 32 | number)
+                store64(worker, NEXT, start + list_units(list_))
+            source += 1
+        i += 1
+
+
+def claim(ground: int, worker: int, list_: int, claimed: int) -> int:
+    """Reaches the targets of a list; those not reached before go to CLAIMED, which has so many. Returns how many it has
+    then."""
+    records = load64(ground, RECORDS)
+    head = load32(list_, 0)
+    if head & HEAD_CUT:
+        store64(worker, CUT_SEEN, 1)
+    count = head & (HEAD_CUT - 1)
+    step = 0
+    while step < count:
+        target = load32(list_, 1 + step)
+        record = load64_relaxed(records, target)
+        while record & LOW == UNREACHED:
+            seen = compare_swap64(records, target, record, record | FIRST_PART)
+            if seen == record:
+                store32(load64(worker, CLAIMED), claimed, target)
+                claimed += 1
+                break
+            record = seen
+        step += 1
+    return claimed
+
+
+def reach(ground: int, worker: int, batches: int) -> int:
+    """Reaches what the vertices of a level lead to, up to so many batches. Returns whether the level is done. Threads
+    may do so at once."""
+    end = load64(ground, LEVEL_END)
+    while batches:
+        batches -= 1
+        first = fetch_add64(ground, CURSOR, BATCH)
+        if first >= end:
+            return DONE
+        n = end - first if end - first < BATCH else BATCH
+        missing = gather(ground, worker, first, n)
+        if missing:
+            make_lists(ground, worker, n, missing)
+        claimed = 0
+        i = 0
+        while i < n:
+            claimed = claim(ground, worker, load64(load64(worker, MADE), i), claimed)
+            i += 1
+        at = fetch_add64(ground, ORDER_COUNT, claimed)
+        i = 0
+        while i < claimed:
+            store32(load64(ground, ORDER), at + i, load32(load64(worker, CLAIMED), i))
+            i += 1
+    return MORE

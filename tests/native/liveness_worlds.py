@@ -1,0 +1,184 @@
+"""State spaces for the native liveness without its search: of graphs, and of what the portable engine finds.
+
+Successors are called back, so the tests know how often they are asked for.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any
+
+from hacheck.checker.engine import Answer, Limits
+from hacheck.checker.explicit.answers import Explored, answer_of
+from hacheck.checker.explicit.findings import GaveUp, Judgement
+from hacheck.checker.explicit.native import control, kernels
+from hacheck.checker.explicit.native.compiler import compile_object, link
+from hacheck.checker.explicit.native.kernel_ir import kernel_ir
+from hacheck.checker.explicit.native.kernel_python import as_python
+from hacheck.checker.explicit.native.liveness import Searched, constraints_asked, judge
+from hacheck.checker.explicit.native.liveness_ground import EXPORTED, KERNELS, StateSpace, Words, kernel_constants
+from hacheck.checker.explicit.native.liveness_marks import conditions
+from hacheck.checker.explicit.native.memory import Region
+from hacheck.checker.explicit.portable.finders import Prepared, prepare
+from hacheck.checker.explicit.portable.findings import LogFindings, subject_of
+from hacheck.checker.explicit.portable.program import compiled, marking_source
+from hacheck.checker.explicit.portable.search import Log, search
+from hacheck.checker.explicit.portable.ways import way_to
+from hacheck.checker.explicit.questions import pose
+from hacheck.model.ir import Property, System
+from hacheck.model.lowering.layout import pack
+from hacheck.model.lowering.system import lower
+from hacheck.model.semantics import Interpreter
+
+STOP = 1 << 31
+"""In a tag: an outcome that is no step."""
+
+_EXPAND = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * 5)
+
+
+@cache
+def linked(words: int, constraints: int, interpreted: bool = False) -> dict[str, Callable[..., int]]:
+    """The kernels, compiled or as Python."""
+    constants = kernel_constants(words, constraints)
+    exported = {**EXPORTED, "enter": 4}
+    if interpreted:
+        return as_python((*KERNELS, kernels.enter), constants)
+    code = link([compile_object(kernel_ir((*KERNELS, kernels.enter), constants, exported))])
+    return {name: code.function(name, count) for name, count in exported.items()}
+
+
+@contextmanager
+def space_of(
+    levels: Sequence[Sequence[int]],
+    outcomes: Callable[[int], Sequence[tuple[int, int]]],
+    words: int,
+    enter: Callable[..., int],
+    owners: int = 1,
+) -> Iterator[StateSpace]:
+    """A state space. `levels`: the packed states at each number of steps; `outcomes`: for a state where each one leads,
+    and the instance, with `STOP` for one that is no step; `owners`: how many threads are to have found the states."""
+    size = sum(len(level) for level in levels)
+    state, span = 8 * words, 2 * size + 1
+    slots = 1 << (4 * size + 64).bit_length()
+    store, table = Region(state * (span * owners + 1)), Region(8 * slots)
+    shared, hashes = Words(128), Words(256)
+    shared[control.LOG], shared[control.TABLE] = store.address, table.address
+    shared[control.SHIFT] = 64 - (slots.bit_length() - 1)
+    used, ranges = [0] * owners, []
+    for level in levels:
+        before = list(used)
+        for place, packed in enumerate(level):
+            owner = place * 7 % owners
+            store.write(state * (owner * span + used[owner]), packed.to_bytes(state, "little"))
+            used[owner] += 1
+        found = ((owner * span + before[owner], owner * span + used[owner]) for owner in range(owners))
+        ranges.append(tuple((first, end) for first, end in found if first < end))
+    spans = tuple((owner * span, owner * span + used[owner]) for owner in range(owners) if used[owner])
+    for first, end in spans:
+        enter(first, end, shared.address, hashes.address)
+
+    def expand(states: int, n: int, out: int, tags: int, notes: int) -> int:
+        k = 0
+        for place in range(n):
+            packed = int.from_bytes(ctypes.string_at(states + place * state, state), "little")
+            for successor, instance in outcomes(packed):
+                ctypes.memmove(out + k * state, successor.to_bytes(state, "little"), state)
+                ctypes.c_uint64.from_address(tags + 8 * k).value = place << 32 | instance
+                k += 1
+        return k
+
+    function = _EXPAND(expand)
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    assert address is not None
+    most = max((len(outcomes(packed)) for level in levels for packed in level), default=0)
+    try:
+        yield StateSpace(words, store.address, spans, tuple(ranges), shared.address, address, 0, 1, max(most, 1))
+    finally:
+        store.free()
+        table.free()
+
+
+@dataclass
+class World:
+    """A system that the portable engine has searched, judged by the native liveness.
+
+    `threads`: that it has; `owners`: how many are to have found the states; `room`: bytes that it may take;
+    `interpreted`: its kernels run as Python.
+    """
+
+    system: System
+    threads: int = 1
+    owners: int = 1
+    room: int | None = None
+    interpreted: bool = False
+    prepared: Prepared = field(init=False)
+    log: Log = field(init=False)
+
+    def __post_init__(self) -> None:
+        initial = Interpreter(self.system).initial_states()
+        lowered = lower(self.system, initial)
+        self.prepared = prepare(lowered, pose(lowered, ()))
+        packed = [pack(lowered.layout, state) for state in initial]
+        self.log = search(self.prepared.code, packed, list(self.prepared.finders), Limits(), lambda _: True)
+
+    def answer(self) -> Answer:
+        """The answer to everything asked, as the native liveness judges."""
+        findings = LogFindings(self.prepared, self.log)
+        subject = subject_of(self.prepared.code)
+        return answer_of(Explored(subject, self.system.properties, findings, self.judge), 0.0)
+
+    def judge(self, asked: Sequence[Property], pulse: Callable[[], None] = lambda: None) -> list[Judgement]:
+        """What the native liveness says."""
+        code, log = self.prepared.code, self.log
+        instances = subject_of(code).instances
+        taken, _ = constraints_asked(self.system, instances, asked)
+        words = max(-(-code.lowered.layout.width // 64), 1)
+        functions = linked(words, max(taken, default=0), self.interpreted)
+        ends = [*log.levels[1:], len(log.order)]
+        levels = [log.order[first:end] for first, end in zip(log.levels, ends, strict=True)]
+        marks = {key: self._mark(words, node) for key, node in conditions(code.lowered, asked)}
+        with space_of(levels, cache(self._outcomes), words, functions["enter"], self.owners) as space:
+            way = partial(way_to, code, log)
+            searched = Searched(
+                self.system, instances, space, marks, functions, way, self.threads, self.room, "no memory is left"
+            )
+            return judge(searched, asked, pulse)
+
+    def _outcomes(self, state: int) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        for function in self.prepared.code.listing():
+            reached: list[int] = []
+            taken: list[int] = []
+            stopped: list[int] = []
+            function(state, reached.append, taken.append, stopped.append)
+            found += zip(reached, taken, strict=True)
+            found += [(state, instance | STOP) for instance in stopped]
+        return found
+
+    def _mark(self, words: int, node: Any) -> Callable[..., int]:
+        portable = compiled(marking_source(self.prepared.code.lowered, node), "condition")["mark"]
+        size = 8 * words
+
+        def mark(states: int, n: int, marks: int) -> int:
+            content = ctypes.string_at(states, n * size)
+            given = [int.from_bytes(content[at : at + size], "little") for at in range(0, n * size, size)]
+            ctypes.memmove(marks, bytes(portable(given)), n)
+            return 0
+
+        return mark
+
+
+def give_up_after(pulses: int) -> Callable[[], None]:
+    """A pulse that gives up when it is called once more than so often."""
+    left = [pulses]
+
+    def pulse() -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise GaveUp("interrupted")
+
+    return pulse

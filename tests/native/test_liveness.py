@@ -1,0 +1,196 @@
+"""The native liveness decides as fairness is defined, and as the portable engine does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hacheck.checker.engine import Limits, PropertyAnswer
+from hacheck.checker.explicit.findings import Lasso, Undecided
+from hacheck.checker.explicit.native.liveness_ground import mask_words
+from hacheck.checker.explicit.portable.engine import PortableEngine
+from hacheck.checker.explicit.portable.liveness import judge as judge_portably
+from hacheck.model.ir import Fairness, Property, System
+from hacheck.model.language.specification import load
+from hacheck.model.runs import Run
+from hacheck.model.semantics import EvaluationFault, Interpreter, Taken
+from tests.models.exploration import explore
+from tests.native.liveness_worlds import World, give_up_after
+from tests.properties.test_engine_liveness import assert_shows_it, graph_of, small_systems, verdict_of
+from tests.strategies import seeded_system
+
+ROOT = Path(__file__).parents[2]
+STATES_MAX = 1_500
+
+
+@pytest.mark.parametrize("first", range(0, 600, 100))
+def test_liveness_is_decided_as_defined(first: int) -> None:
+    for seed, system in enumerate(small_systems(first, 100)):
+        graph = graph_of(system)
+        answer = World(system, threads=1 + seed % 2, owners=1 + seed % 3).answer()
+        for asked, given in zip(system.properties, answer.properties, strict=True):
+            if answer.fault is None or given.verdict != "unknown":
+                assert given.verdict == verdict_of(system, graph, asked), (system, asked)
+            if given.run is not None:
+                assert_shows_it(system, graph, asked, given.run)
+
+
+def larger_systems(first: int, count: int, risky: bool = False) -> Iterator[System]:
+    """Random systems, asked about random sets of fair handlers."""
+    for seed in range(first, first + count):
+        system = seeded_system(seed, risky=risky)
+        live = [asked for asked in system.properties if asked.kind in ("eventually", "leads_to")]
+        try:
+            small = bool(live) and explore(system, STATES_MAX).complete
+        except EvaluationFault:
+            continue
+        if small:
+            handlers = sorted({action.handler for action in system.actions})
+            asked = []
+            for number in range(8):
+                fairness = tuple(
+                    Fairness(handler, bool((seed + number * place) % 3 == 0))
+                    for place, handler in enumerate(handlers)
+                    if (seed >> place ^ number) % 2
+                )
+                asked.append(replace(live[number % len(live)], name=f"live {number}", fairness=fairness))
+            yield replace(system, properties=tuple(asked))
+
+
+def assert_fair(system: System, asked: Property, run: Run) -> None:
+    """The loop of a run does what fairness asks, and no state from where the property waits on meets the goal."""
+    interpreter = Interpreter(system)
+    assert run.loop is not None
+    loop = run.states[run.loop :]
+    taken, enabled = set(), []
+    for step in run.steps[run.loop :]:
+        names = [name for name, _ in system.actions[step.action].parameters]
+        actor = system.actions[step.action].actor
+        taken.add((system.actions[step.action].handler, step.arguments[names.index(actor)] if actor else None))
+    for state in loop:
+        able = set()
+        for outcome in interpreter.outcomes(state):
+            found = outcome.step if isinstance(outcome, Taken) else outcome
+            found = getattr(found, "fault", found)
+            action = system.actions[found.action]  # type: ignore[union-attr]
+            names = [name for name, _ in action.parameters]
+            arguments = found.arguments  # type: ignore[union-attr]
+            able.add((action.handler, arguments[names.index(action.actor)] if action.actor else None))
+        enabled.append(able)
+    for item in asked.fairness:
+        for constraint in {found for able in enabled for found in able if found[0] == item.handler}:
+            passed_over = item.strong or all(constraint in able for able in enabled)
+            assert constraint in taken or not passed_over
+    goal = [interpreter.value(asked.goal, state) for state in run.states]
+    waits_from = 0
+    if asked.kind == "leads_to":
+        waits_from = max(at for at in range(run.loop + 1) if interpreter.premise_holds(asked, run.states[at]))
+    assert not any(goal[waits_from:])
+
+
+def assert_alike(system: System, world: World) -> list[PropertyAnswer]:
+    """Verdicts, scopes and the steps to the loop are the portable engine's; the loops are fair."""
+    given = world.answer()
+    expected = PortableEngine().check(system, (), Limits(), lambda _: True)
+    for asked, native, portable in zip(system.properties, given.properties, expected.properties, strict=True):
+        assert native.verdict == portable.verdict, (system, asked)
+        if portable.run is None:
+            assert native == portable
+        else:
+            assert native.run is not None
+            assert native.run.loop == portable.run.loop
+            if native.verdict == "violated":
+                assert_fair(system, asked, native.run)
+            else:
+                assert native.scope == portable.scope
+                assert len(native.run.steps) == len(portable.run.steps)
+    return list(given.properties)
+
+
+@pytest.mark.parametrize("first", range(3_000, 3_400, 100))
+def test_verdicts_and_lengths_are_those_of_the_portable_engine(first: int) -> None:
+    verdicts = set()
+    for seed, system in enumerate(larger_systems(first, 100)):
+        found = assert_alike(system, World(system, threads=1 + seed % 2, owners=1 + seed % 3))
+        verdicts |= {item.verdict for item in found}
+    assert verdicts == {"holds", "violated", "unknown"}
+
+
+VALUELESS = """
+system Valueless "A property that looks for what may not be there."
+node S { n: 0..3 = 0  seen: 0..3? = none }
+action count(s: S) when s.n < 3 do
+  s.n := s.n + 1
+  if s.n == 2 then s.seen := s.n
+leads_to in_goal: S.n == 1 ~> value(S.seen) == 2
+leads_to in_premise: S.n != 0 and value(S.seen) == 2 ~> S.n == 3
+leads_to in_neither: S.n == 1 ~> S.n == 3
+eventually at_start: value(S.seen) == 2
+"""
+
+
+def test_an_error_of_the_spec_in_a_goal_or_premise_is_found_as_early() -> None:
+    loaded = load(VALUELESS, "valueless.ha", lambda _: None)
+    assert loaded.specification is not None, loaded.diagnostics
+    system = loaded.specification.instantiate({}, None).system
+    assert system is not None
+    found = assert_alike(system, World(system, owners=2))
+    lengths = [None if item.run is None else len(item.run.steps) for item in found if "error of the spec" in item.scope]
+    assert lengths == [0, 1, 0]
+
+
+def test_without_room_for_lists_the_same_is_found() -> None:
+    for seed, system in enumerate(larger_systems(3_400, 100)):
+        world = World(system, threads=1 + seed % 2, owners=1 + seed % 2)
+        constraints = len(world.prepared.code.lowered.instances)
+        assert mask_words(constraints) == 1
+        world.room = 65 * len(world.log.order)
+        assert_alike(system, world)
+
+
+def test_without_room_nothing_is_judged() -> None:
+    system = next(larger_systems(3_000, 100))
+    world = World(system, room=64 * len(World(system).log.order) - 1)
+    undecided = Undecided("not judged, stopped because no memory is left")
+    assert world.judge(system.properties) == [undecided] * len(system.properties)
+
+
+def test_the_kernels_say_the_same_as_python() -> None:
+    for system in larger_systems(3_000, 12):
+        assert World(system).judge(system.properties) == World(system, interpreted=True).judge(system.properties)
+
+
+def test_it_can_be_interrupted_at_any_time() -> None:
+    worlds = (World(system) for system in larger_systems(3_000, 100))
+    world = next(
+        world for world in worlds if any(isinstance(item, Lasso) for item in world.judge(world.system.properties))
+    )
+    system, pulses = world.system, 0
+    while True:
+        judged = world.judge(system.properties, give_up_after(pulses))
+        undecided = [item for item in judged if isinstance(item, Undecided) and "interrupted" in item.reason]
+        if not undecided:
+            break
+        assert all(item.reason.endswith("stopped because interrupted") for item in undecided)
+        pulses += 1
+    assert pulses > 10
+    assert any(isinstance(item, Lasso) for item in judged)
+
+
+@pytest.mark.parametrize("check", ["recovers", "smoke", "full_disk", "full_disk_blocks"])
+def test_icestorm_is_judged_alike(check: str) -> None:
+    path = ROOT / "spec" / "icestorm.ha"
+    loaded = load(path.read_text(encoding="utf-8"), str(path), lambda name: (path.parent / name).read_text())
+    assert loaded.specification is not None
+    system = loaded.specification.instantiate({}, check).system
+    assert system is not None
+    live = tuple(asked for asked in system.properties if asked.kind == "leads_to")
+    world = World(replace(system, properties=live), threads=2, owners=2)
+    expected = judge_portably(world.prepared.code, world.log, live)
+    for native, portable in zip(world.judge(live), expected, strict=True):
+        assert type(native) is type(portable)
+        if isinstance(native, Lasso) and isinstance(portable, Lasso):
+            assert native.loop == portable.loop
