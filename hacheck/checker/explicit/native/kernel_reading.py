@@ -90,7 +90,7 @@ def _definition(
         module = ast.parse("".join(lines), code.co_filename)
         written = {
             (node.name, node.decorator_list[0].lineno if node.decorator_list else node.lineno): node
-            for node in ast.walk(module)
+            for node in _statements(module.body)
             if isinstance(node, ast.FunctionDef)
         }
         files[code.co_filename] = Source(code.co_filename, lines), written
@@ -120,7 +120,7 @@ def _read(definitions: Sequence[_Definition]) -> tuple[Kernel, ...]:
 
 
 def _returns(node: ast.FunctionDef) -> bool:
-    return any(isinstance(inner, ast.Return) and inner.value is not None for inner in ast.walk(node))
+    return any(isinstance(inner, ast.Return) and inner.value is not None for inner in _statements(node.body))
 
 
 def _kernel(definition: _Definition, signatures: Mapping[str, Signature]) -> Kernel:
@@ -144,13 +144,21 @@ def _kernel(definition: _Definition, signatures: Mapping[str, Signature]) -> Ker
     return kernel
 
 
+def _statements(block: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Every statement of a block, and of the blocks inside."""
+    for statement in block:
+        yield statement
+        for part in ("body", "orelse", "finalbody"):
+            yield from _statements(getattr(statement, part, ()))
+
+
 def _turns(node: ast.FunctionDef) -> set[str]:
-    loops = [inner.target for inner in ast.walk(node) if isinstance(inner, ast.For)]
+    loops = [inner.target for inner in _statements(node.body) if isinstance(inner, ast.For)]
     return {target.id for target in loops if isinstance(target, ast.Name)}
 
 
 def _assigned(node: ast.FunctionDef) -> Iterator[ast.Name]:
-    for inner in ast.walk(node):
+    for inner in _statements(node.body):
         match inner:
             case ast.Assign(targets=[ast.Name() as target]) | ast.AugAssign(target=ast.Name() as target):
                 yield target
