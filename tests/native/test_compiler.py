@@ -300,6 +300,12 @@ def test_broken_llvmlite_is_told_in_words() -> None:
     assert run(program) == "llvmlite cannot be used: libllvmlite.so: cannot open"
 
 
+def test_old_llvmlite_is_told_in_words() -> None:
+    program = "import llvmlite.binding\nllvmlite.binding.llvm_version_info = (15, 0, 7)\n"
+    program += "from hacheck.checker.explicit.native.compiler import *\nprint(is_available().reason)"
+    assert run(program) == "llvmlite is too old: it has LLVM 15, and LLVM 20 is needed"
+
+
 def test_llvmlite_is_loaded_only_to_compile() -> None:
     program = (
         "import sys\nfrom hacheck.checker.explicit.native import compiler, cache, kernel_objects, kernel_language\n"

@@ -28,6 +28,9 @@ class Levels:
     codegen: int
 
 
+LLVM_MIN = 20
+"""The first LLVM with whose textual IR and passes this works: llvmlite 0.45."""
+
 KERNEL_LEVELS = Levels(passes=2, codegen=2)
 """For the engine's own loops: small, hot, and compiled once."""
 
@@ -56,11 +59,15 @@ def is_available() -> Availability:
     if sys.maxsize < 2**63 - 1 or sys.byteorder != "little":
         return Availability("only 64-bit little-endian machines are compiled for")
     try:
-        _binding().check_jit_execution()
+        llvm = _binding()
+        llvm.check_jit_execution()
+        version = llvm.llvm_version_info[0]
     except ImportError:
         return Availability("llvmlite is not installed")
     except Exception as error:  # whatever a foreign library says when it cannot be loaded
         return Availability(f"llvmlite cannot be used: {' '.join(str(error).split())}")
+    if version < LLVM_MIN:
+        return Availability(f"llvmlite is too old: it has LLVM {version}, and LLVM {LLVM_MIN} is needed")
     return Availability("")
 
 
