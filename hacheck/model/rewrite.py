@@ -69,6 +69,21 @@ def walk(node: Tree) -> Iterator[Tree]:
         stack.extend(reversed(parts(current)))
 
 
+def statements(body: tuple[ir.Statement, ...]) -> Iterator[ir.Statement]:
+    """The statements of a body and all inside them, outermost first. Cost: expressions are not looked into."""
+    stack = list(reversed(body))
+    while stack:
+        current = stack.pop()
+        yield current
+        match current:
+            case ir.If(_, then, otherwise):
+                stack += (*reversed(otherwise), *reversed(then))
+            case ir.ForEach(_, _, inner):
+                stack += reversed(inner)
+            case _:
+                continue
+
+
 def rebuild(node: Any, change: Callable[[Any], Any]) -> Any:
     """A node of the same form whose direct parts are `change`d; the node itself when nothing changed.
 

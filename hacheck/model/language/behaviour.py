@@ -22,7 +22,7 @@ def build(context: Context, written: Behaviour) -> None:
     head = head_of(context, written, bool(points))
     owner = owner_of(context, written)
     actor = None if head.actor is None else ir.Local(head.actor, dict(head.parameters)[head.actor])
-    scope = Scope(context, (), actor, owner, "all" if owner is None else "node", answer=head.answer)
+    scope = Scope(context, {}, actor, owner, "all" if owner is None else "node", answer=head.answer)
     described = (written.clauses.text, written.clauses.source, written.span.line)
     if not points:
         _single(context, written, head, scope, described)

@@ -7,7 +7,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from hacheck.model import ir
 from hacheck.model import types as ty
-from hacheck.model.data import dataclass, field, replace
+from hacheck.model.data import dataclass, field
 from hacheck.model.language import declarations as d
 from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, error
@@ -100,6 +100,8 @@ class Context:
     """Pairs of kinds, as written and turned round, whose links can be cut."""
     losing: dict[str, tuple[d.FaultDeclaration, tuple[str, ...]]] = field(default_factory=dict)
     """What may be lost: the fault, and the budgets that each loss takes from."""
+    atomic: dict[str, bool] = field(default_factory=dict)
+    """For an operation, as far as it was asked: whether its calls are one step."""
     unique: int = 0
     expansions: int = 0
 
@@ -173,7 +175,7 @@ class Scope:
     """
 
     context: Context
-    locals: tuple[tuple[str, Bound], ...] = ()
+    locals: Mapping[str, Bound] = field(default_factory=dict)
     actor: ir.Expression | None = None
     actor_kind: ty.Node | None = None
     sight: Sight = "all"
@@ -192,22 +194,28 @@ class Scope:
 
     def find(self, name: str) -> Bound | None:
         """The innermost local of this name. Errors: those of its declaration."""
-        failure = next((why for known, why in self.failed if known == name), None)
-        if failure is not None:
-            raise failure
-        return next((bound for known, bound in reversed(self.locals) if known == name), None)
+        for known, why in self.failed:
+            if known == name:
+                raise why
+        return self.locals.get(name)
 
     def bind(self, name: str, bound: Bound) -> Scope:
         """This scope with one more local."""
-        return replace(self, locals=(*self.locals, (name, bound)))
+        return self._with({**self.locals, name: bound}, self.sight)
 
     def bind_all(self, bounds: Iterable[tuple[str, Bound]]) -> Scope:
         """This scope with more locals."""
-        return replace(self, locals=(*self.locals, *bounds))
+        return self._with({**self.locals, **dict(bounds)}, self.sight)
 
     def seeing(self, sight: Sight) -> Scope:
         """This scope with another sight."""
-        return replace(self, sight=sight)
+        return self._with(self.locals, sight)
+
+    def _with(self, locals: Mapping[str, Bound], sight: Sight) -> Scope:
+        return Scope(
+            self.context, locals, self.actor, self.actor_kind, sight, self.old, self.state, self.expanding,
+            self.used_at, self.answer, self.failed,
+        )  # fmt: skip
 
 
 def describe(kind: ty.Type) -> str:

@@ -131,7 +131,7 @@ def _unknown_hint(word: str, scope: Scope) -> str | None:
     if kind is not None and f"{kind.name}.{word}" in context.variables:
         actor = scope.actor.name if isinstance(scope.actor, ir.Local) else "n"
         return f"a field is written with its node: `{actor.split('$')[0]}.{word}`"
-    known = [*context.constants, *context.members, *context.definitions, *(bound for bound, _ in scope.locals)]
+    known = [*context.constants, *context.members, *context.definitions, *scope.locals]
     known += [variable for variable in context.variables if "." not in variable]
     return near(word, known)
 

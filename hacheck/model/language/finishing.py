@@ -10,7 +10,7 @@ from hacheck.model import types as ty
 from hacheck.model.language.context import Context, Halt
 from hacheck.model.language.folding import fold, fold_body
 from hacheck.model.language.node_faults import crash_effects
-from hacheck.model.rewrite import walk
+from hacheck.model.rewrite import statements
 
 
 def finished(context: Context, action: ir.Action) -> ir.Action:
@@ -52,7 +52,7 @@ def name_bounds(context: Context, actions: tuple[ir.Action, ...]) -> None:
     """Every capacity that can cut a step is said in words, wherever in a value it lies."""
     places = [(one.name, one.name, one.type) for one in context.variables.values()]
     for action in actions:
-        lets = (part for statement in action.body for part in walk(statement) if isinstance(part, ir.Let))
+        lets = (part for part in statements(action.body) if isinstance(part, ir.Let))
         places += [(part.name, f"`{part.name.split('$')[0]}` of {action.name}", part.type) for part in lets]
     for name, words, kind in places:
         size = _held(kind)

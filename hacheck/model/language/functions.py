@@ -42,11 +42,11 @@ def expand(definition: d.Definition, arguments: tuple[t.Argument, ...], span: Sp
         wanted = len(definition.parameters)
         raise error("HA108", f"`{word}` takes {wanted} argument(s), not {len(arguments)}", span)
     scope.context.expand(span)
-    bounds = []
+    bounds: dict[str, Bound] = {}
     for parameter, argument in zip(definition.parameters, arguments, strict=True):
         kind = scope.context.rules.resolve(scope.context, parameter.type, parameter.name.text)
-        bounds.append((parameter.name.text, Bound(elaborate(argument.value, scope, kind))))
-    inner = replace(scope, locals=tuple(bounds), expanding=(*scope.expanding, word), used_at=(*scope.used_at, span))
+        bounds[parameter.name.text] = Bound(elaborate(argument.value, scope, kind))
+    inner = replace(scope, locals=bounds, expanding=(*scope.expanding, word), used_at=(*scope.used_at, span))
     returns = None if definition.type is None else scope.context.rules.resolve(scope.context, definition.type, word)
     return elaborate(definition.value, inner, returns)
 

@@ -114,7 +114,7 @@ def _serve_head(context: Context, written: d.ReceiveDeclaration, multi: bool) ->
         before.append(operation.write(context, "serving", caller, node, ir.TRUE))
     values = {field: ir.Member(local, field) for field, _ in operation.request.fields}
     inner = operations.serve_scope(context, operation, written, node, caller, values, None)
-    bound = tuple((word, one.expression) for word, one in inner.locals)
+    bound = tuple((word, one.expression) for word, one in inner.locals.items())
 
     def reply(at: Scope, value: ir.Expression) -> Made:
         to = at.find(written.sender.text)

@@ -14,7 +14,7 @@ from hacheck.model import types as ty
 from hacheck.model.language.context import Halt
 from hacheck.model.language.handlers import GoTo, Handler, Made
 from hacheck.model.language.threads import IDLE
-from hacheck.model.rewrite import Tree, walk
+from hacheck.model.rewrite import Tree, parts, statements
 
 Needed = Mapping[str, Set[str]]
 """For each point the kept locals that may be read after it."""
@@ -45,9 +45,20 @@ class _Reads:
     def of(self, node: Tree) -> frozenset[str]:
         found = self._known.get(id(node))
         if found is None:
-            read = {part.name for part in walk(node) if isinstance(part, ir.Variable)}
-            found = self._known[id(node)] = self._names.intersection(read)
+            found = self._known[id(node)] = self._names.intersection(_variables(node))
         return found
+
+
+def _variables(node: Tree) -> set[str]:
+    found: set[str] = set()
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, ir.Variable):
+            found.add(part.name)
+        else:
+            waiting += parts(part)
+    return found
 
 
 def live_before(body: Made, reads: _Reads, needed: Needed, after: frozenset[str]) -> frozenset[str]:
@@ -75,7 +86,7 @@ def live_before(body: Made, reads: _Reads, needed: Needed, after: frozenset[str]
 
 def _written(body: Made, names: frozenset[str]) -> frozenset[str]:
     """Kept locals that the stretch may write."""
-    roots = (part.target.root.name for one in body for part in walk(one) if isinstance(part, ir.Assign))
+    roots = (part.target.root.name for part in statements(body) if isinstance(part, ir.Assign))
     return names.intersection(roots)
 
 

@@ -116,7 +116,7 @@ def restart(context: Context, kind: ty.Node, hook: d.RestartDeclaration | None) 
     text, source, line = f"a {kind.name} starts again", "", 0
     terms: list[ir.Expression] = []
     if hook is not None:
-        scope = Scope(context, ((word, Bound(node)),), node, kind, "node")
+        scope = Scope(context, {word: Bound(node)}, node, kind, "node")
         body = (*body, *one_step(context, "restart", hook.body, scope, lambda _: ()))
         terms += [boolean(one, scope) for one in hook.clauses.when]
         terms += [boolean(one, scope.seeing("all")) for one in hook.clauses.only_after]

@@ -84,13 +84,16 @@ def find(context: Context, name: t.Name) -> Operation:
 
 def is_atomic(context: Context, name: str) -> bool:
     """Whether the settings make calls of this operation one step. Errors: `HA110` when they do not decide it."""
+    if name in context.atomic:
+        return context.atomic[name]
     declaration = context.operations[name]
     if declaration.atomic_when is None:
         return False
     known = fold(boolean(declaration.atomic_when, Scope(context, state=False)))
     if not isinstance(known, ir.Constant):
         raise error("HA110", "`atomic when` must be decided by the settings", declaration.atomic_when.span)
-    return bool(known.value)
+    context.atomic[name] = bool(known.value)
+    return context.atomic[name]
 
 
 def declare(context: Context, written: d.OperationDeclaration) -> None:
@@ -144,7 +147,7 @@ def may_time_out(operation: Operation, scope: Scope, caller: ir.Expression, call
     written = operation.declaration.timeout_when
     if written is None:
         return ir.FALSE
-    inner = replace(scope, locals=(("caller", Bound(caller)), ("callee", Bound(callee))), sight="all")
+    inner = replace(scope, locals={"caller": Bound(caller), "callee": Bound(callee)}, sight="all")
     return boolean(written, inner)
 
 
@@ -316,9 +319,9 @@ def serve_scope(
         names = ", ".join(field for field, _ in fields)
         message = f"`{operation.name}` has {len(fields)} parameter(s) ({names}), not {len(serve.parameters)}"
         raise error("HA108", message, serve.span)
-    bounds = [(name.text, Bound(values[field])) for name, (field, _) in zip(serve.parameters, fields, strict=True)]
-    ends = [(serve.at.text, Bound(callee)), (serve.sender.text, Bound(caller))]
-    return Scope(context, (*ends, *bounds), callee, operation.callee, "node", answer=answer)
+    bounds = {serve.at.text: Bound(callee), serve.sender.text: Bound(caller)}
+    bounds |= {name.text: Bound(values[field]) for name, (field, _) in zip(serve.parameters, fields, strict=True)}
+    return Scope(context, bounds, callee, operation.callee, "node", answer=answer)
 
 
 # ---- in steps ----

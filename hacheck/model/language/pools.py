@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hacheck.model import ir
 from hacheck.model import types as ty
-from hacheck.model.rewrite import walk
+from hacheck.model.rewrite import statements, walk
 
 
 def places(system: ir.System, name: str) -> int:
@@ -15,11 +15,13 @@ def places(system: ir.System, name: str) -> int:
 
 def _carried(action: ir.Action, name: str) -> int:
     """How many more one step can hold in its locals and draw in one statement."""
-    parts = [part for statement in action.body for part in walk(statement)]
+    lets = [part for part in statements(action.body) if isinstance(part, ir.Let)]
+    bound = [part for part in statements(action.body) if isinstance(part, ir.Choose | ir.ForEach)]
+    drawn = sum(1 for one in action.body for part in walk(one) if isinstance(part, ir.Fresh))
     carried = sum(_capacity(kind, name) for _, kind in action.parameters)
-    carried += sum(_capacity(part.type, name) for part in parts if isinstance(part, ir.Let))
-    carried += sum(_capacity(part.domain.type, name) for part in parts if isinstance(part, ir.Choose | ir.ForEach))
-    return carried + sum(1 for part in parts if isinstance(part, ir.Fresh))
+    carried += sum(_capacity(part.type, name) for part in lets)
+    carried += sum(_capacity(part.domain.type, name) for part in bound)
+    return carried + drawn
 
 
 def _capacity(kind: ty.Type, name: str) -> int:

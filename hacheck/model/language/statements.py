@@ -153,7 +153,8 @@ def place(written: t.Place, scope: Scope) -> tuple[ir.Target, ty.Type, bool]:
         path.append(node)
     else:
         root, kind, ghost = _global(written, scope)
-    return ir.Target(root, (*path, *_walk(rest, kind, scope)[0])), _walk(rest, kind, scope)[1], ghost
+    inner, kind = _walk(rest, kind, scope)
+    return ir.Target(root, (*path, *inner)), kind, ghost
 
 
 def _is_ghost(name: str, scope: Scope) -> bool:
@@ -230,14 +231,14 @@ def _perform(written: t.Perform, scope: Scope) -> Made:
     fields = tuple((one.name.text, resolve(context, one.type, one.name.text)) for one in procedure.parameters)
     values = fill(fields, written.arguments, word, written.span, scope)
     made: list[ir.Statement] = []
-    bounds: list[tuple[str, Bound]] = []
+    bounds: dict[str, Bound] = {}
     for (name, kind), value in zip(fields, values, strict=True):
         if any(isinstance(part, ir.Variable | ir.Fresh) for part in walk(value)):  # what it is now, not when it is read
             local = context.fresh_local(name, kind)
             made.append(ir.Let(local.name, kind, value))
             value = local
-        bounds.append((name, Bound(value)))
-    return (*made, *body(procedure.body, replace(scope, locals=tuple(bounds), expanding=(*scope.expanding, word))))
+        bounds[name] = Bound(value)
+    return (*made, *body(procedure.body, replace(scope, locals=bounds, expanding=(*scope.expanding, word))))
 
 
 def _sync(written: t.Place, scope: Scope) -> Made:
