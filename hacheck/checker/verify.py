@@ -76,8 +76,7 @@ class CheckResult:
     @property
     def has_fault(self) -> bool:
         """Whether the spec itself has an error: a step, or the very beginning, that means nothing."""
-        coverage = self.answer.coverage
-        return self.answer.fault is not None or (coverage.states == 0 and not coverage.complete)
+        return self.answer.fault is not None or self.answer.unstartable
 
     @property
     def interrupted(self) -> bool:

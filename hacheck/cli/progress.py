@@ -26,6 +26,9 @@ from hacheck.cli.console import plural, seconds, size
 PLAIN_SECONDS = 5.0
 """How often a line is written where there is no terminal."""
 
+EXPLORING = Progress(0, 0, 0, 0, 0.0, 0).phase
+"""The phase that goes without saying."""
+
 RATE_SECONDS = 1.0
 """Over how long a time the rate of exploration is measured."""
 
@@ -105,6 +108,7 @@ class PlainLines:
             return
         self._next = progress.wall_seconds + PLAIN_SECONDS
         parts = (
+            progress.phase if progress.phase != EXPLORING else "",
             plural(progress.states, "state"),
             plural(progress.transitions, "step"),
             f"depth {progress.depth}" if progress.depth else "",
@@ -131,16 +135,19 @@ class LiveLine:
 
     def update(self, progress: Progress) -> None:
         """Shows the newest numbers; the terminal is written to at most ten times a second."""
+        exploring = progress.phase == EXPLORING
+        rate = self._meter.rate(progress)
         parts = (
-            f"{progress.states:,} states",
+            "" if exploring else progress.phase,
+            f"{progress.states:,} states" if progress.states else "",
             f"depth {progress.depth}" if progress.depth else "",
-            f"{progress.frontier:,} waiting",
-            f"{thousands(self._meter.rate(progress))}/s",
+            f"{progress.frontier:,} waiting" if exploring else "",
+            f"{thousands(rate)}/s" if exploring else "",
             size(progress.memory_bytes) if progress.memory_bytes else "",
             seconds(progress.wall_seconds),
         )
         line = Text(no_wrap=True, overflow="ellipsis").append(self._title, style="head")
-        for part in filter(None, parts if progress.states else ("preparing",)):
+        for part in filter(None, parts):
             line.append("  ").append(part)
         row = Table.grid(padding=(0, 1, 0, 0))
         row.add_row(self._spinner, line)
@@ -164,6 +171,6 @@ def progress_display(console: Console, title: str, *, quiet: bool) -> Iterator[D
     else:
         with Live(console=console, transient=True, refresh_per_second=10, redirect_stdout=False) as live:
             display = LiveLine(live, title)
-            display.update(Progress(0, 0, 0, 0, 0.0, 0))
+            display.update(Progress(0, 0, 0, 0, 0.0, 0, "preparing"))
             yield display
     sys.stderr.flush()

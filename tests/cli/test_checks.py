@@ -91,7 +91,7 @@ def test_an_error_of_the_spec_is_bad_input() -> None:
 
 def test_a_spec_that_cannot_even_begin_is_bad_input() -> None:
     nothing = Coverage(0, 0, 0, 0.0, False, "an error of the spec", (), ())
-    result = result_of(replace(ANSWER, coverage=nothing))
+    result = result_of(replace(ANSWER, coverage=nothing, unstartable=True))
     assert exit_code([result], all_ran=True) == ExitCode.BAD_INPUT
 
 

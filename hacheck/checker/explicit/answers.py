@@ -6,8 +6,9 @@ from hacheck.checker.engine import Answer, Coverage, PropertyAnswer
 from hacheck.checker.explicit.findings import Findings, GaveUp, Judge, Judgement, Lasso, Subject, Undecided, Valueless
 from hacheck.checker.explicit.questions import FAULT, modes_of, select
 from hacheck.checker.explicit.runs import run_along, run_into_fault
-from hacheck.checker.explicit.scopes import covered, cut_counts, stopped_short
-from hacheck.model.data import dataclass
+from hacheck.checker.explicit.scopes import covered, cut_counts, stopped_short, unlikely
+from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import Expression, Property, System
 from hacheck.model.runs import Run
 from hacheck.model.semantics import EvaluationFault, Interpreter
@@ -15,12 +16,20 @@ from hacheck.model.semantics import EvaluationFault, Interpreter
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """A search that has ended: what was searched and asked, what was found, and how infinite runs are judged."""
+    """A search that has ended: what was searched and asked, what was found, and how infinite runs are judged.
+    `omission`: the probability at most that a state was left out."""
 
     subject: Subject
     asked: tuple[Property, ...]
     findings: Findings
     judge: Judge
+    omission: float = 0.0
+
+    @property
+    def scope(self) -> str:
+        """What a finished search covers."""
+        scope = covered(self.subject.system, self.cuts)
+        return scope if not self.omission else f"{scope}; {unlikely(self.omission)}"
 
     @property
     def cuts(self) -> tuple[tuple[str, int], ...]:
@@ -28,8 +37,14 @@ class Explored:
         return cut_counts(self.findings.cuts, self.subject.bounds)
 
 
-def answer_of(explored: Explored, wall_seconds: float) -> Answer:
-    """The answer to every question. `wall_seconds`: how long the search took."""
+def answer_of(explored: Explored, watch: Stopwatch) -> Answer:
+    """The answer to every question, by the engine that made the watch."""
+    with watch.phase("retracing runs"):
+        fault, answers = _answers(explored, watch)
+    return Answer(coverage_of(explored, watch.seconds()), answers, fault, phases=watch.phases())
+
+
+def _answers(explored: Explored, watch: Stopwatch) -> tuple[Run | None, tuple[PropertyAnswer, ...]]:
     findings = explored.findings
     fault = None
     undecided = None
@@ -45,13 +60,13 @@ def answer_of(explored: Explored, wall_seconds: float) -> Answer:
     live = tuple(asked for asked in explored.asked if asked.kind in ("eventually", "leads_to"))
     judged: dict[str, Judgement] = {}
     if undecided is None and live:
-        judged = dict(zip((asked.name for asked in live), explored.judge(live), strict=True))
-    answers = tuple(_answer(explored, asked, undecided, judged) for asked in explored.asked)
-    return Answer(coverage_of(explored, wall_seconds), answers, fault)
+        with watch.phase("judging liveness"):
+            judged = dict(zip((asked.name for asked in live), explored.judge(live), strict=True))
+    return fault, tuple(_answer(explored, asked, undecided, judged) for asked in explored.asked)
 
 
 def coverage_of(explored: Explored, wall_seconds: float) -> Coverage:
-    """What the search saw."""
+    """What the search saw, and how long the check took."""
     findings = explored.findings
     unreached: dict[str, tuple[str, ...]] = {}
     for key, variable, member in modes_of(explored.subject.system):
@@ -68,18 +83,24 @@ def coverage_of(explored: Explored, wall_seconds: float) -> Coverage:
         action_counts=tuple(findings.counts),
         unreached=tuple((variable, members) for variable, members in unreached.items() if members),
         bytes_per_state=findings.bytes_per_state,
+        omission=explored.omission,
     )
 
 
 def no_start(system: System, properties: tuple[str, ...], reason: str) -> Answer:
-    """The answer where nothing could be explored."""
+    """The answer where there is no initial state to begin with: that is for who wrote the spec to mend."""
+    return replace(unexplored(system, properties, reason), unstartable=True)
+
+
+def unexplored(system: System, properties: tuple[str, ...], reason: str) -> Answer:
+    """The answer where the search was given up before it began."""
     coverage = Coverage(0, 0, 0, 0.0, False, reason, (), (0,) * len(system.actions))
     asked = select(system, properties)
     return Answer(coverage, tuple(PropertyAnswer(item.name, "unknown", reason) for item in asked))
 
 
 def _answer(explored: Explored, asked: Property, undecided: str | None, judged: dict[str, Judgement]) -> PropertyAnswer:
-    name, scope = asked.name, covered(explored.subject.system, explored.cuts)
+    name, scope = asked.name, explored.scope
     if asked.kind in ("eventually", "leads_to"):
         if undecided is not None:
             return PropertyAnswer(name, "unknown", undecided)

@@ -27,3 +27,8 @@ def covered(system: System, cuts: tuple[tuple[str, int], ...], what: str = EVERY
 def stopped_short(size: int, depth: int, reason: str) -> str:
     """The scope of a search that ended early."""
     return f"{size:,} state{'s' * (size != 1)} to depth {depth} explored; stopped because {reason}"
+
+
+def unlikely(omission: float) -> str:
+    """How likely it is that a search left out a state, because it knows states by a hash."""
+    return f"a state was left out with a probability of at most {omission:.1g}"

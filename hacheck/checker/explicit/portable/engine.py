@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 
 from hacheck.checker.engine import Answer, Limits, Report
-from hacheck.checker.explicit.answers import Explored, answer_of, no_start
-from hacheck.checker.explicit.portable.finders import prepare
+from hacheck.checker.explicit.answers import Explored, answer_of, no_start, unexplored
+from hacheck.checker.explicit.findings import GaveUp
+from hacheck.checker.explicit.portable.finders import Prepared, prepare
 from hacheck.checker.explicit.portable.findings import LogFindings, subject_of
 from hacheck.checker.explicit.portable.liveness import judge
 from hacheck.checker.explicit.portable.search import search
-from hacheck.checker.explicit.questions import pose
-from hacheck.model.data import dataclass
+from hacheck.checker.explicit.questions import Questions, pose
+from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
 from hacheck.model.lowering.layout import pack
 from hacheck.model.lowering.system import lower
+from hacheck.model.runs import State
 from hacheck.model.semantics import EvaluationFault, Interpreter
 
 
@@ -31,17 +33,26 @@ class PortableEngine:
 
     def check(self, system: System, properties: tuple[str, ...], limits: Limits, report: Report) -> Answer:
         """Errors: none for anything a spec can contain; an `AssertionError` is a bug of ours."""
-        started = time.perf_counter()
+        watch = Stopwatch(limits, report)
         try:
-            initial = Interpreter(system).initial_states()
+            initial = watch.attended("lowering", Interpreter(system).initial_states)
+            made = watch.attended("lowering", partial(_made, system, properties, initial))
         except EvaluationFault as fault:
             return no_start(system, properties, f"an error of the spec {fault.message}")
-        lowered = lower(system, initial)
-        questions = pose(lowered, properties)
-        prepared = prepare(lowered, questions)
-        packed = [pack(lowered.layout, state) for state in initial]
+        except GaveUp as given_up:
+            return unexplored(system, properties, given_up.reason)
+        questions, prepared = made
+        code = prepared.code
+        packed = [pack(code.lowered.layout, state) for state in initial]
         goal = prepared.goal(questions.goal) if self.stop_early else None
-        log = search(prepared.code, packed, list(prepared.finders), limits, report, goal)
-        seconds = time.perf_counter() - started
-        subject, findings = subject_of(prepared.code), LogFindings(prepared, log)
-        return answer_of(Explored(subject, questions.asked, findings, partial(judge, prepared.code, log)), seconds)
+        with watch.phase("exploring"):
+            log = search(code, packed, list(prepared.finders), limits, report, goal, watch.started)
+        findings = LogFindings(prepared, log)
+        explored = Explored(subject_of(code), questions.asked, findings, partial(judge, code, log))
+        return replace(answer_of(explored, watch), engine="python")
+
+
+def _made(system: System, properties: tuple[str, ...], initial: tuple[State, ...]) -> tuple[Questions, Prepared]:
+    lowered = lower(system, initial)
+    questions = pose(lowered, properties)
+    return questions, prepare(lowered, questions)

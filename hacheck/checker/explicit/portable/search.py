@@ -75,7 +75,7 @@ class _Search:
     report: Report
     goal: Goal | None
     log: Log
-    started: float = field(default_factory=time.perf_counter)
+    started: float
     reported: float = field(default_factory=time.perf_counter)
     batch: int = 64
 
@@ -188,9 +188,11 @@ def search(
     limits: Limits,
     report: Report,
     goal: Goal | None = None,
+    started: float | None = None,
 ) -> Log:
     """Explores from the initial states, level by level, until nothing is new, a limit is met, `report` says no, or
-    the goal is reached. Cost: about 100 bytes for each state of up to 60 bits."""
+    the goal is reached. `started`: when the time began that is limited, by the performance counter; `None` is now.
+    Cost: about 100 bytes for each state of up to 60 bits."""
     distinct = list(dict.fromkeys(initial))
     log = Log(
         distinct,
@@ -200,7 +202,8 @@ def search(
         [0] * len(code.bounds),
         [[] for _ in range(code.watches)],
     )
-    _Search(code, list(finders), limits, report, goal, log).run()
+    begun = time.perf_counter() if started is None else started
+    _Search(code, list(finders), limits, report, goal, log, begun).run()
     return log
 
 

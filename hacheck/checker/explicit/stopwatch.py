@@ -1,0 +1,97 @@
+"""Where the time of a check goes, and work of which nobody can ask how far it is."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TypeVar
+
+from hacheck.checker.engine import Limits, Progress, Report
+from hacheck.checker.explicit.findings import GaveUp
+from hacheck.checker.explicit.memory import process_bytes
+
+Made = TypeVar("Made")
+
+_WAIT_SECONDS = 0.1
+_FAREWELL_SECONDS = 0.5  # for work given up to come to its end: what is being compiled cannot be stopped
+_STACK_BYTES = 64 * 2**20
+
+
+class Stopwatch:
+    """Runs from when it is made, at `started` on the performance counter. `report` is told what is being done while
+    work is attended."""
+
+    def __init__(self, limits: Limits, report: Report) -> None:
+        self.limits, self.report = limits, report
+        self.started = time.perf_counter()
+        self._spent: dict[str, float] = {}
+
+    def seconds(self) -> float:
+        """Since it was made."""
+        return time.perf_counter() - self.started
+
+    def phases(self) -> tuple[tuple[str, float], ...]:
+        """What was done, in the order in which it was begun, and the seconds each took."""
+        return tuple(self._spent.items())
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Notes the time that the block takes. One inside another counts for itself alone."""
+        begun, before = time.perf_counter(), sum(self._spent.values())
+        self._spent.setdefault(name, 0.0)
+        try:
+            yield
+        finally:
+            inner = sum(self._spent.values()) - before
+            self._spent[name] += time.perf_counter() - begun - inner
+
+    def attended(self, name: str, work: Callable[[], Made]) -> Made:
+        """What the work makes, done in another thread while this one reports and looks at the time.
+
+        Errors: those of the work; `GaveUp` when told not to go on or out of time. Then the work goes on unattended; it
+        must do no harm.
+        """
+        made: list[Made] = []
+        failed: list[BaseException] = []
+
+        def do() -> None:
+            try:
+                made.append(work())
+            except BaseException as error:
+                failed.append(error)
+
+        with self.phase(name):
+            thread = _begun(do)
+            thread.join(_WAIT_SECONDS)
+            while thread.is_alive():
+                reason = self._reason(name)
+                if reason is not None:
+                    thread.join(_FAREWELL_SECONDS)
+                    raise GaveUp(reason)
+                thread.join(_WAIT_SECONDS)
+        if failed:
+            raise failed[0]
+        return made[0]
+
+    def _reason(self, phase: str) -> str | None:
+        """Why to stop waiting, if there is a reason."""
+        limit = self.limits.wall_seconds_max
+        if limit is not None and self.seconds() >= limit:
+            return f"{limit:g} seconds passed"
+        seen = Progress(0, 0, 0, 0, self.seconds(), process_bytes(), phase)
+        return None if self.report(seen) else "interrupted"
+
+
+def _begun(work: Callable[[], None]) -> threading.Thread:
+    """A running thread with a stack as large as that of the main one: what is compiled may be nested deeply."""
+    thread = threading.Thread(target=work, daemon=True)
+    before = threading.stack_size()
+    with suppress(ValueError, RuntimeError):  # the system has its own ideas
+        threading.stack_size(_STACK_BYTES)
+    try:
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    return thread
