@@ -6,15 +6,15 @@ Successors are called back, so the tests know how often they are asked for.
 from __future__ import annotations
 
 import ctypes
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
-from hacheck.checker.engine import Answer, Limits
-from hacheck.checker.explicit.answers import Explored, answer_of
-from hacheck.checker.explicit.findings import GaveUp, Judgement
+from hacheck.checker.engine import Limits
+from hacheck.checker.explicit.findings import GaveUp, Judgement, Lasso, Subject, Valueless
 from hacheck.checker.explicit.native import control, kernels
 from hacheck.checker.explicit.native.compiler import compile_object, link
 from hacheck.checker.explicit.native.kernel_ir import kernel_ir
@@ -24,14 +24,17 @@ from hacheck.checker.explicit.native.liveness_ground import EXPORTED, KERNELS, S
 from hacheck.checker.explicit.native.liveness_marks import conditions
 from hacheck.checker.explicit.native.memory import Region
 from hacheck.checker.explicit.portable.finders import Prepared, prepare
-from hacheck.checker.explicit.portable.findings import LogFindings, subject_of
+from hacheck.checker.explicit.portable.findings import subject_of
+from hacheck.checker.explicit.portable.liveness import judge as judge_portably
 from hacheck.checker.explicit.portable.program import compiled, marking_source
 from hacheck.checker.explicit.portable.search import Log, search
 from hacheck.checker.explicit.portable.ways import way_to
 from hacheck.checker.explicit.questions import pose
-from hacheck.model.ir import Property, System
+from hacheck.checker.explicit.runs import run_along
+from hacheck.model.ir import System
 from hacheck.model.lowering.layout import pack
 from hacheck.model.lowering.system import lower
+from hacheck.model.runs import Run
 from hacheck.model.semantics import Interpreter
 
 STOP = 1 << 31
@@ -49,6 +52,11 @@ def linked(words: int, constraints: int, interpreted: bool = False) -> dict[str,
         return as_python((*KERNELS, kernels.enter), constants)
     code = link([compile_object(kernel_ir((*KERNELS, kernels.enter), constants, exported))])
     return {name: code.function(name, count) for name, count in exported.items()}
+
+
+def new_notes() -> array[int]:
+    """Notes for a function that notes nothing."""
+    return array("Q", [0])
 
 
 @contextmanager
@@ -82,21 +90,23 @@ def space_of(
         enter(first, end, shared.address, hashes.address)
 
     def expand(states: int, n: int, out: int, tags: int, notes: int) -> int:
-        k = 0
+        listed = []
         for place in range(n):
             packed = int.from_bytes(ctypes.string_at(states + place * state, state), "little")
-            for successor, instance in outcomes(packed):
-                ctypes.memmove(out + k * state, successor.to_bytes(state, "little"), state)
-                ctypes.c_uint64.from_address(tags + 8 * k).value = place << 32 | instance
-                k += 1
-        return k
+            listed += [(number, place, *outcome) for number, outcome in enumerate(outcomes(packed))]
+        for k, (_, place, successor, instance) in enumerate(sorted(listed)):  # as functions do that run some instances
+            ctypes.memmove(out + k * state, successor.to_bytes(state, "little"), state)
+            ctypes.c_uint64.from_address(tags + 8 * k).value = place << 32 | instance
+        return len(listed)
 
     function = _EXPAND(expand)
     address = ctypes.cast(function, ctypes.c_void_p).value
     assert address is not None
     most = max((len(outcomes(packed)) for level in levels for packed in level), default=0)
     try:
-        yield StateSpace(words, store.address, spans, tuple(ranges), shared.address, address, 0, 1, max(most, 1))
+        yield StateSpace(
+            words, store.address, spans, tuple(ranges), shared.address, address, 0, new_notes, max(most, 1)
+        )
     finally:
         store.free()
         table.free()
@@ -125,16 +135,25 @@ class World:
         packed = [pack(lowered.layout, state) for state in initial]
         self.log = search(self.prepared.code, packed, list(self.prepared.finders), Limits(), lambda _: True)
 
-    def answer(self) -> Answer:
-        """The answer to everything asked, as the native liveness judges."""
-        findings = LogFindings(self.prepared, self.log)
-        subject = subject_of(self.prepared.code)
-        return answer_of(Explored(subject, self.system.properties, findings, self.judge), 0.0)
+    @property
+    def subject(self) -> Subject:
+        """What was searched."""
+        return subject_of(self.prepared.code)
 
-    def judge(self, asked: Sequence[Property], pulse: Callable[[], None] = lambda: None) -> list[Judgement]:
-        """What the native liveness says."""
-        code, log = self.prepared.code, self.log
-        instances = subject_of(code).instances
+    def shown(self, judgement: Judgement) -> Run | None:
+        """The run that goes with a judgement, replayed."""
+        if isinstance(judgement, Lasso):
+            return run_along(self.subject, judgement.way, judgement.loop)
+        return run_along(self.subject, judgement.way) if isinstance(judgement, Valueless) else None
+
+    def judge_portably(self) -> list[Judgement]:
+        """What the portable engine says of everything asked."""
+        return judge_portably(self.prepared.code, self.log, self.system.properties)
+
+    def judge(self, pulse: Callable[[], None] = lambda: None) -> list[Judgement]:
+        """What the native liveness says of everything asked."""
+        code, log, asked = self.prepared.code, self.log, self.system.properties
+        instances = self.subject.instances
         taken, _ = constraints_asked(self.system, instances, asked)
         words = max(-(-code.lowered.layout.width // 64), 1)
         functions = linked(words, max(taken, default=0), self.interpreted)

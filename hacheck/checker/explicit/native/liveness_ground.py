@@ -67,7 +67,7 @@ class StateSpace:
     - `spans`: the indices in use, as ranges in their order; `levels`: for each number of steps from the start, the
       ranges of the indices of the states that are so far away.
     - `shared`: what the kernels of the search share, its visited set among it.
-    - `expand`: the generated function, which lists stops; it notes what it does in `notes_words` words. `canonical`:
+    - `expand`: the generated function, which lists stops; `new_notes` makes an array for what it notes. `canonical`:
       the generated function or 0.
     - `successors_max`: of one state, outcomes that are no step included.
     """
@@ -79,7 +79,7 @@ class StateSpace:
     shared: int
     expand: int
     canonical: int
-    notes_words: int
+    new_notes: Callable[[], array[int]]
     successors_max: int
 
     @property
@@ -203,8 +203,9 @@ class Ground:
             lists.BUFFER: lists.BATCH * state,
             lists.OUT: successors * state,
             lists.TAGS: successors * 8,
-            lists.NOTES: self.space.notes_words * 8,
             lists.SOURCES: lists.BATCH * 4,
+            lists.STARTS: (lists.BATCH + 1) * 4,
+            lists.SORTED: successors * 4,
             lists.MADE: lists.BATCH * 8,
             lists.PLACES: successors * 8,
             lists.HASHES: successors * 8,
@@ -223,6 +224,7 @@ class Ground:
         for field, size in rounded.items():
             worker[field] = address
             address += size
+        worker[lists.NOTES] = self._array(self.space.new_notes())
         worker[lists.LIST_UNITS] = self.list_units
         worker[lists.CACHE_MASK] = slots - 1
         return worker

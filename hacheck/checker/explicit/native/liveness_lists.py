@@ -58,6 +58,8 @@ STOP = 1 << 31
     TAGS,
     NOTES,
     SOURCES,  # 32-bit vertices whose lists are being made
+    STARTS,  # where in SORTED the successors of each source begin, 32 bits; and their end
+    SORTED,  # the numbers of successors by source, 32 bits
     MADE,  # the address of the list of each vertex of the batch
     PLACES,  # for each successor its vertex, 64 bits
     HASHES,  # of those that wait
@@ -76,7 +78,7 @@ STOP = 1 << 31
     CUT_SEEN,  # whether a bound cut a step of a vertex that was reached
     LOST,  # whether a successor is missing among the states, which is our mistake
     WORKER_WORDS,
-) = range(23)
+) = range(25)
 """Fields of `worker`, the array of 64-bit words that each thread has for its own: addresses, where nothing else is
 said."""
 
@@ -197,18 +199,47 @@ def taken_by(list_: int, count: int, step: int) -> int:
 
 
 def successors_of(ground: int, worker: int, n: int) -> int:
-    """Lists the successors of the first `n` states of BUFFER and finds their vertices. Returns how many they are."""
+    """Lists the successors of the first `n` states of BUFFER, finds their vertices and sorts them. Returns how many
+    they are."""
     out = load64(worker, OUT)
     tags = load64(worker, TAGS)
     k = call(load64(ground, EXPAND), load64(worker, BUFFER), n, out, tags, load64(worker, NOTES))
     if load64(ground, CANONICAL):
         call(load64(ground, CANONICAL), out, k)
     find_vertices(ground, worker, k)
+    sort_by_source(worker, n, k)
     return k
 
 
-def write_list(ground: int, worker: int, source: int, j: int, k: int, list_: int) -> int:
-    """Writes the list of a vertex of SOURCES whose successors begin with `j`. Returns where the next one's begin."""
+def sort_by_source(worker: int, n: int, k: int) -> None:
+    """Writes the numbers of `k` successors of `n` states to SORTED, those of one state together and in their order."""
+    tags = load64(worker, TAGS)
+    starts = load64(worker, STARTS)
+    source = 0
+    while source <= n:
+        store32(starts, source, 0)
+        source += 1
+    j = 0
+    while j < k:
+        source = load64(tags, j) >> 32
+        store32(starts, source, load32(starts, source) + 1)
+        j += 1
+    end = 0
+    source = 0
+    while source <= n:
+        end += load32(starts, source)
+        store32(starts, source, end)
+        source += 1
+    while j:  # from behind: each start goes down from the end of its successors to where they begin
+        j -= 1
+        source = load64(tags, j) >> 32
+        place = load32(starts, source) - 1
+        store32(starts, source, place)
+        store32(load64(worker, SORTED), place, j)
+
+
+def write_list(ground: int, worker: int, source: int, list_: int) -> None:
+    """Writes the list of a vertex of SOURCES."""
     vertex = load32(load64(worker, SOURCES), source)
     tags = load64(worker, TAGS)
     by = load64(worker, BY)
@@ -217,10 +248,11 @@ def write_list(ground: int, worker: int, source: int, j: int, k: int, list_: int
         store64(enabled, w, 0)
     head = 0
     count = 0
-    while j < k:
+    at = load32(load64(worker, STARTS), source)
+    end = load32(load64(worker, STARTS), source + 1)
+    while at < end:
+        j = load32(load64(worker, SORTED), at)
         tag = load64(tags, j)
-        if tag >> 32 != source:
-            break
         constraint = load16(load64(ground, TAKEN_BY), tag & (STOP - 1))
         for w in range(MASKS):
             store64(enabled, w, load64(enabled, w) | bit_in(w, constraint))
@@ -235,13 +267,12 @@ def write_list(ground: int, worker: int, source: int, j: int, k: int, list_: int
                 else:
                     store16(by, count, constraint)
                 count += 1
-        j += 1
+        at += 1
     store32(list_, 0, count | head)
     i = 0
     while i < (count * BY_BYTES + 3) // 4:
         store32(list_, 1 + count + i, load32(by, i))
         i += 1
-    return j
 
 
 def room_for_list(ground: int, worker: int) -> int:
@@ -272,8 +303,8 @@ def made_again(ground: int, vertex: int) -> int:
         store32(load64(worker, CACHE_KEYS), slot, vertex + 1)
         store32(load64(worker, SOURCES), 0, vertex)
         copy(load64(worker, BUFFER), state_of(ground, vertex))
-        k = successors_of(ground, worker, 1)
-        write_list(ground, worker, 0, 0, k, list_)
+        successors_of(ground, worker, 1)
+        write_list(ground, worker, 0, list_)
     return list_
 
 

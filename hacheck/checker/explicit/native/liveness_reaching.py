@@ -119,10 +119,9 @@ def gather(ground: int, worker: int, first: int, n: int) -> int:
 
 def make_lists(ground: int, worker: int, n: int, missing: int) -> None:
     """Makes the lists of a batch that are missing."""
-    k = successors_of(ground, worker, missing)
+    successors_of(ground, worker, missing)
     records = load64(ground, RECORDS)
     source = 0
-    j = 0
     i = 0
     while i < n:
         if load64(load64(worker, MADE), i) == 0:
@@ -130,7 +129,7 @@ def make_lists(ground: int, worker: int, n: int, missing: int) -> None:
             list_ = load64(worker, SPARE) + source * load64(worker, LIST_UNITS) * 4
             if start:
                 list_ = load64(ground, LISTS) + start * 4
-            j = write_list(ground, worker, source, j, k, list_)
+            write_list(ground, worker, source, list_)
             store64(load64(worker, MADE), i, list_)
             if start:
                 vertex = load32(load64(worker, SOURCES), source)
