@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from promela_steps import Option, options
-from promela_text import Writer, hidden_declaration, names_of, slot_declaration
+from promela_text import NotInPromela, Writer, hidden_declaration, names_of, slot_declaration
 
 from hacheck.model.ir import System
 from hacheck.model.language import load
@@ -40,8 +40,10 @@ def system_of(spec: Path, check: str | None = None, settings: dict[str, str] | N
 
 
 def promela(system: System) -> str:
-    """The Promela text of a system. Raises `NotInPromela` where a number is too wide."""
+    """The Promela text of a system. Raises `NotInPromela` where a number is too wide, or where nothing can start."""
     initial = Interpreter(system).initial_states()
+    if not initial:
+        raise NotInPromela(f"{system.name} has no initial state")
     return promela_of(lower(system, initial, copies_max=1), initial)
 
 

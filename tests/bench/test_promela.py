@@ -12,9 +12,9 @@ from spin import Verified, missing, verifier
 
 from hacheck.checker.engine import Answer, Limits
 from hacheck.checker.explicit.portable.engine import PortableEngine
-from hacheck.model.ir import Assign, Constant, System, Target, Variable
+from hacheck.model.ir import FALSE, Assign, Choose, Constant, Domain, Local, Require, System, Target, Variable
 from hacheck.model.semantics import Interpreter
-from hacheck.model.types import Enum, Range, Set
+from hacheck.model.types import Bool, Enum, Range, Set
 from tests.models import small
 from tests.models.quorum_election import REFERENCE
 from tests.strategies import seeded_system
@@ -67,6 +67,16 @@ def test_spin_finds_the_states_of_random_systems(seed: int, tmp_path: Path) -> N
     assert (verified.states, verified.steps) == (coverage.states, coverage.transitions)
 
 
+@needs_spin
+def test_spin_starts_in_every_initial_state(tmp_path: Path) -> None:
+    number, flag = Variable("number", Range(0, 9)), Variable("flag", Bool())
+    choices = Choose("x", Domain(Range(0, 9), None, None)), Assign(Target(number), Local("x", Range(0, 9)))
+    step = small.action(Assign(Target(flag), Constant(True, Bool())))
+    system = small.system({number: 0, flag: False}, step, initial=choices)
+    verified = found_by_spin(system, tmp_path)
+    assert (verified.states, verified.steps) == (20, 20)
+
+
 def test_every_name_is_declared_once() -> None:
     text = promela(system_of(ROOT / "spec" / "icestorm.ha", "smoke"))
     declared = re.findall(r"^(?:bit|unsigned|hidden byte|hidden short|hidden int) (\w+)", text, re.MULTILINE)
@@ -85,6 +95,12 @@ def test_names_that_differ_in_signs_only_stay_apart() -> None:
     ]
     text = promela(small.system(dict.fromkeys(marks, 0), *steps))
     assert re.findall(r"^bit (\w+)", text, re.MULTILINE) == ["s_a_b", "s_a_b__2", "s_a_b__3"]
+
+
+def test_system_that_cannot_start_is_refused() -> None:
+    number = Variable("number", Range(0, 1))
+    with pytest.raises(NotInPromela, match="no initial state"):
+        promela(small.system({number: 0}, small.action(), initial=(Require(FALSE),)))
 
 
 def test_number_that_promela_lacks_is_refused() -> None:
