@@ -7,9 +7,9 @@ tests of one slot against different constants follow each other as alternatives.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from hacheck.model.data import dataclass
 from hacheck.model.lowering.blocks import Instance
 from hacheck.model.lowering.nodes import Node, is_leaf, is_test
 
@@ -33,7 +33,7 @@ class Alternatives:
 Tree: TypeAlias = "tuple[Guarded | Alternatives, ...]"
 
 
-def _subject(test: Node) -> Node | None:
+def subject_of(test: Node) -> Node | None:
     """The slot that a test compares with a constant, if only one constant passes."""
     if is_leaf(test):
         return test
@@ -47,7 +47,7 @@ def decide(instances: list[Guarded]) -> Tree:
     score: Counter[Node] = Counter()
     for guarded in instances:
         for test in guarded.tests:
-            subject = _subject(test)
+            subject = subject_of(test)
             if subject is not None or is_test(test):
                 score[test if subject is None else subject] += 1
     if not score:
@@ -58,7 +58,7 @@ def decide(instances: list[Guarded]) -> Tree:
     cases: dict[Node, list[Guarded]] = {}
     rest: list[Guarded] = []
     for guarded in instances:
-        shared = [test for test in guarded.tests if test is best or _subject(test) is best]
+        shared = [test for test in guarded.tests if test is best or subject_of(test) is best]
         if not shared:
             rest.append(guarded)
             continue

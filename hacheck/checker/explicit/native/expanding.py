@@ -1,0 +1,261 @@
+"""`expand`: the successors of a batch of states, by functions that each run some of the instances on all of the batch.
+
+Several functions share the instances, so that the cost of compiling is linear, and so that what runs for a while stays
+in the processor's caches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from hacheck.checker.explicit.deciding import Alternatives, Guarded, Tree, decide, subject_of
+from hacheck.checker.explicit.native.blocks import Outcomes, Printer, temp_kinds
+from hacheck.checker.explicit.native.composing import next_words
+from hacheck.checker.explicit.native.flow import COUNT, Code, Join
+from hacheck.checker.explicit.native.instructions import Values, width_of
+from hacheck.checker.explicit.native.module import AFTER, BEFORE, Module
+from hacheck.checker.explicit.native.notes import Notes
+from hacheck.checker.explicit.native.watching import Watches
+from hacheck.checker.explicit.native.words import WORD_BITS
+from hacheck.model.data import dataclass
+from hacheck.model.lowering.blocks import Branch, Emit, Lowered, Stopped
+from hacheck.model.lowering.nodes import Node
+from hacheck.model.lowering.system import block_size
+
+_CHUNK_STATEMENTS = 300
+_SWITCH_CASES_MIN = 3
+_LOADED_WORDS_MAX = 6  # of so many words all are loaded at once, of more each where it is needed
+
+STOP_BIT = 1 << 31
+"""Set in the tag of an outcome that is no step."""
+
+FAULT_EVENT = 1
+"""The bit of an error of the spec among the events of a call; the step conditions' bits are above it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the functions of an expansion know. `bounds`: the counter of each bound; `lively`: the actions whose
+    outcomes keep a state from being a dead end, if that is asked; `lists_stops`: whether outcomes that are no step are
+    listed."""
+
+    lowered: Lowered
+    module: Module
+    notes: Notes
+    bounds: Mapping[str, int]
+    watches: Watches
+    lively: frozenset[int] | None
+    lists_stops: bool
+
+
+def step_event(number: int) -> int:
+    """The bit of a step condition among the events of a call. Those behind the last have one in common."""
+    return 1 << min(number + 1, WORD_BITS - 1)
+
+
+def chunks(lowered: Lowered) -> Iterator[list[Guarded]]:
+    """The instances, in groups small enough for one function each."""
+    group: list[Guarded] = []
+    size = 0
+    for index, instance in enumerate(lowered.instances):
+        more = block_size(instance.block)
+        if group and size + more > _CHUNK_STATEMENTS:
+            yield group
+            group, size = [], 0
+        size += more
+        group.append(Guarded(index, instance, instance.guard))
+    if group:
+        yield group
+
+
+def chunk_function(plan: Plan, name: str, group: list[Guarded]) -> str:
+    """A function that runs a group of instances on `n` states, one at least, `place` being that of the first in the
+    call. Given how many successors were written before, it returns how many are written then."""
+    words = plan.module.words
+    code = Code(temp_kinds(guarded.instance.block for guarded in group), label="state")
+    phis: list[str] = []
+    code.lines += [
+        f"  %length = mul i64 %n, {words}",
+        "  %end = getelementptr i64, ptr %states, i64 %length",
+        "  %tag0 = shl i64 %place, 32",
+        "  br label %state",
+        "state:",
+        phis,
+    ]
+    code.carry(COUNT, "%k")
+    values = Values(plan.module, code, {BEFORE: "%s"})
+    if words <= _LOADED_WORDS_MAX:
+        for index in range(words):
+            values.word(BEFORE, index)
+    end = code.join()
+    _Chunk(plan, values).tree(decide(group), end)
+    code.start(end)
+    count, last = code.read(COUNT), code.label
+    phis += [
+        f"  %s = phi ptr [ %states, %entry ], [ %s1, %{last} ]",
+        f"  %k = phi i64 [ %k0, %entry ], [ {count}, %{last} ]",
+        f"  %tag = phi i64 [ %tag0, %entry ], [ %tag1, %{last} ]",
+    ]
+    code.do(f"%s1 = getelementptr i64, ptr %s, i64 {words}")
+    code.do(f"%tag1 = add i64 %tag, {1 << 32}")
+    code.do("%more = icmp ne ptr %s1, %end")
+    code.do("br i1 %more, label %state, label %exit")
+    code.lines += ["exit:", f"  ret i64 {count}"]
+    arguments = "ptr noalias readonly %states, i64 %n, i64 %place, ptr noalias %out, ptr noalias %tags, i64 %k0"
+    return code.text(f"define internal i64 @{name}({arguments}, ptr noalias %notes) nounwind {{")
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """Prints the instances of a chunk."""
+
+    plan: Plan
+    values: Values
+
+    def tree(self, tree: Tree, end: Join) -> None:
+        """Runs every instance of a tree and goes to the end."""
+        code = self.values.code
+        for number, item in enumerate(tree):
+            after = end if number == len(tree) - 1 else code.join()
+            scope = code.scope()
+            if isinstance(item, Guarded):
+                self.instance(item, after)
+            else:
+                self.alternatives(item, after)
+            code.forget(scope)
+            if after is not end:
+                code.start(after)
+
+    def alternatives(self, item: Alternatives, end: Join) -> None:
+        """Runs the tree of the test that holds, if one does."""
+        code = self.values.code
+        contents = [_content(test) for test, _ in item.cases]
+        subject = subject_of(item.cases[0][0])
+        if subject is not None and len(item.cases) >= _SWITCH_CASES_MIN and width_of(subject) == WORD_BITS:
+            targets = [code.join() for _ in item.cases]
+            code.switch(self.values.number(subject), dict(zip(contents, targets, strict=True)), end)
+            for target, (_, inner) in zip(targets, item.cases, strict=True):
+                self.inside(inner, target, end)
+            return
+        opposite = self.plan.lowered.graph.not_(item.cases[0][0])
+        for number, (test, inner) in enumerate(item.cases):
+            if number and test is opposite:
+                self.tree(inner, end)
+                return
+            target = code.join()
+            other = end if number == len(item.cases) - 1 else code.join()
+            code.choose(self.values.truth(test), target, other)
+            self.inside(inner, target, end)
+            if other is not end:
+                code.start(other)
+
+    def inside(self, tree: Tree, start: Join, end: Join) -> None:
+        """Runs a tree in a block of its own."""
+        code = self.values.code
+        scope = code.scope()
+        code.start(start)
+        self.tree(tree, end)
+        code.forget(scope)
+
+    def instance(self, guarded: Guarded, end: Join) -> None:
+        """Runs an instance where its tests hold, counts its steps, and goes to the end."""
+        code = self.values.code
+        action, block = guarded.instance.action, guarded.instance.block
+        printer = Printer(self.values, _Outcomes(self.plan, self.values, guarded.index, action).both())
+        if guarded.tests:
+            body = code.join()
+            printer.all(guarded.tests, body, end)
+            if not body.edges:
+                return
+            code.start(body)
+        before, done = code.read(COUNT), code.join()
+        printer.block(block, done)
+        code.start(done)
+        if any(isinstance(statement, Branch) for statement in block):
+            amount = code.put(f"sub i64 {code.read(COUNT)}, {before}")
+        else:
+            listed = Emit | Stopped if self.plan.lists_stops else Emit
+            amount = str(sum(isinstance(statement, listed) for statement in block))
+        if amount != "0":
+            change(code, self.plan.notes.steps + action, "add", amount)
+        code.go(end)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcomes:
+    """Prints the outcomes of an instance."""
+
+    plan: Plan
+    values: Values
+    index: int
+    action: int
+
+    def both(self) -> Outcomes:
+        return Outcomes(self.step, self.stopped)
+
+    def step(self, emit: Emit) -> None:
+        words = next_words(self.values, emit.updates)
+        after = [words.get(index) or self.values.word(BEFORE, index) for index in range(self.plan.module.words)]
+        self.listed(after, self.index)
+        self.watch(emit, after)
+
+    def listed(self, words: list[str], tag: int) -> None:
+        """Writes a successor and its tag."""
+        code = self.values.code
+        count = code.read(COUNT)
+        offset = code.put(f"mul i64 {count}, {len(words)}") if len(words) > 1 else count
+        address = code.put(f"getelementptr i64, ptr %out, i64 {offset}")
+        for index, word in enumerate(words):
+            place = code.put(f"getelementptr i64, ptr {address}, i64 {index}") if index else address
+            code.do(f"store i64 {word}, ptr {place}")
+        place = code.put(f"getelementptr i64, ptr %tags, i64 {count}")
+        known = code.known.get(("tag", tag))
+        code.do(f"store i64 {known or code.learn(('tag', tag), code.put(f'add i64 %tag, {tag}'))}, ptr {place}")
+        code.carry(COUNT, code.put(f"add i64 {count}, 1"))
+
+    def watch(self, emit: Emit, after: list[str]) -> None:
+        """Tells of the step conditions that a step satisfies."""
+        code = self.values.code
+        for number, condition in self.plan.watches.of(emit):
+            scope = code.scope()
+            for index, word in enumerate(after):
+                code.learn((AFTER, index), word)
+            hit, on = code.join(), code.join()
+            code.choose(self.values.truth(condition), hit, on)
+            if hit.edges:
+                code.start(hit)
+                change(code, self.plan.notes.events, "or", str(step_event(number)))
+                code.go(on)
+            code.start(on)
+            code.forget(scope)
+
+    def stopped(self, stopped: Stopped) -> None:
+        code, notes = self.values.code, self.plan.notes
+        if stopped.kind == "cut":
+            change(code, notes.cuts + self.plan.bounds[stopped.text], "add", "1")
+        else:
+            change(code, notes.events, "or", str(FAULT_EVENT))
+            where = code.put(f"add i64 %tag, {self.index}")
+            least = self.plan.module.intrinsic("llvm.umin.i64", "i64", "i64, i64")
+            address = code.put(f"getelementptr i64, ptr %notes, i64 {notes.least_fault}")
+            before = code.put(f"load i64, ptr {address}")
+            code.do(f"store i64 {code.put(f'call i64 {least}(i64 {before}, i64 {where})')}, ptr {address}")
+        if self.plan.lively is not None and self.action in self.plan.lively:
+            place = code.put(f"and i64 {code.put('lshr i64 %tag, 32')}, {WORD_BITS - 1}")
+            change(code, notes.alive, "or", code.put(f"shl i64 1, {place}"))
+        if self.plan.lists_stops:
+            words = [self.values.word(BEFORE, index) for index in range(self.plan.module.words)]
+            self.listed(words, self.index | STOP_BIT)
+            change(code, notes.steps + self.action, "sub", "1")
+
+
+def change(code: Code, place: int, operator: str, amount: str) -> None:
+    """Changes a word of the notes."""
+    address = code.put(f"getelementptr i64, ptr %notes, i64 {place}")
+    before = code.put(f"load i64, ptr {address}")
+    code.do(f"store i64 {code.put(f'{operator} i64 {before}, {amount}')}, ptr {address}")
+
+
+def _content(test: Node) -> int:
+    """The slot's content for which a test of it holds."""
+    return test.operands[1].number if test.operator == "eq" else int(test.operator != "not")

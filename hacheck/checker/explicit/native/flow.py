@@ -1,0 +1,205 @@
+"""The text of a function while it is written: basic blocks, the ways between them, and what is known on each.
+
+Code has one form only: every value is named once (SSA). What differs between the ways that lead to a block (the number
+of successors so far, temporaries, merges) is written down as a phi, and only where it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+
+from hacheck.model.data import dataclass, field
+
+COUNT: Final = "k"
+"""The key under which a way carries how many successors were written so far."""
+
+Key: TypeAlias = "str | int | tuple[int, int]"
+"""`COUNT`, the number of a temporary, or a word of a merge (its number, and which)."""
+
+Carried: TypeAlias = "Mapping[Key, str | Phi]"
+
+
+@dataclass(slots=True, eq=False)
+class Join:
+    """A basic block to come, with the ways that lead there: each the label it starts from and what it carries."""
+
+    label: str
+    edges: list[tuple[str, Carried]] = field(default_factory=list)
+    phis: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Fork:
+    """Where ways go on by a temporary's content: to one block if it is 1, to another if it is 0."""
+
+    temp: int
+    then: Join
+    otherwise: Join
+
+
+@dataclass(slots=True, eq=False)
+class Phi:
+    """What a key stands for behind a join; an instruction only if asked for."""
+
+    join: Join
+    key: Key
+    kind: str
+    name: str = ""
+
+
+@dataclass(slots=True)
+class Code:
+    """A function's body up to the place where one writes. `kinds`: the LLVM type of each temporary."""
+
+    kinds: Mapping[int, str] = field(default_factory=dict)
+    lines: list[str | list[str]] = field(default_factory=list)
+    label: str = "entry"
+    carried: Carried = field(default_factory=dict)
+    known: dict[object, str] = field(default_factory=dict)
+    prefix: str = "v"
+    _learned: list[object] = field(default_factory=list)
+    _names: int = 0
+
+    # ---- names and instructions ----
+
+    def name(self) -> str:
+        """A new name."""
+        self._names += 1
+        return f"%{self.prefix}{self._names}"
+
+    def put(self, instruction: str) -> str:
+        """Writes an instruction with a value; its name."""
+        self._names += 1
+        name = f"%{self.prefix}{self._names}"
+        self.lines.append(f"  {name} = {instruction}")
+        return name
+
+    def do(self, instruction: str) -> None:
+        """Writes an instruction without a value."""
+        self.lines.append(f"  {instruction}")
+
+    # ---- what is known here ----
+
+    def learn(self, key: object, name: str) -> str:
+        """Remembers a value for as long as the present scope lasts."""
+        self.known[key] = name
+        self._learned.append(key)
+        return name
+
+    def scope(self) -> int:
+        """Begins a scope; what is learned from now on is for `forget`."""
+        return len(self._learned)
+
+    def forget(self, scope: int) -> None:
+        """Ends a scope."""
+        while len(self._learned) > scope:
+            del self.known[self._learned.pop()]
+
+    def read(self, key: Key) -> str:
+        """What a key stands for here. What no way here has set is never asked for in earnest, only passed on."""
+        return self._text(self.carried.get(key))
+
+    def carry(self, key: Key, name: str) -> None:
+        """Sets what a key stands for from here on."""
+        self.carried = {**self.carried, key: name}
+
+    def _text(self, item: str | Phi | None) -> str:
+        if item is None:
+            return "poison"
+        if isinstance(item, str):
+            return item
+        if not item.name:
+            item.name = self.name()
+            ways = ", ".join(f"[ {self._text(carried.get(item.key))}, %{label} ]" for label, carried in item.join.edges)
+            item.join.phis.append(f"  {item.name} = phi {item.kind} {ways}")
+        return item.name
+
+    # ---- basic blocks ----
+
+    def join(self) -> Join:
+        """A basic block to come."""
+        self._names += 1
+        return Join(f"{self.prefix}b{self._names}")
+
+    def go(self, target: Join | Fork) -> None:
+        """Ends the block: it goes on there."""
+        if isinstance(target, Fork):
+            settled = self._settled(target)
+            if settled is None:
+                self.choose(self.read(target.temp), target.then, target.otherwise)
+                return
+            target = settled
+        target.edges.append((self.label, self.carried))
+        self.do(f"br label %{target.label}")
+
+    def choose(self, condition: str, then: Join | Fork, otherwise: Join | Fork) -> None:
+        """Ends the block: it goes on in one of two."""
+        if condition in ("true", "false"):
+            self.go(then if condition == "true" else otherwise)
+            return
+        later: list[tuple[Join, Fork]] = []
+        labels = []
+        for target in (then, otherwise):
+            settled = target if isinstance(target, Join) else self._settled(target)
+            if settled is None:
+                assert isinstance(target, Fork), "only a fork may be open"
+                settled = self.join()
+                later.append((settled, target))
+            settled.edges.append((self.label, self.carried))
+            labels.append(settled.label)
+        self.do(f"br i1 {condition}, label %{labels[0]}, label %{labels[1]}")
+        for join, fork in later:
+            self.start(join)
+            self.go(fork)
+
+    def switch(self, number: str, cases: Mapping[int, Join], otherwise: Join) -> None:
+        """Ends the block: it goes on where a number says."""
+        for target in (*cases.values(), otherwise):
+            target.edges.append((self.label, self.carried))
+        ways = " ".join(f"i64 {content}, label %{target.label}" for content, target in cases.items())
+        self.do(f"switch i64 {number}, label %{otherwise.label} [ {ways} ]")
+
+    def _settled(self, fork: Fork) -> Join | None:
+        content = self.carried.get(fork.temp)
+        if content in ("true", "false"):
+            return fork.then if content == "true" else fork.otherwise
+        return None
+
+    def start(self, join: Join) -> None:
+        """Begins a basic block that some way leads to."""
+        edges = join.edges
+        if len(edges) == 1 and self.lines[-1] == f"  br label %{join.label}":
+            self.lines.pop()
+            self.label, self.carried = edges[0]
+            return
+        self.lines += [f"{join.label}:", join.phis]
+        self.label = join.label
+        first = edges[0][1]
+        if all(carried is first for _, carried in edges):
+            self.carried = first
+            return
+        keys = {key: None for _, carried in edges for key in carried}
+        merged: dict[Key, str | Phi] = {}
+        for key in keys:
+            items = [carried.get(key) for _, carried in edges]
+            if items[0] is not None and all(item == items[0] for item in items):
+                merged[key] = items[0]
+            else:
+                kind = self.kinds[key] if isinstance(key, int) else "i64"
+                merged[key] = Phi(join, key, kind)
+        self.carried = merged
+
+    def body(self) -> str:
+        """What was written."""
+        flat: list[str] = []
+        for line in self.lines:
+            if isinstance(line, str):
+                flat.append(line)
+            else:
+                flat += line
+        return "\n".join(flat)
+
+    def text(self, head: str) -> str:
+        """The function with this head."""
+        return f"{head}\nentry:\n{self.body()}\n}}"

@@ -1,0 +1,70 @@
+"""The slots of a lowered system arranged in 64-bit words, so that no slot lies across a border.
+
+A slot of up to 64 bits is inside one word. A wider one starts a word and has its words to itself. Offsets go on
+counting from bit 0 of the first word: a packed state is the sum of `word[i] << 64 * i`, little end first in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from hacheck.model.data import replace
+from hacheck.model.lowering.blocks import Lowered
+from hacheck.model.lowering.layout import Layout, Slot
+
+WORD_BITS = 64
+
+
+def arranged_in_words(lowered: Lowered) -> Lowered:
+    """The same system in words, as few as can be found, in the order of its layout as far as that costs none."""
+    slots = lowered.layout.slots
+    order = sorted((index for index, slot in enumerate(slots) if slot.width), key=lambda index: slots[index].offset)
+    narrow = [index for index in order if slots[index].width <= WORD_BITS]
+    wide = [index for index in order if slots[index].width > WORD_BITS]
+    packings = (
+        _first_fit(slots, narrow),
+        _first_fit(slots, sorted(narrow, key=lambda index: -slots[index].width)),
+    )
+    placed = list(slots)
+    words = 0
+    for word in min(packings, key=len):
+        offset = WORD_BITS * words
+        for index in word:
+            placed[index] = replace(slots[index], offset=offset)
+            offset += slots[index].width
+        words += 1
+    for index in wide:
+        placed[index] = replace(slots[index], offset=WORD_BITS * words)
+        words += -(-slots[index].width // WORD_BITS)
+    return replace(lowered, layout=Layout(tuple(placed), lowered.layout.places))
+
+
+def _first_fit(slots: Sequence[Slot], order: Iterable[int]) -> list[list[int]]:
+    """The slots of each word: each slot in the first that has room for it."""
+    words: list[list[int]] = []
+    room: list[int] = []
+    for index in order:
+        width = slots[index].width
+        place = next((place for place, left in enumerate(room) if left >= width), len(words))
+        if place == len(words):
+            words.append([])
+            room.append(WORD_BITS)
+        words[place].append(index)
+        room[place] -= width
+    return words
+
+
+def word_count(layout: Layout) -> int:
+    """The words of a state, one at least."""
+    return max((-(-(slot.offset + slot.width) // WORD_BITS) for slot in layout.slots if slot.width), default=1)
+
+
+def to_words(packed: int, count: int) -> Iterator[int]:
+    """The words of a packed state."""
+    for place in range(count):
+        yield packed >> WORD_BITS * place & (1 << WORD_BITS) - 1
+
+
+def from_words(words: Iterable[int]) -> int:
+    """The packed state of some words."""
+    return sum(word << WORD_BITS * place for place, word in enumerate(words))
