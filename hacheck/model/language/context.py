@@ -64,6 +64,8 @@ class Context:
     path: str
     rules: Rules
     constants: dict[str, ir.Constant] = field(default_factory=dict)
+    decisive: set[str] = field(default_factory=set)
+    """Settings that types, sizes, initial values, or which faults and steps there are have been made to depend on."""
     types: dict[str, ty.Type] = field(default_factory=dict)
     members: dict[str, list[ty.Enum]] = field(default_factory=dict)
     nodes: dict[str, ty.Node] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from hacheck.model import ir
 from hacheck.model import types as ty
+from hacheck.model.data import dataclass
 from hacheck.model.language import behaviour, clocks, faults, locks, messages, operations, points, properties, settings
 from hacheck.model.language import declarations as d
 from hacheck.model.language.context import Bound, Context, Scope
@@ -44,6 +45,48 @@ def elaborate(
     return made, tuple(context.diagnostics)
 
 
+class Examination:
+    """What is wrong with a file under one choice of settings after the other.
+
+    A choice that differs from an earlier, sound one in nothing that decides what is declared is sound too: what is
+    switched within conditions changes neither names nor types. Numbers always count, for their types are their values.
+    """
+
+    def __init__(self, file: d.File, declarations: tuple[d.Declaration, ...], at: Span) -> None:
+        self._file, self._declarations, self._at = file, declarations, at
+        self._sound: list[dict[str, ir.Constant]] = []
+
+    def mistakes(self, given: settings.Given) -> tuple[Diagnostic, ...]:
+        """Everything that is wrong under these settings. Cost: at most that of `elaborate`."""
+        pools: dict[str, int] = {}
+        trial = _Elaboration(self._file, self._declarations, given, self._at, pools)
+        context = trial.context
+        if trial.settle():
+            chosen = context.constants
+            if any(all(chosen[name] == value for name, value in known.items()) for known in self._sound):
+                return ()
+            trial.describe()
+        if context.diagnostics:
+            return tuple(context.diagnostics)
+        if pools:
+            found = elaborate(self._file, self._declarations, given, self._at)[1]
+            if found:
+                return found
+        numbers = {name for name, value in context.constants.items() if isinstance(value.type, ty.Range)}
+        self._sound.append({name: context.constants[name] for name in context.decisive | numbers})
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Described:
+    """What has been made of a file's declarations beside what the context holds."""
+
+    faults: tuple[str, ...]
+    properties: tuple[ir.Property, ...]
+    observations: tuple[ir.Observation, ...]
+    initial: tuple[ir.Statement, ...]
+
+
 class _Elaboration:
     """One pass over a file. `pools`: sizes of identity types that state none, filled with 1 where unknown."""
 
@@ -75,15 +118,23 @@ class _Elaboration:
             return None
 
     def run(self) -> tuple[ir.System | None, Context]:
+        described = self.describe() if self.settle() else None
+        return None if described is None else self._system(described), self.context
+
+    def settle(self) -> bool:
+        """Give every setting its value; whether nothing is wrong with them."""
         context = self.context
         self.attempt(lambda: settings.declare(context, list(self.of(d.Setting)), self.given, self.at))
-        if context.diagnostics:
-            return None, context
+        return not context.diagnostics
+
+    def describe(self) -> _Described | None:
+        """Treat every declaration, once the settings are known; `None` when something is wrong."""
+        context = self.context
         self._types()
         found = self.attempt(lambda: faults.survey(context, list(self.of(d.FaultDeclaration)))) or []
         self._variables(found)
         if context.diagnostics:
-            return None, context
+            return None
         lines = self._behaviour(found)
         self.each(d.Definition, self._sound)
         self.each(d.OperationDeclaration, self._is_served)
@@ -91,8 +142,8 @@ class _Elaboration:
         shown = tuple(self.each(d.ObserveDeclaration, lambda one: properties.observation(context, one)))
         initial = self.each(d.Initially, lambda one: statement_body(one.body, Scope(context)))
         if context.diagnostics:
-            return None, context
-        return self._system(lines, asked, shown, tuple(step for body in initial for step in body)), context
+            return None
+        return _Described(tuple(lines), asked, shown, tuple(step for body in initial for step in body))
 
     # ---- declaring ----
 
@@ -253,10 +304,7 @@ class _Elaboration:
 
     # ---- putting together ----
 
-    def _system(
-        self, lines: list[str], asked: tuple[ir.Property, ...], shown: tuple[ir.Observation, ...],
-        initial: tuple[ir.Statement, ...],
-    ) -> ir.System:  # fmt: skip
+    def _system(self, described: _Described) -> ir.System:
         context = self.context
         actions = tuple(finished(context, action) for action in context.actions)
         actions = tuple(action for action in actions if action.guard != ir.FALSE)
@@ -275,11 +323,11 @@ class _Elaboration:
             settings=tuple(values.items()),
             nodes=tuple(context.nodes.values()),
             variables=tuple(context.variables.values()),
-            initial=fold_body(initial),
+            initial=fold_body(described.initial),
             actions=actions,
-            properties=asked,
-            observations=shown,
+            properties=described.properties,
+            observations=described.observations,
             assumptions=assumed,
             bounds=tuple(context.bounds.items()),
-            faults=tuple(lines),
+            faults=described.faults,
         )

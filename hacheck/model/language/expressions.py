@@ -113,6 +113,8 @@ def name(written: t.Name, scope: Scope, expected: ty.Type | None) -> ir.Expressi
     if bound is not None:
         return bound.expression
     if word in context.constants:
+        if not scope.state:
+            context.decisive.add(word)
         return context.constants[word]
     if word in context.definitions:
         return context.rules.expand(context.definitions[word], (), written.span, scope)

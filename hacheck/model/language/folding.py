@@ -12,6 +12,7 @@ from hacheck.model.typing import extent, type_of
 
 WORK_MAX = 20_000
 """How many values bound variables may take together in a part that is evaluated beforehand."""
+_NOTHING: frozenset[str] = frozenset()
 
 
 def _work(node: Any) -> int:
@@ -42,30 +43,29 @@ def _fold(node: Any) -> tuple[Any, frozenset[str] | None]:
     """The folded node, and the locals it needs; `None` when it needs the state."""
     match node:
         case ir.Constant():
-            return node, frozenset()
+            return node, _NOTHING
         case ir.Local(name, _):
             return node, frozenset((name,))
         case ir.Variable() | ir.Fresh():
             return node, None
-    needs: list[frozenset[str] | None] = []
-
-    def change(part: Any) -> Any:
-        new, needed = _fold(part)
-        needs.append(needed)
-        return new
-
-    node = rebuild(node, change)
-    if isinstance(node, ir.Domain | ir.Target):
-        return node, _union(needs)
-    simpler = _simplify(node)
-    if simpler is not node:
-        return _fold(simpler)
-    needed = _union(needs)
-    if isinstance(node, ir.Quantified | ir.SetOf | ir.MapOf | ir.Extreme) and needed is not None:
+    held = parts(node)
+    folded = [_fold(part) for part in held]
+    if any(new is not old for (new, _), old in zip(folded, held, strict=True)):
+        new_parts = (new for new, _ in folded)
+        node = rebuild(node, lambda _: next(new_parts))
+    needed = _union([needs for _, needs in folded])
+    if isinstance(node, ir.Binary | ir.Unary | ir.Conditional):
+        simpler = _simplify(node)
+        if simpler is not node:
+            known = isinstance(simpler, ir.Constant)
+            return simpler, _NOTHING if known else next((needs for new, needs in folded if new is simpler), needed)
+    elif isinstance(node, ir.Domain | ir.Target):
+        return node, needed
+    elif isinstance(node, ir.Quantified | ir.SetOf | ir.MapOf | ir.Extreme) and needed is not None:
         needed -= {node.variable}
-    if isinstance(node, ir.Old):
-        needed = None
-    if needed == frozenset() and not isinstance(node, ir.Constant) and _work(node) <= WORK_MAX:
+    elif isinstance(node, ir.Old):
+        return node, None
+    if not needed and needed is not None and _work(node) <= WORK_MAX:
         try:
             return ir.Constant(evaluate(node, Scope({}, ())), type_of(node)), needed
         except (EvaluationFault, BoundReached):
@@ -74,12 +74,12 @@ def _fold(node: Any) -> tuple[Any, frozenset[str] | None]:
 
 
 def _union(needs: list[frozenset[str] | None]) -> frozenset[str] | None:
-    total: frozenset[str] = frozenset()
-    for needed in needs:
-        if needed is None:
-            return None
-        total |= needed
-    return total
+    if None in needs:
+        return None
+    found = [needed for needed in needs if needed]
+    if not found:
+        return _NOTHING
+    return found[0] if len(found) == 1 else frozenset().union(*found)
 
 
 def _simplify(node: Any) -> Any:

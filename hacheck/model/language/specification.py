@@ -11,7 +11,7 @@ from hacheck.model.data import dataclass, replace
 from hacheck.model.language import declarations as d
 from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
-from hacheck.model.language.elaborate import elaborate
+from hacheck.model.language.elaborate import Examination, elaborate
 from hacheck.model.language.parse import parse
 from hacheck.model.language.unused import unused
 
@@ -76,11 +76,8 @@ class Specification:
 
         Errors: as diagnostics, for unknown and ill-typed settings and for what they make of the spec.
         """
-        given: dict[str, str | t.Expression] = {}
-        for one in self.checks:
-            if one.name == check:
-                given.update({name.text: value for name, value in one.written.settings})
-        given.update(settings or {})
+        chosen = next((one for one in self.checks if one.name == check), None)
+        given = {**_given(chosen), **(settings or {})}
         return Instance(*elaborate(self.file, self.declarations, given, Span(self.path, 0, 0)))
 
     def place_of(self, item: ir.Action | ir.Property) -> str:
@@ -107,7 +104,7 @@ class Loaded:
 def load(text: str, path: str, read: Reader | None = None) -> Loaded:
     """Read a spec, its libraries, and try it under the settings of each of its checks.
 
-    `read` gives the text of libraries. Cost: one elaboration for each different choice of settings.
+    `read` gives the text of libraries. Cost: one elaboration for each choice of settings that declares other things.
     """
     file, found = parse(text, path)
     if file is None:
@@ -141,26 +138,32 @@ def _tried(specification: Specification, before: list[Diagnostic]) -> list[Diagn
     """What is wrong under the defaults and under each check's settings; after syntax errors only the types' errors."""
     found: list[Diagnostic] = []
     tried: set[object] = set()
+    examination = Examination(specification.file, specification.declarations, Span(specification.path, 0, 0))
     for check in (None, *specification.checks):
         key = frozenset(check.settings) if check else frozenset()
         if key in tried:
             continue
         tried.add(key)
-        made = specification.instantiate(check=check.name if check else None)
+        wrong = examination.mistakes(_given(check))
         within = () if check is None else ((check.written.name.span, "under the settings of this check"),)
-        found.extend(replace(one, labels=(*one.labels, *within)) for one in made.diagnostics if one not in found)
-        if made.diagnostics:
+        found.extend(replace(one, labels=(*one.labels, *within)) for one in wrong if one not in found)
+        if wrong:
             break
-        if made.system is not None and check is None:
-            found.extend(_unknown_properties(specification, made.system))
+        if check is None:
+            found.extend(_unknown_properties(specification))
     if before:
         # A declaration with a syntax error is missing, so what refers to it would be reported as unknown.
         return [one for one in found if one.code not in ("HA102", "HA103")]
     return found
 
 
-def _unknown_properties(specification: Specification, system: ir.System) -> list[Diagnostic]:
-    known = [one.name for one in system.properties]
+def _given(check: Check | None) -> dict[str, str | t.Expression]:
+    """The settings a check chooses, by name."""
+    return {} if check is None else {name.text: value for name, value in check.written.settings}
+
+
+def _unknown_properties(specification: Specification) -> list[Diagnostic]:
+    known = [one.name.text for one in specification.declarations if isinstance(one, d.PropertyDeclaration)]
     found = []
     for check in specification.checks:
         for name in (*check.written.only, *check.written.expect_violated):
