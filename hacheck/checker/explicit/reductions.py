@@ -1,0 +1,250 @@
+"""Which states need not be told apart, and what to say of it.
+
+Three things make states alike for what is asked: parts of the state that nothing asked depends on, names that are
+compared for equality only, and nodes that differ in nothing but their ids. Each keeps verdicts and the lengths of
+shortest runs; `docs/decisions/0007-reductions.md` has the reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+
+from hacheck.checker.explicit.questions import Questions
+from hacheck.model.data import dataclass
+from hacheck.model.ir import Property
+from hacheck.model.lowering.blocks import Block, Branch, Lowered, Stopped
+from hacheck.model.lowering.canonical import Exchange, exchange_in, slots_holding
+from hacheck.model.lowering.canonical_instances import maps_onto_itself
+from hacheck.model.lowering.depth import room_for_nesting
+from hacheck.model.lowering.layout import slots_of
+from hacheck.model.lowering.nodes import Node
+from hacheck.model.lowering.relevance import dropped_slots, relevant
+from hacheck.model.lowering.system import Condition, lower_condition
+from hacheck.model.runs import State
+from hacheck.model.symmetry import Symmetry, symmetries
+from hacheck.model.symmetry_stops import FAULT
+from hacheck.model.symmetry_types import Alike, Kind, exchange, renamed
+from hacheck.model.types import Identity
+
+# More members than these are left alone: where they cannot be told apart, all their orders are tried.
+_NODES_MAX = 8
+_LOOSE_MAX = 10
+_SET_BITS_MAX = 63
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A variable that is not needed, or the part of it that is not, and the bits it would take."""
+
+    variable: str
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unlike:
+    """A kind whose members are taken to differ, and why, in words."""
+
+    kind: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reductions:
+    """What is done to the states of a system. `alike`: members that are exchanged freely. `unlike`: why members of
+    other kinds are not. `exact`: the states that a state stands for are all reachable if it is, so they can be
+    counted."""
+
+    alike: tuple[Alike, ...] = ()
+    unlike: tuple[Unlike, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    exact: bool = True
+
+    @property
+    def permutes(self) -> bool:
+        """Whether states have to be replaced by representatives."""
+        return bool(self.alike)
+
+
+NONE = Reductions()
+
+
+def reduced(
+    lowered: Lowered, questions: Questions, initial: Sequence[State], symmetry: bool = True, relevance: bool = True
+) -> tuple[Lowered, Reductions]:
+    """The system without what is not needed, and which members are alike in it, for what is asked. `initial`: its
+    initial states. `symmetry`, `relevance`: whether to look for these at all. Cost: some passes over the lowered form
+    and the system's text."""
+    with room_for_nesting():
+        whole = lowered
+        if relevance:
+            lowered = relevant(lowered, _roots(lowered, questions), questions.lively)
+        found = NONE
+        if symmetry:
+            found = _symmetry(lowered, questions.asked, initial)
+    return lowered, Reductions(found.alike, found.unlike, _dropped(whole, lowered), found.exact)
+
+
+# ---- what is needed ----
+
+
+def _roots(lowered: Lowered, questions: Questions) -> Iterator[Node]:
+    """Every condition that will be asked of states and steps."""
+    yield from (item.wanted for item in questions.sought)
+    for asked in questions.asked:
+        for condition in _conditions(lowered, asked):
+            yield from (condition.value, condition.fault)
+
+
+def _conditions(lowered: Lowered, asked: Property) -> Iterator[Condition]:
+    for expression in (asked.goal, asked.premise):
+        if expression is not None:
+            yield lower_condition(lowered, expression, asked.kind == "step")
+
+
+def _dropped(before: Lowered, after: Lowered) -> tuple[Dropped, ...]:
+    gone = set(dropped_slots(before, after))
+    found = []
+    for variable, place in zip(before.system.variables, before.layout.places, strict=True):
+        bits = sum(before.layout.slots[slot].width for slot in slots_of(place) if slot in gone)
+        if bits:
+            found.append(Dropped(variable.name, bits))
+    return tuple(found)
+
+
+# ---- what is alike ----
+
+
+def _symmetry(lowered: Lowered, asked: Sequence[Property], initial: Sequence[State]) -> Reductions:
+    alike: list[Alike] = []
+    unlike: list[Unlike] = []
+    for found in symmetries(lowered.system, asked, _Known(lowered, asked)):
+        classes, reasons = _classes(lowered, found)
+        alike += (Alike(found.kind, members) for members in classes)
+        if reasons:
+            unlike.append(Unlike(found.kind.name, reasons))
+    pools = any(isinstance(one.kind, Identity) for one in alike)
+    exact = not pools and _closed(lowered, alike, initial)
+    return Reductions(tuple(alike), tuple(unlike), exact=exact)
+
+
+class _Known:
+    """What can end steps and evaluations, as lowering found it."""
+
+    def __init__(self, lowered: Lowered, asked: Sequence[Property]) -> None:
+        self.lowered = lowered
+        self.asked = {item.name: item for item in asked}
+        self.of_action = cache(self._of_action)
+        self.of_property = cache(self._of_property)
+
+    def _of_action(self, number: int) -> frozenset[str]:
+        instances = (instance for instance in self.lowered.instances if instance.action == number)
+        return frozenset(stop for instance in instances for stop in _stops(instance.block))
+
+    def _of_property(self, name: str) -> frozenset[str]:
+        conditions = _conditions(self.lowered, self.asked[name])
+        can_fail = any(condition.fault is not self.lowered.graph.zero for condition in conditions)
+        return frozenset({FAULT}) if can_fail else frozenset()
+
+
+def _stops(block: Block) -> Iterator[str]:
+    for statement in block:
+        if isinstance(statement, Stopped):
+            yield statement.text if statement.kind == "cut" else FAULT
+        elif isinstance(statement, Branch):
+            yield from _stops(statement.then)
+            yield from _stops(statement.otherwise)
+
+
+def _classes(lowered: Lowered, found: Symmetry) -> tuple[list[tuple[int, ...]], tuple[str, ...]]:
+    """The members that are alike after all, or why none are."""
+    kind = found.kind
+    classes = [split for members in found.classes for split in _split(lowered, kind, members)]
+    exchanges = [one for members in classes for one in _neighbours(lowered, kind, members)]
+    actions = {obstacle.action for obstacle in found.obstacles if obstacle.action is not None}
+    harmless = {action for action in actions if exchanges and maps_onto_itself(lowered, action, exchanges)}
+    reasons = [obstacle.text for obstacle in found.obstacles if obstacle.action not in harmless]
+    if not reasons and not classes:
+        reasons.append(f"each {kind.name} keeps something that no other {kind.name} has")
+    if not reasons:
+        reasons += _unhandy(lowered, kind, classes)
+    return ([], tuple(reasons)) if reasons else (classes, ())
+
+
+def _split(lowered: Lowered, kind: Kind, members: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """The members that can be exchanged on the layout. Identities can be all, or none are."""
+    classes: list[list[int]] = []
+    for member in members:
+        for others in classes:
+            if exchange_in(lowered.layout, kind, others[0], member) is not None:
+                others.append(member)
+                break
+        else:
+            classes.append([member])
+    if isinstance(kind, Identity) and len(classes) > 1:
+        return
+    yield from (tuple(others) for others in classes if len(others) > 1)
+
+
+def _neighbours(lowered: Lowered, kind: Kind, members: tuple[int, ...]) -> Iterator[Exchange]:
+    for first, second in pairwise(members):
+        taken = exchange_in(lowered.layout, kind, first, second)
+        assert taken is not None, f"{kind.name} {first} and {second} are alike"
+        yield taken
+
+
+def _unhandy(lowered: Lowered, kind: Kind, classes: Iterable[tuple[int, ...]]) -> Iterator[str]:
+    """Why it would cost too much to look for representatives."""
+    if isinstance(kind, Identity):
+        held = slots_holding(lowered.layout, kind)
+        if any(item.is_set and lowered.layout.slots[item.slot].width > _SET_BITS_MAX for item in held):
+            yield f"sets of {kind.name}s have more than {_SET_BITS_MAX} bits"
+        if kind.size > _LOOSE_MAX and any(item.loose for item in held):
+            yield f"sets or bags hold {kind.name}s, which are more than {_LOOSE_MAX}"
+    elif any(len(members) > _NODES_MAX for members in classes):
+        yield f"more than {_NODES_MAX} are alike"
+
+
+def _closed(lowered: Lowered, alike: Iterable[Alike], initial: Sequence[State]) -> bool:
+    """Whether the initial states are the same set after each exchange."""
+    states, types = set(initial), [variable.type for variable in lowered.system.variables]
+    for one in alike:
+        for first, second in pairwise(one.members):
+            new = exchange(first, second)
+            for state in initial:
+                pairs = zip(types, state, strict=True)
+                if tuple(renamed(one.kind, kind, value, new) for kind, value in pairs) not in states:
+                    return False
+    return True
+
+
+# ---- what is said ----
+
+
+def told(reductions: Reductions, states: int, stand_for: int | None = None) -> tuple[str, ...]:
+    """What was done, and what it saved, one phrase for each thing. `states`: distinct states found; `stand_for`: how
+    many of the system they stand for, where that was counted."""
+    phrases = []
+    nodes = [one for one in reductions.alike if not isinstance(one.kind, Identity)]
+    if nodes:
+        text = " and ".join(f"{one.kind.name} {_listed(one.members)} are alike" for one in nodes)
+        phrases.append(text if stand_for is None else f"{text}: {states:,} states stand for {stand_for:,}")
+    pools = [one.kind.name for one in reductions.alike if isinstance(one.kind, Identity)]
+    if pools:
+        phrases.append(f"states that differ in the names of {' and '.join(f'{name}s' for name in pools)} only are one")
+    if reductions.dropped:
+        bits = sum(item.bits for item in reductions.dropped)
+        names = ", ".join(item.variable for item in reductions.dropped)
+        phrases.append(f"not needed for what is asked: {names} ({bits} bit{'s' * (bits != 1)})")
+    return tuple(phrases)
+
+
+def _listed(members: tuple[int, ...]) -> str:
+    """`1..3` or `1, 3`."""
+    if members == tuple(range(members[0], members[-1] + 1)) and len(members) > 2:
+        return f"{members[0]}..{members[-1]}"
+    return " and ".join(map(str, members)) if len(members) == 2 else ", ".join(map(str, members))
+
+
+__all__ = ["NONE", "Dropped", "Reductions", "Unlike", "reduced", "told"]

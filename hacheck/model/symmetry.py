@@ -1,0 +1,158 @@
+"""Which nodes, and which identities, are alike: states that differ by exchanging them are alike too.
+
+A permutation of a kind's members acts on every value by its type, and so on states and on the arguments of actions.
+Members are *alike* when each such permutation of them maps the outcomes of every state onto the outcomes of the
+permuted state. Nearly every expression of the language has this property by itself. What lacks it is looked for here:
+a constant that names a member, a comparison of members by their order, and everything that takes members one after
+the other where their order can be told from the result.
+
+Identities are drawn fresh as the least one that nothing holds, which no permutation respects. But those that nothing
+holds are alike in a state whatever they are called, so the outcomes agree up to another permutation of what is not
+held: that is enough, for what is reached and for what runs there are, if no variable has something for an identity
+that is not held (a map with identities as keys) and no constant names one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import combinations
+
+from hacheck.model.data import dataclass
+from hacheck.model.ir import Action, Choose, Constant, ForEach, Let, Property, System
+from hacheck.model.rewrite import Tree, walk
+from hacheck.model.show import show
+from hacheck.model.symmetry_order import told_by_order
+from hacheck.model.symmetry_stops import Stops
+from hacheck.model.symmetry_types import Kind, exchange, has_places_for, mentions, parts_of, renamed
+from hacheck.model.types import Identity, Node, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why members of a kind may not be alike, as a sentence without its full stop. `action`: the action it was found
+    in, by index, where it was found in one."""
+
+    text: str
+    action: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Symmetry:
+    """What the text of a system says of one kind. Where there is no obstacle, the members within each of `classes`
+    (at least two each, in ascending order) are alike; the others are named by some constant."""
+
+    kind: Kind
+    classes: tuple[tuple[int, ...], ...]
+    obstacles: tuple[Obstacle, ...]
+
+
+def symmetries(system: System, asked: Sequence[Property], stops: Stops) -> tuple[Symmetry, ...]:
+    """For each kind of nodes and each pool of identities with several members, what is known of its symmetry where
+    these properties are asked. Cost: the size of the system's text for each kind."""
+    return tuple(_symmetry(system, asked, stops, kind) for kind in kinds_of(system))
+
+
+def kinds_of(system: System) -> tuple[Kind, ...]:
+    """The kinds of nodes and then the pools of identities that have several members and occur in the state."""
+    pools: dict[str, Identity] = {}
+    for variable in system.variables:
+        for part in parts_of(variable.type):
+            if isinstance(part, Identity):
+                pools.setdefault(part.name, part)
+    kinds: tuple[Kind, ...] = (*system.nodes, *pools.values())
+    return tuple(kind for kind in kinds if kind.size > 1)
+
+
+def _symmetry(system: System, asked: Sequence[Property], stops: Stops, kind: Kind) -> Symmetry:
+    if isinstance(kind, Node) and kind.ranked:
+        return Symmetry(kind, (), (Obstacle(f"{kind.name} is ranked"),))
+    places = list(_places(system, asked))
+    constants = [
+        (where, part)
+        for where, trees in places
+        for tree in trees
+        for part in walk(tree)
+        if isinstance(part, Constant) and mentions(kind, part.type)
+    ]
+    obstacles: dict[Obstacle, None] = {}
+    for number, action in enumerate(system.actions):
+        for text in told_by_order(kind, (action.guard, *action.body), partial(stops.of_action, number)):
+            obstacles[Obstacle(f"{action.name} {text}", number)] = None
+    for item in asked:
+        trees = tuple(part for part in (item.goal, item.premise) if part is not None)
+        for text in told_by_order(kind, trees, partial(stops.of_property, item.name)):
+            obstacles[Obstacle(f"{item.name} {text}")] = None
+        obstacles.update(dict.fromkeys(_unfair(system, item, kind)))
+    if isinstance(kind, Identity):
+        obstacles.update(dict.fromkeys(_named(kind, constants)))
+        obstacles.update(dict.fromkeys(_keys(system, kind)))
+        return Symmetry(kind, (tuple(range(1, kind.size + 1)),), tuple(obstacles))
+    classes = alike(kind, (part for _, part in constants))
+    if not classes:
+        obstacles.update(dict.fromkeys(_named(kind, constants)))
+    return Symmetry(kind, classes, tuple(obstacles))
+
+
+def _places(system: System, asked: Sequence[Property]) -> Iterator[tuple[str, tuple[Tree, ...]]]:
+    """Everything that runs or is asked, with its name."""
+    for action in system.actions:
+        yield action.name, (action.guard, *action.body)
+    for item in asked:
+        yield item.name, tuple(part for part in (item.goal, item.premise) if part is not None)
+
+
+def _unfair(system: System, item: Property, kind: Kind) -> Iterator[Obstacle]:
+    """Fairness is per actor, so a fair handler of members of the kind tells them apart."""
+    handlers = {fair.handler for fair in item.fairness}
+    for action in system.actions:
+        if action.handler in handlers and action.actor is not None and dict(action.parameters)[action.actor] == kind:
+            yield Obstacle(f"{item.name} asks that {action.handler} is fair to each {kind.name}")
+
+
+def _named(kind: Kind, constants: Iterable[tuple[str, Constant]]) -> Iterator[Obstacle]:
+    """The constants that not every permutation leaves as they are."""
+    for where, part in constants:
+        if any(not _unchanged(kind, part, pair) for pair in combinations(range(1, kind.size + 1), 2)):
+            yield Obstacle(f"{where} names one: {show(part.type, part.value)}")
+
+
+def _keys(system: System, kind: Identity) -> Iterator[Obstacle]:
+    """Maps with the kind's members as keys, in the state or in what a step keeps in its locals."""
+    for variable in system.variables:
+        if has_places_for(kind, variable.type):
+            yield Obstacle(f"{variable.name} has a place for each {kind.name}")
+    for number, action in enumerate(system.actions):
+        if any(has_places_for(kind, held) for held in _local_types(action)):
+            yield Obstacle(f"{action.name} has a place for each {kind.name}", number)
+
+
+def _local_types(action: Action) -> Iterator[Type]:
+    for _, kind in action.parameters:
+        yield kind
+    for part in (part for one in action.body for part in walk(one)):
+        match part:
+            case Let(_, kind, _):
+                yield kind
+            case Choose(_, domain) | ForEach(_, domain, _):
+                yield domain.type
+            case _:
+                pass
+
+
+def alike(kind: Kind, constants: Iterable[Constant]) -> tuple[tuple[int, ...], ...]:
+    """The classes of at least two members that no constant tells apart."""
+    named = list(constants)
+    classes: list[list[int]] = []
+    for member in range(1, kind.size + 1):
+        for members in classes:
+            if all(_unchanged(kind, part, (members[0], member)) for part in named):
+                members.append(member)
+                break
+        else:
+            classes.append([member])
+    return tuple(tuple(members) for members in classes if len(members) > 1)
+
+
+def _unchanged(kind: Kind, part: Constant, pair: tuple[int, int]) -> bool:
+    return bool(renamed(kind, part.type, part.value, exchange(*pair)) == part.value)
