@@ -11,32 +11,20 @@ either. No property is printed: Spin has less to do than hacheck.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from promela_steps import Option, options
 from promela_text import NotInPromela, Writer, hidden_declaration, names_of, slot_declaration
+from systems import system_of
 
 from hacheck.model.ir import System
-from hacheck.model.language import load
 from hacheck.model.lowering.blocks import Lowered
 from hacheck.model.lowering.depth import room_for_nesting
 from hacheck.model.lowering.layout import contents
 from hacheck.model.lowering.system import lower
 from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter, call
-
-
-def system_of(spec: Path, check: str | None = None, settings: dict[str, str] | None = None) -> System:
-    """The system that a check means, or the spec with these settings. Exits with what is wrong."""
-    loaded = load(spec.read_text(encoding="utf-8"), str(spec))
-    if loaded.specification is None:
-        sys.exit("\n".join(map(str, loaded.diagnostics)))
-    instance = loaded.specification.instantiate(settings, check)
-    if instance.system is None:
-        sys.exit("\n".join(map(str, instance.diagnostics)))
-    return instance.system
 
 
 def promela(system: System) -> str:

@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from promela import promela, system_of
+from promela import promela
 from promela_text import NotInPromela
 from spin import Verified, missing, verifier
+from systems import system_of
 
 from hacheck.checker.engine import Answer, Limits
 from hacheck.checker.explicit.portable.engine import PortableEngine

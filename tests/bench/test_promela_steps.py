@@ -7,8 +7,8 @@ from pathlib import Path
 
 import promela_steps
 import pytest
-from promela import system_of
 from promela_steps import Option, options
+from systems import system_of
 
 from hacheck.checker.explicit.portable.program import Wanted, generate, successors
 from hacheck.model.ir import Assign, Binary, Choose, Constant, Domain, If, Local, System, Target, Unary, Variable

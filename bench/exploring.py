@@ -1,0 +1,143 @@
+"""One exploration by hacheck in a process of its own, and what each phase of it cost.
+
+    python bench/exploring.py SPEC [--check NAME] [--set NAME=VALUE]... [--engine native] [--threads N]
+        [--property NAME]... [--kinds safety] [--reductions]
+
+Prints one JSON object. The other scripts of this folder start it, so that every exploration touches its memory for
+the first time, as a user's does. Reductions are off unless asked for: peers explore the same states.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any
+
+from measuring import Spent, spent
+from systems import system_of
+
+from hacheck.checker.engine import Answer, Engine, Limits
+from hacheck.checker.explicit import stopwatch
+from hacheck.model.ir import System
+
+_ON_RUNS = ("eventually", "leads_to")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What to explore: a spec's check or settings; `kinds`: which properties are asked ("all", "safety" or
+    "liveness")."""
+
+    spec: Path
+    check: str | None = None
+    settings: tuple[tuple[str, str], ...] = ()
+    kinds: str = "all"
+    engine: str = "native"
+    threads: int = 1
+    reductions: bool = False
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The command line that says the same."""
+        found = [str(self.spec), f"--kinds={self.kinds}", f"--engine={self.engine}", f"--threads={self.threads}"]
+        found += [f"--check={self.check}"] if self.check else []
+        found += [f"--set={name}={value}" for name, value in self.settings]
+        return (*found, "--reductions") if self.reductions else tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """What an exploration found and cost. `seconds`: of each phase, CPU or wall as asked for. `cost`: of the whole
+    process, from the start of Python to the verdict."""
+
+    states: int
+    steps: int
+    depth: int
+    stopped: str | None
+    bytes_per_state: float | None
+    reductions: tuple[str, ...]
+    seconds: dict[str, float]
+    cost: Spent
+
+    @property
+    def states_per_second(self) -> float:
+        """States for each second of the exploration proper."""
+        return self.states / self.seconds["exploring"]
+
+
+def explored(task: Task, cache: Path | None = None, wall: bool = False) -> Explored:
+    """Explores in a new process. `cache`: the folder of compiled code, by default a new one. `wall`: phases are told
+    in wall seconds."""
+    with TemporaryDirectory() as empty:
+        command = (sys.executable, str(Path(__file__).resolve()), *task.arguments, *(("--wall",) if wall else ()))
+        cost = spent(command, environment={"HACHECK_CACHE_DIR": str(cache or empty)})
+    told: dict[str, Any] = json.loads(cost.output.splitlines()[-1])
+    return Explored(**{**told, "reductions": tuple(told["reductions"])}, cost=cost)
+
+
+def engine_of(task: Task) -> Engine:
+    """The engine of a task."""
+    if task.engine == "portable":
+        from hacheck.checker.explicit.portable.engine import PortableEngine
+
+        return PortableEngine()
+    from hacheck.checker.explicit.native.engine import NativeEngine
+
+    return NativeEngine(threads=task.threads, reductions=task.reductions)
+
+
+def asked(system: System, kinds: str) -> tuple[str, ...]:
+    """The names of the properties of these kinds."""
+    found = tuple(
+        item.name for item in system.properties if kinds == "all" or (item.kind in _ON_RUNS) == (kinds == "liveness")
+    )
+    if not found:
+        sys.exit(f"{system.name} has no properties of the kind asked for: {kinds}")
+    return found
+
+
+def answered(task: Task, wall: bool) -> Answer:
+    """The engine's answer, its phases told in CPU seconds of this process unless `wall`."""
+    system = system_of(task.spec, task.check, dict(task.settings))
+    if not wall:
+        vars(stopwatch)["time"] = SimpleNamespace(perf_counter=time.process_time)
+    return engine_of(task).check(system, asked(system, task.kinds), Limits(), lambda _: True)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Explores and prints."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("spec", type=Path)
+    parser.add_argument("--check")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--kinds", choices=("all", "safety", "liveness"), default="all")
+    parser.add_argument("--engine", choices=("native", "portable"), default="native")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--reductions", action="store_true")
+    parser.add_argument("--wall", action="store_true")
+    given = parser.parse_args(arguments)
+    settings = tuple(tuple(item.split("=", 1)) for item in given.set)
+    task = Task(given.spec, given.check, settings, given.kinds, given.engine, given.threads, given.reductions)
+    answer = answered(task, given.wall)
+    coverage = answer.coverage
+    told = {
+        "states": coverage.states,
+        "steps": coverage.transitions,
+        "depth": coverage.depth,
+        "stopped": coverage.stopped,
+        "bytes_per_state": coverage.bytes_per_state,
+        "reductions": answer.reductions,
+        "seconds": dict(answer.phases),
+    }
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()

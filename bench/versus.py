@@ -1,0 +1,109 @@
+"""Spin and hacheck on one state graph, in turn, as rows of a table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from exploring import Explored, Task, explored
+from measuring import in_turn, middle
+from promela import promela
+from spin import PLAIN, TUNED, Verified, missing, slots_for, verifier
+from systems import system_of
+
+HEAD = f"{'':34}{'states':>12} {'steps':>13} {'CPU s':>7} {'states/s':>11} {'ratio':>6} {'B/state':>8} {'verdict s':>9}"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One run: CPU seconds of exploring, the most memory the process held for each state, and CPU seconds from the
+    text to the verdict with nothing kept from before."""
+
+    name: str
+    states: int
+    steps: int
+    seconds: float
+    bytes_per_state: float
+    verdict_seconds: float
+
+    def text(self, own: Row) -> str:
+        """The row; the ratio is how many times as many states a second hacheck's `own` run explores."""
+        speed = self.states / self.seconds
+        ratio = own.states / own.seconds / speed
+        return (
+            f"{self.name:34}{self.states:>12,} {self.steps:>13,} {self.seconds:>7.2f} {speed:>11,.0f}"
+            f" {ratio:>6.1f} {self.bytes_per_state:>8.1f} {self.verdict_seconds:>9.2f}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A way to explore, run as often as wanted."""
+
+    name: str
+    run: Callable[[], Row]
+
+
+def spin_row(name: str, model: str, folder: Path, flags: tuple[str, ...], slots: int) -> Rival:
+    """Spin with these flags, compiled once; Spin's start counts as a step, which is taken off."""
+    made = verifier(model, folder, flags)
+
+    def run() -> Row:
+        found: Verified = made.run(slots)
+        seconds = found.cost.cpu_seconds
+        return Row(name, found.states, found.steps - 1, seconds, found.bytes_per_state, made.made + seconds)
+
+    return Rival(name, run)
+
+
+def hacheck_row(name: str, task: Task) -> Rival:
+    """hacheck with nothing compiled before."""
+
+    def run() -> Row:
+        found: Explored = explored(task)
+        if found.stopped is not None:
+            raise RuntimeError(f"{task.spec} was not explored completely: {found.stopped}")
+        memory = found.cost.memory_bytes / found.states
+        return Row(name, found.states, found.steps, found.seconds["exploring"], memory, found.cost.cpu_seconds)
+
+    return Rival(name, run)
+
+
+def rivals(task: Task, states: int, by_hand: str | None, folder: Path) -> list[Rival]:
+    """hacheck first, then Spin where it is installed: on a model written by hand if there is one, on the model that
+    is printed from the same lowered form, and on that with Spin's best settings for this many states."""
+    found = [hacheck_row(f"hacheck, {task.engine} engine", task)]
+    if missing() is not None:
+        return found
+    printed = promela(system_of(task.spec, task.check, dict(task.settings)))
+    if by_hand is not None:
+        found.append(spin_row("Spin, by hand", by_hand, folder / "hand", PLAIN, 24))
+    found.append(spin_row("Spin, printed", printed, folder / "plain", PLAIN, 24))
+    found.append(spin_row("Spin, printed, best flags", printed, folder / "tuned", TUNED, slots_for(states)))
+    return found
+
+
+def compare(title: str, task: Task, by_hand: str | None = None, runs: int = 3) -> None:
+    """Prints the middle one of some runs of each, run in turn. Raises `RuntimeError` if two of them do not find the
+    same states and steps."""
+    print(title, flush=True)
+    with TemporaryDirectory() as folder:
+        first = explored(task)
+        contest = rivals(task, first.states, by_hand, Path(folder))
+        results = in_turn([rival.run for rival in contest], runs)
+    rows = [middle(found, lambda row: row.seconds) for found in results]
+    for row in rows:
+        print("  " + row.text(rows[0]), flush=True)
+    counts = {(row.states, row.steps) for row in rows}
+    if len(counts) > 1:
+        raise RuntimeError(f"the states or steps differ: {counts}")
+
+
+def told_missing() -> None:
+    """Says so where there is no peer."""
+    reason = missing()
+    if reason is not None:
+        print(f"NO PEER: {reason}; on Debian: apt-get install spin gcc. Only hacheck is measured.", file=sys.stderr)
