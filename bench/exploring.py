@@ -42,6 +42,7 @@ class Task:
     engine: str = "native"
     threads: int = 1
     reductions: bool = False
+    limits: Limits = Limits()
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -49,6 +50,8 @@ class Task:
         found = [str(self.spec), f"--kinds={self.kinds}", f"--engine={self.engine}", f"--threads={self.threads}"]
         found += [f"--check={self.check}"] if self.check else []
         found += [f"--set={name}={value}" for name, value in self.settings]
+        limits = {"--seconds": self.limits.wall_seconds_max, "--bytes": self.limits.memory_bytes_max}
+        found += [f"{name}={value}" for name, value in limits.items() if value is not None]
         return (*found, "--reductions") if self.reductions else tuple(found)
 
 
@@ -108,7 +111,7 @@ def answered(task: Task, wall: bool) -> Answer:
     system = system_of(task.spec, task.check, dict(task.settings))
     if not wall:
         vars(stopwatch)["time"] = SimpleNamespace(perf_counter=time.process_time)
-    return engine_of(task).check(system, asked(system, task.kinds), Limits(), lambda _: True)
+    return engine_of(task).check(system, asked(system, task.kinds), task.limits, lambda _: True)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -121,10 +124,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--engine", choices=("native", "portable"), default="native")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--reductions", action="store_true")
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--bytes", type=int)
     parser.add_argument("--wall", action="store_true")
     given = parser.parse_args(arguments)
-    settings = tuple(tuple(item.split("=", 1)) for item in given.set)
-    task = Task(given.spec, given.check, settings, given.kinds, given.engine, given.threads, given.reductions)
+    task = Task(
+        given.spec,
+        given.check,
+        tuple(tuple(item.split("=", 1)) for item in given.set),
+        given.kinds,
+        given.engine,
+        given.threads,
+        given.reductions,
+        Limits(wall_seconds_max=given.seconds, memory_bytes_max=given.bytes),
+    )
     answer = answered(task, given.wall)
     coverage = answer.coverage
     told = {

@@ -1,0 +1,84 @@
+"""What it costs to make a system's machine code, and that it grows with the number of action instances.
+
+    python bench/compiling.py
+
+CPU seconds of lowering, of printing LLVM IR and of LLVM itself: for the checks of IceStorm, and for QuorumElection with
+3 to 7 replicas, its properties asked as when verifying. Three runs of each in turn, the middle ones printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import dataclass
+from functools import partial
+
+from icestorm import SPEC as ICESTORM
+from measuring import in_turn, machine, middle
+from native import SPEC as QUORUM_ELECTION
+from systems import system_of
+
+from hacheck.checker.explicit.native.building import GENERATED_LEVELS
+from hacheck.checker.explicit.native.compiler import compile_object, is_available
+from hacheck.checker.explicit.native.functions import emit
+from hacheck.checker.explicit.questions import pose
+from hacheck.model.ir import System
+from hacheck.model.lowering.system import lower
+from hacheck.model.semantics import Interpreter
+
+CHECKS = ("default", "full_disk", "split_calls", "wide_three_faults")
+REPLICAS = (3, 4, 5, 6, 7)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """CPU seconds of each part, for a number of action instances."""
+
+    instances: int
+    lowering: float
+    printing: float
+    compiling: float
+
+    @property
+    def seconds(self) -> float:
+        """All of it."""
+        return self.lowering + self.printing + self.compiling
+
+
+def made(system: System) -> Made:
+    """Makes the code of a system once."""
+    initial = Interpreter(system).initial_states()
+    start = time.process_time()
+    lowered = lower(system, initial, copies_max=1)
+    questions = pose(lowered, ())
+    after_lowering = time.process_time()
+    text = emit(lowered, questions.sought, questions.lively).ir
+    after_printing = time.process_time()
+    compile_object(text, GENERATED_LEVELS)
+    end = time.process_time()
+    return Made(len(lowered.instances), after_lowering - start, after_printing - after_lowering, end - after_printing)
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=3)
+    given = parser.parse_args()
+    assert is_available(), is_available().reason
+    print(machine())
+    print(f"{'':28} {'instances':>9} {'lower':>7} {'print':>7} {'LLVM':>7} {'all s':>7} {'ms/instance':>11}")
+    systems = {f"icestorm {check}": system_of(ICESTORM, check) for check in CHECKS}
+    for count in REPLICAS:
+        settings = {"replicas": str(count)}
+        systems[f"QuorumElection {count} 2 1"] = system_of(QUORUM_ELECTION, settings=settings)
+    results = in_turn([partial(made, system) for system in systems.values()], given.runs)
+    for name, found in zip(systems, results, strict=True):
+        cost = middle(found, lambda run: run.seconds)
+        print(
+            f"{name:28} {cost.instances:>9} {cost.lowering:>7.3f} {cost.printing:>7.3f} {cost.compiling:>7.3f}"
+            f" {cost.seconds:>7.3f} {1_000 * cost.seconds / cost.instances:>11.2f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
