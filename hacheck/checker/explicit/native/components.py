@@ -12,13 +12,7 @@ that are enabled in some.
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.native.kernel_language import (
-    load32,
-    load64,
-    prefetch,
-    store32,
-    store64,
-)
+from hacheck.checker.explicit.native.kernel_language import load32, load64, prefetch, store32, store64
 from hacheck.checker.explicit.native.liveness_fields import (
     AGAIN,
     AGAIN_COUNT,

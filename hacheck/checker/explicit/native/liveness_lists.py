@@ -58,14 +58,15 @@ STOP = 1 << 31
     TAGS,
     NOTES,
     SOURCES,  # 32-bit vertices whose lists are being made
-    STARTS,  # where in SORTED the successors of each source begin, 32 bits; and their end
-    SORTED,  # the numbers of successors by source, 32 bits
-    MADE,  # the address of the list of each vertex of the batch
-    PLACES,  # for each successor its vertex, 64 bits
+    ABLE,  # for each source MASKS words: the constraints that are enabled there
+    HEADS,  # for each source, 32 bits: what its list begins with
+    FILLED,  # for each source, 32 bits: how many steps are in its list
+    MADE,  # for each source the address of its list
+    LISTED,  # for each vertex of a batch the address of its list
+    PLACES,  # for each successor its vertex and 1, or 0 if it is not listed; 64 bits
     HASHES,  # of those that wait
     WAITING,  # 32 bits each: which successors they are
-    FOUND,  # 64 bits each: their vertices
-    BY,  # constraints of a list that is being made
+    FOUND,  # 64 bits each: their vertices, and 1
     RECENT,  # states looked up lately, each with its vertex and 1, or 0
     CLAIMED,  # 32-bit vertices reached in a batch
     SPARE,  # where lists are made that find no room: LIST_UNITS for each vertex of a batch
@@ -78,7 +79,7 @@ STOP = 1 << 31
     CUT_SEEN,  # whether a bound cut a step of a vertex that was reached
     LOST,  # whether a successor is missing among the states, which is our mistake
     WORKER_WORDS,
-) = range(25)
+) = range(26)
 """Fields of `worker`, the array of 64-bit words that each thread has for its own: addresses, where nothing else is
 said."""
 
@@ -171,18 +172,6 @@ def find_waiting(ground: int, worker: int, waiting: int) -> None:
         i += 1
 
 
-def find_vertices(ground: int, worker: int, k: int) -> None:
-    """Writes the vertex of each of `k` successors, and 1, to PLACES."""
-    find_waiting(ground, worker, find_recent(ground, worker, k))
-    places = load64(worker, PLACES)
-    i = 0
-    while i < k:
-        place = load64(places, i)
-        if place & WAITS:
-            store64(places, i, load64(load64(worker, FOUND), place ^ WAITS))
-        i += 1
-
-
 # ---- lists ---------------------------------------------------------------------------------------------------------
 
 
@@ -199,99 +188,105 @@ def taken_by(list_: int, count: int, step: int) -> int:
 
 
 def successors_of(ground: int, worker: int, n: int) -> int:
-    """Lists the successors of the first `n` states of BUFFER, finds their vertices and sorts them. Returns how many
-    they are."""
+    """Lists the successors of the first `n` states of BUFFER and looks them up. Returns how many they are."""
     out = load64(worker, OUT)
     tags = load64(worker, TAGS)
     k = call(load64(ground, EXPAND), load64(worker, BUFFER), n, out, tags, load64(worker, NOTES))
     if load64(ground, CANONICAL):
         call(load64(ground, CANONICAL), out, k)
-    find_vertices(ground, worker, k)
-    sort_by_source(worker, n, k)
+    find_waiting(ground, worker, find_recent(ground, worker, k))
     return k
 
 
-def sort_by_source(worker: int, n: int, k: int) -> None:
-    """Writes the numbers of `k` successors of `n` states to SORTED, those of one state together and in their order."""
+def choose_steps(ground: int, worker: int, n: int, k: int) -> None:
+    """Finds out which of `k` successors of `n` sources are to be listed, and what else is known of the sources."""
     tags = load64(worker, TAGS)
-    starts = load64(worker, STARTS)
-    source = 0
-    while source <= n:
-        store32(starts, source, 0)
-        source += 1
+    places = load64(worker, PLACES)
+    heads = load64(worker, HEADS)
+    able = load64(worker, ABLE)
+    sources = load64(worker, SOURCES)
+    found = load64(worker, FOUND)
+    flags = load64(ground, FLAGS)
+    taken = load64(ground, TAKEN_BY)
+    i = 0
+    while i < n:
+        store32(heads, i, 0)
+        for w in range(MASKS):
+            store64(able, i * MASKS + w, 0)
+        i += 1
     j = 0
     while j < k:
-        source = load64(tags, j) >> 32
-        store32(starts, source, load32(starts, source) + 1)
-        j += 1
-    end = 0
-    source = 0
-    while source <= n:
-        end += load32(starts, source)
-        store32(starts, source, end)
-        source += 1
-    while j:  # from behind: each start goes down from the end of its successors to where they begin
-        j -= 1
-        source = load64(tags, j) >> 32
-        place = load32(starts, source) - 1
-        store32(starts, source, place)
-        store32(load64(worker, SORTED), place, j)
-
-
-def write_list(ground: int, worker: int, source: int, list_: int) -> None:
-    """Writes the list of a vertex of SOURCES."""
-    vertex = load32(load64(worker, SOURCES), source)
-    tags = load64(worker, TAGS)
-    by = load64(worker, BY)
-    enabled = load64(ground, ENABLED) + vertex * (MASKS * 8)
-    for w in range(MASKS):
-        store64(enabled, w, 0)
-    head = 0
-    count = 0
-    at = load32(load64(worker, STARTS), source)
-    end = load32(load64(worker, STARTS), source + 1)
-    while at < end:
-        j = load32(load64(worker, SORTED), at)
         tag = load64(tags, j)
-        constraint = load16(load64(ground, TAKEN_BY), tag & (STOP - 1))
-        for w in range(MASKS):
-            store64(enabled, w, load64(enabled, w) | bit_in(w, constraint))
+        source = tag >> 32
+        constraint = load16(taken, tag & (STOP - 1))
+        if constraint:
+            word = source * MASKS + ((constraint - 1) >> 6)
+            store64(able, word, load64(able, word) | 1 << ((constraint - 1) & 63))
         if tag & STOP:
-            head = HEAD_CUT
+            store64(places, j, 0)
+            store32(heads, source, load32(heads, source) | HEAD_CUT)
         else:
-            target = load64(load64(worker, PLACES), j) - 1
-            if (constraint or target != vertex) and load8(load64(ground, FLAGS), target) & IN_DOUBT:
-                store32(list_, 1 + count, target)
-                if BY_BYTES == 1:
-                    store8(by, count, constraint)
-                else:
-                    store16(by, count, constraint)
-                count += 1
-        at += 1
-    store32(list_, 0, count | head)
+            place = load64(places, j)
+            if place & WAITS:
+                place = load64(found, place ^ WAITS)
+            listed = 0
+            if (constraint or place - 1 != load32(sources, source)) and load8(flags, place - 1) & IN_DOUBT:
+                listed = place
+                store32(heads, source, load32(heads, source) + 1)
+            store64(places, j, listed)
+        j += 1
+
+
+def write_lists(ground: int, worker: int, n: int, k: int) -> None:
+    """Writes the lists of `n` sources to where MADE says, from the successors that were chosen."""
+    tags = load64(worker, TAGS)
+    places = load64(worker, PLACES)
+    heads = load64(worker, HEADS)
+    filled = load64(worker, FILLED)
+    made = load64(worker, MADE)
+    taken = load64(ground, TAKEN_BY)
     i = 0
-    while i < (count * BY_BYTES + 3) // 4:
-        store32(list_, 1 + count + i, load32(by, i))
+    while i < n:
+        store32(filled, i, 0)
+        store32(load64(made, i), 0, load32(heads, i))
+        enabled = load64(ground, ENABLED) + load32(load64(worker, SOURCES), i) * (MASKS * 8)
+        for w in range(MASKS):
+            store64(enabled, w, load64(load64(worker, ABLE), i * MASKS + w))
         i += 1
+    j = 0
+    while j < k:
+        place = load64(places, j)
+        if place:
+            tag = load64(tags, j)
+            source = tag >> 32
+            step = load32(filled, source)
+            list_ = load64(made, source)
+            store32(list_, 1 + step, place - 1)
+            by = list_ + 4 + (load32(heads, source) & (HEAD_CUT - 1)) * 4
+            if BY_BYTES == 1:
+                store8(by, step, load16(taken, tag & (STOP - 1)))
+            else:
+                store16(by, step, load16(taken, tag & (STOP - 1)))
+            store32(filled, source, step + 1)
+        j += 1
 
 
-def room_for_list(ground: int, worker: int) -> int:
-    """The unit of LISTS at which the next list can be written, or 0."""
-    following = load64(worker, NEXT)
-    if following + load64(worker, LIST_UNITS) > load64(worker, END):
-        chunk = load64(ground, LISTS_CHUNK)
-        following = fetch_add64(ground, LISTS_NEXT, chunk)
-        if following + chunk > load64(ground, LISTS_END):
-            return 0
-        store64(worker, NEXT, following)
-        store64(worker, END, following + chunk)
-    return following
-
-
-def list_units(list_: int) -> int:
-    """The 32-bit units of a list."""
-    count = load32(list_, 0) & (HEAD_CUT - 1)
+def list_units(count: int) -> int:
+    """The 32-bit units of a list of so many steps."""
     return 1 + count + (count * BY_BYTES + 3) // 4
+
+
+def room_for_list(ground: int, worker: int, units: int) -> int:
+    """The unit of LISTS from which on there is room for a list, or 0."""
+    start = load64(worker, NEXT)
+    if start + units > load64(worker, END):
+        chunk = load64(ground, LISTS_CHUNK)
+        start = fetch_add64(ground, LISTS_NEXT, chunk)
+        if start + chunk > load64(ground, LISTS_END):
+            return 0
+        store64(worker, END, start + chunk)
+    store64(worker, NEXT, start + units)
+    return start
 
 
 def made_again(ground: int, vertex: int) -> int:
@@ -303,8 +298,10 @@ def made_again(ground: int, vertex: int) -> int:
         store32(load64(worker, CACHE_KEYS), slot, vertex + 1)
         store32(load64(worker, SOURCES), 0, vertex)
         copy(load64(worker, BUFFER), state_of(ground, vertex))
-        successors_of(ground, worker, 1)
-        write_list(ground, worker, 0, list_)
+        store64(load64(worker, MADE), 0, list_)
+        k = successors_of(ground, worker, 1)
+        choose_steps(ground, worker, 1, k)
+        write_lists(ground, worker, 1, k)
     return list_
 
 

@@ -42,16 +42,18 @@ from hacheck.checker.explicit.native.liveness_lists import (
     BUFFER,
     CLAIMED,
     CUT_SEEN,
+    HEADS,
     LIST_UNITS,
+    LISTED,
     MADE,
-    NEXT,
     SOURCES,
     SPARE,
+    choose_steps,
     list_units,
     room_for_list,
     state_of,
     successors_of,
-    write_list,
+    write_lists,
 )
 
 
@@ -103,12 +105,15 @@ def gather(ground: int, worker: int, first: int, n: int) -> int:
     while i < n:
         vertex = load32(order, i)
         start = load64_relaxed(records, vertex) >> 32
-        store64(load64(worker, MADE), i, load64(ground, LISTS) + start * 4)
-        if start == 0:
-            store64(load64(worker, MADE), i, 0)
+        list_ = 0
+        if start:
+            list_ = load64(ground, LISTS) + start * 4
+            prefetch(list_, 0)
+        else:
             store32(sources, missing, vertex)
             prefetch(state_of(ground, vertex), 0)
             missing += 1
+        store64(load64(worker, LISTED), i, list_)
         i += 1
     i = 0
     while i < missing:
@@ -117,27 +122,24 @@ def gather(ground: int, worker: int, first: int, n: int) -> int:
     return missing
 
 
-def make_lists(ground: int, worker: int, n: int, missing: int) -> None:
-    """Makes the lists of a batch that are missing."""
-    successors_of(ground, worker, missing)
+def make_lists(ground: int, worker: int, missing: int) -> None:
+    """Makes the lists of the sources, stored as far as there is room."""
+    k = successors_of(ground, worker, missing)
+    choose_steps(ground, worker, missing, k)
     records = load64(ground, RECORDS)
-    source = 0
     i = 0
-    while i < n:
-        if load64(load64(worker, MADE), i) == 0:
-            start = room_for_list(ground, worker)
-            list_ = load64(worker, SPARE) + source * load64(worker, LIST_UNITS) * 4
-            if start:
-                list_ = load64(ground, LISTS) + start * 4
-            write_list(ground, worker, source, list_)
-            store64(load64(worker, MADE), i, list_)
-            if start:
-                vertex = load32(load64(worker, SOURCES), source)
-                number = load64_relaxed(records, vertex) & LOW
-                store64_relaxed(records, vertex, start << 32 | number)
-                store64(worker, NEXT, start + list_units(list_))
-            source += 1
+    while i < missing:
+        count = load32(load64(worker, HEADS), i) & (HEAD_CUT - 1)
+        start = room_for_list(ground, worker, list_units(count))
+        list_ = load64(worker, SPARE) + i * load64(worker, LIST_UNITS) * 4
+        if start:
+            list_ = load64(ground, LISTS) + start * 4
+            vertex = load32(load64(worker, SOURCES), i)
+            number = load64_relaxed(records, vertex) & LOW
+            store64_relaxed(records, vertex, start << 32 | number)
+        store64(load64(worker, MADE), i, list_)
         i += 1
+    write_lists(ground, worker, missing, k)
 
 
 def claim(ground: int, worker: int, list_: int, claimed: int) -> int:
@@ -175,11 +177,16 @@ def reach(ground: int, worker: int, batches: int) -> int:
         n = end - first if end - first < BATCH else BATCH
         missing = gather(ground, worker, first, n)
         if missing:
-            make_lists(ground, worker, n, missing)
+            make_lists(ground, worker, missing)
         claimed = 0
+        source = 0
         i = 0
         while i < n:
-            claimed = claim(ground, worker, load64(load64(worker, MADE), i), claimed)
+            list_ = load64(load64(worker, LISTED), i)
+            if list_ == 0:
+                list_ = load64(load64(worker, MADE), source)
+                source += 1
+            claimed = claim(ground, worker, list_, claimed)
             i += 1
         at = fetch_add64(ground, ORDER_COUNT, claimed)
         i = 0
