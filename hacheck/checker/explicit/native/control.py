@@ -13,12 +13,14 @@ TABLE = 32  # address of the visited set
 SHIFT = 33  # 64 less the logarithm of its slots: a hash shifted by it is a place
 ROOM = 34  # slots that may be taken before the table has to grow
 SLICE_END = 35  # blocks from here on are for a later call
-STATES_STOP = 36  # states at which to return
+STATES_STOP = 36  # states of which no more are to be found; exact if one thread works
 LOG = 37  # address of state 0
 BLOCK = 38  # states in a block
 EXPAND = 39  # addresses of the generated functions
 CANONICAL = 40  # 0 where there is none
 INSPECT = 41
+ENTRIES = 42  # on the way back: address of entry 0
+FAULTY = 43  # on the way back: for each instance, whether its action is a fault, in a byte
 PARTS = 48  # for each range of the level: its first block, its first state, its end; the last one has no first block
 
 PART_BLOCK, PART_FIRST, PART_END, PART_WORDS = 0, 1, 2, 3
@@ -34,11 +36,12 @@ HASHES = 5  # of those that wait
 BY = 6  # their instances
 FILTER = 7  # states seen lately
 NOTES = 8
+BEST = 9  # on the way back: for each state of a block the best step
 
 THREAD_WORDS = 16
 
 # ---- what a kernel says when it returns -----------------------------------------------------------------------------
 
-SLICE_DONE = 0  # every block of the slice is taken, or as many states found as were asked for
+SLICE_DONE = 0  # every block of the slice is taken, or there are `STATES_STOP` states
 TABLE_FULL = 1
 LOG_FULL = 2

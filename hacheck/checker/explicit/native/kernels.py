@@ -239,8 +239,9 @@ def sift(thread: int, shared: int, k: int) -> int:
     return kept
 
 
-def insert(thread: int, shared: int, k: int) -> int:
-    """Looks up the `k` successors that wait, and appends to this thread's log those that are new. Returns how many."""
+def insert(thread: int, shared: int, k: int, most: int) -> int:
+    """Looks up the `k` successors that wait, and appends to this thread's log those that are new, `most` at most.
+    Returns how many."""
     out = load64(thread, OUT)
     hashes = load64(thread, HASHES)
     by = load64(thread, BY)
@@ -259,7 +260,7 @@ def insert(thread: int, shared: int, k: int) -> int:
             i += 1
     found = first
     i = 0
-    while i < k:
+    while i < k and found - first < most:
         h = load64(hashes, i)
         state = out + i * (W * 8)
         place = h >> shift
@@ -280,13 +281,23 @@ def insert(thread: int, shared: int, k: int) -> int:
     return found - first
 
 
+def open_recent(thread: int) -> None:
+    """Makes ready the states seen lately of a thread, whose memory is all zeros: as it is, the entry of state 0 says
+    that it was seen."""
+    state = load64(thread, OUT)
+    entry = hash_of(state) & FILTER_MASK
+    while hash_of(state) & FILTER_MASK == entry:
+        store64(state, 0, load64(state, 0) + 1)
+    copy(load64(thread, FILTER) + entry * (W * 8), state)
+
+
 def begin(thread: int, shared: int, n: int) -> int:
     """Takes `n` states that stand where successors of a block do for the initial ones, if there is room for them all.
     Their `TAGS` are the number of instances each. Returns how many are new."""
     canonical = load64(shared, CANONICAL)
     if canonical:
         call(canonical, load64(thread, OUT), n)
-    new = insert(thread, shared, sift(thread, shared, n))
+    new = insert(thread, shared, sift(thread, shared, n), NOWHERE)
     fetch_add64(shared, USED, new)
     call_inspect(thread, shared, new)
     return new
@@ -330,16 +341,17 @@ def explore(thread: int, shared: int) -> int:
         if load64(thread, NEXT) + k > load64(thread, END):
             fetch_add64(shared, USED, 0 - k)
             return LOG_FULL
-        new = insert(thread, shared, k)
-        used = fetch_add64(shared, USED, new - k)
+        new = insert(thread, shared, k, load64(shared, STATES_STOP) - used)
+        used = fetch_add64(shared, USED, new - k) + new - k
         store64(thread, PENDING, 0)
         call_inspect(thread, shared, new)
-        if used + new - k >= load64(shared, STATES_STOP):
+        if used >= load64(shared, STATES_STOP):
             return SLICE_DONE
 
 
 CORE = (mixed, folded, hash_of, same, copy, mark_of, slot_for, stands_for)
 """What other kernels build on."""
 
-KERNELS = (*CORE, rehash, enter, locate, part_of, sift, insert, begin, call_inspect, explore)
-EXPORTED = ("rehash", "enter", "locate", "begin", "explore")
+KERNELS = (*CORE, rehash, enter, locate, part_of, sift, insert, open_recent, begin, call_inspect, explore)
+EXPORTED = {"rehash": 5, "enter": 4, "locate": 4, "open_recent": 1, "begin": 3, "explore": 2}
+"""Those that are called from Python, with the number of their arguments."""

@@ -1,0 +1,40 @@
+"""The engine's own loops as functions, compiled for states of some size when they are first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from types import ModuleType
+
+from hacheck.checker.explicit.native import kernels, way_kernels
+from hacheck.checker.explicit.native.cache import ObjectCache
+from hacheck.checker.explicit.native.compiler import link
+from hacheck.checker.explicit.native.kernel_objects import compiled_kernels
+from hacheck.checker.explicit.native.workers import recent_states
+
+
+class Kernels:
+    """Loops for states of so many words. `fingerprint`: the visited set knows states by 64 bits only."""
+
+    def __init__(
+        self, words: int, fingerprint: bool, cache: ObjectCache, constants: Mapping[str, int] | None = None
+    ) -> None:
+        """`constants`: what is compiled differently, for tests."""
+        self.words, self.fingerprint, self._cache = words, fingerprint, cache
+        self._constants = {"W": words, "FILTER_MASK": recent_states(words) - 1} | dict(constants or {})
+
+    @cached_property
+    def search(self) -> Mapping[str, Callable[..., int]]:
+        """The kernels of the search."""
+        return self._compiled(kernels, not self.fingerprint)
+
+    @cached_property
+    def ways(self) -> Mapping[str, Callable[..., int]]:
+        """The kernels that look back."""
+        return self._compiled(way_kernels, True)
+
+    def _compiled(self, module: ModuleType, exact: bool) -> Mapping[str, Callable[..., int]]:
+        constants = self._constants | {"EXACT": int(exact)}
+        code = compiled_kernels(module.KERNELS, constants, module.EXPORTED, self._cache)
+        linked = link([code])
+        return {name: linked.function(name, arguments) for name, arguments in module.EXPORTED.items()}

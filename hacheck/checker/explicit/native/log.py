@@ -1,0 +1,177 @@
+"""What a compiled search leaves, and what is read out of it: states, levels, runs, and everything met.
+
+It holds the search's memory until it is closed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TypeVar, overload
+
+from hacheck.checker.explicit.findings import GaveUp, Way
+from hacheck.checker.explicit.native.levels import Ranges, contains, head
+from hacheck.checker.explicit.native.search import Search
+from hacheck.checker.explicit.native.tally import FAULT
+from hacheck.checker.explicit.native.ways import PHASE, Back
+from hacheck.model.ir import System
+
+_NOWHERE = (1 << 64) - 1
+_Hit = TypeVar("_Hit")
+
+
+class States(Sequence[int]):
+    """Packed states, by their indices in a log."""
+
+    __slots__ = ("_log", "indices")
+
+    def __init__(self, log: Log, indices: Sequence[int]) -> None:
+        self._log, self.indices = log, indices
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    @overload
+    def __getitem__(self, place: int) -> int: ...
+    @overload
+    def __getitem__(self, place: slice) -> States: ...
+    def __getitem__(self, place: int | slice) -> int | States:
+        if isinstance(place, slice):
+            return States(self._log, self.indices[place])
+        return self._log.state(self.indices[place])
+
+
+class Log:
+    """The findings of a search that has ended (`hacheck.checker.explicit.findings.Findings` says what each means).
+
+    - `levels`: the states at 0, 1, … steps from the start, as ranges of indices.
+    - `address`: state `i` is at `address + i * words * 8`, in `words` 64-bit words, the least significant first.
+    - `shared`: the address of what the search's kernels share, the visited set among it.
+    """
+
+    def __init__(self, search: Search, system: System) -> None:
+        self._search = search
+        program = search.functions.program
+        self._faulty = [system.actions[action].kind == "fault" for action, _ in program.instances]
+        self.words, self.address, self.shared = program.words, search.workers.log.address, search.address
+        self.levels: tuple[Ranges, ...] = tuple(search.levels)
+        self.size = search.size
+        self.depth = max(len(self.levels) - 1, 0)
+        self.stopped = search.stopped
+        self.counts: Sequence[int] = search.tally.all_counts()
+        self.cuts: Sequence[int] = search.tally.all_cuts()
+        self.found: Mapping[str, int] = dict(search.tally.found)
+        self.bytes_per_state: float | None = search.taken / self.size if self.size else None
+        self._back: Back | None = None
+
+    def close(self) -> None:
+        """Gives all memory back. States cannot be read any more."""
+        if self._back is not None:
+            self._back.free()
+        self._search.free()
+
+    # ---- states ------------------------------------------------------------------------------------------------
+
+    @property
+    def spans(self) -> Ranges:
+        """All indices in use, in their order: one range for each thread that found something."""
+        workers = self._search.workers.all
+        return tuple((worker.first, worker.next) for worker in workers if worker.first < worker.next)
+
+    def state(self, index: int) -> int:
+        """A packed state."""
+        return self._search.workers.state(index)
+
+    def states(self) -> Iterator[int]:
+        """All packed states, level by level."""
+        for level in self.levels:
+            for first, end in level:
+                yield from map(self.state, range(first, end))
+
+    def index_of(self, state: int) -> int | None:
+        """The index of a packed state, if it was found. Cost: where the visited set is no help (fingerprints, or a
+        search interrupted while it grew), that of reading all states. Errors: `GaveUp`."""
+        search = self._search
+        if search.kernels.fingerprint or search.visited.region is None:
+            return self._looking_back.find(state)
+        size = self.words * 8
+        content, index = ctypes.create_string_buffer(state.to_bytes(size, "little"), size), ctypes.c_uint64()
+        search.kernels.search["locate"](ctypes.addressof(content), 1, ctypes.addressof(index), self.shared)
+        return None if index.value == _NOWHERE else index.value
+
+    def level_of(self, index: int) -> int:
+        """The number of steps to a state."""
+        return next(depth for depth, level in enumerate(self.levels) if contains(level, index))
+
+    # ---- what was met ------------------------------------------------------------------------------------------
+
+    def alike(self, key: str) -> States:
+        """The states of the level of `found[key]` that meet the condition, as far as was seen of the level. Errors:
+        `GaveUp`."""
+        program, places = self._search.functions.program, self._search.tally.places
+        met_at = self._search.tally.met_at[key]
+        if key in program.states:
+            number = program.states.index(key)
+            hit = places.state_hit(number)
+            return States(self, self._looking_back.meeting(self.levels[met_at], hit, number))
+        hit = places.dead_hit(program.deads.index(key))
+        return States(self, self._looking_back.meeting(self._expanded(met_at), hit))
+
+    @cached_property
+    def hits(self) -> Mapping[str, tuple[int, int]]:
+        """For each step condition that was met a step that meets it, from the least state that has one."""
+        program, tally = self._search.functions.program, self._search.tally
+        found = {}
+        for key, known in tally.hits.items():
+            number = program.steps.index(key)
+            notes = self._noted_first(key, tally.places.step_hit(number))
+            step = None if notes is None else tally.places.step_of(notes, number)
+            found[key] = known if step is None else step
+        return found
+
+    @cached_property
+    def faults(self) -> Sequence[tuple[int, int]]:
+        """A state and an instance whose step is an error of the spec, the least state that has one."""
+        tally = self._search.tally
+        if tally.fault is None:
+            return ()
+        notes = self._noted_first(FAULT, tally.places.fault)
+        fault = None if notes is None else tally.places.fault_of(notes)
+        return (tally.fault if fault is None else fault,)
+
+    def way_to(self, targets: Sequence[int]) -> Way:
+        """A shortest run to one of some states, which are all of one level; among the shortest, one with the fewest
+        faults, and among those, always the same one. Cost: at most about that of the search. Errors: `GaveUp`."""
+        indices = targets.indices if isinstance(targets, States) else array("Q", map(self._known_index, targets))
+        return self._looking_back.way_to(indices, self.level_of(indices[0]))
+
+    # ---- on the way --------------------------------------------------------------------------------------------
+
+    @property
+    def _looking_back(self) -> Back:
+        self._search.bounds.pulse(PHASE)
+        if self._back is None:
+            self._back = Back(self._search, self._faulty)
+        return self._back
+
+    def _expanded(self, level: int) -> Ranges:
+        """The states of a level that were expanded."""
+        states = self.levels[level]
+        return head(states, self._search.expanded) if level == self._search.depth else states
+
+    def _known_index(self, state: int) -> int:
+        index = self.index_of(state)
+        assert index is not None, f"{state:#x} is no state that was found"
+        return index
+
+    def _noted_first(self, key: str, hit: int) -> array[int] | None:
+        """What is noted when the least state is expanded of those that meet something when they are expanded. `None`
+        where there was no time to look at all of them."""
+        try:
+            back = self._looking_back
+            met = back.meeting(self._expanded(self._search.tally.met_at[key]), hit)
+            return back.expand_one(back.least(met), hit)
+        except GaveUp:
+            return None

@@ -1,0 +1,235 @@
+"""Breadth-first search with compiled code: level by level, each level in slices of a twentieth of a second.
+
+Between slices no thread works. Then what was met is taken down, the visited set grows, limits are looked at, and
+whoever waits hears how far it is. A level is always finished once everything asked is decided, so what is found does
+not depend on how fast which thread was.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import partial
+
+from hacheck.checker.explicit.native.bounds import Bounds
+from hacheck.checker.explicit.native.control import (
+    BLOCK,
+    CANONICAL,
+    CURSOR,
+    END,
+    EXPAND,
+    INSPECT,
+    LOG,
+    LOG_FULL,
+    OUT,
+    SLICE_END,
+    STATES_STOP,
+    TABLE_FULL,
+    TAGS,
+    USED,
+)
+from hacheck.checker.explicit.native.crew import Crew
+from hacheck.checker.explicit.native.kernel_groups import Kernels
+from hacheck.checker.explicit.native.levels import Ranges, control_words, count, hand_out, tail, taken_states
+from hacheck.checker.explicit.native.pace import SLICE_SECONDS, Pace
+from hacheck.checker.explicit.native.tally import Tally, tally_of
+from hacheck.checker.explicit.native.visited import Visited
+from hacheck.checker.explicit.native.words import to_words
+from hacheck.checker.explicit.native.workers import Functions, Worker, Workers, hire
+from hacheck.model.data import dataclass
+
+ALONE_MAX = 1_000
+"""States of a level that one thread expands sooner than several."""
+
+_NEVER = (1 << 64) - 1
+_NO_MORE_INDICES = "there are more states than this engine can number"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to search. `threads`: that work at once. `table_bits`: logarithm of the slots to begin with."""
+
+    threads: int = 1
+    table_bits: int = 18
+    slice_seconds: float = SLICE_SECONDS
+
+
+class Search:
+    """A search under way, and what it leaves: see `log` for how that is read.
+
+    - `levels`: the states at 0, 1, … steps from the start; the last ones are still to be expanded.
+    - `expanded`: how many states of the level `depth` are expanded; all those of earlier levels are.
+    - `stopped`: why it ended before it had expanded everything.
+    """
+
+    def __init__(self, functions: Functions, kernels: Kernels, options: Options, bounds: Bounds) -> None:
+        self.functions, self.options, self.bounds, self.kernels = functions, options, bounds, kernels
+        self.workers: Workers = hire(functions.program, options.threads)
+        self.shared = array("Q", bytes(8 * control_words(options.threads)))
+        self.visited = Visited(self.shared, options.table_bits)
+        self.crew = Crew(options.threads)
+        self.tally: Tally = tally_of(functions.program, [worker.notes for worker in self.workers.all])
+        self.levels: list[Ranges] = []
+        self.depth, self.expanded = 0, 0
+        self.stopped: str | None = None
+        self._before = 0
+        self._pace = Pace(options.slice_seconds)
+        shared, sizes = self.shared, self.workers.sizes
+        shared[LOG], shared[BLOCK] = self.workers.log.address, sizes.block
+        shared[EXPAND], shared[INSPECT] = functions.expand, functions.inspect
+        shared[CANONICAL] = functions.canonical
+        shared[STATES_STOP] = _NEVER if bounds.limits.states_max is None else bounds.limits.states_max
+        for worker in self.workers.all:
+            kernels.search["open_recent"](worker.address)
+
+    # ---- what there is -----------------------------------------------------------------------------------------
+
+    @property
+    def address(self) -> int:
+        """Of what all threads share."""
+        return self.shared.buffer_info()[0]
+
+    @property
+    def size(self) -> int:
+        """Distinct states found."""
+        return self.workers.found()
+
+    @property
+    def taken(self) -> int:
+        """Bytes of memory taken for states."""
+        return self.workers.log_bytes() + self.visited.bytes
+
+    @property
+    def waiting(self) -> int:
+        """States found that are not expanded yet."""
+        return self.size - self._before - self.expanded
+
+    def free(self) -> None:
+        """Gives everything back. What it left cannot be read any more."""
+        self.crew.close()
+        self.visited.free()
+        self.workers.free()
+
+    # ---- the search --------------------------------------------------------------------------------------------
+
+    def begin(self, initial: Sequence[int]) -> None:
+        """Finds the initial states."""
+        worker, program = self.workers.all[0], self.functions.program
+        ends, size, most = self.workers.ends(), program.words * 8, self.workers.sizes.successors
+        buffer = worker.buffers
+        for start in range(0, len(initial), most):
+            states = initial[start : start + most]
+            content = array("Q", [word for state in states for word in to_words(state, program.words)])
+            buffer.write(worker.control[OUT] - buffer.address, content.tobytes())
+            tags = array("Q", [len(program.instances)]) * len(states)
+            buffer.write(worker.control[TAGS] - buffer.address, tags.tobytes())
+            self._grow_for(len(states))
+            if self.stopped is not None:
+                return
+            assert len(content) * 8 == len(states) * size, "a word for each word"
+            self.kernels.search["begin"](worker.address, self.address, len(states))
+        self.levels = [level] if (level := self.workers.since(ends)) else []
+        self.tally.gather(0, 0)
+
+    def run(self, goal: frozenset[str] | None, at_rest: Callable[[], None] = lambda: None) -> None:
+        """Goes on until nothing is new, a limit is met, or everything of the goal was met. `at_rest` is called now
+        and then when no thread works and no successor waits."""
+        while self.stopped is None and self.depth < len(self.levels):
+            if self.bounds.limits.depth_max is not None and self.depth >= self.bounds.limits.depth_max:
+                self.stopped = f"depth {self.bounds.limits.depth_max} reached"
+            elif goal is not None and self.expanded == 0 and self.tally.has_met(goal):
+                self.stopped = "everything asked is decided"
+            else:
+                self._level(at_rest)
+        self._tell()
+
+    def _level(self, at_rest: Callable[[], None]) -> None:
+        """Expands what is left of the level."""
+        level, block = self.levels[self.depth], self.workers.sizes.block
+        rest, done = tail(level, self.expanded), self.expanded
+        found = self.levels[self.depth + 1 :]
+        ends = self.workers.ends()
+        blocks = hand_out(self.shared, rest, block)
+        crowd = self.workers.all if count(rest) > ALONE_MAX else self.workers.all[:1]
+        while self.stopped is None and (self.shared[CURSOR] < blocks or self._pending()):
+            self.stopped = self.bounds.reason(self.size, self.taken)
+            if self.stopped is None and self.bounds.is_due():
+                self.stopped = self._tell()
+            if self.stopped is None:
+                self._slice(blocks, crowd)
+                self.expanded = done + taken_states(rest, block, self.shared[CURSOR])
+                new = (*(found[0] if found else ()), *self.workers.since(ends))
+                self.levels[self.depth + 1 :] = [new] if new else []
+                if not self._pending():
+                    at_rest()
+        if self.stopped is None:
+            self._before += self.expanded
+            self.depth, self.expanded = self.depth + 1, 0
+
+    def _slice(self, blocks: int, crowd: Sequence[Worker]) -> None:
+        """Has some blocks expanded, about as many as a slice has time for."""
+        shared = self.shared
+        shared[SLICE_END] = min(blocks, shared[CURSOR] + self._pace.amount)
+        self._allow(len(crowd))
+        self._pace.begin()
+        explore = self.kernels.search["explore"]
+        jobs = [partial(explore, worker.address, self.address) for worker in crowd]
+        if self.size + len(crowd) * self.workers.sizes.successors > shared[STATES_STOP]:
+            answers = [job() for job in jobs]
+        else:
+            answers = self.crew.run(jobs)
+        self._pace.end()
+        shared[CURSOR] = min(shared[CURSOR], shared[SLICE_END])
+        self.tally.gather(self.depth, self.depth + 1)
+        if TABLE_FULL in answers:
+            self._grow_for(self._pending())
+        elif LOG_FULL in answers:
+            self._look_for_room(crowd)
+
+    def _pending(self) -> int:
+        """Successors that wait to be looked up."""
+        return sum(worker.pending for worker in self.workers.all)
+
+    def _tell(self) -> str | None:
+        return self.bounds.tell(self.size, sum(self.tally.all_counts()), self._deepest(), self.waiting)
+
+    def _deepest(self) -> int:
+        return max(len(self.levels) - 1, 0)
+
+    # ---- memory ------------------------------------------------------------------------------------------------
+
+    def _allow(self, working: int) -> None:
+        """Sets how many states each thread may find without taking more memory than there is."""
+        free = max(self.bounds.bytes_free(self.taken), 0)
+        states = free // (self.workers.words * 8) // working
+        for worker in self.workers.all:
+            worker.control[END] = min(worker.next + states, self.workers.last(worker))
+
+    def _look_for_room(self, crowd: Sequence[Worker]) -> None:
+        """Stops if a thread cannot put what it has found anywhere."""
+        self._allow(len(crowd))
+        for worker in crowd:
+            if worker.next + worker.pending > self.workers.last(worker):
+                self.stopped = _NO_MORE_INDICES
+            elif worker.next + worker.pending > worker.control[END]:
+                self.stopped = self.bounds.out_of_memory(self.taken)
+
+    def _grow_for(self, more: int) -> None:
+        """Makes room in the visited set for more states; stops if there is none."""
+        visited, used = self.visited, self.shared[USED] + more
+        bits = visited.next_bits(used, self.bounds.bytes_free(self.taken))
+        if bits is None:
+            if not visited.crowd(used):
+                self.stopped = self.bounds.out_of_memory(self.taken)
+            return
+        with closing(visited.grow(bits, self._move, self.options.threads)) as pieces:
+            for _ in pieces:
+                if self.bounds.is_due():
+                    self.stopped = self._tell()
+                if self.stopped is not None:
+                    return
+
+    def _move(self, pieces: list[tuple[int, ...]]) -> None:
+        rehash = self.kernels.search["rehash"]
+        self.crew.run([partial(rehash, *piece) for piece in pieces])

@@ -1,0 +1,112 @@
+"""Searches by compiled code, and by the portable engine, of the same system with the same questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+
+from hacheck.checker.engine import Limits, Report
+from hacheck.checker.explicit.findings import Way
+from hacheck.checker.explicit.native.bounds import Bounds
+from hacheck.checker.explicit.native.cache import ObjectCache
+from hacheck.checker.explicit.native.compiler import Levels, Linked, compile_object, link
+from hacheck.checker.explicit.native.functions import emit
+from hacheck.checker.explicit.native.kernel_groups import Kernels
+from hacheck.checker.explicit.native.log import Log
+from hacheck.checker.explicit.native.search import Options, Search
+from hacheck.checker.explicit.native.workers import Functions
+from hacheck.checker.explicit.portable.finders import prepare
+from hacheck.checker.explicit.portable.findings import LogFindings
+from hacheck.checker.explicit.portable.search import search
+from hacheck.checker.explicit.questions import Questions, pose
+from hacheck.model.ir import System
+from hacheck.model.lowering.blocks import Lowered
+from hacheck.model.lowering.layout import pack, unpack
+from hacheck.model.lowering.system import lower
+from hacheck.model.runs import State
+from hacheck.model.semantics import Interpreter
+
+
+def never_stop(_: object) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Model:
+    """A system compiled, and what is asked of it."""
+
+    system: System
+    initial: Sequence[State]
+    lowered: Lowered
+    questions: Questions
+    functions: Functions
+    linked: Linked
+
+    def pack(self, state: State) -> int:
+        return pack(self.functions.program.layout, state)
+
+    def unpack(self, packed: int) -> State:
+        return unpack(self.functions.program.layout, packed)
+
+    def packed_initial(self) -> list[int]:
+        return [self.pack(state) for state in self.initial]
+
+    def faults(self, way: Way) -> int:
+        """How many steps of a run are faults."""
+        instances = self.functions.program.instances
+        assert len(way.by) == len(way.states) - 1, "the instance of each step is known"
+        return sum(self.system.actions[instances[by][0]].kind == "fault" for by in way.by if by is not None)
+
+
+def model_of(system: System, names: tuple[str, ...] = ()) -> Model:
+    """The system compiled, with its properties asked. Errors: as finding the initial states."""
+    initial = Interpreter(system).initial_states()
+    lowered = lower(system, initial)
+    questions = pose(lowered, names)
+    emitted = emit(lowered, questions.sought, questions.lively)
+    linked = link([compile_object(emitted.ir, Levels(None, 0))])
+    functions = Functions(emitted.program, linked.address("expand"), linked.address("inspect"))
+    return Model(system, initial, lowered, questions, functions, linked)
+
+
+@cache
+def kernels_for(words: int, fingerprint: bool, constants: tuple[tuple[str, int], ...] = ()) -> Kernels:
+    """The engine's loops, compiled once for all tests."""
+    return Kernels(words, fingerprint, ObjectCache(), dict(constants))
+
+
+@contextmanager
+def searched(
+    model: Model,
+    options: Options | None = None,
+    limits: Limits | None = None,
+    report: Report = never_stop,
+    goal: frozenset[str] | None = None,
+    fingerprint: bool = False,
+    constants: Mapping[str, int] | None = None,
+) -> Iterator[Log]:
+    """What a search by compiled code leaves."""
+    kernels = kernels_for(model.functions.program.words, fingerprint, tuple(sorted((constants or {}).items())))
+    under_way = Search(model.functions, kernels, options or Options(), Bounds(limits or Limits(), report))
+    under_way.begin(model.packed_initial())
+    under_way.run(goal)
+    log = Log(under_way, model.system)
+    try:
+        yield log
+    finally:
+        log.close()
+
+
+def portable(model: Model, limits: Limits | None = None) -> LogFindings:
+    """What a search by the portable engine leaves."""
+    prepared = prepare(model.lowered, model.questions)
+    packed = [pack(model.lowered.layout, state) for state in model.initial]
+    log = search(prepared.code, packed, list(prepared.finders), limits or Limits(), never_stop)
+    return LogFindings(prepared, log)
+
+
+def portable_state(model: Model, packed: int) -> State:
+    """A state as the portable engine packs it."""
+    return unpack(model.lowered.layout, packed)

@@ -1,0 +1,133 @@
+"""Search by compiled code finds what the portable engine finds: states, counts, cuts, hits, and runs as short."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from hacheck.checker.engine import Limits
+from hacheck.checker.explicit.native.log import Log
+from hacheck.checker.explicit.native.search import Options
+from hacheck.checker.explicit.portable.findings import LogFindings
+from hacheck.model.ir import System
+from hacheck.model.language import Specification, load
+from hacheck.model.semantics import EvaluationFault
+from tests.native.searching import Model, model_of, portable, portable_state, searched
+from tests.strategies import seeded_system, systems
+
+ROOT = Path(__file__).parents[2]
+STATES_MAX = 3_000
+SHIPPED = ("spec/icestorm.ha", "bench/quorum_election.ha")
+CHECKS = [
+    (path, name)
+    for path in SHIPPED
+    for name in re.findall(r"^check (\w+)", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE)
+]
+SMALL = Options(threads=3, table_bits=4, slice_seconds=0.0)
+"""A table that grows often, slices of one block, threads that meet."""
+FEW_HASHES = {"HASH_MASK": 0xC000_0000_0000_FFFF}
+"""Four tags only, and places in four corners of the table."""
+
+
+@given(systems())
+@settings(max_examples=40)
+def test_search_finds_what_the_portable_engine_finds(system: System) -> None:
+    assert_same(system)
+
+
+@pytest.mark.parametrize("first", range(0, 120, 20))
+@pytest.mark.parametrize("options", [Options(), SMALL, Options(threads=5, table_bits=6)], ids=str)
+def test_search_finds_what_the_portable_engine_finds_on_seeded_systems(first: int, options: Options) -> None:
+    for seed in range(first, first + 20):
+        assert_same(seeded_system(seed, risky=seed % 2 == 0), options)
+
+
+@pytest.mark.parametrize("first", range(200, 260, 20))
+def test_search_is_exact_where_hashes_collide(first: int) -> None:
+    for seed in range(first, first + 20):
+        assert_same(seeded_system(seed), SMALL, FEW_HASHES)
+
+
+@pytest.mark.parametrize(("path", "check"), CHECKS)
+def test_search_of_a_shipped_check_finds_what_the_portable_engine_finds(path: str, check: str) -> None:
+    system = specification(path).instantiate(check=check).system
+    assert system is not None
+    model = model_of(system)
+    depth = depth_within(model, 2_000)
+    expected = portable(model, Limits(depth_max=depth))
+    for options in (Options(), Options(threads=2, table_bits=8)):
+        with searched(model, options, Limits(depth_max=depth)) as log:
+            assert_same_findings(model, log, expected)
+
+
+def depth_within(model: Model, states: int) -> int:
+    """How deep a search comes with so many states."""
+    return max(portable(model, Limits(states_max=states)).depth - 1, 1)
+
+
+@cache
+def specification(path: str) -> Specification:
+    loaded = load((ROOT / path).read_text(encoding="utf-8"), path).specification
+    assert loaded is not None
+    return loaded
+
+
+def assert_same(system: System, options: Options | None = None, constants: dict[str, int] | None = None) -> None:
+    try:
+        model = model_of(system)
+    except EvaluationFault:
+        return
+    expected = portable(model, Limits(states_max=STATES_MAX))
+    if expected.stopped is None:
+        with searched(model, options, constants=constants) as log:
+            assert_same_findings(model, log, expected)
+
+
+def assert_same_findings(model: Model, log: Log, expected: LogFindings) -> None:
+    """Everything that does not depend on the order of states."""
+    program = model.functions.program
+    assert (log.size, log.depth, log.stopped) == (expected.size, expected.depth, expected.stopped)
+    assert log.counts == expected.counts
+    bounds = expected.prepared.code.bounds
+    assert dict(zip(program.bounds, log.cuts, strict=True)) == dict(zip(bounds, expected.cuts, strict=True))
+    assert list(map(model.unpack, log.states())) != [] or not log.size
+    assert set(map(model.unpack, log.states())) == {portable_state(model, state) for state in expected.log.order}
+    assert all(log.state(index) == state for state in log.states() if (index := log.index_of(state)) is not None)
+    assert log.found.keys() == expected.found.keys()
+    for key in log.found:
+        assert_same_ways(model, log, expected, key)
+    assert log.hits.keys() == expected.hits.keys()
+    for key, (before, _) in log.hits.items():
+        assert depth_of(log, before) == expected_depth(expected, expected.hits[key][0])
+    assert len(log.faults) == len(expected.faults)
+    for (state, _), (other, _) in zip(log.faults, expected.faults, strict=True):
+        assert depth_of(log, state) == expected_depth(expected, other)
+
+
+def assert_same_ways(model: Model, log: Log, expected: LogFindings, key: str) -> None:
+    """The same states of the same level meet a condition, and the runs there are as short, with as few faults."""
+    program, alike = model.functions.program, log.alike(key)
+    if key in program.states:
+        met = {portable_state(model, state) for state in expected.alike(key)}
+        assert set(map(model.unpack, alike)) == met
+    assert log.found[key] in alike
+    ways = log.way_to(alike), expected.way_to([*expected.alike(key)])
+    assert len(ways[0].states) == len(ways[1].states)
+    assert log.index_of(ways[0].states[0]) is not None
+    if key in program.states:
+        assert model.faults(ways[0]) == model.faults(ways[1])
+
+
+def depth_of(log: Log, state: int) -> int:
+    index = log.index_of(state)
+    assert index is not None
+    return log.level_of(index)
+
+
+def expected_depth(expected: LogFindings, state: int) -> int:
+    place = expected.log.order.index(state)
+    return sum(first <= place for first in expected.log.levels) - 1
