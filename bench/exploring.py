@@ -14,7 +14,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -42,7 +42,7 @@ class Task:
     engine: str = "native"
     threads: int = 1
     reductions: bool = False
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def arguments(self) -> tuple[str, ...]:
