@@ -25,6 +25,7 @@ from hacheck.model.ir import (
 )
 from hacheck.model.types import Bag, Bool, Map, Option, Range, Record, Sequence, Set, Type, cardinality
 
+BOOL = Bool()
 BOOLEAN = frozenset({"and", "or", "implies", "==", "!=", "<", "<=", "in", "subset"})
 
 
@@ -33,28 +34,28 @@ def type_of(expression: Expression) -> Type:
     match expression:
         case Constant(type=kind) | Variable(type=kind) | Local(type=kind) | Fresh(type=kind):
             return kind
-        case MakeRecord(type=kind) | MakeCollection(type=kind):
-            return kind
-        case Old(operand):
-            return type_of(operand)
         case Index(base, _):
             container = type_of(base)
             assert isinstance(container, Map | Sequence), f"index into {container}"
             return container.value if isinstance(container, Map) else container.element
+        case Binary():
+            return _type_of_binary(expression)
+        case Unary():
+            return _type_of_unary(expression)
         case Member(base, field):
             record = type_of(base)
             assert isinstance(record, Record), f"field {field} of {record}"
             return dict(record.fields)[field]
-        case Unary():
-            return _type_of_unary(expression)
-        case Binary():
-            return _type_of_binary(expression)
+        case MakeRecord(type=kind) | MakeCollection(type=kind):
+            return kind
+        case Old(operand):
+            return type_of(operand)
         case Conditional(_, then, otherwise):
             return join(type_of(then), type_of(otherwise))
         case Quantified("count", _, domain, _):
             return Range(0, cardinality(domain.type) if domain.within is None else extent(type_of(domain.within)))
         case Quantified():
-            return Bool()
+            return BOOL
         case SetOf(element=element):
             return Set(element)
         case MapOf(_, key, _, value):
@@ -69,7 +70,7 @@ def _type_of_unary(expression: Unary) -> Type:
     operand = type_of(expression.operand)
     match expression.operator:
         case "not" | "majority":
-            return Bool()
+            return BOOL
         case "negate":
             assert isinstance(operand, Range), f"negated {operand}"
             return Range(-operand.high, -operand.low)
@@ -91,7 +92,7 @@ def _type_of_unary(expression: Unary) -> Type:
 
 def _type_of_binary(expression: Binary) -> Type:
     if expression.operator in BOOLEAN:
-        return Bool()
+        return BOOL
     left, right = type_of(expression.left), type_of(expression.right)
     if expression.operator not in ("+", "-", "*"):
         return _type_of_collection(expression.operator, left, right)

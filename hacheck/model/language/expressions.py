@@ -9,7 +9,7 @@ from hacheck.model import types as ty
 from hacheck.model.language import tree as t
 from hacheck.model.language.context import Bound, Scope, describe
 from hacheck.model.language.diagnostics import Span, error, near
-from hacheck.model.typing import type_of
+from hacheck.model.typing import BOOL, type_of
 
 VALUES_MAX = 4_096
 """How many values a bound variable or a parameter may range over."""
@@ -33,12 +33,14 @@ def elaborate(written: t.Expression, scope: Scope, expected: ty.Type | None = No
 
 def boolean(written: t.Expression, scope: Scope) -> ir.Expression:
     """The expression, which must be a condition."""
-    return elaborate(written, scope, ty.Bool())
+    return elaborate(written, scope, BOOL)
 
 
 def coerce(expression: ir.Expression, wanted: ty.Type, span: Span) -> ir.Expression:
     """The expression as a value of the wanted type. Errors: `HA104` when it is of another one."""
     found = type_of(expression)
+    if found == wanted:
+        return expression
     if accepts(wanted, found):
         if isinstance(expression, ir.Constant) and not isinstance(wanted, ty.Range):
             return ir.Constant(expression.value, wanted)

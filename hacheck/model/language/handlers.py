@@ -19,6 +19,7 @@ from hacheck.model.language.diagnostics import Span, SpecError, error
 from hacheck.model.language.expressions import boolean, elaborate
 from hacheck.model.language.loops import always_ends_step, ends_step, unrolled
 from hacheck.model.language.operations import conjunction, disjunction
+from hacheck.model.language.points import untaken
 from hacheck.model.language.threads import IDLE
 from hacheck.model.rewrite import walk
 from hacheck.model.typing import type_of
@@ -83,9 +84,7 @@ class Handler:
     def frame_name(self, word: str, span: Span) -> str:
         """The variable that keeps a local declared at this place."""
         if span not in self.names:
-            taken = set(self.names.values())
-            candidates = [word, *(f"{word}_{number}" for number in range(2, 100))]
-            self.names[span] = next(one for one in candidates if one not in taken)
+            self.names[span] = untaken(word, self.names.values())
         return f"{self.kind.name}.{self.name}.{self.names[span]}"
 
     def keep(

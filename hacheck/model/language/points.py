@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from itertools import count
 
 from hacheck.model import ir
 from hacheck.model import types as ty
@@ -54,12 +55,17 @@ def points_of(context: Context, written: Behaviour) -> dict[Span, str]:
                 word = operation.text
             case _:
                 continue
-        taken = set(found.values())
-        candidates = [f"{name_of(written)}.{word}", *(f"{name_of(written)}.{word}_{n}" for n in range(2, 100))]
-        if isinstance(one, t.StepPoint) and candidates[0] in taken:
+        point = f"{name_of(written)}.{word}"
+        if isinstance(one, t.StepPoint) and point in found.values():
             raise error("HA101", f"`{word}` is a step of this handler already", one.span)
-        found[one.span] = next(candidate for candidate in candidates if candidate not in taken)
+        found[one.span] = untaken(point, found.values())
     return found
+
+
+def untaken(word: str, taken: Collection[str]) -> str:
+    """The word, numbered from 2 where it is taken."""
+    numbered = (f"{word}_{number}" for number in count(2))
+    return word if word not in taken else next(one for one in numbered if one not in taken)
 
 
 def _walk(body: t.Body) -> Iterator[t.Statement]:
