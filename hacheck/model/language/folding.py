@@ -128,5 +128,7 @@ def _fold_statement(statement: Any) -> tuple[Any, ...]:
             return () if known == ir.TRUE else (ir.Require(known),)
         case ir.Cut():
             return (statement,)
+        case ir.Assign(ir.Target(_, path), ir.Constant()) if all(isinstance(step, str | ir.Local) for step in path):
+            return (statement,)  # as most are in handlers of several steps: nothing to be folded
         case _:
             return (rebuild(statement, fold),)
