@@ -15,6 +15,7 @@ from hacheck.checker.explicit.native.kernel_python import as_python_of_source
 
 MEMORY_WORDS = 8
 WITHOUT_PASSES = Levels(passes=None, codegen=0)
+WITH_MANY_PASSES = Levels(passes=2, codegen=2)
 LARGE = WORD_MASK
 INTERESTING = (0, 1, 2, 3, 7, 63, 64, 65, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, LARGE - 1, LARGE)
 
@@ -96,6 +97,7 @@ def results(
         as_python_of_source(text, constants)["f"],
         compiled(text, "f", number, constants, WITHOUT_PASSES),
         compiled(text, "f", number, constants, KERNEL_LEVELS),
+        compiled(text, "f", number, constants, WITH_MANY_PASSES),
     ]
     found = []
     for way in ways:

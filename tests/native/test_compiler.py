@@ -26,7 +26,7 @@ from hacheck.checker.explicit.native.compiler import (
 
 Linker: TypeAlias = Callable[[Sequence[bytes]], Linked]
 
-LEVELS = [Levels(None, 0), Levels(None, 2), Levels(1, 2), KERNEL_LEVELS, Levels(3, 3)]
+LEVELS = [Levels(None, 0), Levels(None, 2), KERNEL_LEVELS, Levels(0, 0), Levels(1, 2), Levels(2, 2), Levels(3, 3)]
 
 # What the loader has to fill in: calls near and far, tables of numbers, of places in the code and of addresses, data
 # that is written and data that begins as zeros, a function and data that others see.

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hacheck.checker.explicit.native.compiler import KERNEL_LEVELS, compile_object, link
-from hacheck.checker.explicit.native.kernel_ir import kernel_ir
+from hacheck.checker.explicit.native.kernel_ir import kernel_ir, kernel_ir_of_source
 from hacheck.checker.explicit.native.kernel_language import WORD_MASK, KernelError, load64
 from hacheck.checker.explicit.native.kernel_python import as_python, as_python_of_source
 from tests.native.kernel_programs import programs
@@ -90,7 +90,7 @@ def test_expression_means_what_python_says(expression: str, a: int, b: int, expe
 def test_memory_is_read_and_written_in_its_own_size(bits: int) -> None:
     text = body(f"store{bits}(m, 1, a)", f"store{bits}(m, 3, b)", f"return load{bits}(m, 1) + load{bits}(m, 2)")
     [(result, words), *others] = results(text, (LARGE, 0x0123456789ABCDEF), {}, tuple(range(100, 108)))
-    assert others == [(result, words)] * 3
+    assert others == [(result, words)] * len(others)
     content = b"".join(word.to_bytes(8, "little") for word in words)
     size = bits // 8
     assert content[size : 2 * size] == b"\xff" * size
@@ -154,6 +154,29 @@ def test_kernels_call_each_other_and_what_has_an_address() -> None:
     address = ctypes.cast(callback, ctypes.c_void_p).value
     assert address is not None
     assert the_result(text, 7, address) == 14 * 1000 + 55 + 7
+
+
+@pytest.mark.parametrize(
+    ("caller", "called", "inlined"),
+    [
+        ("return g(a) + g(b)", "return x * 3", True),
+        ("return g(a) + g(b)", "return " + " + ".join(["x * x"] * 100), False),
+        ("return g(a)", "return " + " + ".join(["x * x"] * 100), True),
+        ("return g(a)", "return g(x - 1) + 1 if x else 0", False),
+    ],
+    ids=["small", "large", "called once", "recursive"],
+)
+def test_kernel_is_put_where_it_is_called_if_that_makes_no_more_of_it(caller: str, called: str, inlined: bool) -> None:
+    text = f"def g(x):\n    {called}\n" + body(caller)
+    [head] = [line for line in kernel_ir_of_source(text, {}, ["f"]).splitlines() if "@g(i64 %x.in)" in line]
+    assert ("alwaysinline" in head) == inlined
+    assert the_result(text, 5, 4) == by_python_itself(text, {})["f"](0, 5, 4)
+
+
+def test_kernels_that_call_each_other_in_a_circle_end() -> None:
+    even = "def even(x):\n    return odd(x - 1) if x else 1\n"
+    odd = "def odd(x):\n    return even(x - 1) if x else 0\n"
+    assert the_result(even + odd + body("return even(a) * 10 + odd(b)"), 6, 7) == 11
 
 
 def test_loop_is_left_and_gone_on_with() -> None:

@@ -6,6 +6,7 @@ registers: kernels are compiled with passes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, assert_never
 
@@ -39,6 +40,9 @@ from hacheck.checker.explicit.native.kernel_tree import (
     is_plain,
 )
 from hacheck.model.data import dataclass, field
+
+INLINED_LINES_MAX = 100
+"""How long a kernel called from several places may be, in lines of IR, to be copied to each."""
 
 DECLARATIONS = """\
 declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
@@ -75,21 +79,53 @@ def ir_of_kernels(kernels: Sequence[Kernel], exported: Collection[str]) -> str:
     missing = set(exported) - {kernel.name for kernel in kernels}
     if missing:
         raise KernelError(f"no kernel to be exported as `{min(missing)}`")
-    return DECLARATIONS + "\n".join(_function(kernel, kernel.name in exported) for kernel in kernels)
+    printed = {kernel.name: _printed(kernel) for kernel in kernels}
+    inlined = _inlined(printed, exported)
+    parts = [DECLARATIONS]
+    for kernel in kernels:
+        parts.append(_function(kernel, printed[kernel.name], kernel.name in exported, kernel.name in inlined))
+    return "\n".join(parts)
 
 
-def _function(kernel: Kernel, exported: bool) -> str:
-    parameters = ", ".join(f"i64 %{name}.in" for name in kernel.parameters)
+def _printed(kernel: Kernel) -> _Printer:
     printer = _Printer()
     for name in kernel.parameters:
         printer.assign(name, f"%{name}.in")
     printer.block(kernel.body)
     if printer.open:
         printer.end("ret i64 0")
-    linkage = "" if exported else "internal "
-    slots = [f"  %{name}.slot = alloca i64" for name in printer.slots]
-    head = f"define {linkage}i64 @{kernel.name}({parameters}) nounwind {{"
-    return "\n".join([head, "entry:", *slots, *printer.lines, "}", ""])
+    return printer
+
+
+def _function(kernel: Kernel, printed: _Printer, exported: bool, inlined: bool) -> str:
+    parameters = ", ".join(f"i64 %{name}.in" for name in kernel.parameters)
+    linkage, attributes = "" if exported else "internal ", "nounwind alwaysinline" if inlined else "nounwind"
+    slots = [f"  %{name}.slot = alloca i64" for name in printed.slots]
+    head = f"define {linkage}i64 @{kernel.name}({parameters}) {attributes} {{"
+    return "\n".join([head, "entry:", *slots, *printed.lines, "}", ""])
+
+
+def _inlined(printed: Mapping[str, _Printer], exported: Collection[str]) -> frozenset[str]:
+    """The kernels to be put where they are called: those called from one place, and small ones."""
+    places = Counter(name for printer in printed.values() for name in printer.calls)
+    lines: dict[str, int] = {}  # of those looked at, with what they inline
+    inlined: set[str] = set()
+
+    def look_at(name: str, around: frozenset[str]) -> None:
+        if name in lines or name in around:
+            return
+        for called in printed[name].calls:
+            look_at(called, around | {name})
+        recursive = any(called not in lines for called in printed[name].calls)
+        lines[name] = len(printed[name].lines) + sum(
+            lines[called] for called in printed[name].calls if called in inlined
+        )
+        if name not in exported and not recursive and (places[name] == 1 or lines[name] <= INLINED_LINES_MAX):
+            inlined.add(name)
+
+    for name in printed:
+        look_at(name, frozenset())
+    return frozenset(inlined)
 
 
 @dataclass(slots=True)
@@ -97,6 +133,7 @@ class _Printer:
     """Prints the instructions of one function. `open`: the basic block at the end still lacks its last instruction."""
 
     lines: list[str] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)  # the kernel called, for each place of a call
     slots: dict[str, None] = field(default_factory=dict)
     loops: list[tuple[str, str]] = field(default_factory=list)  # where `continue` and `break` go
     names: int = 0
@@ -275,6 +312,7 @@ class _Printer:
         arguments = [self.number(argument) for argument in call.arguments]
         if call.function in INTRINSICS:
             return self.intrinsic(call.function, arguments)
+        self.calls.append(call.function)
         return self.value(f"call i64 @{call.function}({_typed(arguments)})")
 
     def place(self, arguments: Sequence[str], bits: str) -> str:
