@@ -13,6 +13,7 @@ from pathlib import Path
 import hacheck
 
 _SOURCES = ("model", "checker/explicit")  # whatever has a say in what is printed and compiled
+_WITHOUT_SAY = ("__pycache__", "language", "portable")  # a model's own text is part of the key, however it came about
 _CPUINFO = Path("/proc/cpuinfo")
 _CPUINFO_BYTES = 16384  # holds the first of its CPUs; each further one would cost time
 _START_FIELD = 19  # of /proc/self/stat, after the name
@@ -57,7 +58,7 @@ def _python_files(folder: str) -> Iterator[tuple[str, float]]:
         for entry in entries:
             if entry.name.endswith(".py"):
                 yield entry.path, entry.stat().st_mtime
-            elif entry.name != "__pycache__" and entry.is_dir():
+            elif entry.name not in _WITHOUT_SAY and entry.is_dir():
                 yield from _python_files(entry.path)
 
 
