@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hacheck.checker.explicit.native.blocks import Outcomes, Printer
+from hacheck.checker.explicit.native.blocks import Printer
 from hacheck.checker.explicit.native.flow import Code, Join
 from hacheck.checker.explicit.native.instructions import Values
 from hacheck.checker.explicit.native.module import AFTER, BEFORE, Module, listed
@@ -18,7 +18,9 @@ from hacheck.model.lowering.nodes import Node
 ANYTHING = "@anything"
 """Where the number stands of an instance that may write everything."""
 
-_NO_OUTCOMES = Outcomes(lambda _: None, lambda _: None)
+
+def _no_outcome(*_: object) -> None:
+    raise AssertionError("a condition has no outcome")
 
 
 def finding_function(module: Module, name: str, condition: Node, affecting: Sequence[bool]) -> str:
@@ -58,7 +60,7 @@ ask:"""
         )
         code.label = "ask"
     values = Values(module, code, {BEFORE: "%s"})
-    Printer(values, _NO_OUTCOMES).jump(condition, Join("found"), Join("next"))
+    Printer(values, _no_outcome).jump(condition, Join("found"), Join("next"))
     code.lines.append(
         """found:
   ret i64 %i

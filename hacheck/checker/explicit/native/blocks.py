@@ -24,20 +24,16 @@ Sides: TypeAlias = tuple[int, bool]
 """After a jump: the scope of what is known on both sides, and whether it is the first on which all is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcomes:
-    """What code does with a step, and with an outcome that is no step."""
-
-    step: Callable[[Emit], None]
-    stopped: Callable[[Stopped], None]
+Outcome: TypeAlias = Callable[[Emit | Stopped, Target], None]
+"""Ends the block with a step, or with an outcome that is no step, and goes to a target."""
 
 
 @dataclass(frozen=True, slots=True)
 class Printer:
-    """Prints blocks where the code stands. `outcomes` may be `None` where there are none."""
+    """Prints blocks where the code stands."""
 
     values: Values
-    outcomes: Outcomes
+    outcome: Outcome
 
     def block(self, block: Block, end: Target) -> None:
         """Runs the statements and goes to the end."""
@@ -59,10 +55,13 @@ class Printer:
                         self.values.module.fill(merge, part.slot)
                     for word, name in merged_words(self.values, parts).items():
                         code.carry((merge, word), name)
-                case Emit():
-                    self.outcomes.step(statement)
-                case Stopped():
-                    self.outcomes.stopped(statement)
+                case Emit() | Stopped():
+                    if index == len(block):
+                        self.outcome(statement, end)
+                        return
+                    after = code.join()
+                    self.outcome(statement, after)
+                    code.start(after)
         code.go(end)
 
     def meeting(self, branch: Branch, block: Block, index: int) -> int:

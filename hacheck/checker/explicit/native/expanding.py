@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hacheck.checker.explicit.deciding import Alternatives, Guarded, Tree, decide, subject_of
-from hacheck.checker.explicit.native.blocks import Outcomes, Printer, temp_kinds
+from hacheck.checker.explicit.native.blocks import Printer, Target, temp_kinds
 from hacheck.checker.explicit.native.composing import next_words
 from hacheck.checker.explicit.native.flow import COUNT, Code, Join
 from hacheck.checker.explicit.native.instructions import Values, width_of
-from hacheck.checker.explicit.native.module import AFTER, BEFORE, Module
+from hacheck.checker.explicit.native.module import AFTER, BEFORE, Module, signed
 from hacheck.checker.explicit.native.notes import Notes
-from hacheck.checker.explicit.native.watching import Watches
+from hacheck.checker.explicit.native.watching import Watched, Watches
 from hacheck.checker.explicit.native.words import WORD_BITS
 from hacheck.model.data import dataclass
 from hacheck.model.lowering.blocks import Branch, Emit, Lowered, Stopped
@@ -161,7 +161,7 @@ class _Chunk:
         """Runs an instance where its tests hold, counts its steps, and goes to the end."""
         code = self.values.code
         action, block = guarded.instance.action, guarded.instance.block
-        printer = Printer(self.values, _Outcomes(self.plan, self.values, guarded.index, action).both())
+        printer = Printer(self.values, _Outcomes(self.plan, self.values, guarded.index, action).outcome)
         if guarded.tests:
             body = code.join()
             printer.all(guarded.tests, body, end)
@@ -173,6 +173,7 @@ class _Chunk:
         code.start(done)
         if any(isinstance(statement, Branch) for statement in block):
             amount = code.put(f"sub i64 {code.read(COUNT)}, {before}")
+            code.carried = {COUNT: code.read(COUNT)}
         else:
             listed = Emit | Stopped if self.plan.lists_stops else Emit
             amount = str(sum(isinstance(statement, listed) for statement in block))
@@ -190,14 +191,40 @@ class _Outcomes:
     index: int
     action: int
 
-    def both(self) -> Outcomes:
-        return Outcomes(self.step, self.stopped)
+    def outcome(self, statement: Emit | Stopped, end: Target) -> None:
+        """Goes to the end by way of what has to be done for an outcome."""
+        code = self.values.code
+        if isinstance(statement, Stopped):
+            code.take(statement, lambda: self.stopped(statement), end)
+            return
+        words = next_words(self.values, statement.updates)
+        for index, word in words.items():
+            code.carry((AFTER, index), word)
+        changed = tuple(sorted(words))
+        watched = tuple(self.plan.watches.of(statement))
+        code.take((changed, watched), lambda: self.step(changed, watched), end)
 
-    def step(self, emit: Emit) -> None:
-        words = next_words(self.values, emit.updates)
-        after = [words.get(index) or self.values.word(BEFORE, index) for index in range(self.plan.module.words)]
+    def step(self, changed: tuple[int, ...], watched: Watched) -> None:
+        """Writes a successor of which some words are carried, and the others are as before."""
+        code = self.values.code
+        after = [
+            code.read((AFTER, index)) if index in changed else self.values.word(BEFORE, index)
+            for index in range(self.plan.module.words)
+        ]
+        code.drop((AFTER, index) for index in changed)
+        for index, word in enumerate(after):
+            code.learn((AFTER, index), word)
         self.listed(after, self.index)
-        self.watch(emit, after)
+        for number, condition in watched:
+            scope = code.scope()
+            hit, on = code.join(), code.join()
+            Printer(self.values, self.outcome).jump(condition, hit, on)
+            code.forget(scope)
+            if hit.edges:
+                code.start(hit)
+                change(code, self.plan.notes.events, "or", str(signed(step_event(number))))
+                code.go(on)
+            code.start(on)
 
     def listed(self, words: list[str], tag: int) -> None:
         """Writes a successor and its tag."""
@@ -212,22 +239,6 @@ class _Outcomes:
         known = code.known.get(("tag", tag))
         code.do(f"store i64 {known or code.learn(('tag', tag), code.put(f'add i64 %tag, {tag}'))}, ptr {place}")
         code.carry(COUNT, code.put(f"add i64 {count}, 1"))
-
-    def watch(self, emit: Emit, after: list[str]) -> None:
-        """Tells of the step conditions that a step satisfies."""
-        code = self.values.code
-        for number, condition in self.plan.watches.of(emit):
-            scope = code.scope()
-            for index, word in enumerate(after):
-                code.learn((AFTER, index), word)
-            hit, on = code.join(), code.join()
-            code.choose(self.values.truth(condition), hit, on)
-            if hit.edges:
-                code.start(hit)
-                change(code, self.plan.notes.events, "or", str(step_event(number)))
-                code.go(on)
-            code.start(on)
-            code.forget(scope)
 
     def stopped(self, stopped: Stopped) -> None:
         code, notes = self.values.code, self.plan.notes

@@ -6,7 +6,7 @@ of successors so far, temporaries, merges) is written down as a phi, and only wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from hacheck.model.data import dataclass, field
@@ -15,18 +15,22 @@ COUNT: Final = "k"
 """The key under which a way carries how many successors were written so far."""
 
 Key: TypeAlias = "str | int | tuple[int, int]"
-"""`COUNT`, the number of a temporary, or a word of a merge (its number, and which)."""
+"""`COUNT`, the number of a temporary, or a word: of what (a merge's number), and which."""
 
 Carried: TypeAlias = "Mapping[Key, str | Phi]"
 
 
 @dataclass(slots=True, eq=False)
 class Join:
-    """A basic block to come, with the ways that lead there: each the label it starts from and what it carries."""
+    """A basic block to come, with the ways that lead there: each the label it starts from and what it carries.
+
+    `lanes`: blocks just before it, which ways that have the same to do there share; each with what writes it.
+    """
 
     label: str
     edges: list[tuple[str, Carried]] = field(default_factory=list)
     phis: list[str] = field(default_factory=list)
+    lanes: dict[object, tuple[Join, Callable[[], None]]] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -104,6 +108,13 @@ class Code:
         """Sets what a key stands for from here on."""
         self.carried = {**self.carried, key: name}
 
+    def drop(self, keys: Iterable[Key]) -> None:
+        """No way carries these from here on."""
+        left = dict(self.carried)
+        for key in keys:
+            del left[key]
+        self.carried = left
+
     def _text(self, item: str | Phi | None) -> str:
         if item is None:
             return "poison"
@@ -166,8 +177,28 @@ class Code:
             return fork.then if content == "true" else fork.otherwise
         return None
 
+    def take(self, lane: object, write: Callable[[], None], end: Join | Fork) -> None:
+        """Ends the block: it goes on at the end after what a lane does, `write` being what writes that."""
+        settled = end if isinstance(end, Join) else self._settled(end)
+        if settled is None:
+            write()
+            self.go(end)
+            return
+        if lane not in settled.lanes:
+            settled.lanes[lane] = self.join(), write
+        self.go(settled.lanes[lane][0])
+
     def start(self, join: Join) -> None:
-        """Begins a basic block that some way leads to."""
+        """Begins a basic block that some way leads to, once all that lead there are written."""
+        for lane, write in join.lanes.values():
+            self._begin(lane)
+            scope = self.scope()
+            write()
+            self.forget(scope)
+            self.go(join)
+        self._begin(join)
+
+    def _begin(self, join: Join) -> None:
         edges = join.edges
         if len(edges) == 1 and self.lines[-1] == f"  br label %{join.label}":
             self.lines.pop()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import TypeAlias
 
 from hacheck.model.data import dataclass, field
 from hacheck.model.lowering.blocks import Emit, Lowered
 from hacheck.model.lowering.nodes import Node, reachable
 from hacheck.model.lowering.rewriting import replaced
+
+Watched: TypeAlias = tuple[tuple[int, Node], ...]
+"""Conditions with their numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +33,9 @@ class Watches:
             for condition in conditions
         )
 
-    def of(self, emit: Emit) -> Iterator[tuple[int, Node]]:
+    def of(self, emit: Emit) -> Watched:
         """The conditions that the step may satisfy, each with its number."""
+        found = []
         for number, watch in enumerate(self._watches):
             written = tuple(
                 (update.slot, update.value.number if update.value.is_const else None)
@@ -39,9 +44,9 @@ class Watches:
             )
             if written not in watch.known:
                 watch.known[written] = self._worked_out(watch, dict(written))
-            condition = watch.known[written]
-            if condition is not self._graph.zero:
-                yield number, condition
+            if watch.known[written] is not self._graph.zero:
+                found.append((number, watch.known[written]))
+        return tuple(found)
 
     def _worked_out(self, watch: _Watch, written: dict[int, int | None]) -> Node:
         def after(leaf: Node) -> Node:
