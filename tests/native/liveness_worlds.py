@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -19,7 +19,7 @@ from hacheck.checker.explicit.native import control, kernels
 from hacheck.checker.explicit.native.compiler import compile_object, link
 from hacheck.checker.explicit.native.kernel_ir import kernel_ir
 from hacheck.checker.explicit.native.kernel_python import as_python
-from hacheck.checker.explicit.native.liveness import Searched, constraints_asked, judge
+from hacheck.checker.explicit.native.liveness import Searched, judge
 from hacheck.checker.explicit.native.liveness_ground import EXPORTED, KERNELS, StateSpace, Words, kernel_constants
 from hacheck.checker.explicit.native.liveness_marks import conditions
 from hacheck.checker.explicit.native.memory import Region
@@ -44,14 +44,17 @@ _EXPAND = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * 5)
 
 
 @cache
-def linked(words: int, constraints: int, interpreted: bool = False) -> dict[str, Callable[..., int]]:
-    """The kernels, compiled or as Python."""
-    constants = kernel_constants(words, constraints)
+def _linked(constants: tuple[tuple[str, int], ...], interpreted: bool) -> dict[str, Callable[..., int]]:
     exported = {**EXPORTED, "enter": 4}
     if interpreted:
-        return as_python((*KERNELS, kernels.enter), constants)
-    code = link([compile_object(kernel_ir((*KERNELS, kernels.enter), constants, exported))])
+        return as_python((*KERNELS, kernels.enter), dict(constants))
+    code = link([compile_object(kernel_ir((*KERNELS, kernels.enter), dict(constants), exported))])
     return {name: code.function(name, count) for name, count in exported.items()}
+
+
+def linked(constants: Mapping[str, int], interpreted: bool = False) -> dict[str, Callable[..., int]]:
+    """The kernels, compiled or as Python."""
+    return _linked(tuple(constants.items()), interpreted)
 
 
 def new_notes() -> array[int]:
@@ -154,16 +157,16 @@ class World:
         """What the native liveness says of everything asked."""
         code, log, asked = self.prepared.code, self.log, self.system.properties
         instances = self.subject.instances
-        taken, _ = constraints_asked(self.system, instances, asked)
         words = max(-(-code.lowered.layout.width // 64), 1)
-        functions = linked(words, max(taken, default=0), self.interpreted)
+        enter = linked(kernel_constants(words, 0, 0))["enter"]
         ends = [*log.levels[1:], len(log.order)]
         levels = [log.order[first:end] for first, end in zip(log.levels, ends, strict=True)]
         marks = {key: self._mark(words, node) for key, node in conditions(code.lowered, asked)}
-        with space_of(levels, cache(self._outcomes), words, functions["enter"], self.owners) as space:
+        with space_of(levels, cache(self._outcomes), words, enter, self.owners) as space:
             way = partial(way_to, code, log)
+            compiled_for = partial(linked, interpreted=self.interpreted)
             searched = Searched(
-                self.system, instances, space, marks, functions, way, self.threads, self.room, "no memory is left"
+                self.system, instances, space, marks, compiled_for, way, self.threads, self.room, "no memory is left"
             )
             return judge(searched, asked, pulse)
 

@@ -15,7 +15,7 @@ import pytest
 from hacheck.checker.explicit.fairness import Constraints
 from hacheck.checker.explicit.native import liveness_fields as fields
 from hacheck.checker.explicit.native.liveness import judge_components, reached
-from hacheck.checker.explicit.native.liveness_ground import Ground
+from hacheck.checker.explicit.native.liveness_ground import Ground, kernel_constants
 from hacheck.checker.explicit.native.liveness_loops import Asked, Walk, fair_loop, nearest_fair, way_in
 from hacheck.checker.explicit.native.liveness_marks import Marks
 from hacheck.checker.explicit.native.liveness_slices import Slices
@@ -70,11 +70,12 @@ def random_graph(seed: int) -> RandomGraph:
 
 
 @contextmanager
-def judged(graph: RandomGraph, stored: bool) -> Iterator[tuple[Ground, Slices, list[int]]]:
+def judged(graph: RandomGraph, stored: bool, wide: bool) -> Iterator[tuple[Ground, Slices, list[int]]]:
     """The ground after the components of a graph were judged."""
-    functions = linked(1, graph.constraints)
+    constants = kernel_constants(1, len(graph.outcomes), graph.constraints) | ({"ENTRY_BYTES": 8} if wide else {})
+    functions = linked(constants)
     with space_of(graph.levels, lambda state: graph.outcomes[state], 1, functions["enter"]) as space:
-        ground = Ground(space, list(range(graph.constraints + 1)), graph.constraints, 2, None, "")
+        ground = Ground(space, list(range(graph.constraints + 1)), constants, 2, None, "")
         if not stored:
             ground.words[fields.LISTS_END] = 0
         slices = Slices(ground, functions, lambda: None)
@@ -138,12 +139,12 @@ def assert_loop_is_fair(graph: RandomGraph, ground: Ground, loop: Walk, inside: 
     assert not ever & graph.asked.strong & ~taken
 
 
-@pytest.mark.parametrize("stored", [True, False])
-def test_fair_sets_and_loops_of_random_graphs(stored: bool) -> None:
+@pytest.mark.parametrize(("stored", "wide"), [(True, False), (True, True), (False, False)])
+def test_fair_sets_and_loops_of_random_graphs(stored: bool, wide: bool) -> None:
     many, large = 0, 0
     for seed in range(400):
         graph = random_graph(seed)
-        with judged(graph, stored) as (ground, slices, levels):
+        with judged(graph, stored, wide) as (ground, slices, levels):
             sets = found_sets(ground)
             expected = expected_sets(graph)
             assert {frozenset(states) for states in sets.values()} == expected
@@ -173,7 +174,8 @@ def test_a_component_of_many_states_is_left_in_slices() -> None:
     size = 30_000
     outcomes = [[((state + 1) % size, 1 if state == 0 else 0)] for state in range(size)]
     graph = RandomGraph(outcomes, 1, Asked(1, 0))
-    functions = linked(1, 1)
+    constants = kernel_constants(1, size, 1)
+    functions = linked(constants)
     pulses = 0
 
     def pulse() -> None:
@@ -182,7 +184,7 @@ def test_a_component_of_many_states_is_left_in_slices() -> None:
 
     levels = [[state] for state in range(3)] + [list(range(3, size))]
     with space_of(levels, lambda state: outcomes[state], 1, functions["enter"]) as space:
-        ground = Ground(space, [0, 1], 1, 1, None, "")
+        ground = Ground(space, [0, 1], constants, 1, None, "")
         slices = Slices(ground, functions, pulse)
         marks = Marks(space, {"goal:live": nowhere}, pulse)
         marks.doubt(slices, ASKED)

@@ -19,7 +19,6 @@ from hacheck.checker.explicit.native.liveness_fields import (
     CLOSING,
     DEPTH,
     DONE,
-    ENABLED,
     FAIR_COUNT,
     FIRST_PART,
     FRAMES,
@@ -39,13 +38,18 @@ from hacheck.checker.explicit.native.liveness_fields import (
     STACK,
     STARVED,
     STRONG,
+    TARGET_BITS,
     WEAK,
 )
-from hacheck.checker.explicit.native.liveness_lists import bit_in, list_of, taken_by
+from hacheck.checker.explicit.native.liveness_lists import bit_in, enabled_word, entry_at, list_of
 
 FRAME_BYTES = 16  # and then the masks
 VERTEX, NUMBER, LEAST, NEXT_STEP = 0, 1, 2, 3  # 32 bits each
-TAKEN, ALWAYS, EVER_HERE = 2, 2, 2  # words, by multiples of MASKS further on
+
+# Set when the kernels are compiled: where in a frame the masks are, in words.
+TAKEN = 2
+ALWAYS = 3
+SOMETIMES = 4
 
 OPEN, UNFAIR, FAIR, DOUBTFUL = 0, 1, 2, 3
 """What becomes of the members of the component at hand; `OPEN`: there is none."""
@@ -66,18 +70,21 @@ def visit(ground: int, vertex: int, depth: int, height: int, number: int) -> Non
     store32(frame, NUMBER, number)
     store32(frame, LEAST, number)
     store32(frame, NEXT_STEP, 0)
-    enabled = load64(ground, ENABLED)
     for w in range(MASKS):
-        able = load64(enabled, vertex * MASKS + w)
         store64(frame, TAKEN + w, 0)
-        store64(frame, TAKEN + MASKS + w, able)
-        store64(frame, TAKEN + 2 * MASKS + w, able)
+        store64(frame, SOMETIMES + w, 0)
+    bits = load64(ground, TARGET_BITS)
     list_ = list_of(ground, vertex)
-    count = load32(list_, 0) & (HEAD_CUT - 1)
+    count = entry_at(list_, 0) & (HEAD_CUT - 1)
     step = 0
     while step < count:
-        prefetch(records, load32(list_, 1 + step))
+        entry = entry_at(list_, 1 + step)
+        prefetch(records, entry & ((1 << bits) - 1))
+        for w in range(MASKS):
+            store64(frame, SOMETIMES + w, load64(frame, SOMETIMES + w) | bit_in(w, entry >> bits))
         step += 1
+    for w in range(MASKS):
+        store64(frame, ALWAYS + w, load64(frame, SOMETIMES + w))
 
 
 def follow(ground: int, frame: int, part: int) -> int:
@@ -85,21 +92,22 @@ def follow(ground: int, frame: int, part: int) -> int:
     `OUTSIDE`."""
     records = load64(ground, RECORDS)
     list_ = list_of(ground, load32(frame, VERTEX))
-    count = load32(list_, 0) & (HEAD_CUT - 1)
+    count = entry_at(list_, 0) & (HEAD_CUT - 1)
+    bits = load64(ground, TARGET_BITS)
     least = load32(frame, LEAST)
     step = load32(frame, NEXT_STEP)
     found = OUTSIDE
     while step < count and found == OUTSIDE:
-        target = load32(list_, 1 + step)
+        entry = entry_at(list_, 1 + step)
+        target = entry & ((1 << bits) - 1)
         number = load32(records, target * 2)
         if number == part:
             found = target
         elif number < FIRST_PART and number != 0:
             if number < least:
                 least = number
-            constraint = taken_by(list_, count, step)
             for w in range(MASKS):
-                store64(frame, TAKEN + w, load64(frame, TAKEN + w) | bit_in(w, constraint))
+                store64(frame, TAKEN + w, load64(frame, TAKEN + w) | bit_in(w, entry >> bits))
         step += 1
     store32(frame, LEAST, least)
     store32(frame, NEXT_STEP, step)
@@ -112,15 +120,12 @@ def hand_up(ground: int, frame: int, depth: int) -> None:
     if load32(frame, LEAST) < load32(above, LEAST):
         store32(above, LEAST, load32(frame, LEAST))
     list_ = list_of(ground, load32(above, VERTEX))
-    count = load32(list_, 0) & (HEAD_CUT - 1)
-    constraint = taken_by(list_, count, load32(above, NEXT_STEP) - 1)
+    constraint = entry_at(list_, load32(above, NEXT_STEP)) >> load64(ground, TARGET_BITS)
     for w in range(MASKS):
         taken = load64(above, TAKEN + w) | load64(frame, TAKEN + w) | bit_in(w, constraint)
         store64(above, TAKEN + w, taken)
-        always = TAKEN + MASKS + w
-        store64(above, always, load64(above, always) & load64(frame, always))
-        ever = TAKEN + 2 * MASKS + w
-        store64(above, ever, load64(above, ever) | load64(frame, ever))
+        store64(above, ALWAYS + w, load64(above, ALWAYS + w) & load64(frame, ALWAYS + w))
+        store64(above, SOMETIMES + w, load64(above, SOMETIMES + w) | load64(frame, SOMETIMES + w))
 
 
 def judged(ground: int, frame: int, alone: int) -> int:
@@ -129,8 +134,8 @@ def judged(ground: int, frame: int, alone: int) -> int:
     hungry = 0
     for w in range(MASKS):
         untaken = ~load64(frame, TAKEN + w)
-        unserved = unserved | (load64(frame, TAKEN + MASKS + w) & untaken & load64(load64(ground, WEAK), w))
-        starved = load64(frame, TAKEN + 2 * MASKS + w) & untaken & load64(load64(ground, STRONG), w)
+        unserved = unserved | (load64(frame, ALWAYS + w) & untaken & load64(load64(ground, WEAK), w))
+        starved = load64(frame, SOMETIMES + w) & untaken & load64(load64(ground, STRONG), w)
         store64(load64(ground, STARVED), w, starved)
         hungry = hungry | starved
     if unserved or (hungry and alone):
@@ -145,10 +150,10 @@ def release(ground: int, member: int, closing: int) -> None:
     if closing == FAIR:
         mark = load64(ground, PARTS)
     if closing == DOUBTFUL:
+        list_ = list_of(ground, member)
         starved = 0
         for w in range(MASKS):
-            enabled = load64(load64(ground, ENABLED), member * MASKS + w)
-            starved = starved | (enabled & load64(load64(ground, STARVED), w))
+            starved = starved | (enabled_word(ground, list_, w) & load64(load64(ground, STARVED), w))
         if starved == 0:
             mark = load64(ground, PARTS)
             again = load64(ground, AGAIN_COUNT)

@@ -11,7 +11,6 @@ from hacheck.checker.explicit.native.kernels import W
 from hacheck.checker.explicit.native.liveness_fields import (
     BEST,
     DONE,
-    ENABLED,
     EVER,
     FOUND_STEP,
     FRAMES,
@@ -30,13 +29,14 @@ from hacheck.checker.explicit.native.liveness_fields import (
     RECORDS,
     STACK,
     TARGET,
+    TARGET_BITS,
 )
-from hacheck.checker.explicit.native.liveness_lists import bit_in, list_of, state_of, taken_by
+from hacheck.checker.explicit.native.liveness_lists import bit_in, enabled_word, entry_at, list_of, state_of
 
 QUEUED = 1
 """The number of a vertex in the queue of a walk."""
 
-FOUND_IT, NO_WALK = 2, 3
+FOUND_VERTEX, FOUND_STEP_TO, NO_WALK = 2, 3, 4
 """What `walk` says besides `MORE`."""
 
 
@@ -71,13 +71,14 @@ def find_before(ground: int, first: int, end: int) -> None:
     """Offers the vertices of a range of ORDER that have a step to TARGET."""
     order = load64(ground, ORDER)
     target = load64(ground, TARGET)
+    targets = (1 << load64(ground, TARGET_BITS)) - 1
     while first < end:
         vertex = load32(order, first)
         list_ = list_of(ground, vertex)
-        count = load32(list_, 0) & (HEAD_CUT - 1)
+        count = entry_at(list_, 0) & (HEAD_CUT - 1)
         step = 0
         while step < count:
-            if load32(list_, 1 + step) == target:
+            if entry_at(list_, 1 + step) & targets == target:
                 offer(ground, vertex)
                 break
             step += 1
@@ -92,9 +93,9 @@ def sum_enabled(ground: int, first: int, end: int) -> None:
     while first < end:
         vertex = load32(order, first)
         if load32(records, vertex * 2) == load64(ground, PART):
+            list_ = list_of(ground, vertex)
             for w in range(MASKS):
-                enabled = load64(load64(ground, ENABLED), vertex * MASKS + w)
-                store64(ever, w, load64(ever, w) | enabled)
+                store64(ever, w, load64(ever, w) | enabled_word(ground, list_, w))
         first += 1
 
 
@@ -104,19 +105,28 @@ def pays(ground: int, target: int, constraint: int) -> int:
         return target == load64(ground, HOME)
     paid = 0
     for w in range(MASKS):
-        disabled = ~load64(load64(ground, ENABLED), target * MASKS + w)
         paid = paid | (load64(load64(ground, OWED), w) & bit_in(w, constraint))
-        paid = paid | (load64(load64(ground, OWED_WEAK), w) & disabled)
     return paid != 0
 
 
+def disables(ground: int, list_: int) -> int:
+    """Whether one of the weak constraints that are owed is disabled in the vertex of a list."""
+    disabled = 0
+    for w in range(MASKS):
+        owed = load64(load64(ground, OWED_WEAK), w)
+        if owed:
+            disabled = disabled | (owed & ~enabled_word(ground, list_, w))
+    return disabled != 0
+
+
 def walk(ground: int, vertices: int) -> int:
-    """Goes on breadth first from the vertices in the queue, which are in PART, for so many of them. Where it finds what
-    it looks for, HEAD is the place in the queue that the last step starts from, and FOUND_STEP says which one it is."""
+    """Goes on breadth first from the vertices in the queue, which are in PART, for so many of them. What it looks for
+    is at the place HEAD of the queue, or at the end of the step FOUND_STEP of that vertex's list."""
     queue = load64(ground, STACK)
     came = load64(ground, FRAMES)
     records = load64(ground, RECORDS)
     part = load64(ground, PART)
+    bits = load64(ground, TARGET_BITS)
     head = load64(ground, HEAD)
     height = load64(ground, HEIGHT)
     said = MORE
@@ -126,15 +136,19 @@ def walk(ground: int, vertices: int) -> int:
             said = NO_WALK
             break
         list_ = list_of(ground, load32(queue, head))
-        count = load32(list_, 0) & (HEAD_CUT - 1)
+        if head and disables(ground, list_):
+            said = FOUND_VERTEX
+            break
+        count = entry_at(list_, 0) & (HEAD_CUT - 1)
         step = 0
         while step < count:
-            target = load32(list_, 1 + step)
+            entry = entry_at(list_, 1 + step)
+            target = entry & ((1 << bits) - 1)
             number = load32(records, target * 2)
             inside = number == part
-            if (inside or number == QUEUED) and pays(ground, target, taken_by(list_, count, step)):
+            if (inside or number == QUEUED) and pays(ground, target, entry >> bits):
                 store64(ground, FOUND_STEP, step)
-                said = FOUND_IT
+                said = FOUND_STEP_TO
                 break
             if inside:
                 store32(records, target * 2, QUEUED)

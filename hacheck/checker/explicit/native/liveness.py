@@ -20,7 +20,7 @@ from hacheck.checker.explicit.findings import BEYOND, GaveUp, Judgement, Lasso, 
 from hacheck.checker.explicit.native import components
 from hacheck.checker.explicit.native import liveness_fields as fields
 from hacheck.checker.explicit.native import liveness_lists as lists
-from hacheck.checker.explicit.native.liveness_ground import Ground, Kernels, StateSpace
+from hacheck.checker.explicit.native.liveness_ground import Ground, Kernels, StateSpace, kernel_constants
 from hacheck.checker.explicit.native.liveness_loops import Asked, fair_loop, instance_of, nearest_fair, way_in
 from hacheck.checker.explicit.native.liveness_marks import Marks
 from hacheck.checker.explicit.native.liveness_slices import Slices
@@ -32,7 +32,8 @@ from hacheck.model.ir import Fairness, Property, System
 class Searched:
     """What liveness needs of a search that has ended.
 
-    `marks`: the marking functions of `liveness_marks.conditions`, by key. `kernels`: of `liveness_ground.EXPORTED`.
+    `marks`: the marking functions of `liveness_marks.conditions`, by key. `kernels`: those of
+    `liveness_ground` by name, given what they are compiled for.
     `way_to`: a shortest run to one of some packed states of one level. `room`: how many bytes there are; `None` if
     nobody counts; `full`: why to give up where they do not suffice.
     """
@@ -41,7 +42,7 @@ class Searched:
     instances: Sequence[Occurrence]
     space: StateSpace
     marks: Mapping[str, Callable[..., int]]
-    kernels: Kernels
+    kernels: Callable[[Mapping[str, int]], Kernels]
     way_to: Callable[[Sequence[int]], Way]
     threads: int
     room: int | None
@@ -111,10 +112,10 @@ class _Judging:
         """Judges one property after the other."""
         searched = self.searched
         taken_by, masks = constraints_asked(searched.system, searched.instances, self.asked)
-        ground = Ground(
-            searched.space, taken_by, max(taken_by, default=0), searched.threads, searched.room, searched.full
-        )
-        slices = Slices(ground, searched.kernels, self.pulse)
+        constants = kernel_constants(searched.space.words, searched.space.size, max(taken_by, default=0))
+        kernels = searched.kernels(constants)
+        ground = Ground(searched.space, taken_by, constants, searched.threads, searched.room, searched.full)
+        slices = Slices(ground, kernels, self.pulse)
         try:
             for item in self.asked:
                 self.marks.doubt(slices, item)

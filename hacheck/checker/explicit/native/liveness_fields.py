@@ -3,13 +3,14 @@
 A *vertex* is a state by its place among all states, thread after thread. For each vertex there are
 
 - a *record*, 64 bits: below, its *number*; above, where its list begins, or 0 if it is not stored;
-- its *enabled* constraints, `MASKS` words of bits, over the constraints of all properties that are judged together;
 - a byte of *flags*.
 
-A *list* has the steps of a vertex, from a multiple of 4 bytes on: 32 bits with their count and, on top, whether a bound
-cuts a step here; 32 bits with the target of each; then, in `BY_BYTES` bytes each, the constraint that the step takes,
-counted from 1, or 0. Steps to states in which every goal holds are left out, and so are steps that change nothing and
-take nothing.
+A *list* has the steps of a vertex, in entries of `ENTRY_BYTES` bytes. The first one has their count and whether a bound
+cuts a step here. In each of the others the lower `TARGET_BITS` bits are the vertex that a step leads to, and the upper
+ones the constraint that it takes, counted from 1, or 0; constraints are those of all properties judged together. Steps
+to states in which every goal holds are left out, and so are steps that change nothing and take nothing. For constraints
+that are enabled here, though no listed step takes them, there are entries that lead to no vertex: all lower bits are
+set.
 
 A number says where a vertex is in the work on one property:
 """
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 # Set when the kernels are compiled:
 MASKS = 1  # words of a set of constraints
-BY_BYTES = 1  # bytes of a constraint's number
+ENTRY_BYTES = 4  # bytes of an entry of a list, 4 or 8
 
 UNREACHED = 0
 """The goal does not hold here, and no run that waits for it has come here yet."""
@@ -37,7 +38,7 @@ IS_START = 2
 """Flag: a run that waits for the goal of the property at hand may begin here."""
 
 HEAD_CUT = 1 << 31
-"""In the first 32 bits of a list: a bound cuts a step."""
+"""In the first entry of a list: a bound cuts a step."""
 
 NOTHING = (1 << 64) - 1
 """No vertex."""
@@ -47,13 +48,13 @@ DONE, MORE = 1, 0
 
 (
     RECORDS,
-    ENABLED,
     FLAGS,
     ORDER,  # 32-bit vertices in the order in which they were reached
     LEVEL_END,  # of ORDER: where the level ends that is being expanded
-    LISTS,  # in units of 32 bits, of which the first is not used
-    LISTS_END,  # units
-    LISTS_CHUNK,  # units that a thread takes at once
+    LISTS,  # entries, of which the first is not used
+    LISTS_END,  # how many entries
+    LISTS_CHUNK,  # entries that a thread takes at once
+    TARGET_BITS,
     STATES,  # where the state of index 0 is
     SPANS,  # for each range of indices in use: its first index, its first vertex; then the end of both
     TAKEN_BY,  # for each instance, 16 bits: its constraint from 1, or 0
@@ -81,9 +82,9 @@ DONE, MORE = 1, 0
     STARVED,  # MASKS words
     HOME,  # the vertex that a walk looks for, or NOTHING
     OWED,  # MASKS words: else, constraints one of which its last step is to take,
-    OWED_WEAK,  # or one of which is disabled at its end
+    OWED_WEAK,  # MASKS words: or one of which is disabled at its end
     HEAD,  # the place in the queue of the vertex whose steps are next
-    FOUND_STEP,  # which of that vertex's steps was looked for
+    FOUND_STEP,  # which of its steps was looked for
     BEST,  # the vertex with the least state so far, or NOTHING
     TARGET,  # what must be among a vertex's steps
     EVER,  # MASKS words
@@ -95,5 +96,5 @@ CURSOR = 48
 are the next two."""
 ORDER_COUNT = 64
 LISTS_NEXT = 80
-"""Field: the first unit of LISTS that no thread has taken."""
+"""Field: the first entry of LISTS that no thread has taken."""
 GROUND_WORDS = 96

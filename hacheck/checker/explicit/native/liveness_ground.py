@@ -45,18 +45,16 @@ Kernels = Mapping[str, Callable[..., int]]
 """The exported kernels by name."""
 
 _CACHE_BYTES = 2**24  # for lists that found no room and were made again
-_LISTS_MAX = 2**32 - 1  # units
-_CHUNK = 2**15  # units
+_ENTRIES_MAX = 2**32 - 1
+_CHUNK = 2**15  # entries
 
 
-def mask_words(constraints: int) -> int:
-    """The words of a set of constraints."""
-    return max(-(-constraints // 64), 1)
-
-
-def kernel_constants(words: int, constraints: int) -> dict[str, int]:
-    """What the kernels are compiled for: words of a state, and constraints of all properties together."""
-    return {"W": words, "EXACT": 1, "MASKS": mask_words(constraints), "BY_BYTES": 1 if constraints < 256 else 2}
+def kernel_constants(words: int, states: int, constraints: int) -> dict[str, int]:
+    """What the kernels are compiled for: words of a state, how many states, and constraints of all properties."""
+    masks = max(-(-constraints // 64), 1)
+    entry = 4 if states.bit_length() + constraints.bit_length() <= 32 else 8
+    frame = {"TAKEN": 2, "ALWAYS": 2 + masks, "SOMETIMES": 2 + 2 * masks}
+    return {"W": words, "EXACT": 1, "MASKS": masks, "ENTRY_BYTES": entry, **frame}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,30 +103,36 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """A step of a list: the vertex it leads to, and the constraint it takes, from 1, or 0."""
+class List:
+    """A vertex's list. `steps`: the vertex that each leads to, and the constraint it takes, from 1, or 0. `enabled`:
+    the constraints that are enabled, as bits."""
 
-    target: int
-    constraint: int
+    steps: tuple[tuple[int, int], ...]
+    enabled: int
 
 
 class Ground:
     """Memory for the work on a state space. Errors: `GaveUp` where it does not fit into `room` bytes (`None`: nobody
     counts), with `room_text` as its reason.
 
-    Cost: some 70 bytes for each state (24 more for each 64 constraints above 64) and, as far as there is room, 4 bytes
-    for each state and 5 for each step between states in which a goal does not hold.
+    Cost: up to 57 bytes for each state (24 more for each 64 constraints above 64) and, as far as there is room, 4 bytes
+    for each state and each step between states in which a goal does not hold.
     """
 
     def __init__(
-        self, space: StateSpace, taken_by: list[int], constraints: int, threads: int, room: int | None, reason: str
+        self,
+        space: StateSpace,
+        taken_by: list[int],
+        constants: Mapping[str, int],
+        threads: int,
+        room: int | None,
+        reason: str,
     ) -> None:
-        """`taken_by`: for each instance its constraint, from 1, or 0."""
+        """`taken_by`: for each instance its constraint, from 1, or 0. `constants`: of the kernels."""
         self.space = space
         self.taken_by = taken_by
-        self.masks = mask_words(constraints)
-        self.by_bytes = 1 if constraints < 256 else 2
-        self.list_units = 1 + space.successors_max + (space.successors_max * self.by_bytes + 3) // 4
+        self.masks, self.entry_bytes = constants["MASKS"], constants["ENTRY_BYTES"]
+        self.list_size = 1 + space.successors_max + max(taken_by, default=0)
         self.words = Words(fields.GROUND_WORDS)
         self._regions: list[Region] = []
         self._again: dict[int, int] = {}
@@ -136,7 +140,6 @@ class Ground:
         size = space.size
         sizes = {
             fields.RECORDS: 8 * size,
-            fields.ENABLED: 8 * self.masks * size,
             fields.FLAGS: size,
             fields.ORDER: 4 * size,
             fields.STACK: 4 * size,
@@ -145,14 +148,18 @@ class Ground:
         left = None if room is None else room - sum(sizes.values())
         if size > fields.VERTICES_MAX or (left is not None and left < 0):
             raise GaveUp(reason)
-        for field, count in sizes.items():
-            self.words[field] = self.region(count)
-        units = _LISTS_MAX if left is None else min(_LISTS_MAX, left // 4)
-        self._regions.append(reserve(4 * units + 64, 2**20))
-        units = min(units, self._regions[-1].size // 4)
+        for field in sizes.keys() - {fields.RECORDS}:
+            self.words[field] = self.region(sizes[field])
+        # There is a record for the vertex that is none: nothing looks for it.
+        bits = size.bit_length()
+        self.words[fields.TARGET_BITS] = bits
+        self.words[fields.RECORDS] = self.region(8 << bits)
+        ctypes.c_uint32.from_address(self.words[fields.RECORDS] + 8 * ((1 << bits) - 1)).value = fields.OUTSIDE
+        entries = _ENTRIES_MAX if left is None else min(_ENTRIES_MAX, left // self.entry_bytes)
+        self._regions.append(reserve(self.entry_bytes * (entries + 8), 2**20))
         self.words[fields.LISTS] = self._regions[-1].address
-        self.words[fields.LISTS_END] = units
-        self.words[fields.LISTS_CHUNK] = max(_CHUNK, 4 * self.list_units)
+        self.words[fields.LISTS_END] = min(entries, self._regions[-1].size // self.entry_bytes)
+        self.words[fields.LISTS_CHUNK] = max(_CHUNK, 4 * self.list_size)
         self.words[fields.LISTS_NEXT] = 1
         self.words[fields.STATES] = space.log
         self.words[fields.SPANS] = self._spans()
@@ -197,7 +204,7 @@ class Ground:
         successors = lists.BATCH * self.space.successors_max
         state = 8 * self.space.words
         slots = 1
-        while 2 * slots * self.list_units * 4 <= _CACHE_BYTES:
+        while 2 * slots * self.list_size * self.entry_bytes <= _CACHE_BYTES:
             slots *= 2
         sizes = {
             lists.BUFFER: lists.BATCH * state,
@@ -205,9 +212,8 @@ class Ground:
             lists.TAGS: successors * 8,
             lists.SOURCES: lists.BATCH * 4,
             lists.ABLE: lists.BATCH * self.masks * 8,
-            lists.HEADS: lists.BATCH * 4,
-            lists.FILLED: lists.BATCH * 4,
-            lists.MADE: lists.BATCH * 8,
+            lists.COVERED: lists.BATCH * self.masks * 8,
+            lists.MADE: lists.BATCH * self.list_size * self.entry_bytes,
             lists.LISTED: lists.BATCH * 8,
             lists.PLACES: successors * 8,
             lists.HASHES: successors * 8,
@@ -215,8 +221,7 @@ class Ground:
             lists.FOUND: successors * 8,
             lists.RECENT: (lists.RECENT_MASK + 1) * (state + 8),
             lists.CLAIMED: successors * 4,
-            lists.SPARE: lists.BATCH * self.list_units * 4,
-            lists.CACHE: slots * self.list_units * 4,
+            lists.CACHE: slots * self.list_size * self.entry_bytes,
             lists.CACHE_KEYS: slots * 4,
         }
         # Every part begins on a cache line, with room for a state more: generated code may write one past the end.
@@ -226,7 +231,7 @@ class Ground:
             worker[field] = address
             address += size
         worker[lists.NOTES] = self._array(self.space.new_notes())
-        worker[lists.LIST_UNITS] = self.list_units
+        worker[lists.LIST_SIZE] = self.list_size
         worker[lists.CACHE_MASK] = slots - 1
         return worker
 
@@ -267,11 +272,6 @@ class Ground:
         """The vertex's number."""
         return ctypes.c_uint32.from_address(self.words[fields.RECORDS] + 8 * vertex).value
 
-    def enabled(self, vertex: int) -> int:
-        """The constraints that are enabled in a vertex which has been reached."""
-        size = 8 * self.masks
-        return int.from_bytes(ctypes.string_at(self.words[fields.ENABLED] + size * vertex, size), "little")
-
     def is_start(self, vertex: int) -> bool:
         """Whether a run may begin to wait here."""
         flags = ctypes.c_uint8.from_address(self.words[fields.FLAGS] + vertex).value
@@ -285,10 +285,13 @@ class Ground:
         """Writes a set of constraints."""
         ctypes.memmove(self.words[field], constraints.to_bytes(8 * self.masks, "little"), 8 * self.masks)
 
-    def steps(self, address: int) -> list[Step]:
-        """The steps of a list."""
+    def list_at(self, address: int) -> List:
+        """The list at an address."""
+        size, bits = self.entry_bytes, self.words[fields.TARGET_BITS]
         count = ctypes.c_uint32.from_address(address).value & (fields.HEAD_CUT - 1)
-        targets = array("I", ctypes.string_at(address + 4, 4 * count))
-        size = self.by_bytes * count
-        taken = array("B" if self.by_bytes == 1 else "H", ctypes.string_at(address + 4 + 4 * count, size))
-        return [Step(target, constraint) for target, constraint in zip(targets, taken, strict=True)]
+        entries = array("I" if size == 4 else "Q", ctypes.string_at(address + size, count * size))
+        nowhere = (1 << bits) - 1
+        enabled = 0
+        for constraint in {entry >> bits for entry in entries}:
+            enabled |= 1 << constraint >> 1
+        return List(tuple((entry & nowhere, entry >> bits) for entry in entries if entry & nowhere != nowhere), enabled)

@@ -15,16 +15,14 @@ from hacheck.checker.explicit.native.kernel_language import (
     load32,
     load64,
     prefetch,
-    store8,
-    store16,
     store32,
     store64,
+    trailing_zeros,
 )
 from hacheck.checker.explicit.native.kernels import W, copy, hash_of, same, stands_for
 from hacheck.checker.explicit.native.liveness_fields import (
-    BY_BYTES,
     CANONICAL,
-    ENABLED,
+    ENTRY_BYTES,
     EXPAND,
     FLAGS,
     HEAD_CUT,
@@ -41,6 +39,7 @@ from hacheck.checker.explicit.native.liveness_fields import (
     SPANS,
     STATES,
     TAKEN_BY,
+    TARGET_BITS,
 )
 
 BATCH = 64
@@ -58,28 +57,26 @@ STOP = 1 << 31
     TAGS,
     NOTES,
     SOURCES,  # 32-bit vertices whose lists are being made
+    MADE,  # their lists, LIST_SIZE entries for each
     ABLE,  # for each source MASKS words: the constraints that are enabled there
-    HEADS,  # for each source, 32 bits: what its list begins with
-    FILLED,  # for each source, 32 bits: how many steps are in its list
-    MADE,  # for each source the address of its list
+    COVERED,  # for each source MASKS words: those that listed steps take
     LISTED,  # for each vertex of a batch the address of its list
-    PLACES,  # for each successor its vertex and 1, or 0 if it is not listed; 64 bits
+    PLACES,  # for each successor its vertex and 1; 64 bits
     HASHES,  # of those that wait
     WAITING,  # 32 bits each: which successors they are
     FOUND,  # 64 bits each: their vertices, and 1
     RECENT,  # states looked up lately, each with its vertex and 1, or 0
     CLAIMED,  # 32-bit vertices reached in a batch
-    SPARE,  # where lists are made that find no room: LIST_UNITS for each vertex of a batch
-    LIST_UNITS,  # of the longest list
-    CACHE,  # lists that found no room and were made again: LIST_UNITS for each
+    LIST_SIZE,  # entries of the longest list
+    CACHE,  # lists that found no room and were made again: LIST_SIZE entries for each
     CACHE_KEYS,  # 32 bits each: whose they are, and 1
     CACHE_MASK,  # how many they are, less one
-    NEXT,  # the units of LISTS that this thread has for its own
+    NEXT,  # the entries of LISTS that this thread has for its own
     END,
     CUT_SEEN,  # whether a bound cut a step of a vertex that was reached
     LOST,  # whether a successor is missing among the states, which is our mistake
     WORKER_WORDS,
-) = range(26)
+) = range(24)
 """Fields of `worker`, the array of 64-bit words that each thread has for its own: addresses, where nothing else is
 said."""
 
@@ -175,16 +172,24 @@ def find_waiting(ground: int, worker: int, waiting: int) -> None:
 # ---- lists ---------------------------------------------------------------------------------------------------------
 
 
+def entry_at(list_: int, place: int) -> int:
+    """An entry of a list."""
+    if ENTRY_BYTES == 4:
+        return load32(list_, place)
+    return load64(list_, place)
+
+
+def put_entry(list_: int, place: int, entry: int) -> None:
+    """Writes an entry of a list."""
+    if ENTRY_BYTES == 4:
+        store32(list_, place, entry)
+    else:
+        store64(list_, place, entry)
+
+
 def bit_in(word: int, constraint: int) -> int:
     """The word `word` of the set of one constraint, or of none for 0."""
     return 1 << ((constraint - 1) & 63) if constraint and (constraint - 1) >> 6 == word else 0
-
-
-def taken_by(list_: int, count: int, step: int) -> int:
-    """The constraint that a step of a list takes, from 1, or 0."""
-    if BY_BYTES == 1:
-        return load8(list_ + 4 + count * 4, step)
-    return load16(list_ + 4 + count * 4, step)
 
 
 def successors_of(ground: int, worker: int, n: int) -> int:
@@ -198,94 +203,91 @@ def successors_of(ground: int, worker: int, n: int) -> int:
     return k
 
 
-def choose_steps(ground: int, worker: int, n: int, k: int) -> None:
-    """Finds out which of `k` successors of `n` sources are to be listed, and what else is known of the sources."""
+def made_list(worker: int, source: int) -> int:
+    """The address of the list that is made for a source."""
+    return load64(worker, MADE) + source * load64(worker, LIST_SIZE) * ENTRY_BYTES
+
+
+def list_steps(ground: int, worker: int, n: int, k: int) -> None:
+    """Makes the lists of `n` sources from their `k` successors."""
     tags = load64(worker, TAGS)
     places = load64(worker, PLACES)
-    heads = load64(worker, HEADS)
     able = load64(worker, ABLE)
+    covered = load64(worker, COVERED)
     sources = load64(worker, SOURCES)
-    found = load64(worker, FOUND)
     flags = load64(ground, FLAGS)
     taken = load64(ground, TAKEN_BY)
+    bits = load64(ground, TARGET_BITS)
     i = 0
     while i < n:
-        store32(heads, i, 0)
+        put_entry(made_list(worker, i), 0, 0)
         for w in range(MASKS):
             store64(able, i * MASKS + w, 0)
+            store64(covered, i * MASKS + w, 0)
         i += 1
     j = 0
     while j < k:
         tag = load64(tags, j)
         source = tag >> 32
+        list_ = made_list(worker, source)
+        head = entry_at(list_, 0)
         constraint = load16(taken, tag & (STOP - 1))
-        if constraint:
-            word = source * MASKS + ((constraint - 1) >> 6)
-            store64(able, word, load64(able, word) | 1 << ((constraint - 1) & 63))
+        word = source * MASKS + ((constraint - 1) >> 6 if constraint else 0)
+        bit = 1 << ((constraint - 1) & 63) if constraint else 0
+        store64(able, word, load64(able, word) | bit)
         if tag & STOP:
-            store64(places, j, 0)
-            store32(heads, source, load32(heads, source) | HEAD_CUT)
+            put_entry(list_, 0, head | HEAD_CUT)
         else:
             place = load64(places, j)
             if place & WAITS:
-                place = load64(found, place ^ WAITS)
-            listed = 0
-            if (constraint or place - 1 != load32(sources, source)) and load8(flags, place - 1) & IN_DOUBT:
-                listed = place
-                store32(heads, source, load32(heads, source) + 1)
-            store64(places, j, listed)
+                place = load64(load64(worker, FOUND), place ^ WAITS)
+            target = place - 1
+            if (constraint or target != load32(sources, source)) and load8(flags, target) & IN_DOUBT:
+                put_entry(list_, (head & (HEAD_CUT - 1)) + 1, constraint << bits | target)
+                put_entry(list_, 0, head + 1)
+                store64(covered, word, load64(covered, word) | bit)
         j += 1
-
-
-def write_lists(ground: int, worker: int, n: int, k: int) -> None:
-    """Writes the lists of `n` sources to where MADE says, from the successors that were chosen."""
-    tags = load64(worker, TAGS)
-    places = load64(worker, PLACES)
-    heads = load64(worker, HEADS)
-    filled = load64(worker, FILLED)
-    made = load64(worker, MADE)
-    taken = load64(ground, TAKEN_BY)
     i = 0
     while i < n:
-        store32(filled, i, 0)
-        store32(load64(made, i), 0, load32(heads, i))
-        enabled = load64(ground, ENABLED) + load32(load64(worker, SOURCES), i) * (MASKS * 8)
-        for w in range(MASKS):
-            store64(enabled, w, load64(load64(worker, ABLE), i * MASKS + w))
+        list_enabled(ground, worker, i)
         i += 1
-    j = 0
-    while j < k:
-        place = load64(places, j)
-        if place:
-            tag = load64(tags, j)
-            source = tag >> 32
-            step = load32(filled, source)
-            list_ = load64(made, source)
-            store32(list_, 1 + step, place - 1)
-            by = list_ + 4 + (load32(heads, source) & (HEAD_CUT - 1)) * 4
-            if BY_BYTES == 1:
-                store8(by, step, load16(taken, tag & (STOP - 1)))
-            else:
-                store16(by, step, load16(taken, tag & (STOP - 1)))
-            store32(filled, source, step + 1)
-        j += 1
 
 
-def list_units(count: int) -> int:
-    """The 32-bit units of a list of so many steps."""
-    return 1 + count + (count * BY_BYTES + 3) // 4
+def list_enabled(ground: int, worker: int, source: int) -> None:
+    """Ends the list of a source with the constraints that are enabled there, and that no listed step takes."""
+    list_ = made_list(worker, source)
+    bits = load64(ground, TARGET_BITS)
+    head = entry_at(list_, 0)
+    for w in range(MASKS):
+        word = source * MASKS + w
+        rest = load64(load64(worker, ABLE), word) & ~load64(load64(worker, COVERED), word)
+        while rest:
+            constraint = trailing_zeros(rest) + 1 + w * 64
+            head += 1
+            put_entry(list_, head & (HEAD_CUT - 1), constraint << bits | ((1 << bits) - 1))
+            rest = rest & (rest - 1)
+    put_entry(list_, 0, head)
 
 
-def room_for_list(ground: int, worker: int, units: int) -> int:
-    """The unit of LISTS from which on there is room for a list, or 0."""
+def copy_list(to: int, list_: int) -> None:
+    """Copies a list."""
+    size = (entry_at(list_, 0) & (HEAD_CUT - 1)) + 1
+    place = 0
+    while place < size:
+        put_entry(to, place, entry_at(list_, place))
+        place += 1
+
+
+def room_for(ground: int, worker: int, size: int) -> int:
+    """The entry of LISTS from which on there is room for so many, or 0."""
     start = load64(worker, NEXT)
-    if start + units > load64(worker, END):
+    if start + size > load64(worker, END):
         chunk = load64(ground, LISTS_CHUNK)
         start = fetch_add64(ground, LISTS_NEXT, chunk)
         if start + chunk > load64(ground, LISTS_END):
             return 0
         store64(worker, END, start + chunk)
-    store64(worker, NEXT, start + units)
+    store64(worker, NEXT, start + size)
     return start
 
 
@@ -293,15 +295,13 @@ def made_again(ground: int, vertex: int) -> int:
     """The address of the list of a vertex that found no room. It stays until another such list is asked for."""
     worker = load64(ground, MAKER)
     slot = vertex & load64(worker, CACHE_MASK)
-    list_ = load64(worker, CACHE) + slot * load64(worker, LIST_UNITS) * 4
+    list_ = load64(worker, CACHE) + slot * load64(worker, LIST_SIZE) * ENTRY_BYTES
     if load32(load64(worker, CACHE_KEYS), slot) != vertex + 1:
         store32(load64(worker, CACHE_KEYS), slot, vertex + 1)
         store32(load64(worker, SOURCES), 0, vertex)
         copy(load64(worker, BUFFER), state_of(ground, vertex))
-        store64(load64(worker, MADE), 0, list_)
-        k = successors_of(ground, worker, 1)
-        choose_steps(ground, worker, 1, k)
-        write_lists(ground, worker, 1, k)
+        list_steps(ground, worker, 1, successors_of(ground, worker, 1))
+        copy_list(list_, made_list(worker, 0))
     return list_
 
 
@@ -309,5 +309,17 @@ def list_of(ground: int, vertex: int) -> int:
     """The address of a vertex's list. It stays until another one is asked for."""
     start = load64(load64(ground, RECORDS), vertex) >> 32
     if start:
-        return load64(ground, LISTS) + start * 4
+        return load64(ground, LISTS) + start * ENTRY_BYTES
     return made_again(ground, vertex)
+
+
+def enabled_word(ground: int, list_: int, word: int) -> int:
+    """The word `word` of the constraints that are enabled in the vertex of a list."""
+    bits = load64(ground, TARGET_BITS)
+    count = entry_at(list_, 0) & (HEAD_CUT - 1)
+    enabled = 0
+    place = 1
+    while place <= count:
+        enabled = enabled | bit_in(word, entry_at(list_, place) >> bits)
+        place += 1
+    return enabled

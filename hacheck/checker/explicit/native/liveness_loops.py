@@ -57,7 +57,7 @@ def fair_loop(ground: Ground, slices: Slices, end: int, entry: int, asked: Asked
     """A walk from a vertex of a fair set back to it, without leaving the set, that is fair when repeated for ever. A
     walk of no steps means staying. `end`: of what is in ORDER. Cost: one search of the set for each constraint."""
     loop = Walk([entry], [])
-    able = ground.enabled(entry) & (asked.weak | asked.strong)
+    able = slices.list_at(entry).enabled & (asked.weak | asked.strong)
     if not able:
         return loop
     ground.words[fields.PART] = ground.number(entry)
@@ -72,11 +72,12 @@ def fair_loop(ground: Ground, slices: Slices, end: int, entry: int, asked: Asked
         ground.put_mask(fields.OWED_WEAK, owed & asked.weak)
         for vertex, taken in _walk(ground, slices, loop.vertices[-1]):
             owed &= ~(1 << taken >> 1)
-            owed &= asked.strong | ground.enabled(vertex)
+            owed &= asked.strong | slices.list_at(vertex).enabled
             loop.vertices.append(vertex)
             loop.taken.append(taken)
     if loop.vertices[-1] != entry:
         ground.words[fields.HOME] = entry
+        ground.put_mask(fields.OWED_WEAK, 0)
         for vertex, taken in _walk(ground, slices, loop.vertices[-1]):
             loop.vertices.append(vertex)
             loop.taken.append(taken)
@@ -91,16 +92,15 @@ def _walk(ground: Ground, slices: Slices, start: int) -> list[tuple[int, int]]:
     ctypes.c_uint32.from_address(queue).value = start
     ground.words[fields.HEAD], ground.words[fields.HEIGHT] = 0, 1
     said = slices.until("walk", ground.words.address)
-    assert said == lassos.FOUND_IT, "a strongly connected set has a walk to each of its steps"
-    place = ground.words[fields.HEAD]
-    steps = slices.steps_of(ground.vertex_at(fields.STACK, place))
-    last = steps[ground.words[fields.FOUND_STEP]]
-    found = [(last.target, last.constraint)]
+    assert said != lassos.NO_WALK, "a strongly connected set has a walk to each of its steps"
+    place, found = ground.words[fields.HEAD], []
+    if said == lassos.FOUND_STEP_TO:
+        found.append(slices.list_at(ground.vertex_at(fields.STACK, place)).steps[ground.words[fields.FOUND_STEP]])
     while place:
         target = ground.vertex_at(fields.STACK, place)
         place = ground.vertex_at(fields.FRAMES, place)
-        steps = slices.steps_of(ground.vertex_at(fields.STACK, place))
-        found.append((target, next(step.constraint for step in steps if step.target == target)))
+        steps = slices.list_at(ground.vertex_at(fields.STACK, place)).steps
+        found.append(next(step for step in steps if step[0] == target))
     slices.until("end_walk", ground.words.address)
     return found[::-1]
 

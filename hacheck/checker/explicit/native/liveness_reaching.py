@@ -22,6 +22,7 @@ from hacheck.checker.explicit.native.kernels import W, copy
 from hacheck.checker.explicit.native.liveness_fields import (
     CURSOR,
     DONE,
+    ENTRY_BYTES,
     FIRST_PART,
     FLAGS,
     HEAD_CUT,
@@ -35,6 +36,7 @@ from hacheck.checker.explicit.native.liveness_fields import (
     ORDER_COUNT,
     OUTSIDE,
     RECORDS,
+    TARGET_BITS,
     UNREACHED,
 )
 from hacheck.checker.explicit.native.liveness_lists import (
@@ -42,18 +44,15 @@ from hacheck.checker.explicit.native.liveness_lists import (
     BUFFER,
     CLAIMED,
     CUT_SEEN,
-    HEADS,
-    LIST_UNITS,
     LISTED,
-    MADE,
     SOURCES,
-    SPARE,
-    choose_steps,
-    list_units,
-    room_for_list,
+    copy_list,
+    entry_at,
+    list_steps,
+    made_list,
+    room_for,
     state_of,
     successors_of,
-    write_lists,
 )
 
 
@@ -107,7 +106,7 @@ def gather(ground: int, worker: int, first: int, n: int) -> int:
         start = load64_relaxed(records, vertex) >> 32
         list_ = 0
         if start:
-            list_ = load64(ground, LISTS) + start * 4
+            list_ = load64(ground, LISTS) + start * ENTRY_BYTES
             prefetch(list_, 0)
         else:
             store32(sources, missing, vertex)
@@ -122,37 +121,38 @@ def gather(ground: int, worker: int, first: int, n: int) -> int:
     return missing
 
 
-def make_lists(ground: int, worker: int, missing: int) -> None:
-    """Makes the lists of the sources, stored as far as there is room."""
-    k = successors_of(ground, worker, missing)
-    choose_steps(ground, worker, missing, k)
+def make_lists(ground: int, worker: int, n: int, missing: int) -> None:
+    """Makes the lists of a batch that are missing, and stores them as far as there is room."""
+    list_steps(ground, worker, missing, successors_of(ground, worker, missing))
     records = load64(ground, RECORDS)
+    listed = load64(worker, LISTED)
+    source = 0
     i = 0
-    while i < missing:
-        count = load32(load64(worker, HEADS), i) & (HEAD_CUT - 1)
-        start = room_for_list(ground, worker, list_units(count))
-        list_ = load64(worker, SPARE) + i * load64(worker, LIST_UNITS) * 4
-        if start:
-            list_ = load64(ground, LISTS) + start * 4
-            vertex = load32(load64(worker, SOURCES), i)
-            number = load64_relaxed(records, vertex) & LOW
-            store64_relaxed(records, vertex, start << 32 | number)
-        store64(load64(worker, MADE), i, list_)
+    while i < n:
+        if load64(listed, i) == 0:
+            list_ = made_list(worker, source)
+            start = room_for(ground, worker, (entry_at(list_, 0) & (HEAD_CUT - 1)) + 1)
+            if start:
+                vertex = load32(load64(worker, SOURCES), source)
+                copy_list(load64(ground, LISTS) + start * ENTRY_BYTES, list_)
+                store64_relaxed(records, vertex, start << 32 | load64_relaxed(records, vertex) & LOW)
+            store64(listed, i, list_)
+            source += 1
         i += 1
-    write_lists(ground, worker, missing, k)
 
 
 def claim(ground: int, worker: int, list_: int, claimed: int) -> int:
     """Reaches the targets of a list; those not reached before go to CLAIMED, which has so many. Returns how many it has
     then."""
     records = load64(ground, RECORDS)
-    head = load32(list_, 0)
+    targets = (1 << load64(ground, TARGET_BITS)) - 1
+    head = entry_at(list_, 0)
     if head & HEAD_CUT:
         store64(worker, CUT_SEEN, 1)
     count = head & (HEAD_CUT - 1)
     step = 0
     while step < count:
-        target = load32(list_, 1 + step)
+        target = entry_at(list_, 1 + step) & targets
         record = load64_relaxed(records, target)
         while record & LOW == UNREACHED:
             seen = compare_swap64(records, target, record, record | FIRST_PART)
@@ -177,16 +177,11 @@ def reach(ground: int, worker: int, batches: int) -> int:
         n = end - first if end - first < BATCH else BATCH
         missing = gather(ground, worker, first, n)
         if missing:
-            make_lists(ground, worker, missing)
+            make_lists(ground, worker, n, missing)
         claimed = 0
-        source = 0
         i = 0
         while i < n:
-            list_ = load64(load64(worker, LISTED), i)
-            if list_ == 0:
-                list_ = load64(load64(worker, MADE), source)
-                source += 1
-            claimed = claim(ground, worker, list_, claimed)
+            claimed = claim(ground, worker, load64(load64(worker, LISTED), i), claimed)
             i += 1
         at = fetch_add64(ground, ORDER_COUNT, claimed)
         i = 0

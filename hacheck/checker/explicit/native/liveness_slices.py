@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
 from hacheck.checker.explicit.native import liveness_fields as fields
-from hacheck.checker.explicit.native.liveness_ground import Ground, Kernels, Step
+from hacheck.checker.explicit.native.liveness_ground import Ground, Kernels, List
 
 _SLICE_SECONDS = 0.03
 _RANGE = 2**16  # what is gone over in one call
@@ -62,9 +62,9 @@ class Slices:
             amount = _adapted(amount, perf_counter() - begun)
             self.pulse()
 
-    def steps_of(self, vertex: int) -> list[Step]:
-        """The steps of a vertex that has been reached."""
-        return self.ground.steps(self.kernels["list_of"](self.ground.words.address, vertex))
+    def list_at(self, vertex: int) -> List:
+        """The list of a vertex that has been reached."""
+        return self.ground.list_at(self.kernels["list_of"](self.ground.words.address, vertex))
 
 
 def _adapted(amount: int, seconds: float) -> int:
