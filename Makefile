@@ -6,12 +6,13 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS := 2
 
-.PHONY: help verify test clean
+.PHONY: help verify test bench clean
 .NOTPARALLEL:
 
 help:
 	@echo "make verify   install into $(VENV) and verify spec/icestorm.ha"
 	@echo "make test     install what the tests need, then lint, type-check and test everything"
+	@echo "make bench    explore the same state graphs with Spin and with hacheck, in turn (minutes; spin and gcc)"
 	@echo "make clean    remove $(VENV), caches and builds"
 
 verify: $(VENV)/.installed
@@ -22,6 +23,10 @@ test: $(VENV)/.installed-for-tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+
+bench: $(VENV)/.installed
+	$(BIN)/python bench/native.py
+	$(BIN)/python bench/icestorm.py
 
 # The stamps make a second run start at once. A change of pyproject.toml, or of the Python below, installs again.
 $(VENV)/.installed: pyproject.toml $(BIN)/python
