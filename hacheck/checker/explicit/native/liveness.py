@@ -160,9 +160,7 @@ class _Judging:
 def reached(ground: Ground, slices: Slices, only_nearest: bool) -> list[int]:
     """Reaches the vertices at which a run can be that waits for the goal. Returns where in ORDER each level begins, and
     the end. `only_nearest`: the first level that has any will do, and what it leads to is not asked for."""
-    ground.words[fields.ORDER_COUNT] = 0
-    for worker in ground.workers:
-        worker[lists.CUT_SEEN] = 0
+    ground.begin()
     levels = [0]
     by_depth = ground.space.levels
     while len(levels) <= len(by_depth) or levels[-1] < ground.words[fields.ORDER_COUNT]:

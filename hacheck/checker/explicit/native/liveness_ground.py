@@ -44,6 +44,7 @@ EXPORTED: Mapping[str, int] = {
 Kernels = Mapping[str, Callable[..., int]]
 """The exported kernels by name."""
 
+_RECENT_BYTES = 2**19  # of states looked up lately; about half of a processor's own cache
 _CACHE_BYTES = 2**24  # for lists that found no room and were made again
 _ENTRIES_MAX = 2**32 - 1
 _CHUNK = 2**15  # entries
@@ -53,8 +54,9 @@ def kernel_constants(words: int, states: int, constraints: int) -> dict[str, int
     """What the kernels are compiled for: words of a state, how many states, and constraints of all properties."""
     masks = max(-(-constraints // 64), 1)
     entry = 4 if states.bit_length() + constraints.bit_length() <= 32 else 8
+    recent = 1 << (_RECENT_BYTES // (8 * words + 8)).bit_length() - 1
     frame = {"TAKEN": 2, "ALWAYS": 2 + masks, "SOMETIMES": 2 + 2 * masks}
-    return {"W": words, "EXACT": 1, "MASKS": masks, "ENTRY_BYTES": entry, **frame}
+    return {"W": words, "EXACT": 1, "MASKS": masks, "ENTRY_BYTES": entry, "RECENT_MASK": recent - 1, **frame}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,7 @@ class Ground:
         self.space = space
         self.taken_by = taken_by
         self.masks, self.entry_bytes = constants["MASKS"], constants["ENTRY_BYTES"]
+        self._recent_bytes = (constants["RECENT_MASK"] + 1) * (8 * space.words + 8)
         self.list_size = 1 + space.successors_max + max(taken_by, default=0)
         self.words = Words(fields.GROUND_WORDS)
         self._regions: list[Region] = []
@@ -171,6 +174,13 @@ class Ground:
             self.words[field] = self._array(Words(self.masks))
         self.workers = [self._worker() for _ in range(threads)]
         self.words[fields.MAKER] = self.workers[0].address
+
+    def begin(self) -> None:
+        """Makes ready for reaching: nothing was reached, and nothing looked up lately."""
+        self.words[fields.ORDER_COUNT] = 0
+        for worker in self.workers:
+            worker[lists.CUT_SEEN] = 0
+            ctypes.memset(worker[lists.RECENT], 0, self._recent_bytes)
 
     def free(self) -> None:
         """Gives the memory back."""
@@ -219,7 +229,7 @@ class Ground:
             lists.HASHES: successors * 8,
             lists.WAITING: successors * 4,
             lists.FOUND: successors * 8,
-            lists.RECENT: (lists.RECENT_MASK + 1) * (state + 8),
+            lists.RECENT: self._recent_bytes,
             lists.CLAIMED: successors * 4,
             lists.CACHE: slots * self.list_size * self.entry_bytes,
             lists.CACHE_KEYS: slots * 4,

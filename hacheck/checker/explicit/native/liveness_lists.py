@@ -44,7 +44,7 @@ from hacheck.checker.explicit.native.liveness_fields import (
 
 BATCH = 64
 """States that are expanded at once."""
-RECENT_MASK = (1 << 13) - 1
+RECENT_MASK = (1 << 13) - 1  # set when the kernels are compiled
 """How many of the states that were looked up lately are kept, less one."""
 WAITS = 1 << 63
 """On a place among those that are still to be looked up."""
@@ -61,11 +61,12 @@ STOP = 1 << 31
     ABLE,  # for each source MASKS words: the constraints that are enabled there
     COVERED,  # for each source MASKS words: those that listed steps take
     LISTED,  # for each vertex of a batch the address of its list
-    PLACES,  # for each successor its vertex and 1; 64 bits
+    PLACES,  # for each successor its place, 64 bits
     HASHES,  # of those that wait
     WAITING,  # 32 bits each: which successors they are
-    FOUND,  # 64 bits each: their vertices, and 1
-    RECENT,  # states looked up lately, each with its vertex and 1, or 0
+    FOUND,  # their places
+    RECENT,  # states looked up lately, each with its place
+    WAITED,  # how many waited last
     CLAIMED,  # 32-bit vertices reached in a batch
     LIST_SIZE,  # entries of the longest list
     CACHE,  # lists that found no room and were made again: LIST_SIZE entries for each
@@ -76,9 +77,11 @@ STOP = 1 << 31
     CUT_SEEN,  # whether a bound cut a step of a vertex that was reached
     LOST,  # whether a successor is missing among the states, which is our mistake
     WORKER_WORDS,
-) = range(24)
+) = range(25)
 """Fields of `worker`, the array of 64-bit words that each thread has for its own: addresses, where nothing else is
-said."""
+said.
+
+The place of a state that was looked up is its vertex and 1, doubled, and 1 more if it is flagged `IN_DOUBT`."""
 
 
 # ---- vertices and states -------------------------------------------------------------------------------------------
@@ -135,6 +138,7 @@ def find_recent(ground: int, worker: int, k: int) -> int:
 def find_waiting(ground: int, worker: int, waiting: int) -> None:
     """Looks up the successors that wait."""
     hashes = load64(worker, HASHES)
+    found = load64(worker, FOUND)
     table = load64(load64(ground, SHARED), TABLE)
     shift = load64(load64(ground, SHARED), SHIFT)
     mask = (1 << (64 - shift)) - 1
@@ -162,11 +166,18 @@ def find_waiting(ground: int, worker: int, waiting: int) -> None:
             store64(worker, LOST, 1)
         prefetch(load64(ground, FLAGS) + vertex, 0)
         prefetch(load64(ground, RECORDS), vertex)
-        store64(load64(worker, FOUND), i, vertex + 1)
-        entry = load64(worker, RECENT) + (h & RECENT_MASK) * (W * 8 + 8)
-        if load64(entry, W) == WAITS | i:
-            store64(entry, W, vertex + 1)
+        store64(found, i, vertex)
         i += 1
+    i = 0
+    while i < waiting:
+        vertex = load64(found, i)
+        place = (vertex + 1) * 2 + (load8(load64(ground, FLAGS), vertex) & IN_DOUBT)
+        store64(found, i, place)
+        entry = load64(worker, RECENT) + (load64(hashes, i) & RECENT_MASK) * (W * 8 + 8)
+        if load64(entry, W) == WAITS | i:
+            store64(entry, W, place)
+        i += 1
+    store64(worker, WAITED, waiting)
 
 
 # ---- lists ---------------------------------------------------------------------------------------------------------
@@ -215,7 +226,6 @@ def list_steps(ground: int, worker: int, n: int, k: int) -> None:
     able = load64(worker, ABLE)
     covered = load64(worker, COVERED)
     sources = load64(worker, SOURCES)
-    flags = load64(ground, FLAGS)
     taken = load64(ground, TAKEN_BY)
     bits = load64(ground, TARGET_BITS)
     i = 0
@@ -237,12 +247,13 @@ def list_steps(ground: int, worker: int, n: int, k: int) -> None:
         store64(able, word, load64(able, word) | bit)
         if tag & STOP:
             put_entry(list_, 0, head | HEAD_CUT)
+            store64(worker, CUT_SEEN, 1)
         else:
             place = load64(places, j)
             if place & WAITS:
                 place = load64(load64(worker, FOUND), place ^ WAITS)
-            target = place - 1
-            if (constraint or target != load32(sources, source)) and load8(flags, target) & IN_DOUBT:
+            target = (place >> 1) - 1
+            if place & IN_DOUBT and (constraint or target != load32(sources, source)):
                 put_entry(list_, (head & (HEAD_CUT - 1)) + 1, constraint << bits | target)
                 put_entry(list_, 0, head + 1)
                 store64(covered, word, load64(covered, word) | bit)

@@ -44,8 +44,10 @@ from hacheck.checker.explicit.native.liveness_lists import (
     BUFFER,
     CLAIMED,
     CUT_SEEN,
+    FOUND,
     LISTED,
     SOURCES,
+    WAITED,
     copy_list,
     entry_at,
     list_steps,
@@ -136,15 +138,39 @@ def make_lists(ground: int, worker: int, n: int, missing: int) -> None:
                 vertex = load32(load64(worker, SOURCES), source)
                 copy_list(load64(ground, LISTS) + start * ENTRY_BYTES, list_)
                 store64_relaxed(records, vertex, start << 32 | load64_relaxed(records, vertex) & LOW)
-            store64(listed, i, list_)
             source += 1
         i += 1
 
 
-def claim(ground: int, worker: int, list_: int, claimed: int) -> int:
-    """Reaches the targets of a list; those not reached before go to CLAIMED, which has so many. Returns how many it has
+def claim(ground: int, worker: int, vertex: int, claimed: int) -> int:
+    """Reaches a vertex. If it was not reached before, it goes to CLAIMED, which has so many. Returns how many it has
     then."""
     records = load64(ground, RECORDS)
+    record = load64_relaxed(records, vertex)
+    while record & LOW == UNREACHED:
+        seen = compare_swap64(records, vertex, record, record | FIRST_PART)
+        if seen == record:
+            store32(load64(worker, CLAIMED), claimed, vertex)
+            return claimed + 1
+        record = seen
+    return claimed
+
+
+def claim_found(ground: int, worker: int, claimed: int) -> int:
+    """Reaches the successors that were looked up last. The others were looked up lately, and reached then."""
+    found = load64(worker, FOUND)
+    waited = load64(worker, WAITED)
+    i = 0
+    while i < waited:
+        place = load64(found, i)
+        if place & IN_DOUBT:
+            claimed = claim(ground, worker, (place >> 1) - 1, claimed)
+        i += 1
+    return claimed
+
+
+def claim_listed(ground: int, worker: int, list_: int, claimed: int) -> int:
+    """Reaches what the steps of a list lead to."""
     targets = (1 << load64(ground, TARGET_BITS)) - 1
     head = entry_at(list_, 0)
     if head & HEAD_CUT:
@@ -152,15 +178,7 @@ def claim(ground: int, worker: int, list_: int, claimed: int) -> int:
     count = head & (HEAD_CUT - 1)
     step = 0
     while step < count:
-        target = entry_at(list_, 1 + step) & targets
-        record = load64_relaxed(records, target)
-        while record & LOW == UNREACHED:
-            seen = compare_swap64(records, target, record, record | FIRST_PART)
-            if seen == record:
-                store32(load64(worker, CLAIMED), claimed, target)
-                claimed += 1
-                break
-            record = seen
+        claimed = claim(ground, worker, entry_at(list_, 1 + step) & targets, claimed)
         step += 1
     return claimed
 
@@ -176,13 +194,16 @@ def reach(ground: int, worker: int, batches: int) -> int:
             return DONE
         n = end - first if end - first < BATCH else BATCH
         missing = gather(ground, worker, first, n)
-        if missing:
-            make_lists(ground, worker, n, missing)
         claimed = 0
         i = 0
         while i < n:
-            claimed = claim(ground, worker, load64(load64(worker, LISTED), i), claimed)
+            list_ = load64(load64(worker, LISTED), i)
+            if list_:
+                claimed = claim_listed(ground, worker, list_, claimed)
             i += 1
+        if missing:
+            make_lists(ground, worker, n, missing)
+            claimed = claim_found(ground, worker, claimed)
         at = fetch_add64(ground, ORDER_COUNT, claimed)
         i = 0
         while i < claimed:
