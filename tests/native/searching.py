@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from hacheck.checker.engine import Limits, Report
 from hacheck.checker.explicit.findings import Way
 from hacheck.checker.explicit.native.bounds import Bounds
 from hacheck.checker.explicit.native.cache import ObjectCache
 from hacheck.checker.explicit.native.compiler import Levels, Linked, compile_object, link
+from hacheck.checker.explicit.native.exploring import explore
 from hacheck.checker.explicit.native.functions import emit
 from hacheck.checker.explicit.native.kernel_groups import Kernels
 from hacheck.checker.explicit.native.log import Log
@@ -22,11 +24,14 @@ from hacheck.checker.explicit.portable.findings import LogFindings
 from hacheck.checker.explicit.portable.search import search
 from hacheck.checker.explicit.questions import Questions, pose
 from hacheck.model.ir import System
+from hacheck.model.language import load
 from hacheck.model.lowering.blocks import Lowered
 from hacheck.model.lowering.layout import pack, unpack
 from hacheck.model.lowering.system import lower
 from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter
+
+SPEC = Path(__file__).parents[2] / "bench" / "quorum_election.ha"
 
 
 def never_stop(_: object) -> bool:
@@ -72,6 +77,17 @@ def model_of(system: System, names: tuple[str, ...] = ()) -> Model:
 
 
 @cache
+def election(replicas: int, terms: int, crashes: int, votes_lost: bool = False) -> Model:
+    """QuorumElection, with its properties asked."""
+    specification = load(SPEC.read_text(encoding="utf-8"), str(SPEC)).specification
+    assert specification is not None
+    settings = {"replicas": replicas, "terms": terms, "crashes": crashes, "votes_lost": "on" if votes_lost else "off"}
+    system = specification.instantiate({name: str(value) for name, value in settings.items()}).system
+    assert system is not None
+    return model_of(system)
+
+
+@cache
 def kernels_for(words: int, fingerprint: bool, constants: tuple[tuple[str, int], ...] = ()) -> Kernels:
     """The engine's loops, compiled once for all tests."""
     return Kernels(words, fingerprint, ObjectCache(), dict(constants))
@@ -90,9 +106,7 @@ def searched(
     """What a search by compiled code leaves."""
     kernels = kernels_for(model.functions.program.words, fingerprint, tuple(sorted((constants or {}).items())))
     under_way = Search(model.functions, kernels, options or Options(), Bounds(limits or Limits(), report))
-    under_way.begin(model.packed_initial())
-    under_way.run(goal)
-    log = Log(under_way, model.system)
+    log = explore(under_way, model.system, model.packed_initial(), goal)
     try:
         yield log
     finally:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from hacheck.checker.engine import Limits
+from hacheck.checker.explicit.findings import FAULTY
 from hacheck.checker.explicit.native.log import Log
 from hacheck.checker.explicit.native.search import Options
 from hacheck.checker.explicit.portable.findings import LogFindings
@@ -57,7 +58,7 @@ def test_search_of_a_shipped_check_finds_what_the_portable_engine_finds(path: st
     system = specification(path).instantiate(check=check).system
     assert system is not None
     model = model_of(system)
-    depth = depth_within(model, 2_000)
+    depth = depth_within(model, 800)
     expected = portable(model, Limits(depth_max=depth))
     for options in (Options(), Options(threads=2, table_bits=8)):
         with searched(model, options, Limits(depth_max=depth)) as log:
@@ -94,32 +95,38 @@ def assert_same_findings(model: Model, log: Log, expected: LogFindings) -> None:
     assert log.counts == expected.counts
     bounds = expected.prepared.code.bounds
     assert dict(zip(program.bounds, log.cuts, strict=True)) == dict(zip(bounds, expected.cuts, strict=True))
-    assert list(map(model.unpack, log.states())) != [] or not log.size
     assert set(map(model.unpack, log.states())) == {portable_state(model, state) for state in expected.log.order}
-    assert all(log.state(index) == state for state in log.states() if (index := log.index_of(state)) is not None)
+    assert all(log.index_of(log.state(index)) == index for first, end in log.spans for index in range(first, end))
     assert log.found.keys() == expected.found.keys()
     for key in log.found:
+        assert log.found[key] in log.alike(key)
         assert_same_ways(model, log, expected, key)
     assert log.hits.keys() == expected.hits.keys()
-    for key, (before, _) in log.hits.items():
-        assert depth_of(log, before) == expected_depth(expected, expected.hits[key][0])
+    for key, (before, after) in log.hits.items():
+        assert before in log.alike(key)
+        assert log.index_of(after) is not None
+        assert_same_ways(model, log, expected, key)
     assert len(log.faults) == len(expected.faults)
     for (state, _), (other, _) in zip(log.faults, expected.faults, strict=True):
         assert depth_of(log, state) == expected_depth(expected, other)
+        assert state in log.alike(FAULTY)
+        assert portable_state(model, other) in map(model.unpack, log.alike(FAULTY))
 
 
 def assert_same_ways(model: Model, log: Log, expected: LogFindings, key: str) -> None:
     """The same states of the same level meet a condition, and the runs there are as short, with as few faults."""
-    program, alike = model.functions.program, log.alike(key)
-    if key in program.states:
-        met = {portable_state(model, state) for state in expected.alike(key)}
-        assert set(map(model.unpack, alike)) == met
-    assert log.found[key] in alike
-    ways = log.way_to(alike), expected.way_to([*expected.alike(key)])
-    assert len(ways[0].states) == len(ways[1].states)
-    assert log.index_of(ways[0].states[0]) is not None
-    if key in program.states:
-        assert model.faults(ways[0]) == model.faults(ways[1])
+    alike, others = log.alike(key), expected.alike(key)
+    assert {portable_state(model, state) for state in others} <= set(map(model.unpack, alike))
+    if key in model.functions.program.deads:
+        alike = [state for state in alike if model.unpack(state) == portable_state(model, others[0])]
+    assert len(alike) == len(others)
+    if key.startswith("mode:"):
+        return
+    way, other = log.way_to(alike), expected.way_to([*others])
+    assert len(way.states) == len(other.states)
+    assert way.states[-1] in alike
+    assert model.unpack(way.states[0]) in model.initial
+    assert model.faults(way) == model.faults(other)
 
 
 def depth_of(log: Log, state: int) -> int:

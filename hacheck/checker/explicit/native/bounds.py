@@ -11,6 +11,7 @@ from hacheck.checker.explicit.native.memory import available_bytes
 
 REPORT_SECONDS = 0.2
 INTERRUPTED = "interrupted"
+EXPLORING = "exploring"
 
 
 class Bounds:
@@ -25,7 +26,7 @@ class Bounds:
     def __init__(self, limits: Limits, report: Report, started: float | None = None) -> None:
         """`started`: when the time began that is limited, by the performance counter; `None` is now."""
         self.limits, self.report = limits, report
-        self.phase = "exploring"
+        self.phase = EXPLORING
         self.seen = Progress(0, 0, 0, 0, 0.0, 0)
         self._reported = time.perf_counter()
         self._started = self._reported if started is None else started

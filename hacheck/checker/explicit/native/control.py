@@ -37,6 +37,7 @@ BY = 6  # their instances
 FILTER = 7  # states seen lately
 NOTES = 8
 BEST = 9  # on the way back: for each state of a block the best step
+DONE = 10  # how many of those that wait are looked up already
 
 THREAD_WORDS = 16
 

@@ -15,6 +15,7 @@ from hacheck.checker.explicit.native.control import (
     BY,
     CANONICAL,
     CURSOR,
+    DONE,
     END,
     EXPAND,
     FILTER,
@@ -240,8 +241,8 @@ def sift(thread: int, shared: int, k: int) -> int:
 
 
 def insert(thread: int, shared: int, k: int, most: int) -> int:
-    """Looks up the `k` successors that wait, and appends to this thread's log those that are new, `most` at most.
-    Returns how many."""
+    """Looks up the `k` successors that wait, and appends to this thread's log those that are new. Returns how many;
+    when there are more than `most`, they and what is behind them go on waiting."""
     out = load64(thread, OUT)
     hashes = load64(thread, HASHES)
     by = load64(thread, BY)
@@ -259,14 +260,18 @@ def insert(thread: int, shared: int, k: int, most: int) -> int:
                 prefetch(log + ((slot & LOW) - 1) * (W * 8), 0)
             i += 1
     found = first
-    i = 0
-    while i < k and found - first < most:
+    is_full = 0
+    i = load64(thread, DONE)
+    while i < k:
         h = load64(hashes, i)
         state = out + i * (W * 8)
         place = h >> shift
         while 1:
             slot = load64_acquire(table, place)
             if slot == 0:
+                if found - first >= most:
+                    is_full = 1
+                    break
                 copy(log + found * (W * 8), state)
                 slot = compare_swap64(table, place, 0, slot_for(h, found))
                 if slot == 0:
@@ -276,8 +281,12 @@ def insert(thread: int, shared: int, k: int, most: int) -> int:
             if stands_for(slot, h, log, state):
                 break
             place = (place + 1) & mask
+        if is_full:
+            break
         i += 1
     store64(thread, NEXT, found)
+    store64(thread, PENDING, k if i < k else 0)
+    store64(thread, DONE, i if i < k else 0)
     return found - first
 
 
@@ -343,7 +352,6 @@ def explore(thread: int, shared: int) -> int:
             return LOG_FULL
         new = insert(thread, shared, k, load64(shared, STATES_STOP) - used)
         used = fetch_add64(shared, USED, new - k) + new - k
-        store64(thread, PENDING, 0)
         call_inspect(thread, shared, new)
         if used >= load64(shared, STATES_STOP):
             return SLICE_DONE

@@ -14,12 +14,8 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 """Indices of states: the first of each range and the one behind its last. A level has one for each thread that found
 some of it; none is empty."""
 
+_PIECE = 2**16
 _NOWHERE = (1 << 64) - 1
-
-
-def ranges(pairs: Iterator[tuple[int, int]]) -> Ranges:
-    """The ranges among these that are not empty."""
-    return tuple((first, end) for first, end in pairs if first < end)
 
 
 def count(level: Ranges) -> int:
@@ -52,6 +48,13 @@ def tail(level: Ranges, states: int) -> Ranges:
 def contains(level: Ranges, index: int) -> bool:
     """Whether a state is one of these."""
     return any(first <= index < end for first, end in level)
+
+
+def pieces(states: Ranges) -> Iterator[tuple[int, int]]:
+    """The same in pieces that take a kernel some milliseconds at most."""
+    for first, end in states:
+        for start in range(first, end, _PIECE):
+            yield start, min(start + _PIECE, end)
 
 
 def control_words(threads: int) -> int:

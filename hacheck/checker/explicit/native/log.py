@@ -8,18 +8,15 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import TypeVar, overload
+from typing import overload
 
-from hacheck.checker.explicit.findings import GaveUp, Way
+from hacheck.checker.explicit.findings import FAULTY, Way
 from hacheck.checker.explicit.native.levels import Ranges, contains, head
 from hacheck.checker.explicit.native.search import Search
-from hacheck.checker.explicit.native.tally import FAULT
 from hacheck.checker.explicit.native.ways import PHASE, Back
 from hacheck.model.ir import System
 
 _NOWHERE = (1 << 64) - 1
-_Hit = TypeVar("_Hit")
 
 
 class States(Sequence[int]):
@@ -47,8 +44,11 @@ class Log:
     """The findings of a search that has ended (`hacheck.checker.explicit.findings.Findings` says what each means).
 
     - `levels`: the states at 0, 1, … steps from the start, as ranges of indices.
+    - `spans`: all indices in use, in their order: a range for each thread that found something.
     - `address`: state `i` is at `address + i * words * 8`, in `words` 64-bit words, the least significant first.
     - `shared`: the address of what the search's kernels share, the visited set among it.
+    - `trouble`: why the search is not kept on disk though it was to be.
+    - `seconds`: how long the search took, in this process and in those it was gone on from.
     """
 
     def __init__(self, search: Search, system: System) -> None:
@@ -57,13 +57,19 @@ class Log:
         self._faulty = [system.actions[action].kind == "fault" for action, _ in program.instances]
         self.words, self.address, self.shared = program.words, search.workers.log.address, search.address
         self.levels: tuple[Ranges, ...] = tuple(search.levels)
+        workers = search.workers.all
+        self.spans: Ranges = tuple((worker.first, worker.next) for worker in workers if worker.first < worker.next)
         self.size = search.size
         self.depth = max(len(self.levels) - 1, 0)
         self.stopped = search.stopped
+        self.seconds = search.seconds()
         self.counts: Sequence[int] = search.tally.all_counts()
         self.cuts: Sequence[int] = search.tally.all_cuts()
         self.found: Mapping[str, int] = dict(search.tally.found)
+        self.hits: Mapping[str, tuple[int, int]] = dict(search.tally.hits)
+        self.faults: Sequence[tuple[int, int]] = () if search.tally.fault is None else (search.tally.fault,)
         self.bytes_per_state: float | None = search.taken / self.size if self.size else None
+        self.trouble: str | None = None
         self._back: Back | None = None
 
     def close(self) -> None:
@@ -73,12 +79,6 @@ class Log:
         self._search.free()
 
     # ---- states ------------------------------------------------------------------------------------------------
-
-    @property
-    def spans(self) -> Ranges:
-        """All indices in use, in their order: one range for each thread that found something."""
-        workers = self._search.workers.all
-        return tuple((worker.first, worker.next) for worker in workers if worker.first < worker.next)
 
     def state(self, index: int) -> int:
         """A packed state."""
@@ -108,38 +108,21 @@ class Log:
     # ---- what was met ------------------------------------------------------------------------------------------
 
     def alike(self, key: str) -> States:
-        """The states of the level of `found[key]` that meet the condition, as far as was seen of the level. Errors:
-        `GaveUp`."""
+        """The states of the level of `found[key]` that meet the condition, as far as was seen of the level; of a step
+        condition those before such a step, of `FAULTY` those before an error of the spec. Errors: `GaveUp`."""
         program, places = self._search.functions.program, self._search.tally.places
         met_at = self._search.tally.met_at[key]
         if key in program.states:
             number = program.states.index(key)
             hit = places.state_hit(number)
             return States(self, self._looking_back.meeting(self.levels[met_at], hit, number))
-        hit = places.dead_hit(program.deads.index(key))
+        if key == FAULTY:
+            hit = places.fault
+        elif key in program.deads:
+            hit = places.dead_hit(program.deads.index(key))
+        else:
+            hit = places.step_hit(program.steps.index(key))
         return States(self, self._looking_back.meeting(self._expanded(met_at), hit))
-
-    @cached_property
-    def hits(self) -> Mapping[str, tuple[int, int]]:
-        """For each step condition that was met a step that meets it, from the least state that has one."""
-        program, tally = self._search.functions.program, self._search.tally
-        found = {}
-        for key, known in tally.hits.items():
-            number = program.steps.index(key)
-            notes = self._noted_first(key, tally.places.step_hit(number))
-            step = None if notes is None else tally.places.step_of(notes, number)
-            found[key] = known if step is None else step
-        return found
-
-    @cached_property
-    def faults(self) -> Sequence[tuple[int, int]]:
-        """A state and an instance whose step is an error of the spec, the least state that has one."""
-        tally = self._search.tally
-        if tally.fault is None:
-            return ()
-        notes = self._noted_first(FAULT, tally.places.fault)
-        fault = None if notes is None else tally.places.fault_of(notes)
-        return (tally.fault if fault is None else fault,)
 
     def way_to(self, targets: Sequence[int]) -> Way:
         """A shortest run to one of some states, which are all of one level; among the shortest, one with the fewest
@@ -165,13 +148,3 @@ class Log:
         index = self.index_of(state)
         assert index is not None, f"{state:#x} is no state that was found"
         return index
-
-    def _noted_first(self, key: str, hit: int) -> array[int] | None:
-        """What is noted when the least state is expanded of those that meet something when they are expanded. `None`
-        where there was no time to look at all of them."""
-        try:
-            back = self._looking_back
-            met = back.meeting(self._expanded(self._search.tally.met_at[key]), hit)
-            return back.expand_one(back.least(met), hit)
-        except GaveUp:
-            return None

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
 
-from hacheck.checker.explicit.native.bounds import Bounds
+from hacheck.checker.explicit.findings import GaveUp
+from hacheck.checker.explicit.native.bounds import EXPLORING, Bounds
 from hacheck.checker.explicit.native.control import (
     BLOCK,
     CANONICAL,
@@ -22,7 +23,9 @@ from hacheck.checker.explicit.native.control import (
     INSPECT,
     LOG,
     LOG_FULL,
+    NEXT,
     OUT,
+    ROOM,
     SLICE_END,
     STATES_STOP,
     TABLE_FULL,
@@ -32,6 +35,7 @@ from hacheck.checker.explicit.native.control import (
 from hacheck.checker.explicit.native.crew import Crew
 from hacheck.checker.explicit.native.kernel_groups import Kernels
 from hacheck.checker.explicit.native.levels import Ranges, control_words, count, hand_out, tail, taken_states
+from hacheck.checker.explicit.native.manifest import Manifest
 from hacheck.checker.explicit.native.pace import SLICE_SECONDS, Pace
 from hacheck.checker.explicit.native.tally import Tally, tally_of
 from hacheck.checker.explicit.native.visited import Visited
@@ -73,7 +77,10 @@ class Search:
         self.levels: list[Ranges] = []
         self.depth, self.expanded = 0, 0
         self.stopped: str | None = None
+        self.seconds_before = 0.0
         self._before = 0
+        self._found: Ranges = ()  # of the next level, before this one was begun or gone on with
+        self._ends: list[int] = []  # of the log then
         self._pace = Pace(options.slice_seconds)
         shared, sizes = self.shared, self.workers.sizes
         shared[LOG], shared[BLOCK] = self.workers.log.address, sizes.block
@@ -105,6 +112,10 @@ class Search:
         """States found that are not expanded yet."""
         return self.size - self._before - self.expanded
 
+    def seconds(self) -> float:
+        """How long it took so far, in this process and in those it was gone on from."""
+        return self.seconds_before + self.bounds.seconds()
+
     def free(self) -> None:
         """Gives everything back. What it left cannot be read any more."""
         self.crew.close()
@@ -132,9 +143,42 @@ class Search:
         self.levels = [level] if (level := self.workers.since(ends)) else []
         self.tally.gather(0, 0)
 
+    def resume(self, levels: Sequence[Ranges], manifest: Manifest) -> None:
+        """Goes on from where a search was kept; its states are in the log of the first thread, in `levels`. Until
+        `make_room` was called and they are entered, the visited set does not know them."""
+        worker, tally = self.workers.all[0], self.tally
+        self.levels, self.depth, self.expanded = list(levels), manifest.depth, manifest.expanded
+        self.seconds_before = manifest.seconds
+        worker.control[NEXT] = worker.first + manifest.states
+        self._before = sum(map(count, levels[: self.depth]))
+        tally.counts, tally.cuts = list(manifest.counts), list(manifest.cuts)
+        tally.found, tally.hits, tally.fault = dict(manifest.found), dict(manifest.hits), manifest.fault
+        tally.met_at = dict(manifest.met_at)
+        tally.ask_no_more()
+
+    def make_room(self) -> None:
+        """Makes room in the visited set for all states there are, none of which are in it. Errors: `GaveUp`."""
+        if self.size > self.shared[ROOM]:
+            self._grow_for(self.size)
+        if self.stopped is not None:
+            raise GaveUp(self.stopped)
+        self.shared[USED] = self.size
+
+    def come_to_rest(self) -> bool:
+        """Looks up what waits, if there is any room for it. Returns whether nothing waits now."""
+        self.shared[SLICE_END], self.shared[STATES_STOP] = 0, _NEVER
+        self.visited.open_to_the_last()
+        for worker in self.workers.all:
+            if worker.pending and self.visited.region is not None:
+                worker.control[END] = self.workers.last(worker)
+                self.kernels.search["explore"](worker.address, self.address)
+                self._take_down()
+        return not self._pending()
+
     def run(self, goal: frozenset[str] | None, at_rest: Callable[[], None] = lambda: None) -> None:
         """Goes on until nothing is new, a limit is met, or everything of the goal was met. `at_rest` is called now
         and then when no thread works and no successor waits."""
+        self.bounds.phase = EXPLORING
         while self.stopped is None and self.depth < len(self.levels):
             if self.bounds.limits.depth_max is not None and self.depth >= self.bounds.limits.depth_max:
                 self.stopped = f"depth {self.bounds.limits.depth_max} reached"
@@ -148,8 +192,8 @@ class Search:
         """Expands what is left of the level."""
         level, block = self.levels[self.depth], self.workers.sizes.block
         rest, done = tail(level, self.expanded), self.expanded
-        found = self.levels[self.depth + 1 :]
-        ends = self.workers.ends()
+        self._found = self.levels[self.depth + 1] if self.depth + 1 < len(self.levels) else ()
+        self._ends = self.workers.ends()
         blocks = hand_out(self.shared, rest, block)
         crowd = self.workers.all if count(rest) > ALONE_MAX else self.workers.all[:1]
         while self.stopped is None and (self.shared[CURSOR] < blocks or self._pending()):
@@ -159,8 +203,7 @@ class Search:
             if self.stopped is None:
                 self._slice(blocks, crowd)
                 self.expanded = done + taken_states(rest, block, self.shared[CURSOR])
-                new = (*(found[0] if found else ()), *self.workers.since(ends))
-                self.levels[self.depth + 1 :] = [new] if new else []
+                self._take_down()
                 if not self._pending():
                     at_rest()
         if self.stopped is None:
@@ -181,11 +224,16 @@ class Search:
             answers = self.crew.run(jobs)
         self._pace.end()
         shared[CURSOR] = min(shared[CURSOR], shared[SLICE_END])
-        self.tally.gather(self.depth, self.depth + 1)
         if TABLE_FULL in answers:
             self._grow_for(self._pending())
         elif LOG_FULL in answers:
             self._look_for_room(crowd)
+
+    def _take_down(self) -> None:
+        """Notes what was met, and the states found since the level was begun."""
+        self.tally.gather(self.depth, self.depth + 1)
+        new = (*self._found, *self.workers.since(self._ends))
+        self.levels[self.depth + 1 :] = [new] if new else []
 
     def _pending(self) -> int:
         """Successors that wait to be looked up."""

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+from hacheck.checker.explicit.findings import FAULTY
 from hacheck.checker.explicit.native.notes import Notes, NotesArray
 from hacheck.checker.explicit.native.program import Program
 from hacheck.model.data import dataclass, field
 
 _Hit = TypeVar("_Hit")
-
-FAULT = ""
-"""The key of a step that is an error of the spec."""
 
 
 @dataclass(slots=True)
@@ -25,7 +23,7 @@ class Tally:
     - `places`: where things are in the notes.
     - `counts`, `cuts`: what was counted before these notes were begun.
     - `found`, `hits`, `fault`: as in `Findings`, of what was met so far.
-    - `met_at`: by key (`FAULT` for an error of the spec) at how many steps it was met: for conditions of steps and
+    - `met_at`: by key (`FAULTY` for an error of the spec) at how many steps it was met: for conditions of steps and
       dead ends, and errors, the state before.
     """
 
@@ -68,7 +66,7 @@ class Tally:
         if self.fault is None:
             faults = _noted(places.fault_of(notes) for notes in self.notes)
             if faults:
-                self.fault, self.met_at[FAULT] = min(faults), level
+                self.fault, self.met_at[FAULTY] = min(faults), level
         self.ask_no_more()
 
     def ask_no_more(self) -> None:

@@ -239,5 +239,5 @@ def find(first: int, end: int, state: int, log: int) -> int:
 
 
 KERNELS = (*CORE, part_of, seed, entry_of, is_less, best_of, consider, lead_back, meet, asked, find)
-EXPORTED = {"seed": 3, "best_of": 3, "lead_back": 2, "meet": 7, "asked": 7, "find": 4}
+EXPORTED = {"seed": 3, "best_of": 3, "lead_back": 2, "meet": 7, "find": 4}
 """Those that are called from Python, with the number of their arguments."""

@@ -32,7 +32,7 @@ from hacheck.checker.explicit.native.control import (
     SLICE_END,
     TABLE,
 )
-from hacheck.checker.explicit.native.levels import Ranges, control_words, count, hand_out
+from hacheck.checker.explicit.native.levels import Ranges, control_words, count, hand_out, pieces
 from hacheck.checker.explicit.native.memory import Region, reserve
 from hacheck.checker.explicit.native.notes import NotesArray
 from hacheck.checker.explicit.native.pace import Pace
@@ -44,7 +44,6 @@ PHASE = "retracing the run"
 _ENTRY = 16  # bytes
 _ENTRIES_MOST, _ENTRIES_LEAST = 2**32 - 1, 2**20
 _TABLE_BITS_LEAST = 10
-_PIECE = 2**16  # entries or states that are gone over in one call
 _LOW = (1 << 32) - 1
 _NOWHERE = (1 << 64) - 1
 
@@ -94,11 +93,6 @@ class Back:
                 by.append(instance)
                 entry = following
         return Way(states, tuple(by))
-
-    def least(self, indices: Sequence[int]) -> int:
-        """The index of the least of some states."""
-        self._start_over()
-        return self._entry(self._best_of(self._put(indices)))[0]
 
     def _best_of(self, layer: Ranges) -> int:
         """Of some entries, at least one, the one with the fewest faults; among those, with the least state."""
@@ -194,12 +188,6 @@ class Back:
             met.extend(array("Q", content)[::2])
         return met
 
-    def expand_one(self, index: int, hit: int) -> NotesArray:
-        """What is noted when a state is expanded that is noted in the word `hit` and behind it."""
-        control = self.threads[0].buffer_info()[0]
-        self.kernels["asked"](index, 1, hit, 0, 0, control, self._address)
-        return self.notes[0]
-
     def find(self, state: int) -> int | None:
         """The index of a packed state, found by looking at all. Errors: `GaveUp`."""
         size = self.search.workers.words * 8
@@ -250,10 +238,3 @@ class Back:
             notes[places.step_hit(number)] = 1
         notes[places.fault] = 1
         return notes
-
-
-def pieces(ranges: Ranges) -> Iterator[tuple[int, int]]:
-    """The same in pieces that take a kernel some milliseconds at most."""
-    for first, end in ranges:
-        for start in range(first, end, _PIECE):
-            yield start, min(start + _PIECE, end)

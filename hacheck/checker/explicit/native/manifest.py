@@ -1,0 +1,117 @@
+"""What a checkpoint says of itself: a text file, put in place at once, with a digest of its content in the first line.
+
+States are in other files, which only grow. The manifest says how much of them counts, as *chunks* with a checksum each,
+and which *pieces* of them make up each level, in the order in which the level is expanded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+
+from hacheck.model.data import dataclass
+
+NAME = "checkpoint"
+_HEAD = "hacheck checkpoint, format 1, "
+
+Piece: TypeAlias = tuple[str, int, int]
+"""States of a level: a file, the number of its first state there, and how many."""
+
+Chunk: TypeAlias = tuple[int, int]
+"""A part of a file, behind the one before it: its length in bytes and its checksum (CRC-32)."""
+
+
+class CheckpointError(Exception):
+    """A checkpoint that cannot be kept or gone on with. Says what is wrong, where, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A search at rest.
+
+    - `identity`: what is searched, and how.
+    - `states`: how many there are.
+    - `depth`, `expanded`: the level that is being expanded, and how many of its states are.
+    - `levels`: the pieces of each level. `files`: the chunks of each file.
+    - `counts`, `cuts`, `found`, `hits`, `fault`, `met_at`: as in `Tally`.
+    - `seconds`: how long the search took so far.
+    """
+
+    identity: str
+    states: int
+    depth: int
+    expanded: int
+    levels: tuple[tuple[Piece, ...], ...]
+    files: dict[str, tuple[Chunk, ...]]
+    counts: list[int]
+    cuts: list[int]
+    found: dict[str, int]
+    hits: dict[str, tuple[int, int]]
+    fault: tuple[int, int] | None
+    met_at: dict[str, int]
+    seconds: float
+
+
+def write_manifest(manifest: Manifest, folder: Path) -> None:
+    """Puts a manifest in the place of the one before. Errors: `OSError`."""
+    content = json.dumps({name: getattr(manifest, name) for name in Manifest.__match_args__}, indent=1) + "\n"
+    text = f"{_HEAD}{hashlib.sha256(content.encode()).hexdigest()}\n{content}"
+    fresh = folder / f"{NAME}.new"
+    with fresh.open("w", encoding="utf-8") as file:
+        file.write(text)
+        sync(file)
+    fresh.replace(folder / NAME)
+    _sync_folder(folder)
+
+
+def sync(file: IO[Any]) -> None:
+    """Has what was written survive a loss of power. Errors: `OSError`."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Has the names in a folder survive a loss of power, where the system can do that."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        pass
+    finally:
+        os.close(descriptor)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a checkpoint. Errors: `CheckpointError` if there is none, or it is damaged."""
+    path = folder / NAME
+    try:
+        head, _, content = path.read_bytes().partition(b"\n")
+    except FileNotFoundError:
+        raise CheckpointError(f"there is no checkpoint in {folder}; one is begun with --checkpoint {folder}") from None
+    except OSError as failure:
+        raise CheckpointError(f"the checkpoint {path} cannot be read: {failure.strerror}") from None
+    if not head.startswith(_HEAD.encode()):
+        raise CheckpointError(f"{path} is no checkpoint of this version of hacheck; begin anew in another folder")
+    if head != f"{_HEAD}{hashlib.sha256(content).hexdigest()}".encode():
+        raise damaged(path, "what it says is not what was written")
+    return _manifest(json.loads(content))
+
+
+def damaged(path: Path, what: str) -> CheckpointError:
+    """That a file is not as it was written."""
+    return CheckpointError(f"the checkpoint is damaged: {path}: {what}; remove {path.parent} and begin anew")
+
+
+def _manifest(json: Any) -> Manifest:
+    """Out of its JSON, which has lists where a manifest has tuples."""
+    levels = tuple(tuple((name, first, count) for name, first, count in pieces) for pieces in json["levels"])
+    files = {name: tuple((size, checksum) for size, checksum in chunks) for name, chunks in json["files"].items()}
+    hits = {key: (before, after) for key, (before, after) in json["hits"].items()}
+    fault = None if json["fault"] is None else (json["fault"][0], json["fault"][1])
+    return Manifest(**json | {"levels": levels, "files": files, "hits": hits, "fault": fault})
