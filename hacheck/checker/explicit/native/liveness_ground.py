@@ -158,7 +158,8 @@ class Ground:
         self.words[fields.TARGET_BITS] = bits
         self.words[fields.RECORDS] = self.region(8 << bits)
         ctypes.c_uint32.from_address(self.words[fields.RECORDS] + 8 * ((1 << bits) - 1)).value = fields.OUTSIDE
-        entries = _ENTRIES_MAX if left is None else min(_ENTRIES_MAX, left // self.entry_bytes)
+        # Lists never take the last of it, so that counting a little differently elsewhere is no end.
+        entries = _ENTRIES_MAX if left is None else min(_ENTRIES_MAX, left // 8 * 7 // self.entry_bytes)
         self._regions.append(reserve(self.entry_bytes * (entries + 8), 2**20))
         self.words[fields.LISTS] = self._regions[-1].address
         self.words[fields.LISTS_END] = min(entries, self._regions[-1].size // self.entry_bytes)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from time import perf_counter
 
 from hacheck.checker.explicit.native import liveness_fields as fields
+from hacheck.checker.explicit.native.crew import Crew
 from hacheck.checker.explicit.native.liveness_ground import Ground, Kernels, List
 
 _SLICE_SECONDS = 0.03
@@ -22,11 +23,11 @@ class Slices:
         self.ground = ground
         self.kernels = kernels
         self.pulse = pulse
-        self._others = ThreadPoolExecutor(max(len(ground.workers) - 1, 1))  # starts no thread before it is needed
+        self._crew = Crew(len(ground.workers))
 
     def close(self) -> None:
         """Ends the threads."""
-        self._others.shutdown()
+        self._crew.close()
 
     def over(self, name: str, first: int, end: int) -> None:
         """Calls a kernel for ranges of what it goes over."""
@@ -51,14 +52,11 @@ class Slices:
         """Reaches what a range of ORDER leads to, with all threads if it is worth it."""
         ground, kernel = self.ground, self.kernels["reach"]
         ground.words[fields.CURSOR], ground.words[fields.LEVEL_END] = first, end
-        others = ground.workers[1:] if end - first > _ALONE_MAX else []
+        workers = ground.workers if end - first > _ALONE_MAX else ground.workers[:1]
         amount = 16
         while ground.words[fields.CURSOR] < end:
             begun = perf_counter()
-            calls = [self._others.submit(kernel, ground.words.address, worker.address, amount) for worker in others]
-            kernel(ground.words.address, ground.workers[0].address, amount)
-            for call in calls:
-                call.result()
+            self._crew.run([partial(kernel, ground.words.address, worker.address, amount) for worker in workers])
             amount = _adapted(amount, perf_counter() - begun)
             self.pulse()
 
