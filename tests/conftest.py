@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -16,6 +18,11 @@ settings.register_profile(
 )
 settings.register_profile("searching", deadline=None, max_examples=2_000, print_blob=True)
 settings.load_profile("repeatable")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keeps machine code beside what pytest keeps, not in the user's folder."""
+    os.environ["HACHECK_CACHE_DIR"] = str(config.cache.mkdir("hacheck"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,4 +1,4 @@
-"""The engines a user can choose, and how much memory one may take by default."""
+"""The engines a user can choose, and how much memory and how many threads one takes by default."""
 
 from __future__ import annotations
 
@@ -6,25 +6,69 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hacheck.cli.options import all_known
+from hacheck.cli.guard import BadInput
+from hacheck.cli.options import ENGINES, all_known
+from hacheck.model.data import dataclass
 
 if TYPE_CHECKING:
     from hacheck.checker.engine import Engine
     from hacheck.model.ir import System
 
-NAMES = ("python", "simulation")
+
+@dataclass(frozen=True, slots=True)
+class Exploring:
+    """How to explore. `threads`: `None` for one on each core. `checkpoint`: the folder to keep what was explored in;
+    `resume`: to go on from what is kept there."""
+
+    engine: str = "native"
+    threads: int | None = None
+    fingerprint: bool = False
+    reductions: bool = True
+    checkpoint: Path | None = None
+    resume: bool = False
 
 
-def engine_named(name: str) -> Engine:
-    """The engine of that name. Errors: `BadInput` when there is none."""
-    all_known("engine", (name,), NAMES)
-    if name == "simulation":
+def engine_for(exploring: Exploring) -> Engine:
+    """The engine that explores so. Errors: `BadInput` when there is none of that name, or it cannot do what is
+    asked."""
+    all_known("engine", (exploring.engine,), ENGINES)
+    if exploring.engine == "native":
+        from hacheck.checker.explicit.native.engine import NativeEngine
+
+        return NativeEngine(
+            threads=exploring.threads or usable_cores(),
+            fingerprint=exploring.fingerprint,
+            reductions=exploring.reductions,
+        )
+    asked = {
+        "--threads": exploring.threads is not None,
+        "--fingerprint": exploring.fingerprint,
+        "--checkpoint": exploring.checkpoint is not None,
+    }
+    for name, is_asked in asked.items():
+        if is_asked:
+            raise BadInput(f"{name} is for the native engine", "leave --engine out")
+    if exploring.engine == "simulation":
         from hacheck.checker.explicit.portable.simulation import SimulationEngine
 
         return SimulationEngine()
     from hacheck.checker.explicit.portable.engine import PortableEngine
 
     return PortableEngine()
+
+
+def usable_cores() -> int:
+    """How many cores this process may keep busy: those it may run on, fewer where its group has less time."""
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:
+        cores = os.cpu_count() or 1
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
+        cores = min(cores, -(-int(quota) // int(period)))
+    except (OSError, ValueError):  # no such limit
+        pass
+    return max(cores, 1)
 
 
 def generated_code(system: System) -> str:

@@ -6,7 +6,9 @@
  "checks": [{"name": …, "description": …, "expected": true|false|null,
    "outcome": "expected|unexpected|undecided",
    "settings": {…}, "faults": [line, …], "assumptions": {name: meaning},
+   "engine": name, "threads": n, "phases": {what was done: seconds},
    "states": n, "transitions": n, "depth": n, "seconds": x, "complete": bool, "stopped": why or null,
+   "bytes_per_state": x or null, "omission_probability": x, "notes": [sentence, …],
    "bounds": [{"name", "meaning", "cut_steps"}, …],
    "reductions": […], "never_happened": [action, …], "never_reached": {variable: [member, …]},
    "actions": {action: steps taken}, "fault": run or null,
@@ -15,9 +17,10 @@
      "run": [state 0, step 1, …] or null, "loop": n or null}, …]}]}
 ```
 
-`expected` is null where the check is undecided. The first element of a run is the initial state; each further
-one is a step with its action, arguments, choices, node, changes and the state it leads to. Of a lasso, `loop`
-is the number of steps before the part that repeats.
+`omission_probability` is at most how likely it is that a state was taken for another and left out; 0 where states
+are compared in full. `expected` is null where the check is undecided. The first element of a run is the initial
+state; each further one is a step with its action, arguments, choices, node, changes and the state it leads to. Of a
+lasso, `loop` is the number of steps before the part that repeats.
 """
 
 from __future__ import annotations
@@ -139,12 +142,18 @@ def check_json(specification: Specification, result: CheckResult) -> Json:
         "settings": dict(system.settings),
         "faults": list(system.faults),
         "assumptions": dict(system.assumptions),
+        "engine": result.answer.engine,
+        "threads": result.answer.threads,
+        "phases": {name: round(seconds, 3) for name, seconds in result.answer.phases},
         "states": coverage.states,
         "transitions": coverage.transitions,
         "depth": coverage.depth,
         "seconds": round(coverage.wall_seconds, 3),
         "complete": coverage.complete,
         "stopped": coverage.stopped,
+        "bytes_per_state": None if coverage.bytes_per_state is None else round(coverage.bytes_per_state, 1),
+        "omission_probability": coverage.omission,
+        "notes": list(result.answer.notes),
         "bounds": [
             {"name": name, "meaning": meanings.get(name, ""), "cut_steps": count} for name, count in coverage.cuts
         ],

@@ -85,6 +85,14 @@ def parse_count(option: str, text: str) -> int:
     return int(number)
 
 
+def parse_folders(checkpoint: str | None, resume: str | None) -> Path | None:
+    """The folder in which what was explored is kept: to go on from it means to keep it up to date."""
+    if checkpoint is not None and resume is not None and Path(checkpoint) != Path(resume):
+        raise BadInput("--checkpoint and --resume name different folders", "--resume alone keeps its folder up to date")
+    folder = resume if resume is not None else checkpoint
+    return None if folder is None else Path(folder)
+
+
 def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
     """A hint with the nearest known words, or `otherwise`."""
     from difflib import get_close_matches

@@ -12,6 +12,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from hacheck.checker.explicit.scopes import unlikely
 from hacheck.checker.verify import CheckResult, PropertyResult, unused_actions
 from hacheck.cli.console import Symbols, plural, seconds, symbols
 from hacheck.cli.runs import run_title
@@ -32,6 +33,9 @@ KINDS = {
     "deadlock": "no deadlock",
 }
 """How each kind of property is called."""
+
+MANY = 1_000_000
+"""From this many states on their size is told."""
 
 SCOPE_LONG = 40
 """From this many characters on a scope is not said again of the next property."""
@@ -83,7 +87,7 @@ def facts(result: CheckResult, defaults: Mapping[str, str]) -> RenderableType:
     table.add_row(
         "explored",
         f"{plural(coverage.states, 'state')}, {plural(coverage.transitions, 'step')}, "
-        f"depth {coverage.depth}, {seconds(coverage.wall_seconds)}",
+        f"depth {coverage.depth}, {seconds(coverage.wall_seconds)}{memory(result)}",
     )
     table.add_row("", extent(result))
     meanings = dict(system.bounds)
@@ -91,9 +95,19 @@ def facts(result: CheckResult, defaults: Mapping[str, str]) -> RenderableType:
         meaning = meanings.get(bound, "")
         said = f": {meaning}" if meaning else ""
         table.add_row("cut at" if index == 0 else "", f"{bound}{said} ({plural(count, 'step')} not taken)")
-    if result.answer.reductions:
-        table.add_row("reduced by", ", ".join(result.answer.reductions))
+    for index, phrase in enumerate(result.answer.reductions):
+        table.add_row("reduced" if index == 0 else "", phrase)
+    for note in result.answer.notes:
+        table.add_row("note", Text(note, style="warn"))
     return Padding(table, INDENT)
+
+
+def memory(result: CheckResult) -> str:
+    """What a state took, where there were so many that it matters."""
+    coverage = result.answer.coverage
+    if coverage.bytes_per_state is None or coverage.states < MANY:
+        return ""
+    return f", {coverage.bytes_per_state:.0f} bytes a state"
 
 
 def extent(result: CheckResult) -> Text:
@@ -101,9 +115,10 @@ def extent(result: CheckResult) -> Text:
     coverage = result.answer.coverage
     if not coverage.complete:
         return Text(f"stopped before the end: {coverage.stopped or 'not every state was visited'}", style="warn")
-    if coverage.cuts:
-        return Text("every reachable state within the bounds below")
-    return Text("every reachable state", style="ok")
+    words = "every reachable state within the bounds below" if coverage.cuts else "every reachable state"
+    if coverage.omission:
+        return Text(f"{words}; {unlikely(coverage.omission)}", style="warn")
+    return Text(words, style="" if coverage.cuts else "ok")
 
 
 NOTHING_ASKED = "nothing is asked: without an invariant or another property, only errors of the spec itself are found"

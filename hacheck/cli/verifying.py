@@ -12,13 +12,13 @@ from hacheck.checker.engine import Engine, Limits, Progress
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, run_check, runs_of
 from hacheck.cli import json_output, report, runs
 from hacheck.cli.console import error_console, output_console
-from hacheck.cli.engines import engine_named, memory_default
+from hacheck.cli.engines import Exploring, engine_for, memory_default
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.progress import Interruption, progress_display
 from hacheck.cli.selection import Selection, select
 from hacheck.cli.sources import load_specification
 from hacheck.cli.summary import exit_code, summary
-from hacheck.model.data import dataclass
+from hacheck.model.data import dataclass, replace
 from hacheck.model.language import Specification
 from hacheck.model.semantics import replay
 
@@ -32,12 +32,7 @@ class Request:
     settings: Mapping[str, str]
     properties: tuple[str, ...]
     wide: bool
-    engine: str
-    threads: int | None
-    fingerprint: bool
-    checkpoint: str | None
-    resume: str | None
-    reductions: bool
+    exploring: Exploring
     states_max: int | None
     depth_max: int | None
     seconds_max: float | None
@@ -58,7 +53,7 @@ class Request:
 
 def verify_spec(request: Request) -> ExitCode:
     """Runs the checks asked for, shows what was found, and returns what the process is to return."""
-    engine = engine_named(request.engine)
+    engine_for(request.exploring)  # says at once what is wrong with it
     specification = load_specification(request.spec, no_color=request.no_color)
     selection = select(
         specification,
@@ -68,12 +63,13 @@ def verify_spec(request: Request) -> ExitCode:
         wide=request.wide,
         no_color=request.no_color,
     )
+    kept = kept_checks(request.exploring, selection)
     folder = None if request.itf is None else json_output.open_folder(request.itf)
     target = None if request.json is None else json_output.open_target(request.json)
     to_stderr = target is not None and target.path is None
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)
     try:
-        results = run_checks(request, console, engine, specification, selection)
+        results = run_checks(request, console, specification, selection, kept)
         skipped = [prepared.check.name for prepared in selection.prepared[len(results) :]]
         code = exit_code(results, all_ran=not skipped)
         spec = request.spec
@@ -90,10 +86,31 @@ def verify_spec(request: Request) -> ExitCode:
     return code
 
 
+def kept_checks(exploring: Exploring, selection: Selection) -> frozenset[str]:
+    """The checks of which something is kept to go on from. Errors: `BadInput` where that is asked for and there are
+    none."""
+    folder = exploring.checkpoint
+    if folder is None or not exploring.resume:
+        return frozenset()
+    names = [prepared.check.name for prepared in selection.prepared]
+    found = frozenset(name for name in names if (folder / name).is_dir())
+    if not found:
+        inside = sorted(item.name for item in folder.iterdir() if item.is_dir()) if folder.is_dir() else []
+        hint = f"it holds: {', '.join(inside)}" if inside else "--checkpoint keeps what is explored, to go on from"
+        raise BadInput(f"--resume {folder}: nothing of {', '.join(names)} is kept there", hint)
+    return found
+
+
+def engine_of(exploring: Exploring, prepared: Prepared, kept: frozenset[str]) -> Engine:
+    """The engine for one check, which keeps what it explores in a folder of its own."""
+    folder, name = exploring.checkpoint, prepared.check.name
+    return engine_for(replace(exploring, checkpoint=None if folder is None else folder / name, resume=name in kept))
+
+
 def run_checks(
-    request: Request, console: Console, engine: Engine, specification: Specification, selection: Selection
+    request: Request, console: Console, specification: Specification, selection: Selection, kept: frozenset[str]
 ) -> list[CheckResult]:
-    """Runs one check after the other until all are done or the user interrupts."""
+    """Runs one check after the other until all are done or the user interrupts. `kept`: the checks to go on with."""
     results: list[CheckResult] = []
     if not request.quiet:
         console.print(report.title(specification))
@@ -101,7 +118,7 @@ def run_checks(
         for prepared in selection.prepared:
             if interruption.requested:
                 break
-            result = explore(request, engine, prepared, interruption)
+            result = explore(request, engine_of(request.exploring, prepared, kept), prepared, interruption)
             results.append(result)
             if not request.quiet or result.outcome != "expected":
                 show_result(request, console, specification, result)

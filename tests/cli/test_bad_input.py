@@ -192,10 +192,10 @@ def test_whoever_closes_the_pipe_hears_nothing_more(more: tuple[str, ...]) -> No
 
 
 def test_our_own_bug_is_one_line_with_version_command_and_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(name: str) -> object:
+    def broken(exploring: object) -> object:
         raise AssertionError("the search lost a state")
 
-    monkeypatch.setattr("hacheck.cli.verifying.engine_named", broken)
+    monkeypatch.setattr("hacheck.cli.verifying.engine_for", broken)
     ended: Ended = hacheck("verify", PAIR)
     assert ended.code == ExitCode.OUR_BUG
     assert len(ended.err.strip().splitlines()) == 1

@@ -199,8 +199,8 @@ class Terminal:
 
 
 COUNTERS = """
-system Counters "ten million states, for whoever is in a hurry"
-node Counter[7] { state phase : { low, high } = low  count : 0..9 = 0 }
+system Counters "ten thousand million states, for whoever is in a hurry"
+node Counter[10] { state phase : { low, high } = low  count : 0..9 = 0 }
 action up(c: Counter) when c.count < 9 do c.count := c.count + 1
 invariant low : no c: Counter where c.phase == high
 """
@@ -209,7 +209,7 @@ invariant low : no c: Counter where c.phase == high
 def test_on_a_terminal_progress_is_live_and_ctrl_c_ends_it_with_what_was_covered(tmp_path: Path) -> None:
     path = tmp_path / "counters.ha"
     path.write_text(COUNTERS)
-    terminal = Terminal("verify", str(path))
+    terminal = Terminal("verify", str(path), "--no-reductions")
     try:
         assert terminal.read("waiting", 90), terminal.shown
         begin = time.monotonic()

@@ -20,6 +20,9 @@ OUTPUTS = sorted((HERE / "outputs").glob("*.txt"))
 TIMES = (
     (re.compile(r"\b\d+(\.\d+)? s\b"), "T s"),
     (re.compile(r'"seconds": [\d.]+'), '"seconds": T'),
+    (re.compile(r'"phases": \{[^}]*\}'), '"phases": {}'),
+    (re.compile(r'"threads": \d+'), '"threads": N'),
+    (re.compile(r'"bytes_per_state": [\d.]+'), '"bytes_per_state": N'),
     (re.compile(r"hacheck \d+\.\d+\.\d+\S*"), "hacheck V"),
     (re.compile(r'"hacheck": "[^"]*"'), '"hacheck": "V"'),
 )

@@ -1,4 +1,4 @@
-"""The portable engine agrees with plain search by the reference interpreter on random models."""
+"""The explicit engines agree with plain search by the reference interpreter on random models."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given, settings
 
 from hacheck.checker.engine import Answer, Limits
+from hacheck.checker.explicit.native.engine import NativeEngine
 from hacheck.checker.explicit.portable.engine import PortableEngine
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter, Taken
+from tests.models.engines import EVERY, ExplicitEngine
 from tests.models.exploration import Explored, explore
 from tests.strategies import seeded_system, systems
 
@@ -20,34 +22,44 @@ STATES_MAX = 1_000
 
 @given(systems())
 @settings(max_examples=100)
-def test_engine_agrees_with_the_interpreter(system: System) -> None:
-    assert_agrees(system)
-
-
-@pytest.mark.parametrize("first", range(1_000, 1_100, 25))
-def test_engine_agrees_with_the_interpreter_on_seeded_systems(first: int) -> None:
-    for seed in range(first, first + 25):
-        assert_agrees(seeded_system(seed))
-
-
-def assert_agrees(system: System) -> None:
-    """States, transitions, depth, cuts, counts by action, verdicts, and lengths of runs."""
+def test_engines_agree_with_the_interpreter(system: System) -> None:
     expected = explore(system, STATES_MAX)
+    assert_agrees(PortableEngine(), system, expected)
+    assert_agrees(NativeEngine(reductions=False), system, expected)
+
+
+@pytest.mark.parametrize("engine", EVERY)
+@pytest.mark.parametrize("first", range(1_000, 1_100, 25))
+def test_engines_agree_with_the_interpreter_on_seeded_systems(first: int, engine: ExplicitEngine) -> None:
+    for seed in range(first, first + 25):
+        system = seeded_system(seed)
+        assert_agrees(engine, system, explore(system, STATES_MAX))
+
+
+def assert_agrees(engine: ExplicitEngine, system: System, expected: Explored) -> None:
+    """Verdicts and lengths of runs; where all states are explored, also states, transitions, depth, cuts and counts by
+    action."""
     if not expected.complete:
         return
-    answer = PortableEngine().check(system, (), Limits(), lambda _: True)
-    coverage = answer.coverage
-    if expected.fault_depth == 0 and not expected.states and not coverage.complete:
-        assert coverage.stopped is not None
-        assert coverage.stopped.startswith("an error of the spec at the start")
+    answer = engine.check(system, (), Limits(), lambda _: True)
+    if expected.fault_depth == 0 and not expected.states and not answer.coverage.complete:
+        assert answer.unstartable
+        assert str(answer.coverage.stopped).startswith("an error of the spec at the start")
         return
+    if isinstance(engine, PortableEngine) or not engine.reductions:
+        assert_same_coverage(answer, expected)
+    for asked in system.properties:
+        assert_same_verdict(asked, answer, expected)
+    assert_same_fault(system, answer, expected)
+
+
+def assert_same_coverage(answer: Answer, expected: Explored) -> None:
+    """The same graph was explored."""
+    coverage = answer.coverage
     found = coverage.states, coverage.transitions, coverage.depth
     assert found == (expected.states, expected.transitions, expected.depth)
     assert dict(coverage.cuts) == expected.cuts
     assert coverage.action_counts == expected.action_counts
-    for asked in system.properties:
-        assert_same_verdict(asked, answer, expected)
-    assert_same_fault(system, answer, expected)
 
 
 def assert_same_verdict(asked: Property, answer: Answer, expected: Explored) -> None:
@@ -85,8 +97,9 @@ def assert_same_fault(system: System, answer: Answer, expected: Explored) -> Non
         assert min(depths) == expected.fault_depth
 
 
+@pytest.mark.parametrize("engine", EVERY)
 @pytest.mark.parametrize("first", range(2_000, 2_200, 50))
-def test_among_shortest_runs_the_one_with_fewest_faults_is_shown(first: int) -> None:
+def test_among_shortest_runs_the_one_with_fewest_faults_is_shown(first: int, engine: ExplicitEngine) -> None:
     for seed in range(first, first + 50):
         system = seeded_system(seed, risky=False)
         asked = tuple(item for item in system.properties if item.kind in ("invariant", "reachable"))
@@ -94,7 +107,7 @@ def test_among_shortest_runs_the_one_with_fewest_faults_is_shown(first: int) -> 
             continue
         system = replace(system, properties=asked)
         fewest = fewest_faults(system)
-        for shown in PortableEngine().check(system, (), Limits(states_max=STATES_MAX), lambda _: True).properties:
+        for shown in engine.check(system, (), Limits(states_max=STATES_MAX), lambda _: True).properties:
             if shown.run is not None and shown.name in fewest:
                 faults = sum(system.actions[step.action].kind == "fault" for step in shown.run.steps)
                 assert (len(shown.run.steps), faults) == fewest[shown.name]

@@ -46,7 +46,11 @@ N = Local("n", REPLICA)
         (Set(REPLICA), frozenset({2, 1}), "{Replica 1, Replica 2}"),
         (Set(MODE), frozenset({"election", "inactive"}), "{inactive, election}"),
         (STAMP, (1, 0), "Stamp(generation: 1, iteration: 0)"),
-        (Map(REPLICA, MODE), ("inactive", "election", "inactive"), "Replica 1: inactive, Replica 2: election, Replica 3: inactive"),
+        (
+            Map(REPLICA, MODE),
+            ("inactive", "election", "inactive"),
+            "Replica 1: inactive, Replica 2: election, Replica 3: inactive",
+        ),
         (
             Map(Bool(), Map(Bool(), Bool())),
             ((True, False), (True, True)),

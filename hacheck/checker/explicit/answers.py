@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from hacheck.checker.engine import Answer, Coverage, PropertyAnswer
-from hacheck.checker.explicit.findings import Findings, GaveUp, Judge, Judgement, Lasso, Subject, Undecided, Valueless
+from hacheck.checker.explicit.findings import (
+    FAULTY,
+    Findings,
+    GaveUp,
+    Judge,
+    Judgement,
+    Lasso,
+    Subject,
+    Undecided,
+    Valueless,
+)
 from hacheck.checker.explicit.questions import FAULT, modes_of, select
-from hacheck.checker.explicit.runs import run_along, run_into_fault
+from hacheck.checker.explicit.runs import run_along, run_and_step, run_into_fault
 from hacheck.checker.explicit.scopes import covered, cut_counts, stopped_short, unlikely
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import Expression, Property, System
-from hacheck.model.runs import Run
+from hacheck.model.runs import Run, State
 from hacheck.model.semantics import EvaluationFault, Interpreter
 
 
@@ -52,9 +62,8 @@ def _answers(explored: Explored, watch: Stopwatch) -> tuple[Run | None, tuple[Pr
         undecided = stopped_short(findings.size, findings.depth, findings.stopped)
     if findings.faults:
         undecided = undecided or "not judged, because a step is an error of the spec"
-        state, instance = findings.faults[0]
         try:
-            fault = run_into_fault(explored.subject, findings.way_to([state]), instance)
+            fault = run_into_fault(explored.subject, findings.way_to(findings.alike(FAULTY)))
         except GaveUp as given_up:
             undecided = _untraced("a step that is an error of the spec", given_up)
     live = tuple(asked for asked in explored.asked if asked.kind in ("eventually", "leads_to"))
@@ -106,13 +115,13 @@ def _answer(explored: Explored, asked: Property, undecided: str | None, judged: 
             return PropertyAnswer(name, "unknown", undecided)
         return _judged(explored.subject, asked, judged[name], scope)
     try:
-        run = _hit(explored, name)
+        run = _hit(explored, asked)
         if run is not None:
             steps = plural(len(run.steps))
             if asked.kind == "reachable":
                 return PropertyAnswer(name, "holds", f"reached after {steps}", run)
             return PropertyAnswer(name, "violated", f"after {steps}, the fewest possible", run)
-        without = _hit(explored, FAULT + name)
+        without = _hit(explored, asked, without_value=True)
     except GaveUp as given_up:
         return PropertyAnswer(name, "unknown", _untraced("a state that decides it", given_up))
     if without is not None:
@@ -144,15 +153,23 @@ def _judged(subject: Subject, asked: Property, judgement: Judgement, scope: str)
             return PropertyAnswer(asked.name, "violated", scope, run)
 
 
-def _hit(explored: Explored, key: str) -> Run | None:
-    """The shortest run to where a condition was met."""
-    findings = explored.findings
+def _hit(explored: Explored, asked: Property, without_value: bool = False) -> Run | None:
+    """The shortest run to where a property is decided; or to where it has no value."""
+    subject, findings = explored.subject, explored.findings
+    key = FAULT + asked.name if without_value else asked.name
     if key in findings.found:
-        return run_along(explored.subject, findings.way_to(findings.alike(key)))
-    if key in findings.hits:
-        before, after = findings.hits[key]
-        return run_along(explored.subject, findings.way_to([before]).then([after], [None]))
-    return None
+        return run_along(subject, findings.way_to(findings.alike(key)))
+    if key not in findings.hits:
+        return None
+    interpreter = Interpreter(subject.system)
+
+    def is_wanted(before: State, after: State) -> bool:
+        try:
+            return not interpreter.holds_step(asked, before, after) and not without_value
+        except EvaluationFault:
+            return without_value
+
+    return run_and_step(subject, findings.way_to(findings.alike(key)), is_wanted)
 
 
 def _valueless(system: System, asked: Property, expression: Expression, run: Run) -> str:

@@ -19,6 +19,10 @@ Occurrence: TypeAlias = tuple[int, tuple[Value, ...]]
 """An action by its index in `System.actions`, and the values of its parameters."""
 
 
+FAULTY = ""
+"""The key of steps that are an error of the spec."""
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What was searched: the system, its instances, the names of the bounds that can cut a step, and how a state of
@@ -84,8 +88,9 @@ class Findings(Protocol):
     def bytes_per_state(self) -> float | None: ...
 
     def alike(self, key: str) -> Sequence[int]:
-        """The states of the level of `found[key]` that meet the condition, as far as was seen of the level; of a
-        dead-end condition `found[key]` alone will do. Never empty. Errors: `GaveUp`."""
+        """The states of the level of `found[key]` that meet the condition, as far as was seen of the level. Of a step
+        condition the states before such a step, all of one level; of `FAULTY` those before an error of the spec. Never
+        empty; of a dead-end condition and of `FAULTY` one will do. Errors: `GaveUp`."""
         ...
 
     def way_to(self, targets: Sequence[int]) -> Way:

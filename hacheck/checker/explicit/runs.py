@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 
 from hacheck.checker.explicit.findings import Occurrence, Subject, Way
@@ -35,11 +35,22 @@ def run_along(subject: Subject, way: Way, loop: int | None = None) -> Run:
         heads[head] = len(steps)
 
 
-def run_into_fault(subject: Subject, way: Way, instance: int) -> Run:
-    """The run along a way into the step of an instance that is an error of the spec, replayed."""
+def run_and_step(subject: Subject, way: Way, is_wanted: Callable[[State, State], bool]) -> Run:
+    """The run along a way and one step more that is wanted, given the states before and after it; replayed."""
     run = run_along(subject, way)
     last, interpreter = run.states[-1], Interpreter(subject.system)
-    for action, arguments in _likely_first(subject, instance):
+    for action, arguments in _likely_first(subject, None):
+        for outcome in interpreter.outcomes_with(action, arguments, last):
+            if isinstance(outcome, Taken) and is_wanted(last, outcome.step.state):
+                return replayed(subject.system, Run(run.initial, (*run.steps, outcome.step)))
+    raise AssertionError(_ours(subject.system, f"no step of the interpreter from {last} is one that was met"))
+
+
+def run_into_fault(subject: Subject, way: Way) -> Run:
+    """The run along a way into a step that is an error of the spec, replayed."""
+    run = run_along(subject, way)
+    last, interpreter = run.states[-1], Interpreter(subject.system)
+    for action, arguments in _likely_first(subject, None):
         for outcome in interpreter.outcomes_with(action, arguments, last):
             if isinstance(outcome, Failed):
                 return replayed(subject.system, Run(run.initial, run.steps, None, outcome.fault))

@@ -73,7 +73,7 @@ def verify(
     settings: SettingOptions = None,
     only: Only = None,
     wide: Wide = False,
-    engine: EngineName = "python",
+    engine: EngineName = "native",
     threads: Threads = None,
     fingerprint: Fingerprint = False,
     checkpoint: Checkpoint = None,
@@ -92,7 +92,8 @@ def verify(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Check a protocol: what holds, what does not and by which run, and how far each answer reaches."""
-    from hacheck.cli.options import parse_count, parse_seconds, parse_settings, parse_size
+    from hacheck.cli.engines import Exploring
+    from hacheck.cli.options import parse_count, parse_folders, parse_seconds, parse_settings, parse_size
     from hacheck.cli.verifying import Request, verify_spec
 
     return verify_spec(
@@ -102,12 +103,14 @@ def verify(
             settings=parse_settings(settings or ()),
             properties=tuple(only or ()),
             wide=wide,
-            engine=engine,
-            threads=None if threads is None else parse_count("--threads", threads),
-            fingerprint=fingerprint,
-            checkpoint=checkpoint,
-            resume=resume,
-            reductions=not no_reductions,
+            exploring=Exploring(
+                engine=engine,
+                threads=None if threads is None else parse_count("--threads", threads),
+                fingerprint=fingerprint,
+                reductions=not no_reductions,
+                checkpoint=parse_folders(checkpoint, resume),
+                resume=resume is not None,
+            ),
             states_max=None if states is None else parse_count("--states", states),
             depth_max=None if depth is None else parse_count("--depth", depth),
             seconds_max=None if time is None else parse_seconds(time),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hacheck.checker.explicit.portable.program import Code, Wanted, compiled, finding_source, generate
 from hacheck.checker.explicit.portable.search import Finder, Goal
 from hacheck.checker.explicit.questions import Questions
@@ -11,11 +13,13 @@ from hacheck.model.lowering.blocks import Lowered
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The generated program of a check. `steps`: the key of each step condition, in the order of `Log.hits`."""
+    """The generated program of a check. `steps`: the key of each step condition, in the order of `Log.hits`;
+    `find_step` makes a function that finds a (before, after) which meets the one of that number."""
 
     code: Code
     finders: tuple[Finder, ...]
     steps: tuple[str, ...]
+    find_step: Callable[[int], Callable[[list[tuple[int, int]]], tuple[int, int] | None]]
 
     def goal(self, keys: frozenset[str] | None) -> Goal | None:
         """When a search may end early: once each of these keys was hit."""
@@ -37,7 +41,12 @@ def prepare(lowered: Lowered, questions: Questions) -> Prepared:
         for sought in questions.sought
         if sought.kind != "step"
     )
-    return Prepared(generate(lowered, wanted_by(questions)), finders, steps)
+    wanted = wanted_by(questions)
+
+    def find_step(number: int) -> Callable[[list[tuple[int, int]]], tuple[int, int] | None]:
+        return compiled(finding_source(lowered, wanted.steps[number], on_steps=True), steps[number])["find"]
+
+    return Prepared(generate(lowered, wanted), finders, steps, find_step)
 
 
 def wanted_by(questions: Questions) -> Wanted:

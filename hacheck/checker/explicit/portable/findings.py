@@ -6,13 +6,16 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from functools import partial
 
-from hacheck.checker.explicit.findings import Subject, Way
+from hacheck.checker.explicit.findings import FAULTY, Subject, Way
 from hacheck.checker.explicit.portable.finders import Prepared
-from hacheck.checker.explicit.portable.program import Code
+from hacheck.checker.explicit.portable.program import Code, successors
 from hacheck.checker.explicit.portable.search import Log
 from hacheck.checker.explicit.portable.ways import way_to
 from hacheck.model.data import dataclass
 from hacheck.model.lowering.layout import pack
+
+# Of how many states of a level the steps are listed. Where there are more, the first step found will do.
+_LISTED_MAX = 20_000
 
 
 def subject_of(code: Code) -> Subject:
@@ -75,14 +78,33 @@ class LogFindings:
         return None
 
     def alike(self, key: str) -> Sequence[int]:
-        """The states of the level of a hit that meet the condition."""
-        log, hit = self.log, self.log.found[key]
+        """The states of one level that meet a condition, or from which a step does."""
+        log = self.log
+        if key == FAULTY:
+            return [log.faults[0][0]]
+        if key in self.prepared.steps:
+            number = self.prepared.steps.index(key)
+            first, end = self._level(log.hits[number][0][0])
+            find = self.prepared.find_step(number)
+            states = log.order[first : min(end, log.expanded)][:_LISTED_MAX]
+            met = [
+                state
+                for state in states
+                if find([(state, after) for after, _ in successors(self.prepared.code, state)])
+            ]
+            return met or [log.hits[number][0][0]]
+        hit = log.found[key]
         finder = next(finder for finder in self.prepared.finders if finder.key == key)
         if finder.dead_only:
             return [hit]
-        level = bisect_right(log.levels, log.order.index(hit))
-        end = log.levels[level] if level < len(log.levels) else len(log.order)
-        return [state for state in log.order[log.levels[level - 1] : end] if finder.find([state]) is not None]
+        first, end = self._level(hit)
+        return [state for state in log.order[first:end] if finder.find([state]) is not None]
+
+    def _level(self, state: int) -> tuple[int, int]:
+        """Where the level of a state begins and ends in the log."""
+        log = self.log
+        level = bisect_right(log.levels, log.order.index(state))
+        return log.levels[level - 1], log.levels[level] if level < len(log.levels) else len(log.order)
 
     def way_to(self, targets: Sequence[int]) -> Way:
         """A shortest run to one of some states of one level."""

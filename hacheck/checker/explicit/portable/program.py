@@ -157,9 +157,11 @@ def finding_source(lowered: Lowered, wanted: Node, on_steps: bool = False) -> st
     """A function `find(states)`: the first state in which the condition holds, or `None`. `on_steps`: it is given
     pairs of the states before and after."""
     block = branch(wanted, (Stopped("cut", ""),), ())
-    outcomes = Outcomes(lambda _: [], lambda _: ["return s"])
+    item = "(s, n)" if on_steps else "s"
+    outcomes = Outcomes(lambda _: [], lambda _: [f"return {item}"])
     body = print_block(block, lowered.layout, outcomes)
-    return "\n".join(["def find(states):", " for s in states:", *indented(body or ["pass"], 2), " return None", ""])
+    head = ["def find(states):", f" for {item} in states:"]
+    return "\n".join([*head, *indented(body or ["pass"], 2), " return None", ""])
 
 
 def marking_source(lowered: Lowered, wanted: Node) -> str:

@@ -186,4 +186,4 @@ class _Sampling:
             if run is not None:
                 verdict = "holds" if question.kind == "reachable" else "violated"
             answers.append(PropertyAnswer(question.name, verdict, samples, run))
-        return Answer(coverage, tuple(answers))
+        return Answer(coverage, tuple(answers), engine="simulation")

@@ -1,0 +1,261 @@
+"""From a system and what is asked of it to functions in memory: found compiled, or lowered and compiled now.
+
+What is kept under the system's own text holds everything that a search needs to know, so where it is found nothing is
+lowered. The functions for liveness are made, and kept, when liveness is asked for and the search has come to its end.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from hacheck.checker.explicit.native.cache import Entry, ObjectCache, key_of
+from hacheck.checker.explicit.native.compiler import KERNEL_LEVELS, Levels, Linked, compile_object, is_available, link
+from hacheck.checker.explicit.native.program import Program, ProgramError, program_from_json, program_to_json
+from hacheck.checker.explicit.native.words import from_words, to_words
+from hacheck.checker.explicit.questions import Questions
+from hacheck.checker.explicit.reductions import NONE, Dropped, Reductions, Unlike
+from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.model.data import dataclass, replace
+from hacheck.model.ir import System
+from hacheck.model.lowering.blocks import Lowered
+from hacheck.model.lowering.layout import pack
+from hacheck.model.runs import State
+from hacheck.model.semantics import Interpreter
+from hacheck.model.symmetry_types import Alike
+from hacheck.model.types import Identity, Node
+
+GENERATED_LEVELS = Levels(passes=None, codegen=2)
+"""The printed code is as short as LLVM's passes would make it, so they are left out."""
+
+_SETS_OF_WORDS = re.compile(r"frozenset\(\{[^0-9}]")
+
+
+class Unavailable(Exception):
+    """No machine code can be made here. `reason`: why, as the end of a sentence."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a search needs. `initial`: packed states. `functions`: as linked. `canonical`: an address or 0.
+    `count_orbits`: tells how many states some stand for, if that can be told. `reduce`: of a state of the interpreter
+    the packed one that stands for it."""
+
+    program: Program
+    initial: tuple[int, ...]
+    reductions: Reductions
+    functions: Linked
+    canonical: int
+    count_orbits: Callable[..., int] | None
+    reduce: Callable[[State], int]
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltForLiveness:
+    """`expand`: lists outcomes that are no step, too. `marks`: marking functions by key. `code`: what keeps them in
+    memory."""
+
+    program: Program
+    expand: int
+    marks: Mapping[str, Callable[..., int]]
+    code: Linked
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The lowered form, and what is asked and left out."""
+
+    lowered: Lowered
+    questions: Questions
+    reductions: Reductions
+    initial: tuple[State, ...]
+
+
+class Builder:
+    """Builds for one check. `reduces`: whether reductions may be used."""
+
+    def __init__(
+        self, system: System, asked: tuple[str, ...], reduces: bool, cache: ObjectCache, watch: Stopwatch
+    ) -> None:
+        self.system, self.asked, self.reduces = system, asked, reduces
+        self.cache, self.watch = cache, watch
+        self._text = f"{asked} {reduces}\n{described(system)}"
+        self._form: _Form | None = None
+
+    def for_search(self) -> Built:
+        """Errors: `EvaluationFault` where a system cannot begin; `GaveUp`; `Unavailable`."""
+        key = key_of("search", self._text, GENERATED_LEVELS)
+        entry = self.cache.lookup(key)
+        if entry is None or (built := self._kept(entry)) is None:
+            if not (availability := is_available()):
+                raise Unavailable(availability.reason)
+            form = self._lowered()
+            entry = self.watch.attended("compiling", partial(self._compiled, form))
+            self.cache.store(key, entry.objects, entry.facts)
+            built = self._kept(entry)
+            assert built is not None, "what was just made is what is read"
+        return built
+
+    def for_liveness(self) -> BuiltForLiveness:
+        """Errors: `GaveUp`."""
+        key = key_of("liveness", self._text, GENERATED_LEVELS)
+        entry = self.cache.lookup(key)
+        if entry is None or (built := self._kept_for_liveness(entry)) is None:
+            form = self._lowered()
+            entry = self.watch.attended("compiling", partial(self._compiled_for_liveness, form))
+            self.cache.store(key, entry.objects, entry.facts)
+            built = self._kept_for_liveness(entry)
+            assert built is not None, "what was just made is what is read"
+        return built
+
+    # ---- what is kept ----
+
+    def _kept(self, entry: Entry) -> Built | None:
+        facts = entry.facts
+        try:
+            program = program_from_json(facts["program"], self.system)
+            initial = tuple(int(state, 16) for state in facts["initial"])
+            reductions = reductions_from_json(facts["reductions"], self.system)
+        except (ProgramError, KeyError, TypeError, ValueError):
+            return None
+        functions = link(entry.objects)
+        if not reductions.permutes:
+            return Built(program, initial, reductions, functions, 0, None, partial(pack, program.layout))
+        count = functions.function("count_orbits", 2) if reductions.exact else None
+        reduce = _representative(program, functions.function("canonical", 2))
+        return Built(program, initial, reductions, functions, functions.address("canonical"), count, reduce)
+
+    def _kept_for_liveness(self, entry: Entry) -> BuiltForLiveness | None:
+        try:
+            program = program_from_json(entry.facts["program"], self.system)
+        except (ProgramError, KeyError, TypeError):
+            return None
+        code = link(entry.objects)
+        marks = {key: code.function(f"mark_{number}", 3) for number, key in enumerate(program.marks)}
+        return BuiltForLiveness(program, code.address("expand"), marks, code)
+
+    # ---- what is made ----
+
+    def _lowered(self) -> _Form:
+        if self._form is None:
+            self._form = self.watch.attended("lowering", self._lower)
+        return self._form
+
+    def _lower(self) -> _Form:
+        from hacheck.checker.explicit.questions import pose
+        from hacheck.checker.explicit.reductions import reduced
+        from hacheck.model.lowering.system import lower
+
+        initial = Interpreter(self.system).initial_states()
+        lowered = lower(self.system, initial, copies_max=1)
+        questions, reductions = pose(lowered, self.asked), NONE
+        if self.reduces:
+            lowered, reductions = reduced(lowered, questions, initial)
+        return _Form(lowered, questions, reductions, initial)
+
+    def _compiled(self, form: _Form) -> Entry:
+        from hacheck.checker.explicit.native.functions import emit
+
+        emitted = emit(form.lowered, form.questions.sought, form.questions.lively)
+        objects = [compile_object(emitted.ir, GENERATED_LEVELS)]
+        if form.reductions.permutes:
+            objects += _compiled_canonical(self.system, emitted.program, form.reductions)
+        facts = {
+            "program": program_to_json(emitted.program, self.system),
+            "initial": [f"{pack(emitted.program.layout, state):x}" for state in form.initial],
+            "reductions": reductions_to_json(form.reductions),
+        }
+        return Entry(tuple(objects), facts)
+
+    def _compiled_for_liveness(self, form: _Form) -> Entry:
+        from hacheck.checker.explicit.native.functions import Mark, emit
+        from hacheck.checker.explicit.native.liveness_marks import conditions
+
+        marks = [Mark(key, wanted) for key, wanted in conditions(form.lowered, form.questions.asked)]
+        emitted = emit(form.lowered, marks=marks, lists_stops=True)
+        code = compile_object(emitted.ir, GENERATED_LEVELS)
+        return Entry((code,), {"program": program_to_json(emitted.program, self.system)})
+
+
+def described(system: System) -> str:
+    """A text that differs for systems that differ in what they do. Comments, places and words in the file count for
+    nothing."""
+    actions = tuple(replace(action, description="", source="", line=0) for action in system.actions)
+    properties = tuple(replace(asked, description="", source="", line=0) for asked in system.properties)
+    bare = replace(
+        system,
+        description="",
+        source="",
+        settings=(),
+        actions=actions,
+        properties=properties,
+        observations=(),
+        assumptions=(),
+        faults=(),
+    )
+    text = repr(bare)
+    if _SETS_OF_WORDS.search(text) is None:
+        return text
+    from hacheck.model.text import print_system  # in it sets have one order in every process, which takes its time
+
+    return print_system(bare)
+
+
+def _compiled_canonical(system: System, program: Program, reductions: Reductions) -> list[bytes]:
+    """The function that finds representatives, and the one that counts whom they stand for."""
+    from hacheck.checker.explicit.native.canonical import canonicaliser
+    from hacheck.checker.explicit.native.kernel_ir import kernel_ir_of_source
+
+    texts = canonicaliser(system, program.layout, reductions.alike)
+    constants = {"W": program.words}
+    made = [compile_object(kernel_ir_of_source(texts.canonical, constants, ["canonical"]), KERNEL_LEVELS)]
+    if reductions.exact:
+        made.append(compile_object(kernel_ir_of_source(texts.counting, constants, ["count_orbits"]), KERNEL_LEVELS))
+    return made
+
+
+def _representative(program: Program, canonical: Callable[..., int]) -> Callable[[State], int]:
+    """Packs a state and replaces it by its representative."""
+    content = array("Q", bytes(8 * program.words))
+
+    def reduce(state: State) -> int:
+        for place, word in enumerate(to_words(pack(program.layout, state), program.words)):
+            content[place] = word
+        canonical(content.buffer_info()[0], 1)
+        return from_words(content)
+
+    return reduce
+
+
+def reductions_to_json(reductions: Reductions) -> Any:
+    """Reductions as JSON has it."""
+    alike = [[type(one.kind).__name__, one.kind.name, list(one.members)] for one in reductions.alike]
+    unlike = [[one.kind, list(one.reasons)] for one in reductions.unlike]
+    return [alike, unlike, [[one.variable, one.bits] for one in reductions.dropped], reductions.exact]
+
+
+def reductions_from_json(json: Any, system: System) -> Reductions:
+    """What `reductions_to_json` wrote. Errors: `KeyError`, `TypeError` and `ValueError` where it is nothing of the
+    kind."""
+    alike, unlike, dropped, exact = json
+    kinds: dict[tuple[str, str], Node | Identity] = {("Node", node.name): node for node in system.nodes}
+    if any(word == "Identity" for word, _, _ in alike):
+        from hacheck.model.symmetry_types import parts_of
+
+        for variable in system.variables:
+            for part in parts_of(variable.type):
+                if isinstance(part, Identity):
+                    kinds["Identity", part.name] = part
+    return Reductions(
+        tuple(Alike(kinds[word, name], tuple(members)) for word, name, members in alike),
+        tuple(Unlike(kind, tuple(reasons)) for kind, reasons in unlike),
+        tuple(Dropped(variable, bits) for variable, bits in dropped),
+        bool(exact),
+    )

@@ -1,0 +1,124 @@
+"""The native engine: every reachable state, breadth first, with machine code and several threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from hacheck.checker.engine import Answer, Limits, Report
+from hacheck.checker.explicit.answers import Explored, answer_of, no_start, unexplored
+from hacheck.checker.explicit.findings import GaveUp, Judgement, Subject, Undecided
+from hacheck.checker.explicit.native.bounds import Bounds
+from hacheck.checker.explicit.native.building import Builder, Built, Unavailable
+from hacheck.checker.explicit.native.cache import ObjectCache
+from hacheck.checker.explicit.native.kernel_groups import Kernels
+from hacheck.checker.explicit.native.levels import pieces
+from hacheck.checker.explicit.native.log import Log
+from hacheck.checker.explicit.native.search import Options, Search
+from hacheck.checker.explicit.native.workers import Functions
+from hacheck.checker.explicit.questions import goal_of, select
+from hacheck.checker.explicit.reductions import told
+from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.model.data import dataclass, replace
+from hacheck.model.ir import Property, System
+from hacheck.model.semantics import EvaluationFault
+
+NAME = "native"
+UNSURE = Undecided("not judged: with hashes for states a way out of a loop may be missing")
+"""Why a search that may leave out states says nothing of infinite runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class NativeEngine:
+    """Decides every kind of property on the whole graph of reachable states.
+
+    - `threads`: how many explore. Answers do not depend on it.
+    - `fingerprint`: keep a hash of each state to know it again: less memory, and a state may be left out.
+    - `stop_early`: stop once every property that a run decides is decided, instead of going on for the numbers of the
+      whole graph.
+    - `reductions`: explore of states that are alike one.
+    - `cache`: the folder for machine code; by default one of the user's.
+    - `table_bits`: logarithm of the slots with which the set of states seen begins.
+    """
+
+    threads: int = 1
+    fingerprint: bool = False
+    stop_early: bool = False
+    reductions: bool = True
+    cache: Path | None = None
+    table_bits: int = 18
+
+    def check(self, system: System, properties: tuple[str, ...], limits: Limits, report: Report) -> Answer:
+        """Errors: none for anything a spec can contain; an `AssertionError` is a bug of ours. `MemoryError` where the
+        machine has no room to begin."""
+        watch = Stopwatch(limits, report)
+        cache = ObjectCache(self.cache)
+        builder = Builder(system, properties, self.reductions, cache, watch)
+        try:
+            built = builder.for_search()
+            kernels = Kernels(built.program.words, self.fingerprint, cache)
+            watch.attended("compiling", lambda: kernels.search)
+        except EvaluationFault as fault:
+            return no_start(system, properties, f"an error of the spec {fault.message}")
+        except GaveUp as given_up:
+            return unexplored(system, properties, given_up.reason)
+        except Unavailable as unavailable:
+            return self._elsewhere(unavailable.reason, system, properties, limits, report)
+        return self._explored(builder, built, kernels, limits, report)
+
+    def _explored(self, builder: Builder, built: Built, kernels: Kernels, limits: Limits, report: Report) -> Answer:
+        """The answer of a search."""
+        system, watch, asked = builder.system, builder.watch, select(builder.system, builder.asked)
+        functions, bounds = built.functions, Bounds(limits, report, watch.started)
+        addresses = functions.address("expand"), functions.address("inspect"), built.canonical
+        search = Search(Functions(built.program, *addresses), kernels, Options(self.threads, self.table_bits), bounds)
+        with ExitStack() as memory:
+            memory.callback(search.free)
+            with watch.phase("exploring"):
+                search.begin(built.initial)
+                search.run(goal_of(asked) if self.stop_early else None)
+            log = Log(search, system)
+            memory.pop_all()
+            memory.callback(log.close)
+            subject = Subject(system, built.program.instances, built.program.bounds, built.reduce)
+            omission = log.size**2 / 2**65 if self.fingerprint else 0.0
+            answer = answer_of(
+                Explored(subject, asked, log, partial(self._judged, builder, search, log), omission), watch
+            )
+            words = told(built.reductions, log.size, self._stands_for(built, log, bounds))
+        return replace(answer, engine=NAME, threads=self.threads, reductions=words)
+
+    def _judged(self, builder: Builder, search: Search, log: Log, asked: tuple[Property, ...]) -> Sequence[Judgement]:
+        """What there is to say about properties of infinite runs."""
+        if self.fingerprint:
+            return [UNSURE for _ in asked]
+        from hacheck.checker.explicit.native import judging
+
+        try:
+            return judging.judged(builder, search, log, asked)
+        except GaveUp as given_up:
+            return [Undecided(f"not judged, stopped because {given_up.reason}") for _ in asked]
+
+    def _elsewhere(
+        self, reason: str, system: System, properties: tuple[str, ...], limits: Limits, report: Report
+    ) -> Answer:
+        """The answer of the portable engine, which is slower and knows neither hashes nor reductions."""
+        from hacheck.checker.explicit.portable.engine import PortableEngine
+
+        answer = PortableEngine(self.stop_early).check(system, properties, limits, report)
+        return replace(answer, notes=(f"explored without machine code, which is slower: {reason}", *answer.notes))
+
+    def _stands_for(self, built: Built, log: Log, bounds: Bounds) -> int | None:
+        """How many states those explored stand for, if that can be counted."""
+        if built.count_orbits is None:
+            return None
+        states, size = 0, log.words * 8
+        try:
+            for first, end in pieces(log.spans):
+                states += built.count_orbits(log.address + first * size, end - first)
+                bounds.pulse("counting")
+        except GaveUp:
+            return None
+        return states

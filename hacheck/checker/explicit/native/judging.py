@@ -1,0 +1,63 @@
+"""Liveness on what a search left: its states, its visited set, and functions of its own for their successors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from hacheck.checker.explicit.findings import GaveUp, Judgement
+from hacheck.checker.explicit.native.building import Builder
+from hacheck.checker.explicit.native.cache import ObjectCache
+from hacheck.checker.explicit.native.compiler import link
+from hacheck.checker.explicit.native.kernel_objects import compiled_kernels
+from hacheck.checker.explicit.native.liveness import Searched, judge
+from hacheck.checker.explicit.native.liveness_ground import EXPORTED, KERNELS, Kernels, StateSpace
+from hacheck.checker.explicit.native.log import Log
+from hacheck.checker.explicit.native.search import Search
+from hacheck.model.ir import Property
+
+PHASE = "judging liveness"
+
+
+def judged(builder: Builder, search: Search, log: Log, asked: Sequence[Property]) -> Sequence[Judgement]:
+    """What there is to say about each property. Errors: `GaveUp`."""
+    if not log.size:
+        return [None for _ in asked]  # no run begins
+    bounds, built = search.bounds, builder.for_liveness()
+
+    def kernels(constants: Mapping[str, int]) -> Kernels:
+        return builder.watch.attended("compiling", lambda: _kernels(constants, builder.cache))
+
+    def pulse() -> None:
+        bounds.pulse(PHASE)
+        reason = bounds.reason(0, search.taken)
+        if reason is not None:
+            raise GaveUp(reason)
+
+    space = StateSpace(
+        words=log.words,
+        log=log.address,
+        spans=log.spans,
+        levels=log.levels,
+        shared=log.shared,
+        expand=built.expand,
+        canonical=search.functions.canonical,
+        new_notes=built.program.notes.new,
+        successors_max=built.program.successors_max,
+    )
+    searched = Searched(
+        builder.system,
+        built.program.instances,
+        space,
+        built.marks,
+        kernels,
+        log.way_to,
+        search.options.threads,
+        bounds.bytes_free(search.taken),
+        bounds.out_of_memory(search.taken),
+    )
+    return judge(searched, asked, pulse)
+
+
+def _kernels(constants: Mapping[str, int], cache: ObjectCache) -> Kernels:
+    linked = link([compiled_kernels(KERNELS, constants, EXPORTED, cache)])
+    return {name: linked.function(name, arguments) for name, arguments in EXPORTED.items()}
