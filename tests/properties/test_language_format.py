@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hacheck.model.language import Span, format_text
-from hacheck.model.language.format import parser
 from hacheck.model.language.parse import parse
+from hacheck.model.language.reading import read as read_tree
 from tests.language.examples import examples
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,8 +46,7 @@ def comments(text: str) -> list[str]:
 
 @cache
 def tokens(text: str) -> tuple[tuple[int, int], ...]:
-    interactive = parser().parse_interactive(text)
-    return tuple((token.start_pos or 0, token.end_pos or 0) for token in interactive.iter_parse())
+    return tuple((start, end) for _, start, end in read_tree(text).tokens)
 
 
 def assert_well_formatted(text: str) -> None:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from lark import Token, Tree
-
 from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Span
-
-Node = Tree[Token]
+from hacheck.model.language.syntax import Token, Tree
 
 INFIX = {
     "implies": "implies",
@@ -32,22 +29,19 @@ class Builder:
     def __init__(self, path: str) -> None:
         self.path = path
 
-    def span(self, node: Node | Token) -> Span:
+    def span(self, node: Tree | Token) -> Span:
         """Where a node or a token of the parser stands."""
-        if isinstance(node, Token):
-            return Span(self.path, node.start_pos or 0, node.end_pos or 0, node.line or 0)
-        start, end = getattr(node.meta, "start_pos", 0), getattr(node.meta, "end_pos", 0)
-        return Span(self.path, start, end, getattr(node.meta, "line", 0))
+        return Span(self.path, *node.place)
 
     def name(self, token: Token) -> t.Name:
-        return t.Name(str(token), self.span(token))
+        return t.Name(token.text, self.span(token))
 
     # ---- expressions ----
 
     def expression(self, node: Any) -> t.Expression:
         span = self.span(node)
         if isinstance(node, Token):
-            return t.Word(str(node) == "on", span)
+            return t.Word(node.text == "on", span)
         kind, parts = node.data, node.children
         if kind in INFIX:
             return t.Infix(INFIX[kind], self.expression(parts[0]), self.expression(parts[1]), span)
@@ -56,34 +50,34 @@ class Builder:
         if kind in WORDS:
             return t.Word(WORDS[kind], span)
         if kind in ("compare", "collection"):
-            return t.Infix(str(parts[1]), self.expression(parts[0]), self.expression(parts[2]), span)
+            return t.Infix(parts[1].text, self.expression(parts[0]), self.expression(parts[2]), span)
         return cast(t.Expression, getattr(self, f"_{kind}")(parts, span))
 
     def optional(self, node: Any) -> t.Expression | None:
         return None if node is None else self.expression(node)
 
     def _number(self, parts: list[Any], span: Span) -> t.Expression:
-        return t.Number(int(parts[0]), span)
+        return t.Number(int(parts[0].text), span)
 
     def _name(self, parts: list[Any], span: Span) -> t.Expression:
         return self.name(parts[0])
 
     def _onoff(self, parts: list[Any], span: Span) -> t.Expression:
-        return t.Word(str(parts[0]) == "on", span)
+        return t.Word(parts[0].text == "on", span)
 
     def _if_expression(self, parts: list[Any], span: Span) -> t.Expression:
         condition, then, otherwise = (self.expression(part) for part in parts)
         return t.Choice(condition, then, otherwise, span)
 
     def _quantified(self, parts: list[Any], span: Span) -> t.Expression:
-        kind = cast(Any, " ".join(str(parts[0]).split()))
+        kind = cast(Any, " ".join(parts[0].text.split()))
         return t.Quantifier(kind, self.binders(parts[1]), None, self.expression(parts[2]), span)
 
     def _every(self, parts: list[Any], span: Span) -> t.Expression:
         return t.Quantifier("every", self.binders(parts[0]), self.optional(parts[1]), self.expression(parts[2]), span)
 
     def _extreme(self, parts: list[Any], span: Span) -> t.Expression:
-        kind = cast(Any, str(parts[0]))
+        kind = cast(Any, parts[0].text)
         return t.Best(kind, self.binder(parts[1]), self.optional(parts[2]), self.expression(parts[3]), span)
 
     def _each(self, parts: list[Any], span: Span) -> t.Expression:
@@ -119,17 +113,17 @@ class Builder:
             return ()
         return tuple(self._argument(child) for child in node.children)
 
-    def _argument(self, node: Node) -> t.Argument:
+    def _argument(self, node: Tree) -> t.Argument:
         if node.data == "labelled":
             return t.Argument(self.name(cast(Token, node.children[0])), self.expression(node.children[1]))
         return t.Argument(None, self.expression(node.children[0]))
 
-    def binders(self, node: Node) -> tuple[t.Binder, ...]:
+    def binders(self, node: Tree) -> tuple[t.Binder, ...]:
         if node.data == "binders":
-            return tuple(self.binder(cast(Node, child)) for child in node.children)
+            return tuple(self.binder(cast(Tree, child)) for child in node.children)
         return (self.binder(node),)
 
-    def binder(self, node: Node) -> t.Binder:
+    def binder(self, node: Tree) -> t.Binder:
         name = self.name(cast(Token, node.children[0]))
         if node.data == "binder_type":
             return t.Binder(name, self.type(node.children[1]), None, self.span(node))
@@ -149,7 +143,7 @@ class Builder:
         names: list[t.Name] = []
         for child in node.children:
             if isinstance(child, Token):
-                if child.type == "NAME":
+                if child.kind == "NAME":
                     names.append(self.name(child))
             elif child.data == "type" or child.data.startswith("type_"):
                 parts.append(self.type(child))
@@ -166,10 +160,10 @@ class Builder:
             return tuple(self.statement(child) for child in node.children)
         return (self.statement(node),)
 
-    def statement(self, node: Node) -> t.Statement:
+    def statement(self, node: Tree) -> t.Statement:
         return cast(t.Statement, getattr(self, f"_do_{node.data}")(node.children, self.span(node)))
 
-    def place(self, node: Node) -> t.Place:
+    def place(self, node: Tree) -> t.Place:
         path: list[t.Name | t.Expression] = []
         keys: list[bool] = []
         for step in node.children[1:]:
@@ -195,7 +189,7 @@ class Builder:
     def _do_let(self, parts: list[Any], span: Span) -> t.Statement:
         word, name, kind, value = parts
         written = None if kind is None else self.type(kind)
-        return t.Let(self.name(name), written, self.expression(value), str(word) == "var", span)
+        return t.Let(self.name(name), written, self.expression(value), word.text == "var", span)
 
     def _do_choose(self, parts: list[Any], span: Span) -> t.Statement:
         return t.Choose(self.binder(parts[0]), self.optional(parts[1]), span)

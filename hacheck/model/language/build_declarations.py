@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
-from lark import Token, Tree
-
 from hacheck.model.language import declarations as d
-from hacheck.model.language.build import Builder, Node
+from hacheck.model.language.build import Builder
 from hacheck.model.language.diagnostics import Span
+from hacheck.model.language.syntax import Token, Tree
 from hacheck.model.language.tree import Expression, Name
 
 WORDS_OF_CHANNEL = {"fifo", "unordered", "latest", "datagram"}
 
 
-def build_file(root: Node, path: str) -> d.File:
+def build_file(root: Tree, path: str) -> d.File:
     """The declarations of a parsed file, in the order written."""
     builder = _Declarations(path)
-    header, *items = cast(list[Node], root.children)
-    _, name, text, *sources = cast(list[Any], header.children)
+    header, *items = cast(list[Tree], root.children)
+    _, name, text, *sources = header.children
     uses: list[tuple[str, Span]] = []
     declarations: list[d.Declaration] = []
     for item in items:
@@ -30,7 +29,7 @@ def build_file(root: Node, path: str) -> d.File:
             declarations.extend(builder.declaration(item))
     return d.File(
         builder.name(name),
-        str(header.children[0]) == "library",
+        header.children[0].text == "library",
         unquote(text),
         " ".join(unquote(source.children[0]) for source in sources),
         tuple(uses),
@@ -40,11 +39,11 @@ def build_file(root: Node, path: str) -> d.File:
 
 def unquote(token: Any) -> str:
     """The text between the quotes, or nothing."""
-    return "" if token is None else str(token)[1:-1]
+    return "" if token is None else str(token.text)[1:-1]
 
 
 class _Declarations(Builder):
-    def declaration(self, node: Node) -> Iterable[d.Declaration]:
+    def declaration(self, node: Tree) -> Iterable[d.Declaration]:
         made = getattr(self, f"_top_{node.data}")(node.children, self.span(node))
         return made if isinstance(made, tuple) else (made,)
 
@@ -66,7 +65,7 @@ class _Declarations(Builder):
         return d.TypeDeclaration(self.name(parts[0]), self.type(parts[1]), span)
 
     def _top_record(self, parts: list[Any], span: Span) -> d.Declaration:
-        ordered = isinstance(parts[0], Token) and parts[0].type == "ORDERED"
+        ordered = isinstance(parts[0], Token) and parts[0].kind == "ORDERED"
         name, _, *fields = parts[1:] if ordered else parts
         members = tuple((self.name(field.children[0]), self.type(field.children[1])) for field in fields)
         return d.RecordDeclaration(self.name(name), ordered, members, span)
@@ -78,7 +77,7 @@ class _Declarations(Builder):
         name, size, order, text, *items = parts
         fields = tuple(self._field(item.children, self.span(item)) for item in items if item.data == "node_field")
         views = tuple(self._view(item.children, self.span(item)) for item in items if item.data == "view")
-        ordering = cast(Any, None if order is None else str(order))
+        ordering = cast(Any, None if order is None else order.text)
         return d.NodeDeclaration(self.name(name), self.optional(size), ordering, unquote(text), fields, views, span)
 
     def _view(self, parts: list[Any], span: Span) -> d.ViewDeclaration:
@@ -86,14 +85,14 @@ class _Declarations(Builder):
 
     def _field(self, parts: list[Any], span: Span) -> d.FieldDeclaration:
         *flags, name, kind, initial, _ = parts
-        words = cast(Any, frozenset(str(flag.children[0]) for flag in flags))
+        words = cast(Any, frozenset(flag.children[0].text for flag in flags))
         conditions = [flag.children[1] for flag in flags if len(flag.children) > 1 and flag.children[1] is not None]
         condition = self.expression(conditions[0]) if conditions else None
         return d.FieldDeclaration(self.name(name), words, self.type(kind), self.optional(initial), condition, span)
 
     def _top_variable(self, parts: list[Any], span: Span) -> d.Declaration:
         flag, name, kind, initial, _ = parts
-        words = cast(Any, frozenset({str(flag)}))
+        words = cast(Any, frozenset({flag.text}))
         return d.FieldDeclaration(self.name(name), words, self.type(kind), self.optional(initial), None, span)
 
     def _top_initially(self, parts: list[Any], span: Span) -> d.Declaration:
@@ -113,7 +112,7 @@ class _Declarations(Builder):
 
     def _top_message(self, parts: list[Any], span: Span) -> d.Declaration:
         name, parameters, sender, receiver, *options, text = self._head(parts, "parameters")
-        words = {str(option.children[0]) for option in options if option.data == "channel"}
+        words = {option.children[0].text for option in options if option.data == "channel"}
         capacity = next((self.expression(one.children[0]) for one in options if one.data == "capacity"), None)
         order = cast(Any, next((word for word in ("fifo", "latest") if word in words), "unordered"))
         return d.MessageDeclaration(
@@ -130,7 +129,7 @@ class _Declarations(Builder):
 
     def _top_operation(self, parts: list[Any], span: Span) -> d.Declaration:
         name, parameters, caller, callee, returns, *options, text = self._head(parts, "parameters")
-        conditions = {str(option.data): self.expression(option.children[0]) for option in options}
+        conditions = {option.data: self.expression(option.children[0]) for option in options}
         return d.OperationDeclaration(
             self.name(name),
             self.parameters(parameters),
@@ -164,15 +163,15 @@ class _Declarations(Builder):
         name, parameters, _, body = self._head(parts, "parameters")
         return d.Procedure(self.name(name), self.parameters(parameters), self.body(body), span)
 
-    def clauses(self, node: Node) -> d.Clauses:
-        text, *items = cast(list[Any], node.children)
+    def clauses(self, node: Tree) -> d.Clauses:
+        text, *items = node.children
         when = tuple(self.expression(item.children[0]) for item in items if item.data == "clause_when")
         timing = tuple(self.expression(item.children[0]) for item in items if item.data == "clause_only_after")
         thread = next((self.name(item.children[0]) for item in items if item.data == "clause_thread"), None)
         return d.Clauses(unquote(text), citations(items), when, timing, thread)
 
     def _top_action(self, parts: list[Any], span: Span) -> d.Declaration:
-        environment = isinstance(parts[0], Token) and parts[0].type == "ENVIRONMENT"
+        environment = isinstance(parts[0], Token) and parts[0].kind == "ENVIRONMENT"
         name, parameters, clauses, body = self._head(parts[1:] if environment else parts, "parameters")
         made = (self.name(name), environment, self.parameters(parameters), self.clauses(clauses))
         return d.ActionDeclaration(*made, self.body(body), span)
@@ -205,10 +204,10 @@ class _Declarations(Builder):
     def _top_faults(self, parts: list[Any], span: Span) -> tuple[d.Declaration, ...]:
         return tuple(self._fault(part) for part in parts)
 
-    def _fault(self, node: Node) -> d.Declaration:
-        *names, budget = cast(list[Any], node.children)
+    def _fault(self, node: Tree) -> d.Declaration:
+        *names, budget = node.children
         limit, good, when = budget.children
-        kind = cast(Any, str(node.data).removeprefix("fault_").replace("_", " "))
+        kind = cast(Any, node.data.removeprefix("fault_").replace("_", " "))
         words = tuple(self.name(name) for name in names)
         return d.FaultDeclaration(
             kind, words, self.optional(limit), good is not None, self.optional(when), self.span(node)

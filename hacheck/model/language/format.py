@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from lark import Token, Tree, UnexpectedInput
-
 from hacheck.model.data import dataclass, field
-from hacheck.model.language.parse import parser
+from hacheck.model.language.reading import Unreadable, read
+from hacheck.model.language.syntax import NOWHERE, Tree
 
 INDENT = "  "
 PARTS = {
@@ -51,13 +50,14 @@ class Structure:
     owners: list[Owner] = field(default_factory=list)
     sets: set[int] = field(default_factory=set)
 
-    def add(self, node: Tree[Token], depth: int) -> None:
+    def add(self, node: Tree, depth: int) -> None:
         """What begins here, with its depth."""
-        if node.meta.empty:
+        if node.place is NOWHERE:
             return
-        self.depths.setdefault(node.meta.start_pos, depth)
+        start, end, _ = node.place
+        self.depths.setdefault(start, depth)
         conditional = node.data in ("if_statement", "acquire", "for_statement", "while_statement") or depth == 0
-        self.owners.append(Owner(node.meta.start_pos, node.meta.end_pos, depth, conditional))
+        self.owners.append(Owner(start, end, depth, conditional))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +77,11 @@ def format_text(text: str) -> str:
     The same declarations are read from both, and formatting again changes nothing. Cost: linear in the text.
     """
     try:
-        interactive = parser().parse_interactive(text)
-        tokens = list(interactive.iter_parse())
-        root = interactive.feed_eof(tokens[-1] if tokens else None)  # type: ignore[no-untyped-call]  # as lark has it
-    except UnexpectedInput:
+        reading = read(text)
+    except Unreadable:
         return text
-    structure = _surveyed(root)
-    pieces = list(_pieces(text, tokens))
+    structure = _surveyed(reading.root)
+    pieces = list(_pieces(text, reading.tokens))
     lines = _lines(pieces)
     return "\n".join(_laid_out(lines, structure)).strip("\n") + "\n"
 
@@ -91,9 +89,9 @@ def format_text(text: str) -> str:
 # ---- structure ----
 
 
-def _surveyed(root: Tree[Token]) -> Structure:
+def _surveyed(root: Tree) -> Structure:
     structure = Structure()
-    stack: list[tuple[Tree[Token], int]] = []
+    stack: list[tuple[Tree, int]] = []
     for item in root.children:
         if isinstance(item, Tree):
             structure.add(item, 0)
@@ -101,7 +99,7 @@ def _surveyed(root: Tree[Token]) -> Structure:
     while stack:
         node, depth = stack.pop()
         if node.data == "set_literal":
-            structure.sets.add(node.meta.start_pos)
+            structure.sets.add(node.place[0])
         for child in node.children:
             if not isinstance(child, Tree):
                 continue
@@ -117,15 +115,14 @@ def _surveyed(root: Tree[Token]) -> Structure:
 # ---- tokens ----
 
 
-def _pieces(text: str, tokens: list[Token]) -> Iterable[Piece]:
+def _pieces(text: str, tokens: Iterable[tuple[str, int, int]]) -> Iterable[Piece]:
     end = 0
-    for token in tokens:
-        start = token.start_pos or 0
+    for kind, start, after in tokens:
         yield from _between(text, end, start)
         before = text[end:start]
         after_comment = before.rsplit("\n", 1)[-1]
-        yield Piece(" ".join(token.split()), token.type, start, _ends(text, end, start), len(after_comment))
-        end = token.end_pos or start
+        yield Piece(" ".join(text[start:after].split()), kind, start, _ends(text, end, start), len(after_comment))
+        end = after
     yield from _between(text, end, len(text))
 
 

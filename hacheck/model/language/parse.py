@@ -7,15 +7,13 @@ out, so that one mistake does not hide the next one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from functools import cache
-
-from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from hacheck.model.language.build_declarations import build_file
 from hacheck.model.language.declarations import File
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
-from hacheck.model.language.tables import cache_folder, load_parser
+from hacheck.model.language.reading import Reading, Unreadable, read, tables
+from hacheck.model.language.syntax import Token, Tree
+from hacheck.model.language.tables import END, NAME, NUMBER
 
 CHARACTERS_MAX = 1 << 20
 """The longest text that is read; the shipped specs have a few ten thousand characters."""
@@ -32,12 +30,6 @@ HEAD = re.compile(
 )
 
 
-@cache
-def parser() -> Lark:
-    """The parser; read or made once, when first needed."""
-    return load_parser(cache_folder())
-
-
 def parse(text: str, path: str) -> tuple[File | None, tuple[Diagnostic, ...]]:
     """The file's declarations, or `None` when its head cannot be read; and all syntax errors.
 
@@ -50,19 +42,18 @@ def parse(text: str, path: str) -> tuple[File | None, tuple[Diagnostic, ...]]:
     rest = text
     while len(found) < ERRORS_MAX:
         try:
-            root = parser().parse(rest)
-        except UnexpectedInput as failure:
-            position = _position(failure, rest)
-            found.append(_syntax_error(failure, position, text, path))
-            shorter = _without_declaration(rest, position)
+            reading = read(rest)
+        except Unreadable as failure:
+            found.append(_syntax_error(failure, text, path))
+            shorter = _without_declaration(rest, failure.start)
             if shorter is None:
                 return None, tuple(found)
             rest = shorter
             continue
-        excess = _too_much(root, path)
+        excess = _too_much(reading, path)
         if excess is not None:
             return None, (*found, excess)
-        return build_file(root, path), tuple(found)
+        return build_file(reading.root, path), tuple(found)
     return None, tuple(found)
 
 
@@ -83,70 +74,47 @@ def _unreadable(text: str, path: str) -> Diagnostic | None:
     return None
 
 
-def _position(failure: UnexpectedInput, text: str) -> int:
-    position: int | None = failure.pos_in_stream  # `None` at the end of the text, whatever its annotation says
-    return len(text) if position is None or position < 0 else min(position, len(text))
-
-
-def _syntax_error(failure: UnexpectedInput, position: int, text: str, path: str) -> Diagnostic:
-    match failure:
-        case UnexpectedToken(token=Token(type="$END")):
-            return Diagnostic(
-                "HA005",
-                f"the text ends in the middle of a declaration; expected {_expected(failure)}",
-                Span(path, len(text.rstrip()) - 1, len(text.rstrip())),
-                hint="is a `}` or an expression missing?",
-            )
-        case UnexpectedToken(token=token):
-            span = Span(path, position, position + len(token))
-            message = f"`{_shorten(str(token))}` cannot stand here; expected {_expected(failure)}"
-            return Diagnostic("HA005", message, span, hint=_hint(token, failure))
-        case UnexpectedCharacters():
-            character = text[position]
-            span = Span(path, position, position + 1)
-            if character in SPELLED_OUT:
-                hint = f"write `{SPELLED_OUT[character]}`"
-                return Diagnostic("HA004", f"the character {character!r} has no meaning here", span, hint=hint)
-            if character == '"':
-                return Diagnostic("HA004", "this text has no closing quote on its line", span, hint='add `"`')
-            hint = f"expected {_expected(failure)}"
-            return Diagnostic("HA004", f"the character {character!r} has no meaning here", span, hint=hint)
-        case _:
-            return Diagnostic("HA005", "this cannot be read", Span(path, position, position + 1))
+def _syntax_error(failure: Unreadable, text: str, path: str) -> Diagnostic:
+    start, found = failure.start, failure.text
+    if failure.kind == END:
+        end = len(text.rstrip())
+        message = f"the text ends in the middle of a declaration; expected {_expected(failure)}"
+        return Diagnostic("HA005", message, Span(path, end - 1, end), hint="is a `}` or an expression missing?")
+    if failure.kind:
+        message = f"`{_shorten(found)}` cannot stand here; expected {_expected(failure)}"
+        return Diagnostic("HA005", message, Span(path, start, start + len(found)), hint=_hint(failure))
+    span = Span(path, start, start + 1)
+    if found == '"':
+        return Diagnostic("HA004", "this text has no closing quote on its line", span, hint='add `"`')
+    hint = f"write `{SPELLED_OUT[found]}`" if found in SPELLED_OUT else f"expected {_expected(failure)}"
+    return Diagnostic("HA004", f"the character {found!r} has no meaning here", span, hint=hint)
 
 
 def _shorten(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def _hint(token: Token, failure: UnexpectedToken) -> str | None:
-    words = _words(failure)
-    if token == "=" and ":=" in words:
+def _hint(failure: Unreadable) -> str | None:
+    found, words = failure.text, _words(failure)
+    if found == "=" and ":=" in words:
         return "an assignment is written `:=`"
-    if token == "=" and {"EQ", "NE"} & set(failure.accepts or failure.expected):
+    if found == "=" and {"EQ", "NE"} & failure.wanted:
         return "equality is written `==`"
-    if token.type == "NAME" and token in ("and", "or", "not"):
+    if failure.kind == NAME and found in ("and", "or", "not"):
         return None
-    if (
-        re.fullmatch(r"[a-z_]+", str(token))
-        and token.type != "NAME"
-        and "NAME" in (failure.accepts or failure.expected)
-    ):
-        return f"`{token}` is a word of the language; choose another name"
-    return near(str(token), [word for word in words if word.isalpha()])
+    if re.fullmatch(r"[a-z_]+", found) and failure.kind != NAME and NAME in failure.wanted:
+        return f"`{found}` is a word of the language; choose another name"
+    return near(found, [word for word in words if word.isalpha()])
 
 
-def _words(failure: UnexpectedInput) -> set[str]:
+def _words(failure: Unreadable) -> set[str]:
     """The words and signs that could stand where the parser failed."""
-    patterns = {terminal.name: terminal.pattern for terminal in parser().terminals}
-    found = (patterns[name] for name in _accepted(failure) if name in patterns)
-    return {pattern.value for pattern in found if pattern.type == "str"}
+    return {written for written, kind in _spelled() if kind in failure.wanted}
 
 
-def _accepted(failure: UnexpectedInput) -> Iterable[str]:
-    """The kinds of token that could stand there; which attribute has them depends on the kind of failure."""
-    kinds = ("accepts", "expected", "allowed")
-    return next((found for kind in kinds if (found := getattr(failure, kind, None))), ())
+def _spelled() -> list[tuple[str, str]]:
+    """Every word and sign of the grammar, with the kind of token it is."""
+    return [*tables().words.items(), *tables().signs.items()]
 
 
 SPELLED_OUT = {"&": "and", "|": "or", "!": "not"}
@@ -160,17 +128,16 @@ PLAIN = {
 }
 
 
-def _expected(failure: UnexpectedInput) -> str:
-    accepted = _accepted(failure)
-    patterns = {terminal.name: terminal.pattern for terminal in parser().terminals}
+def _expected(failure: Unreadable) -> str:
+    spelled = {kind: written for written, kind in _spelled()}
     words = []
-    for name in sorted(accepted):
-        if name in PLAIN:
-            words.append(PLAIN[name])
-        elif name in patterns and patterns[name].type == "str":
-            words.append(f"`{patterns[name].value}`")
+    for kind in sorted(failure.wanted):
+        if kind in PLAIN:
+            words.append(PLAIN[kind])
+        elif kind in spelled:
+            words.append(f"`{spelled[kind]}`")
         else:
-            words.append(name.lower().replace("_", " "))
+            words.append(kind.lower().replace("_", " "))
     words.sort(key=lambda word: (word.startswith("`"), len(word) > 3, word))
     if len(words) > 8:
         return ", ".join(words[:7]) + f" or one of {len(words) - 7} other words"
@@ -190,19 +157,20 @@ def _without_declaration(text: str, position: int) -> str | None:
     return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
 
 
-def _too_much(root: Tree[Token], path: str) -> Diagnostic | None:
-    stack: list[tuple[Tree[Token], int]] = [(root, 0)]
+def _too_much(reading: Reading, path: str) -> Diagnostic | None:
+    long = any(kind == NUMBER and end - start > DIGITS_MAX for kind, start, end in reading.tokens)
+    stack: list[tuple[Tree, int]] = [(reading.root, 0)] if long or reading.root.height > NESTING_MAX else []
     while stack:
         node, depth = stack.pop()
         if depth > NESTING_MAX:
-            span = Span(path, node.meta.start_pos, node.meta.end_pos)
-            return Diagnostic(
-                "HA006", f"this nests deeper than {NESTING_MAX} levels", span, hint="split it with `define`"
-            )
+            start, end, _ = node.place
+            message = f"this nests deeper than {NESTING_MAX} levels"
+            return Diagnostic("HA006", message, Span(path, start, end), hint="split it with `define`")
         stack.extend((child, depth + 1) for child in node.children if isinstance(child, Tree))
         for child in node.children:
-            if isinstance(child, Token) and child.type == "NUMBER" and len(child.replace("_", "")) > DIGITS_MAX:
-                span = Span(path, child.start_pos or 0, child.end_pos or 0)
+            if isinstance(child, Token) and child.kind == NUMBER and len(child.text.replace("_", "")) > DIGITS_MAX:
+                start, end, _ = child.place
                 message = f"a number has at most {DIGITS_MAX} digits"
-                return Diagnostic("HA008", message, span, hint="a few values are enough to show a protocol's mistakes")
+                hint = "a few values are enough to show a protocol's mistakes"
+                return Diagnostic("HA008", message, Span(path, start, end), hint=hint)
     return None
