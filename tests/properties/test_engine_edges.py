@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 from hacheck.checker.engine import Limits, Progress
-from hacheck.checker.explicit.portable.engine import PortableEngine
 from hacheck.checker.explicit.portable.simulation import SimulationEngine, simulate
 from hacheck.model.ir import FALSE, TRUE, Choose, Domain, Property, System
 from hacheck.model.semantics import replay
 from hacheck.model.types import Bool
+from tests.models.engines import EVERY, EXACT, ExplicitEngine
 from tests.models.quorum_election import quorum_election
 
 ELECTION = quorum_election(3, 2, 1)
@@ -28,43 +28,49 @@ def bare(**changes: object) -> System:
     return replace(quorum_election(2, 1, 0), properties=(), **changes)  # type: ignore[arg-type]
 
 
-def test_no_property_still_explores_everything() -> None:
-    answer = PortableEngine().check(bare(), (), Limits(), lambda _: True)
+@pytest.mark.parametrize("engine", EXACT)
+def test_no_property_still_explores_everything(engine: ExplicitEngine) -> None:
+    answer = engine.check(bare(), (), Limits(), lambda _: True)
     assert (answer.coverage.states, answer.coverage.transitions, answer.coverage.depth) == (15, 22, 4)
     assert answer.properties == ()
 
 
-def test_no_action_leaves_the_initial_state() -> None:
+@pytest.mark.parametrize("engine", EXACT)
+def test_no_action_leaves_the_initial_state(engine: ExplicitEngine) -> None:
     system = bare(actions=())
-    answer = PortableEngine().check(system, (), Limits(), lambda _: True)
+    answer = engine.check(system, (), Limits(), lambda _: True)
     assert (answer.coverage.states, answer.coverage.transitions, answer.coverage.depth) == (1, 0, 0)
     assert answer.coverage.complete
 
 
-def test_no_variable_is_one_state() -> None:
+@pytest.mark.parametrize("engine", EXACT)
+def test_no_variable_is_one_state(engine: ExplicitEngine) -> None:
     system = bare(variables=(), actions=(), nodes=())
-    answer = PortableEngine().check(system, (), Limits(), lambda _: True)
+    answer = engine.check(system, (), Limits(), lambda _: True)
     assert (answer.coverage.states, answer.coverage.transitions, answer.coverage.depth) == (1, 0, 0)
 
 
-def test_no_initial_state_reaches_nothing() -> None:
+@pytest.mark.parametrize("engine", EXACT)
+def test_no_initial_state_reaches_nothing(engine: ExplicitEngine) -> None:
     nothing = Choose("x", Domain(Bool(), None, FALSE))
     asked = (property_of("invariant", FALSE), property_of("reachable", TRUE, "met"))
     system = replace(bare(initial=(nothing,)), properties=asked)
-    answer = PortableEngine().check(system, (), Limits(), lambda _: True)
+    answer = engine.check(system, (), Limits(), lambda _: True)
     assert (answer.coverage.states, answer.coverage.transitions, answer.coverage.depth) == (0, 0, 0)
     assert [item.verdict for item in answer.properties] == ["holds", "violated"]
 
 
+@pytest.mark.parametrize("engine", EVERY)
 @pytest.mark.parametrize("kind", ["invariant", "deadlock", "eventually", "leads_to"])
-def test_initial_state_can_violate(kind: str) -> None:
+def test_initial_state_can_violate(kind: str, engine: ExplicitEngine) -> None:
     system = replace(bare(actions=()), properties=(property_of(kind, FALSE),))
-    answer = PortableEngine().check(system, (), Limits(), lambda _: True)
+    answer = engine.check(system, (), Limits(), lambda _: True)
     assert answer.properties[0].verdict == "violated"
     assert answer.properties[0].run is not None
     assert answer.properties[0].run.steps == ()
 
 
+@pytest.mark.parametrize("engine", EXACT)
 @pytest.mark.parametrize(
     ("limits", "why"),
     [
@@ -74,8 +80,8 @@ def test_initial_state_can_violate(kind: str) -> None:
         (Limits(memory_bytes_max=1), "0 MiB of memory used"),
     ],
 )
-def test_limit_ends_in_unknown_and_says_what_was_covered(limits: Limits, why: str) -> None:
-    answer = PortableEngine().check(ELECTION, (), limits, lambda _: True)
+def test_limit_ends_in_unknown_and_says_what_was_covered(limits: Limits, why: str, engine: ExplicitEngine) -> None:
+    answer = engine.check(ELECTION, (), limits, lambda _: True)
     given, coverage = answer.properties[0], answer.coverage
     assert given.verdict == "unknown"
     assert given.scope.endswith(f"to depth {coverage.depth} explored; stopped because {why}")
@@ -85,32 +91,35 @@ def test_limit_ends_in_unknown_and_says_what_was_covered(limits: Limits, why: st
     assert limits.states_max is None or coverage.states <= limits.states_max
 
 
-def test_violation_found_before_a_limit_stands() -> None:
+@pytest.mark.parametrize("engine", EXACT)
+def test_violation_found_before_a_limit_stands(engine: ExplicitEngine) -> None:
     system = quorum_election(3, 2, 1, broken=True)
-    answer = PortableEngine().check(system, (), Limits(states_max=90_000), lambda _: True)
+    answer = engine.check(system, (), Limits(states_max=90_000), lambda _: True)
     assert not answer.coverage.complete
     assert answer.properties[0].verdict == "violated"
     assert answer.properties[0].run is not None
     assert len(answer.properties[0].run.steps) == 8
 
 
-def test_report_is_called_in_time_and_obeyed() -> None:
+@pytest.mark.parametrize("engine", EVERY)
+def test_report_is_called_in_time_and_obeyed(engine: ExplicitEngine) -> None:
     times: list[float] = []
 
     def stop_at_the_third(seen: Progress) -> bool:
         times.append(seen.wall_seconds)
         return len(times) < 3
 
-    answer = PortableEngine().check(quorum_election(3, 3, 1), (), Limits(), stop_at_the_third)
+    answer = engine.check(quorum_election(4, 2, 1), (), Limits(), stop_at_the_third)
     assert answer.coverage.stopped == "interrupted"
     assert answer.properties[0].verdict == "unknown"
-    assert answer.coverage.states < 797_189
+    assert answer.coverage.states < 50_000_000
 
 
-def test_unreached_mode_and_dead_action_are_told() -> None:
+@pytest.mark.parametrize("engine", EXACT)
+def test_unreached_mode_and_dead_action_are_told(engine: ExplicitEngine) -> None:
     system = ELECTION
     alone = replace(system, actions=tuple(action for action in system.actions if action.name != "Timeout"))
-    coverage = PortableEngine().check(alone, (), Limits(), lambda _: True).coverage
+    coverage = engine.check(alone, (), Limits(), lambda _: True).coverage
     assert coverage.unreached == (("Replica.mode", ("candidate", "leader")),)
     assert coverage.action_counts[0] == 0  # RecvReq: nobody ever asks
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import pytest
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.portable.engine import PortableEngine
 from hacheck.model.ir import Fairness, Property, System
 from hacheck.model.runs import Run, State
 from hacheck.model.semantics import CutShort, EvaluationFault, Interpreter, Taken
+from tests.models.engines import EVERY, ExplicitEngine
 from tests.models.exploration import explore
 from tests.strategies import seeded_system
 
@@ -155,11 +155,12 @@ def small_systems(first: int, count: int) -> Iterator[System]:
             yield replace(system, properties=tuple(asked))
 
 
+@pytest.mark.parametrize("engine", EVERY)
 @pytest.mark.parametrize("first", range(0, 900, 150))
-def test_liveness_is_decided_as_defined(first: int) -> None:
+def test_liveness_is_decided_as_defined(first: int, engine: ExplicitEngine) -> None:
     for system in small_systems(first, 150):
         graph = graph_of(system)
-        answer = PortableEngine().check(system, (), Limits(), lambda _: True)
+        answer = engine.check(system, (), Limits(), lambda _: True)
         for asked, given in zip(system.properties, answer.properties, strict=True):
             if answer.fault is not None and given.verdict == "unknown":
                 continue
