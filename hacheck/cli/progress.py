@@ -12,16 +12,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console
-from rich.live import Live
-from rich.spinner import Spinner
-from rich.table import Table
 from rich.text import Text
 
 from hacheck.checker.engine import Progress
 from hacheck.cli.console import plural, seconds, size
+
+if TYPE_CHECKING:
+    from rich.live import Live
 
 PLAIN_SECONDS = 5.0
 """How often a line is written where there is no terminal."""
@@ -128,6 +128,8 @@ class LiveLine:
     """One line, kept up to date."""
 
     def __init__(self, live: Live, title: str) -> None:
+        from rich.spinner import Spinner
+
         self._live = live
         self._title = title
         self._meter = Meter()
@@ -149,6 +151,8 @@ class LiveLine:
         line = Text(no_wrap=True, overflow="ellipsis").append(self._title, style="head")
         for part in filter(None, parts):
             line.append("  ").append(part)
+        from rich.table import Table
+
         row = Table.grid(padding=(0, 1, 0, 0))
         row.add_row(self._spinner, line)
         self._live.update(row)
@@ -169,6 +173,8 @@ def progress_display(console: Console, title: str, *, quiet: bool) -> Iterator[D
     elif not console.is_terminal or console.is_dumb_terminal:
         yield PlainLines(console, title)
     else:
+        from rich.live import Live
+
         with Live(console=console, transient=True, refresh_per_second=10, redirect_stdout=False) as live:
             display = LiveLine(live, title)
             display.update(Progress(0, 0, 0, 0, 0.0, 0, "preparing"))

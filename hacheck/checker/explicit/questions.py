@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Property, StateVariable, System
-from hacheck.model.lowering.blocks import Lowered
-from hacheck.model.lowering.layout import Cell, Group, Place
-from hacheck.model.lowering.nodes import Node
-from hacheck.model.lowering.system import lower_condition
 from hacheck.model.types import Enum, Map
+
+if TYPE_CHECKING:  # what is found compiled is not lowered
+    from hacheck.model.lowering.blocks import Lowered
+    from hacheck.model.lowering.layout import Place
+    from hacheck.model.lowering.nodes import Node
 
 FAULT = "fault:"
 """Before a property's name: the key of what is sought where the property has no value."""
@@ -83,6 +84,8 @@ def _sought(lowered: Lowered, question: Property) -> Iterator[Sought]:
     """Where the property is decided, and where it has no value."""
     if question.kind in ("eventually", "leads_to"):
         return
+    from hacheck.model.lowering.system import lower_condition
+
     graph = lowered.graph
     condition = lower_condition(lowered, question.goal, question.kind == "step")
     wanted = condition.value if question.kind == "reachable" else graph.not_(condition.value)
@@ -135,6 +138,8 @@ def _modes(lowered: Lowered) -> Iterator[Sought]:
 
 def _cells(place: Place) -> Iterator[int | None]:
     """The slots of a mode: one for each node."""
+    from hacheck.model.lowering.layout import Cell, Group
+
     items = place.items if isinstance(place, Group) else (place,)
     for item in items:
         assert isinstance(item, Cell), "a mode is a scalar"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from importlib.metadata import PackageNotFoundError, version
 
+from hacheck import __version__
 from hacheck.checker.explicit.findings import Occurrence, Subject, Way
 from hacheck.model.ir import System
 from hacheck.model.runs import Run, State, Step
@@ -101,9 +101,5 @@ def replayed(system: System, run: Run) -> Run:
 
 
 def _ours(system: System, problem: str) -> str:
-    try:
-        release = version("hacheck")
-    except PackageNotFoundError:
-        release = "unreleased"
     settings = " ".join(f"{name}={value}" for name, value in system.settings)
-    return f"a run that does not replay (hacheck {release}, {system.name} {settings}): {problem}"
+    return f"a run that does not replay (hacheck {__version__}, {system.name} {settings}): {problem}"

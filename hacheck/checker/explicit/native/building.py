@@ -10,23 +10,25 @@ import re
 from array import array
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hacheck.checker.explicit.native.cache import Entry, ObjectCache, key_of
 from hacheck.checker.explicit.native.compiler import KERNEL_LEVELS, Levels, Linked, compile_object, is_available, link
 from hacheck.checker.explicit.native.program import Program, ProgramError, program_from_json, program_to_json
 from hacheck.checker.explicit.native.words import from_words, to_words
-from hacheck.checker.explicit.questions import Questions
 from hacheck.checker.explicit.reductions import NONE, Dropped, Reductions, Unlike
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
-from hacheck.model.lowering.blocks import Lowered
 from hacheck.model.lowering.layout import pack
 from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter
 from hacheck.model.symmetry_types import Alike
 from hacheck.model.types import Identity, Node
+
+if TYPE_CHECKING:  # what is found compiled is not lowered
+    from hacheck.checker.explicit.questions import Questions
+    from hacheck.model.lowering.blocks import Lowered
 
 GENERATED_LEVELS = Levels(passes=None, codegen=2)
 """The printed code is as short as LLVM's passes would make it, so they are left out."""
