@@ -41,6 +41,8 @@ def _of_part(kind: Kind, part: Tree, stops: Callable[[], frozenset[str]]) -> Ite
     match part:
         case Binary("<" | "<=", left, _) if mentions(kind, type_of(left)):
             yield f"compares {kind.name}s by their order"
+        case Extreme(_, _, _, by) if mentions(kind, type_of(by)):
+            yield f"compares {kind.name}s by their order"
         case Extreme(word, _, domain, _) if in_order(kind, domain):
             yield f"takes the first {kind.name} where `{word}` finds several"
         case Quantified("some" | "every" | "none", _, domain, body) if in_order(kind, domain):

@@ -134,9 +134,9 @@ class _Search:
 
     def ask(self, state: int, kind: str, depth: int, after: int | None = None) -> None:
         for item in self.reduced.questions.sought:
-            if item.kind == kind and item.key not in self.seen.hits:
-                if value_of(item.wanted, self.raw(state), self.raw(state if after is None else after)):
-                    self.seen.hits[item.key] = depth
+            raw = self.raw(state), self.raw(state if after is None else after)
+            if item.kind == kind and item.key not in self.seen.hits and value_of(item.wanted, *raw):
+                self.seen.hits[item.key] = depth
 
     def raw(self, state: int) -> list[int]:
         return [

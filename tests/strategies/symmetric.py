@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from hacheck.model.ir import (
+    TRUE,
     Action,
     Constant,
     Domain,
     Expression,
+    ForEach,
     Local,
     MakeCollection,
     MakeRecord,
@@ -39,6 +41,7 @@ def symmetrised(system: System, chooser: Seeded) -> System:
     system = _unranked(system)
     kinds = (*system.nodes, *_pools(system))
     actions = tuple(_action(action, kinds) for action in system.actions)
+    actions = tuple(_loop(action) if chance(chooser, 30) else action for action in actions)
     asked = tuple(_property(item, kinds, fair=chance(chooser, 30)) for item in system.properties)
     return replace(system, actions=actions, properties=asked)
 
@@ -103,6 +106,18 @@ def _action(action: Action, kinds: tuple[Node | Identity, ...]) -> Action:
     body = tuple(_generic(statement, names, used) for statement in action.body)
     parameters = (*action.parameters, *((local.name, local.type) for local in used))
     return replace(action, guard=guard, body=body, parameters=parameters)
+
+
+def _loop(action: Action) -> Action:
+    """What the action does to one member it does to each in turn, if a member is among its parameters."""
+    named = next(((name, kind) for name, kind in action.parameters if isinstance(kind, Node | Identity)), None)
+    if named is None:
+        return action
+    name, kind = named
+    body = (ForEach(name, Domain(kind, None, None if action.guard == TRUE else action.guard), action.body),)
+    left = tuple(pair for pair in action.parameters if pair != named)
+    actor, peer = (None if item == name else item for item in (action.actor, action.peer))
+    return replace(action, parameters=left, guard=TRUE, body=body, actor=actor, peer=peer)
 
 
 def _property(item: Property, kinds: tuple[Node | Identity, ...], fair: bool) -> Property:

@@ -7,9 +7,10 @@ shortest runs; `docs/decisions/0007-reductions.md` has the reasons.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from hacheck.checker.explicit.questions import Questions
 from hacheck.model.data import dataclass
@@ -202,6 +203,11 @@ def _unhandy(lowered: Lowered, kind: Kind, classes: Iterable[tuple[int, ...]]) -
             yield f"sets of {kind.name}s have more than {_SET_BITS_MAX} bits"
         if kind.size > _LOOSE_MAX and any(item.loose for item in held):
             yield f"sets or bags hold {kind.name}s, which are more than {_LOOSE_MAX}"
+        taken = exchange_in(lowered.layout, kind, 1, 2)
+        assert taken is not None, f"{kind.name}s are alike"
+        inside = Counter(slot for bag in taken.bags for slot in set(chain(*bag.items)))
+        if any(count > 1 for count in inside.values()):
+            yield f"bags that hold {kind.name}s are inside bags"
     elif any(len(members) > _NODES_MAX for members in classes):
         yield f"more than {_NODES_MAX} are alike"
 

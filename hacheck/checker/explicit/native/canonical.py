@@ -4,16 +4,16 @@ Members of a kind that are alike are sorted by their signatures, neighbours exch
 signatures are equal, every order of those members is tried; the least state is the representative. Exchanging does
 not change which states come into question, so symmetric states have one representative.
 
-Identities are numbered in the order in which slots hold them. Those that only sets and bags hold are then sorted as
-members of a kind are. All this is done for each order of nodes that is tried.
+Identities are numbered for each order of nodes that is tried (see `canonical_numbering`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from math import factorial, prod
 
-from hacheck.checker.explicit.native.canonical_numbering import Numbering
+from hacheck.checker.explicit.native.canonical_numbering import Numbering, finish
 from hacheck.checker.explicit.native.canonical_signature import SCATTERED, Signature, signature_of
 from hacheck.checker.explicit.native.canonical_slots import Lines, Words, exchange_lines, indented
 from hacheck.model.data import dataclass
@@ -22,6 +22,8 @@ from hacheck.model.lowering.canonical import exchange_in
 from hacheck.model.lowering.layout import Layout
 from hacheck.model.symmetry_types import Alike
 from hacheck.model.types import Identity, Node
+
+_LAST = (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,47 +41,37 @@ class Canonicaliser:
 def canonicaliser(system: System, layout: Layout, classes: Sequence[Alike]) -> Canonicaliser:
     """The representatives under all permutations within classes. Every exchange of two members of a class must be
     possible on the layout (see `exchange_in`), whose slots must be arranged in words. Cost: the slots of the layout,
-    times the members, times the length of the chains of exchanges that bring one to the front."""
+    for each pair of members."""
     words = Words(layout)
-    nodes = [one for one in classes if isinstance(one.kind, Node)]
-    pools = [one for one in classes if not isinstance(one.kind, Node)]
-    numberings = [
-        Numbering(words, one.kind, number) for number, one in enumerate(pools) if isinstance(one.kind, Identity)
-    ]
-    loose = {one: numbering for one, numbering in zip(pools, numberings, strict=True) if numbering.loose}
-    parts = [SCATTERED, _keep(words)]
-    inner = _Sorting(system, words, "b", list(loose), pools, "keep", list(loose.values()))
-    parts += inner.functions()
-    parts.append(_settle(words, numberings, inner))
-    outer = _Sorting(system, words, "a", nodes, classes, "settle")
-    parts += [*outer.functions(), _canonical(words, numberings, inner, outer)]
-    return Canonicaliser("\n".join(parts), "\n".join([SCATTERED, _counting(words, outer)]))
+    pools = [one.kind for one in classes if isinstance(one.kind, Identity)]
+    numberings = tuple(Numbering(words, pool, number) for number, pool in enumerate(pools))
+    sorting = _Sorting(system, words, [one for one in classes if isinstance(one.kind, Node)], classes)
+    parts = [SCATTERED, _keep(words), *_settling(words, numberings), *sorting.functions()]
+    parts.append(_canonical(words, numberings, sorting))
+    return Canonicaliser("\n".join(parts), "\n".join([SCATTERED, _counting(words, sorting)]))
 
 
 class _Sorting:
-    """The sorting of the members of some classes, and the trying of orders where they cannot be told apart; then
-    `rest` goes on with each order. `masked`: the members that signatures may not tell apart."""
+    """The sorting of nodes that are alike, and the trying of orders where they cannot be told apart. `masked`: the
+    members of all kinds that signatures may not tell apart."""
 
-    def __init__(
-        self,
-        system: System,
-        words: Words,
-        prefix: str,
-        classes: Sequence[Alike],
-        masked: Sequence[Alike],
-        rest: str,
-        numberings: Sequence[Numbering] = (),
-    ) -> None:
-        self.words, self.prefix, self.classes, self.rest = words, prefix, classes, rest
+    def __init__(self, system: System, words: Words, classes: Sequence[Alike], masked: Sequence[Alike]) -> None:
+        self.words, self.classes = words, classes
         self.signatures = [signature_of(system, words, one, masked) for one in classes]
-        self.numberings = numberings
         self.first_bit = [sum(len(one.members) - 1 for one in classes[:place]) for place in range(len(classes))]
-        self.lines = [[self.exchange(one, place) for place in range(len(one.members) - 1)] for one in classes]
+        self.exchanges = [
+            {pair: self.exchange(one, *pair) for pair in combinations(range(len(one.members)), 2)} for one in classes
+        ]
 
-    def exchange(self, one: Alike, place: int) -> Lines:
-        taken = exchange_in(self.words.layout, one.kind, one.members[place], one.members[place + 1])
-        assert taken is not None, f"{one.kind.name} {one.members[place]} and {one.members[place + 1]} are not alike"
+    def exchange(self, one: Alike, first: int, second: int) -> Lines:
+        taken = exchange_in(self.words.layout, one.kind, one.members[first], one.members[second])
+        assert taken is not None, f"{one.kind.name} {one.members[first]} and {one.members[second]} are not alike"
         return exchange_lines(self.words, taken)
+
+    @property
+    def steps(self) -> list[tuple[int, int]]:
+        """The places that are filled one after the other: the class, and the place in it."""
+        return [(number, place) for number, one in enumerate(self.classes) for place in range(len(one.members) - 1)]
 
     def sorted(self) -> Lines:
         """The lines that sort the members and leave in `ties` a bit for each pair of neighbours that are equal."""
@@ -91,10 +83,7 @@ class _Sorting:
     def sorted_class(self, number: int, one: Alike, signature: Signature) -> Lines:
         """The lines for one class. What lies between members is looked at only where their own fields are equal."""
         count = len(one.members)
-        own = signature.own
-        if self.numberings:
-            own = tuple(self.numberings[number].rank(place, text) for place, text in enumerate(own))
-        lines = [f"g{place} = {text}" for place, text in enumerate(own)]
+        lines = [f"g{place} = {text}" for place, text in enumerate(signature.own)]
         pairs = [(f"g{place}", f"g{place + 1}") for place in range(count - 1)]
         if not signature.shared:
             lines += self.bubble(number, ("g",), "{0} > {1}", [])
@@ -114,8 +103,8 @@ class _Sorting:
     def bubble(self, number: int, keys: tuple[str, ...], wrong: str, last: Lines) -> Lines:
         """Neighbours exchanged, with their keys, until none is out of order; `last` comes after each round."""
         inside: Lines = ["moving = 0"]
-        for place, exchange in enumerate(self.lines[number]):
-            body = [*exchange, "moving = 1"]
+        for place in range(len(self.classes[number].members) - 1):
+            body = [*self.exchanges[number][place, place + 1], "moving = 1"]
             for key in keys:
                 body += [f"t = {key}{place}", f"{key}{place} = {key}{place + 1}", f"{key}{place + 1} = t"]
             compared = (f"{key}{at}" for key in keys for at in (place, place + 1))
@@ -123,59 +112,95 @@ class _Sorting:
         return ["moving = 1", "while moving:", *indented([*inside, *last])]
 
     def functions(self) -> list[str]:
-        """Exchanges as functions, and those that try every order of members that cannot be told apart."""
+        """Functions that try every order of members that cannot be told apart, and settle each."""
         found: list[str] = []
-        steps = [(number, place) for number, one in enumerate(self.classes) for place in range(len(one.members) - 1)]
-        for number, place in steps:
-            found += self.exchange_functions(number, place)
-        names = [*(f"try_{self.prefix}{number}_{place}" for number, place in steps), self.rest]
-        for (number, place), name, after in zip(steps, names, names[1:], strict=False):
-            call = f"{after}(at, {', '.join(self.words.names)}{', ties' if after != self.rest else ''})"
-            lines = self.every_order(number, place, [call], "unlike")
-            head = f"def {name}(at, {', '.join(self.words.names)}, ties):"
-            found.append("\n".join([head, *indented(lines), ""]))
+        names = ", ".join(self.words.names)
+        for step, (number, place) in enumerate(self.steps):
+            after = [f"{_trying(*later)}(at, {names}, ties)" for later in self.steps[step + 1 : step + 2]]
+            call = after[0] if after else f"settle(at, {names})"
+            lines = self.every_order(number, place, [call], repeats=False)
+            found.append("\n".join([f"def {_trying(number, place)}(at, {names}, ties):", *indented(lines), ""]))
         return found
 
-    @property
-    def entry(self) -> str:
-        """The function that tries every order."""
-        return f"try_{self.prefix}0_0"
-
-    def exchange_functions(self, number: int, place: int) -> list[str]:
-        """One function for each word of the state after an exchange."""
-        arguments = ", ".join(self.words.names)
-        return [
-            "\n".join(
-                [
-                    f"def swap_{self.prefix}{number}_{place}_{word}({arguments}):",
-                    *indented([*self.lines[number][place], f"return {name}"]),
-                    "",
-                ]
-            )
-            for word, name in enumerate(self.words.names)
-        ]
-
-    def swapped(self, number: int, place: int) -> Lines:
-        """The lines that exchange two neighbours by calls."""
-        names = self.words.names
-        calls = [
-            f"n{word} = swap_{self.prefix}{number}_{place}_{word}({', '.join(names)})" for word in range(len(names))
-        ]
-        return [*calls, *(f"{name} = n{word}" for word, name in enumerate(names))]
-
-    def every_order(self, number: int, place: int, body: Lines, when: str) -> Lines:
-        """The lines that do `body` with each member that may stand at a place. The state at the start is in `o…`; an
-        order that gives the same state again is left out."""
+    def every_order(self, number: int, place: int, body: Lines, repeats: bool) -> Lines:
+        """The lines that do `body` with each member that may stand at a place; `repeats`: also where that gives the
+        same state again."""
         names = self.words.names
         lines = [*(f"o{word} = {name}" for word, name in enumerate(names)), *body]
+        back = [f"{name} = o{word}" for word, name in enumerate(names)]
+        differs = " or ".join(f"{name} != o{word}" for word, name in enumerate(names))
         inner: Lines = []
         for other in range(len(self.classes[number].members) - 1, place, -1):
-            # the member at `other` comes to the front, those before it move back by one
-            moves = [line for at in range(other - 1, place - 1, -1) for line in self.swapped(number, at)]
-            differs = " or ".join(f"{name} != o{word}" for word, name in enumerate(names))
-            turn = [*moves, f"if {differs}:", *indented(body)] if when == "unlike" else [*moves, *body]
+            turn = [*(back if other > place + 1 else []), *self.exchanges[number][place, other]]
+            turn += body if repeats else [f"if {differs}:", *indented(body)]
             inner = [f"if ties >> {self.first_bit[number] + other - 1} & 1:", *indented([*turn, *inner])]
         return [*lines, *inner]
+
+
+def _trying(number: int, place: int) -> str:
+    return f"try{number}_{place}"
+
+
+# ---- identities ----
+
+
+def _settling(words: Words, numberings: tuple[Numbering, ...]) -> list[str]:
+    """Functions that go on with one order of the nodes: `settle(at, words)` numbers identities and keeps the state if
+    it is less than the one that is there."""
+    loose = tuple(numbering for numbering in numberings if numbering.loose)
+    masked = frozenset(held.slot for numbering in loose for held in numbering.loose)
+    names = ", ".join(words.names)
+    lines = [line for numbering in numberings for line in numbering.lines()]
+    if not loose:
+        return ["\n".join([f"def settle(at, {names}):", *indented([*lines, f"keep(at, {names})"]), ""])]
+    tables = [table for numbering in loose for table in numbering.tables]
+    ending = [*finish(words, loose), f"keep(at, {names})"]
+    parts = ["\n".join([f"def end(at, {names}, {', '.join(tables)}):", *indented(ending), ""])]
+    for place in range(len(loose) - 1, -1, -1):
+        parts += [loose[place].rank(masked), _placing(words, loose, place, masked)]
+    few, one_each = [], []
+    for numbering in loose:
+        lines += numbering.gather()
+        few.append(f"{numbering.left} & ({numbering.left} - 1) == 0")
+        entered = [f"x = trailing_zeros({numbering.left})", *numbering.enter("x", numbering.next)]
+        one_each += [f"if {numbering.left}:", *indented(entered)]
+    lines += [f"if {' and '.join(few)}:", *indented([*one_each, f"end(at, {names}, {', '.join(tables)})"])]
+    lines += ["else:", *indented([f"place0(at, {_numbered_so_far(words, loose)})"])]
+    return [*parts, "\n".join([f"def settle(at, {names}):", *indented(lines), ""])]
+
+
+def _numbered_so_far(words: Words, loose: Sequence[Numbering]) -> str:
+    """The state of a numbering under way, as arguments."""
+    tables = [table for numbering in loose for table in numbering.tables]
+    rest = [local for numbering in loose for local in (numbering.next, numbering.left)]
+    return ", ".join([*words.names, *tables, *rest])
+
+
+def _placing(words: Words, loose: Sequence[Numbering], place: int, masked: frozenset[int]) -> str:
+    """A function that numbers the identities of one pool which only sets and bags hold, then those of the next."""
+    numbering, arguments, names = loose[place], _numbered_so_far(words, loose), ", ".join(words.names)
+    rank, left, next_ = f"rank{numbering.number}", numbering.left, numbering.next
+    tables = [table for one in loose for table in one.tables]
+    onward = f"place{place + 1}(at, {arguments})"
+    if place == len(loose) - 1:
+        onward = f"end(at, {names}, {', '.join(tables)})"
+    rest = ["x = trailing_zeros(rest)", "rest = rest & (rest - 1)"]
+    least = [*rest, f"r = {rank}({names}, x)", "if r < best:", "    best = r"]
+    saved = [f"z{number} = {table}" for number, table in enumerate(numbering.tables)]
+    back = [f"{table} = z{number}" for number, table in enumerate(numbering.tables)]
+    turn = [*saved, *numbering.enter("x", next_), f"{next_} = {next_} + 1", f"{left} = {left} ^ 1 << x"]
+    turn.append(f"place{place}(at, {arguments})")
+    if numbering.is_entangled(masked):
+        turn += [*back, f"{next_} = {next_} - 1", f"{left} = {left} ^ 1 << x"]
+    else:
+        turn.append("return")
+    lines = [f"if {left} == 0:", *indented([onward, "return"]), f"best = {_LAST}", f"rest = {left}"]
+    lines += ["while rest:", *indented(least), f"rest = {left}"]
+    lines += ["while rest:", *indented([*rest, f"if {rank}({names}, x) == best:", *indented(turn)])]
+    return "\n".join([f"def place{place}(at, {arguments}):", *indented(lines), ""])
+
+
+# ---- the functions ----
 
 
 def _keep(words: Words) -> str:
@@ -193,60 +218,42 @@ def _stored(words: Words) -> Lines:
     return [f"store64(at, {word}, {name})" for word, name in enumerate(words.names)]
 
 
-def _settle(words: Words, numberings: Sequence[Numbering], inner: _Sorting) -> str:
-    """Goes on with one order of the nodes."""
-    arguments = ", ".join(words.names)
-    lines = _numbered(numberings)
-    if inner.classes:
-        lines += [*inner.sorted(), f"{inner.entry}(at, {arguments}, ties)"]
+def _canonical(words: Words, numberings: tuple[Numbering, ...], sorting: _Sorting) -> str:
+    names = ", ".join(words.names)
+    greatest = [f"store64(at, {word}, {_LAST})" for word in range(len(words.names))]
+    if any(numbering.loose for numbering in numberings):
+        alone = [*greatest, f"settle(at, {names})"]
     else:
-        lines.append(f"keep(at, {arguments})")
-    return "\n".join([f"def settle(at, {arguments}):", *indented(lines), ""])
-
-
-def _numbered(numberings: Sequence[Numbering]) -> Lines:
-    return [line for numbering in numberings for line in numbering.lines()]
-
-
-def _canonical(words: Words, numberings: Sequence[Numbering], inner: _Sorting, outer: _Sorting) -> str:
-    arguments = ", ".join(words.names)
-    last = (1 << 64) - 1
-    tried = [f"store64(at, {word}, {last})" for word in range(len(words.names))]
-    if inner.classes:
-        each = [*outer.sorted(), *tried]
-        each += [f"{outer.entry}(at, {arguments}, ties)"] if outer.classes else [f"settle(at, {arguments})"]
-    elif outer.classes:
-        alone = [*_numbered(numberings), *_stored(words)]
-        ways = ["if ties:", *indented([*tried, f"{outer.entry}(at, {arguments}, ties)"]), "else:", *indented(alone)]
-        each = [*outer.sorted(), *ways]
-    else:
-        each = [*_numbered(numberings), *_stored(words)]
+        alone = [*(line for numbering in numberings for line in numbering.lines()), *_stored(words)]
+    if not sorting.classes:
+        return _for_each("canonical", words, alone)
+    tried = [*greatest, f"{_trying(0, 0)}(at, {names}, ties)"]
+    each = [*sorting.sorted(), "if ties:", *indented(tried), "else:", *indented(alone)]
     return _for_each("canonical", words, each)
 
 
-def _for_each(name: str, words: Words, each: Lines, before: Lines = [], after: Lines = []) -> str:  # noqa: B006
+def _for_each(name: str, words: Words, each: Lines, before: Sequence[str] = (), after: Sequence[str] = ()) -> str:
     body = [f"at = states + j * {8 * len(words.names)}"]
     body += [f"{local} = load64(at, {word})" for word, local in enumerate(words.names)]
     loop = ["j = 0", "while j < n:", *indented([*body, *each, "j += 1"])]
     return "\n".join([f"def {name}(states, n):", *indented([*before, *loop, *after]), ""])
 
 
-def _counting(words: Words, outer: _Sorting) -> str:
+def _counting(words: Words, sorting: _Sorting) -> str:
     """The counting of states by exchanges of nodes: all orders, by how many orders leave a state as it is."""
-    if not outer.classes:
+    if not sorting.classes:
         return _for_each("count_orbits", words, ["total += 1"], ["total = 0"], ["return total"])
-    everything = prod(factorial(len(one.members)) for one in outer.classes)
     names = words.names
-    kept = ", ".join(f"z{word}" for word in range(len(names)))
-    steps = [(number, place) for number, one in enumerate(outer.classes) for place in range(len(one.members) - 1)]
-    parts = [part for number, place in steps for part in outer.exchange_functions(number, place)]
-    same = " & ".join(f"({name} == z{word})" for word, name in enumerate(names))
-    parts.append(f"def fix_end({', '.join(names)}, {kept}, ties):\n    return {same}\n")
-    targets = [*(f"fix_{number}_{place}" for number, place in steps), "fix_end"]
-    for (number, place), name, after in zip(steps, targets, targets[1:], strict=False):
-        body = [f"total += {after}({', '.join(names)}, {kept}, ties)"]
-        lines = ["total = 0", *outer.every_order(number, place, body, "always"), "return total"]
-        parts.append("\n".join([f"def {name}({', '.join(names)}, {kept}, ties):", *indented(lines), ""]))
-    call = f"{targets[0]}({', '.join(names)}, {', '.join(names)}, ties)"
-    each = [*outer.sorted(), f"total += {everything} // {call} if ties else {everything}"]
+    kept = [f"z{word}" for word in range(len(names))]
+    arguments, state = ", ".join([*names, *kept, "ties"]), ", ".join([*names, *names, "ties"])
+    same = " & ".join(f"({name} == {old})" for name, old in zip(names, kept, strict=True))
+    parts = [f"def fixes({arguments}):\n    return {same}\n"]
+    for number, place in reversed(sorting.steps):
+        after = parts[-1][len("def ") : parts[-1].index("(")]
+        lines = sorting.every_order(number, place, [f"total += {after}({arguments})"], repeats=True)
+        text = ["total = 0", *lines, "return total"]
+        parts.append("\n".join([f"def fixes{number}_{place}({arguments}):", *indented(text), ""]))
+    everything = prod(factorial(len(one.members)) for one in sorting.classes)
+    first = "fixes{}_{}".format(*sorting.steps[0])
+    each = [*sorting.sorted(), f"total += {everything} // {first}({state}) if ties else {everything}"]
     return "\n".join([*parts, _for_each("count_orbits", words, each, ["total = 0"], ["return total"])])
