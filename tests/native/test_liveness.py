@@ -119,7 +119,7 @@ def assert_alike(world: World) -> list[Judgement]:
 @pytest.mark.parametrize("first", range(3_000, 3_400, 100))
 def test_judgements_and_lengths_are_those_of_the_portable_engine(first: int) -> None:
     verdicts = set()
-    for seed, system in enumerate(larger_systems(first, 100)):
+    for seed, system in enumerate(larger_systems(first, 50)):
         world = World(system, threads=1 + seed % 2, owners=1 + seed % 3)
         verdicts |= {verdict(item) for item in assert_alike(world)}
     assert verdicts == {"holds", "violated", "unknown"}
@@ -149,7 +149,7 @@ def test_an_error_of_the_spec_in_a_goal_or_premise_is_found_as_early() -> None:
 
 
 def test_without_room_for_lists_the_same_is_found() -> None:
-    for seed, system in enumerate(larger_systems(3_400, 100)):
+    for seed, system in enumerate(larger_systems(3_400, 40)):
         world = World(system, threads=1 + seed % 2, owners=1 + seed % 2)
         assert len(world.subject.instances) <= 64
         world.room = BYTES_PER_STATE * len(world.log.order)

@@ -50,6 +50,7 @@ DONE, MORE = 1, 0
     RECORDS,
     FLAGS,
     ORDER,  # 32-bit vertices in the order in which they were reached
+    BATCH,  # how many of them are expanded at once
     LEVEL_END,  # of ORDER: where the level ends that is being expanded
     LISTS,  # entries, of which the first is not used
     LISTS_END,  # how many entries
@@ -88,7 +89,7 @@ DONE, MORE = 1, 0
     BEST,  # the vertex with the least state so far, or NOTHING
     TARGET,  # what must be among a vertex's steps
     EVER,  # MASKS words
-) = range(41)
+) = range(42)
 """Fields of `ground`, the array of 64-bit words that all kernels are given: addresses, where nothing else is said."""
 
 CURSOR = 48

@@ -48,6 +48,8 @@ _RECENT_BYTES = 2**19  # of states looked up lately; about half of a processor's
 _CACHE_BYTES = 2**24  # for lists that found no room and were made again
 _ENTRIES_MAX = 2**32 - 1
 _CHUNK = 2**15  # entries
+_BATCH = 64  # states that are expanded at once
+_SUCCESSORS_MAX = 2**22  # of a batch
 
 
 def kernel_constants(words: int, states: int, constraints: int) -> dict[str, int]:
@@ -165,6 +167,7 @@ class Ground:
         self.words[fields.LISTS_END] = min(entries, self._regions[-1].size // self.entry_bytes)
         self.words[fields.LISTS_CHUNK] = max(_CHUNK, 4 * self.list_size)
         self.words[fields.LISTS_NEXT] = 1
+        self.words[fields.BATCH] = max(1, min(_BATCH, _SUCCESSORS_MAX // max(space.successors_max, 1)))
         self.words[fields.STATES] = space.log
         self.words[fields.SPANS] = self._spans()
         self.words[fields.TAKEN_BY] = self._array(array("H", taken_by))
@@ -212,20 +215,21 @@ class Ground:
         return self._array(array("Q", [*table, 2**64 - 1, vertex]))
 
     def _worker(self) -> Words:
-        successors = lists.BATCH * self.space.successors_max
+        batch = self.words[fields.BATCH]
+        successors = batch * self.space.successors_max
         state = 8 * self.space.words
         slots = 1
         while 2 * slots * self.list_size * self.entry_bytes <= _CACHE_BYTES:
             slots *= 2
         sizes = {
-            lists.BUFFER: lists.BATCH * state,
+            lists.BUFFER: batch * state,
             lists.OUT: successors * state,
             lists.TAGS: successors * 8,
-            lists.SOURCES: lists.BATCH * 4,
-            lists.ABLE: lists.BATCH * self.masks * 8,
-            lists.COVERED: lists.BATCH * self.masks * 8,
-            lists.MADE: lists.BATCH * self.list_size * self.entry_bytes,
-            lists.LISTED: lists.BATCH * 8,
+            lists.SOURCES: batch * 4,
+            lists.ABLE: batch * self.masks * 8,
+            lists.COVERED: batch * self.masks * 8,
+            lists.MADE: batch * self.list_size * self.entry_bytes,
+            lists.LISTED: batch * 8,
             lists.PLACES: successors * 8,
             lists.HASHES: successors * 8,
             lists.WAITING: successors * 4,

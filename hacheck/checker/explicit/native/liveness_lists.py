@@ -42,8 +42,6 @@ from hacheck.checker.explicit.native.liveness_fields import (
     TARGET_BITS,
 )
 
-BATCH = 64
-"""States that are expanded at once."""
 RECENT_MASK = (1 << 13) - 1  # set when the kernels are compiled
 """How many of the states that were looked up lately are kept, less one."""
 WAITS = 1 << 63
@@ -52,7 +50,7 @@ STOP = 1 << 31
 """In a tag: an outcome that is no step."""
 
 (
-    BUFFER,  # BATCH states
+    BUFFER,  # the states of a batch
     OUT,  # their successors
     TAGS,
     NOTES,

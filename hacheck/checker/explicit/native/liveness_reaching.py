@@ -20,6 +20,7 @@ from hacheck.checker.explicit.native.kernel_language import (
 )
 from hacheck.checker.explicit.native.kernels import W, copy
 from hacheck.checker.explicit.native.liveness_fields import (
+    BATCH,
     CURSOR,
     DONE,
     ENTRY_BYTES,
@@ -40,7 +41,6 @@ from hacheck.checker.explicit.native.liveness_fields import (
     UNREACHED,
 )
 from hacheck.checker.explicit.native.liveness_lists import (
-    BATCH,
     BUFFER,
     CLAIMED,
     CUT_SEEN,
@@ -187,12 +187,13 @@ def reach(ground: int, worker: int, batches: int) -> int:
     """Reaches what the vertices of a level lead to, up to so many batches. Returns whether the level is done. Threads
     may do so at once."""
     end = load64(ground, LEVEL_END)
+    batch = load64(ground, BATCH)
     while batches:
         batches -= 1
-        first = fetch_add64(ground, CURSOR, BATCH)
+        first = fetch_add64(ground, CURSOR, batch)
         if first >= end:
             return DONE
-        n = end - first if end - first < BATCH else BATCH
+        n = end - first if end - first < batch else batch
         missing = gather(ground, worker, first, n)
         claimed = 0
         i = 0
