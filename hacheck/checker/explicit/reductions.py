@@ -14,15 +14,16 @@ from itertools import chain, pairwise
 
 from hacheck.checker.explicit.questions import Questions
 from hacheck.model.data import dataclass
-from hacheck.model.ir import Property
-from hacheck.model.lowering.blocks import Block, Branch, Lowered, Stopped
+from hacheck.model.ir import Fresh, Property
+from hacheck.model.lowering.blocks import Block, Branch, Emit, Lowered, Stopped
 from hacheck.model.lowering.canonical import Exchange, exchange_in, slots_holding
 from hacheck.model.lowering.canonical_instances import maps_onto_itself
 from hacheck.model.lowering.depth import room_for_nesting
 from hacheck.model.lowering.layout import slots_of
 from hacheck.model.lowering.nodes import Node
-from hacheck.model.lowering.relevance import dropped_slots, relevant
+from hacheck.model.lowering.relevance import certainly_changes, dropped_slots, relevant
 from hacheck.model.lowering.system import Condition, lower_condition
+from hacheck.model.rewrite import walk
 from hacheck.model.runs import State
 from hacheck.model.symmetry import Symmetry, symmetries
 from hacheck.model.symmetry_stops import FAULT
@@ -81,9 +82,7 @@ def reduced(
         whole = lowered
         if relevance:
             lowered = relevant(lowered, _roots(lowered, questions), questions.lively)
-        found = NONE
-        if symmetry:
-            found = _symmetry(lowered, questions.asked, initial)
+        found = _symmetry(lowered, questions, initial) if symmetry else NONE
     return lowered, Reductions(found.alike, found.unlike, _dropped(whole, lowered), found.exact)
 
 
@@ -117,14 +116,17 @@ def _dropped(before: Lowered, after: Lowered) -> tuple[Dropped, ...]:
 # ---- what is alike ----
 
 
-def _symmetry(lowered: Lowered, asked: Sequence[Property], initial: Sequence[State]) -> Reductions:
+def _symmetry(lowered: Lowered, questions: Questions, initial: Sequence[State]) -> Reductions:
     alike: list[Alike] = []
     unlike: list[Unlike] = []
-    for found in symmetries(lowered.system, asked, _Known(lowered, asked)):
+    for found in symmetries(lowered.system, questions.asked, _Known(lowered, questions.asked)):
         classes, reasons = _classes(lowered, found)
-        alike += (Alike(found.kind, members) for members in classes)
+        if classes and isinstance(found.kind, Identity) and questions.lively is not None:
+            reasons = tuple(_names_alone(lowered, found.kind, questions.lively))
         if reasons:
             unlike.append(Unlike(found.kind.name, reasons))
+            continue
+        alike += (Alike(found.kind, members) for members in classes)
     pools = any(isinstance(one.kind, Identity) for one in alike)
     exact = not pools and _closed(lowered, alike, initial)
     return Reductions(tuple(alike), tuple(unlike), exact=exact)
@@ -210,6 +212,30 @@ def _unhandy(lowered: Lowered, kind: Kind, classes: Iterable[tuple[int, ...]]) -
             yield f"bags that hold {kind.name}s are inside bags"
     elif any(len(members) > _NODES_MAX for members in classes):
         yield f"more than {_NODES_MAX} are alike"
+
+
+def _names_alone(lowered: Lowered, pool: Identity, lively: frozenset[int]) -> Iterator[str]:
+    """Where dead ends are asked for: the actions whose steps may change nothing but the names of identities, or not
+    even these, as it depends on what names there are."""
+    held = {item.slot for item in slots_holding(lowered.layout, pool)}
+    for number in sorted(lively):
+        action = lowered.system.actions[number]
+        if not any(isinstance(part, Fresh) and part.type == pool for one in action.body for part in walk(one)):
+            continue
+        steps = (emit for instance in lowered.instances if instance.action == number for emit in _steps(instance.block))
+        for emit in steps:
+            if not any(certainly_changes(update) for update in emit.updates if update.slot not in held):
+                yield f"{action.name} may change nothing but a {pool.name}'s name, and dead ends are asked for"
+                break
+
+
+def _steps(block: Block) -> Iterator[Emit]:
+    for statement in block:
+        if isinstance(statement, Emit):
+            yield statement
+        elif isinstance(statement, Branch):
+            yield from _steps(statement.then)
+            yield from _steps(statement.otherwise)
 
 
 def _closed(lowered: Lowered, alike: Iterable[Alike], initial: Sequence[State]) -> bool:

@@ -12,12 +12,13 @@ that changes something does so visibly.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from hacheck.model.data import replace
 from hacheck.model.lowering.blocks import Block, Branch, Emit, Instance, Lowered, Merge, SetTemp, Stopped, Update
-from hacheck.model.lowering.layout import Layout, arranged
+from hacheck.model.lowering.layout import Cell, Flagged, Group, Layout, Place, Series, arranged, slots_of
 from hacheck.model.lowering.nodes import Node
+from hacheck.model.types import Bag
 
 
 def relevant(lowered: Lowered, roots: Iterable[Node], lively: frozenset[int] | None = None) -> Lowered:
@@ -52,6 +53,7 @@ class _Cone:
 
     def __init__(self, lowered: Lowered, lively: frozenset[int] | None) -> None:
         self.lowered, self.lively = lowered, lively
+        self.with_it = {slot: more for place in lowered.layout.places for slot, more in _with_it(place, ())}
         self.slots: set[int] = set()
         self.temps: set[int] = set()
         self.seen: set[Node] = set()
@@ -66,13 +68,20 @@ class _Cone:
             self.seen.add(node)
             match node.operator:
                 case "slot" | "after":
-                    self.slots.add(node.number)
+                    self.keep(node.number)
                 case "part":
-                    self.slots.add(node.detail)
+                    self.keep(node.detail)
                 case "temp":
                     self.temps.add(node.number)
                 case _:
                     stack += node.operands
+
+    def keep(self, slot: int) -> None:
+        """A slot is needed, and those without which nobody knows what it holds."""
+        if slot not in self.slots:
+            self.slots.add(slot)
+            for other in self.with_it.get(slot, ()):
+                self.keep(other)
 
     def close(self) -> list[Block]:
         """Needs what is needed for what is needed, until that is all. What is left of each instance's block."""
@@ -135,8 +144,9 @@ class _Cone:
         for statement in block:
             match statement:
                 case Emit(updates):
-                    if not any(update.slot in self.slots and _certain(update) for update in updates):
-                        self.slots.update(update.slot for update in updates)
+                    if not any(update.slot in self.slots and certainly_changes(update) for update in updates):
+                        for update in updates:
+                            self.keep(update.slot)
                 case Branch(_, then, otherwise):
                     self.show_changes(then)
                     self.show_changes(otherwise)
@@ -144,8 +154,34 @@ class _Cone:
                     pass
 
 
-def _certain(update: Update) -> bool:
-    """Whether an update gives its slot another content than it had."""
+def _with_it(place: Place, above: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """For each slot of a place, which others are kept with it: the flags and lengths that say whether it is there, and
+    of a bag everything, because its order is that of whole elements. `above`: those of the places it is in."""
+    match place:
+        case Cell(_, slot):
+            if slot is not None:
+                yield slot, above
+        case Flagged(_, flag, inner):
+            yield flag, above
+            yield from _with_it(inner, (*above, flag))
+        case Group(_, items):
+            for item in items:
+                yield from _with_it(item, above)
+        case Series(Bag(), _, _):
+            slots = tuple(slots_of(place))
+            for slot in slots:
+                yield slot, (*above, *slots)
+        case Series(_, length, items):
+            if length is not None:
+                yield length, above
+                for item in items:
+                    yield from _with_it(item, (*above, length))
+        case _:
+            raise AssertionError(f"no such place: {place}")
+
+
+def certainly_changes(update: Update) -> bool:
+    """Whether an update gives its slot another content than it had, in every state in which it is made."""
     value = update.value
     if value.is_const:
         return update.was is not None and update.was != value.number
