@@ -106,9 +106,14 @@ class Answer:
     unstartable: bool = False
 
 
+class Refused(Exception):
+    """Something asked for besides the answer cannot be done: what, where, why, and what to do."""
+
+
 class Engine(Protocol):
     """Decides the properties of a system by name (empty: all of them)."""
 
     def check(self, system: System, properties: tuple[str, ...], limits: Limits, report: Report) -> Answer:
-        """Errors: none for anything a spec can contain; an `AssertionError` is a bug of ours."""
+        """Errors: none for anything a spec can contain; `Refused` for what else was asked for; an `AssertionError` is
+        a bug of ours."""
         ...

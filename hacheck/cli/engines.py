@@ -39,6 +39,8 @@ def engine_for(exploring: Exploring) -> Engine:
             threads=exploring.threads or usable_cores(),
             fingerprint=exploring.fingerprint,
             reductions=exploring.reductions,
+            checkpoint=exploring.checkpoint,
+            resume=exploring.resume,
         )
     asked = {
         "--threads": exploring.threads is not None,

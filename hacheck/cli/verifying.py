@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from hacheck.checker.engine import Engine, Limits, Progress
+from hacheck.checker.engine import Engine, Limits, Progress, Refused
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, run_check, runs_of
 from hacheck.cli import json_output, report, runs
 from hacheck.cli.console import error_console, output_console
@@ -134,7 +134,10 @@ def explore(request: Request, engine: Engine, prepared: Prepared, interruption: 
             display.update(progress)
             return not interruption.requested
 
-        return run_check(prepared, engine, request.limits, tell, replay)
+        try:
+            return run_check(prepared, engine, request.limits, tell, replay)
+        except Refused as refused:
+            raise BadInput(str(refused)) from None
 
 
 def show_result(request: Request, console: Console, specification: Specification, result: CheckResult) -> None:

@@ -81,19 +81,19 @@ class _Form:
 
 
 class Builder:
-    """Builds for one check. `reduces`: whether reductions may be used."""
+    """Builds for one check. `reduces`: whether reductions may be used. `text`: what is built, as far as it matters."""
 
     def __init__(
         self, system: System, asked: tuple[str, ...], reduces: bool, cache: ObjectCache, watch: Stopwatch
     ) -> None:
         self.system, self.asked, self.reduces = system, asked, reduces
         self.cache, self.watch = cache, watch
-        self._text = f"{asked} {reduces}\n{described(system)}"
+        self.text = f"{asked} {reduces}\n{described(system)}"
         self._form: _Form | None = None
 
     def for_search(self) -> Built:
         """Errors: `EvaluationFault` where a system cannot begin; `GaveUp`; `Unavailable`."""
-        key = key_of("search", self._text, GENERATED_LEVELS)
+        key = key_of("search", self.text, GENERATED_LEVELS)
         entry = self.cache.lookup(key)
         if entry is None or (built := self._kept(entry)) is None:
             if not (availability := is_available()):
@@ -107,7 +107,7 @@ class Builder:
 
     def for_liveness(self) -> BuiltForLiveness:
         """Errors: `GaveUp`."""
-        key = key_of("liveness", self._text, GENERATED_LEVELS)
+        key = key_of("liveness", self.text, GENERATED_LEVELS)
         entry = self.cache.lookup(key)
         if entry is None or (built := self._kept_for_liveness(entry)) is None:
             form = self._lowered()

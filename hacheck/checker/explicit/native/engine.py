@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from hacheck.checker.engine import Answer, Limits, Report
+from hacheck import __version__
+from hacheck.checker.engine import Answer, Limits, Refused, Report
 from hacheck.checker.explicit.answers import Explored, answer_of, no_start, unexplored
 from hacheck.checker.explicit.findings import GaveUp, Judgement, Subject, Undecided
 from hacheck.checker.explicit.native.bounds import Bounds
 from hacheck.checker.explicit.native.building import Builder, Built, Unavailable
 from hacheck.checker.explicit.native.cache import ObjectCache
+from hacheck.checker.explicit.native.checkpoint import Keeping
+from hacheck.checker.explicit.native.exploring import explore
 from hacheck.checker.explicit.native.kernel_groups import Kernels
 from hacheck.checker.explicit.native.levels import pieces
 from hacheck.checker.explicit.native.log import Log
+from hacheck.checker.explicit.native.manifest import CheckpointError
 from hacheck.checker.explicit.native.search import Options, Search
 from hacheck.checker.explicit.native.workers import Functions
 from hacheck.checker.explicit.questions import goal_of, select
@@ -39,6 +44,7 @@ class NativeEngine:
     - `stop_early`: stop once every property that a run decides is decided, instead of going on for the numbers of the
       whole graph.
     - `reductions`: explore of states that are alike one.
+    - `checkpoint`: the folder in which what is explored is kept; `resume`: go on from what is kept there.
     - `cache`: the folder for machine code; by default one of the user's.
     - `table_bits`: logarithm of the slots with which the set of states seen begins.
     """
@@ -47,6 +53,8 @@ class NativeEngine:
     fingerprint: bool = False
     stop_early: bool = False
     reductions: bool = True
+    checkpoint: Path | None = None
+    resume: bool = False
     cache: Path | None = None
     table_bits: int = 18
 
@@ -74,21 +82,35 @@ class NativeEngine:
         functions, bounds = built.functions, Bounds(limits, report, watch.started)
         addresses = functions.address("expand"), functions.address("inspect"), built.canonical
         search = Search(Functions(built.program, *addresses), kernels, Options(self.threads, self.table_bits), bounds)
-        with ExitStack() as memory:
-            memory.callback(search.free)
+        goal = goal_of(asked) if self.stop_early else None
+        try:
             with watch.phase("exploring"):
-                search.begin(built.initial)
-                search.run(goal_of(asked) if self.stop_early else None)
-            log = Log(search, system)
-            memory.pop_all()
-            memory.callback(log.close)
+                found = explore(search, system, built.initial, goal, self._keeping(builder, built))
+        except CheckpointError as error:
+            raise Refused(str(error)) from None
+        with closing(found) as log:
             subject = Subject(system, built.program.instances, built.program.bounds, built.reduce)
             omission = log.size**2 / 2**65 if self.fingerprint else 0.0
-            answer = answer_of(
-                Explored(subject, asked, log, partial(self._judged, builder, search, log), omission), watch
-            )
+            judge = partial(self._judged, builder, search, log)
+            answer = answer_of(Explored(subject, asked, log, judge, omission), watch)
             words = told(built.reductions, log.size, self._stands_for(built, log, bounds))
-        return replace(answer, engine=NAME, threads=self.threads, reductions=words)
+            notes = answer.notes if log.trouble is None else (*answer.notes, log.trouble)
+        coverage = replace(answer.coverage, wall_seconds=watch.seconds() + search.seconds_before)
+        return replace(
+            answer,
+            coverage=coverage,
+            engine=NAME,
+            threads=self.threads,
+            reductions=words,
+            notes=(*answer.notes, *notes),
+        )
+
+    def _keeping(self, builder: Builder, built: Built) -> Keeping | None:
+        """What is asked for of a checkpoint. One fits where states mean the same."""
+        if self.checkpoint is None:
+            return None
+        identity = hashlib.sha256(f"{__version__} {builder.text} {built.program}".encode()).hexdigest()
+        return Keeping(self.checkpoint, identity, self.resume)
 
     def _judged(self, builder: Builder, search: Search, log: Log, asked: tuple[Property, ...]) -> Sequence[Judgement]:
         """What there is to say about properties of infinite runs."""

@@ -1,0 +1,146 @@
+"""How to explore is the user's to say, and what came of it is told."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hacheck.checker.explicit.native import building
+from hacheck.checker.explicit.native.compiler import Availability
+from hacheck.cli.engines import Exploring, engine_for, usable_cores
+from hacheck.cli.guard import ExitCode
+from tests.cli.command import hacheck
+
+SPECS = Path(__file__).parent.parent / "golden" / "specs"
+PAIR = str(SPECS / "pair.ha")
+ELECTION = str(Path(__file__).parents[2] / "bench" / "quorum_election.ha")
+
+
+def found(*arguments: str, **variables: str) -> dict[str, Any]:
+    """What `verify --json` says of the first check."""
+    ended = hacheck("verify", *arguments, "--json", "-", **variables)
+    assert ended.code in (ExitCode.AS_EXPECTED, ExitCode.NOT_AS_EXPECTED, ExitCode.UNDECIDED), ended.err
+    check: dict[str, Any] = json.loads(ended.out)["checks"][0]
+    return check
+
+
+def test_every_engine_is_named_in_the_json() -> None:
+    answers = [found(PAIR, "--check", "crashing", "--engine", name) for name in ("native", "python", "simulation")]
+    assert [answer["engine"] for answer in answers] == ["native", "python", "simulation"]
+    assert answers[0]["threads"] == usable_cores()
+    assert answers[1]["threads"] == 1
+    assert "exploring" in answers[0]["phases"]
+    assert answers[0]["bytes_per_state"] > 0
+
+
+def test_engines_say_the_same() -> None:
+    native, python = (
+        found(PAIR, "--check", "crashing", "--no-reductions", "--engine", name) for name in ("native", "python")
+    )
+    for name in ("states", "transitions", "depth", "actions", "outcome", "never_reached"):
+        assert native[name] == python[name]
+    assert [(item["name"], item["verdict"]) for item in native["properties"]] == [
+        (item["name"], item["verdict"]) for item in python["properties"]
+    ]
+
+
+def test_the_number_of_threads_is_told_and_changes_nothing() -> None:
+    one, three = (found(ELECTION, "--check", "default", "--threads", number) for number in ("1", "3"))
+    assert (one["threads"], three["threads"]) == (1, 3)
+    assert (one["states"], one["transitions"], one["depth"]) == (three["states"], three["transitions"], three["depth"])
+
+
+def test_reductions_are_told_with_what_they_save() -> None:
+    whole, reduced = found(ELECTION, "--check", "default", "--no-reductions"), found(ELECTION, "--check", "default")
+    assert whole["reductions"] == []
+    (phrase,) = reduced["reductions"]
+    assert phrase == f"Replica 1..3 are alike: {reduced['states']:,} states stand for {whole['states']:,}"
+    assert reduced["states"] < whole["states"] / 5
+
+
+def test_with_hashes_the_probability_of_an_omission_is_told_and_liveness_is_open() -> None:
+    check = found(PAIR, "--check", "crashing", "--fingerprint", "--no-reductions")
+    assert check["omission_probability"] == pytest.approx(check["states"] ** 2 / 2**65)
+    scopes = {item["name"]: (item["verdict"], item["scope"]) for item in check["properties"]}
+    assert scopes["one_active"][0] == "holds"
+    assert "with a probability of at most" in scopes["one_active"][1]
+    assert scopes["recovers"][0] == "unknown"
+    assert "with hashes" in scopes["recovers"][1]
+    shown = hacheck("verify", PAIR, "--check", "naive", "--fingerprint", "--property", "serving")
+    assert "probability of at most" in " ".join(shown.out.split())
+
+
+def test_what_was_explored_is_kept_and_gone_on_from(tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    stopped = hacheck("verify", ELECTION, "--check", "default", "--depth", "9", "--checkpoint", str(folder))
+    assert stopped.code == ExitCode.UNDECIDED
+    assert (folder / "default").is_dir()
+    resumed = found(ELECTION, "--check", "default", "--resume", str(folder))
+    whole = found(ELECTION, "--check", "default")
+    for name in ("states", "transitions", "depth", "actions", "complete"):
+        assert resumed[name] == whole[name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--engine", "nativ"), "did you mean native?"),
+        (("--threads", "0"), "not a whole number above zero"),
+        (("--engine", "python", "--threads", "2"), "--threads is for the native engine"),
+        (("--engine", "python", "--fingerprint"), "--fingerprint is for the native engine"),
+        (("--engine", "simulation", "--checkpoint", "x"), "--checkpoint is for the native engine"),
+        (("--checkpoint", "a", "--resume", "b"), "name different folders"),
+        (("--resume", "nowhere"), "nothing of default, crashing, leased, naive is kept there"),
+        (("--checkpoint", "/dev/null/x"), "no checkpoint can be kept in"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(
+    arguments: tuple[str, ...], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = hacheck("verify", PAIR, *arguments)
+    assert ended.code == ExitCode.BAD_INPUT
+    assert words in " ".join(ended.err.split())
+
+
+def test_a_checkpoint_of_another_check_is_refused(tmp_path: Path) -> None:
+    hacheck("verify", PAIR, "--check", "naive", "--checkpoint", str(tmp_path))
+    ended = hacheck("verify", PAIR, "--check", "naive", "--property", "serving", "--resume", str(tmp_path))
+    assert ended.code == ExitCode.BAD_INPUT
+    assert "is of something else" in ended.err
+    again = hacheck("verify", PAIR, "--check", "naive", "--checkpoint", str(tmp_path))
+    assert again.code == ExitCode.BAD_INPUT
+    assert "there is a checkpoint" in again.err
+
+
+def test_without_llvmlite_the_portable_engine_explores_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(building, "is_available", lambda: Availability("llvmlite is not installed"))
+    ended = hacheck("verify", PAIR, "--check", "crashing", HACHECK_CACHE_DIR=str(tmp_path))
+    assert ended.code == ExitCode.NOT_AS_EXPECTED
+    assert "explored without machine code" in ended.out
+    check = found(PAIR, "--check", "crashing", HACHECK_CACHE_DIR=str(tmp_path))
+    assert check["engine"] == "python"
+    assert check["notes"] == ["explored without machine code, which is slower: llvmlite is not installed"]
+
+
+def test_a_model_found_compiled_needs_no_llvmlite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ("verify", PAIR, "--check", "crashing")
+    first = hacheck(*arguments, HACHECK_CACHE_DIR=str(tmp_path))
+    if not os.listdir(tmp_path):
+        pytest.skip("nothing is kept where the sources are newer than this process")
+    monkeypatch.setattr(building, "is_available", lambda: Availability("llvmlite is not installed"))
+    second = hacheck(*arguments, HACHECK_CACHE_DIR=str(tmp_path))
+    assert second.code == first.code
+    assert "without machine code" not in second.out
+
+
+def test_the_machine_has_a_core_at_least() -> None:
+    assert 1 <= usable_cores() <= (os.cpu_count() or 1)
+    engine = engine_for(Exploring())
+    assert getattr(engine, "threads", 0) == usable_cores()
