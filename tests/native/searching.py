@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from hacheck.checker.engine import Limits, Report
@@ -19,7 +19,7 @@ from hacheck.checker.explicit.native.kernel_groups import Kernels
 from hacheck.checker.explicit.native.log import Log
 from hacheck.checker.explicit.native.search import Options, Search
 from hacheck.checker.explicit.native.workers import Functions
-from hacheck.checker.explicit.portable.finders import prepare
+from hacheck.checker.explicit.portable.finders import Prepared, prepare
 from hacheck.checker.explicit.portable.findings import LogFindings
 from hacheck.checker.explicit.portable.search import search
 from hacheck.checker.explicit.questions import Questions, pose
@@ -58,6 +58,11 @@ class Model:
     def packed_initial(self) -> list[int]:
         return [self.pack(state) for state in self.initial]
 
+    @cached_property
+    def prepared(self) -> Prepared:
+        """What the portable engine works with."""
+        return prepare(self.lowered, self.questions)
+
     def faults(self, way: Way) -> int:
         """How many steps of a run are faults."""
         instances = self.functions.program.instances
@@ -68,7 +73,7 @@ class Model:
 def model_of(system: System, names: tuple[str, ...] = ()) -> Model:
     """The system compiled, with its properties asked. Errors: as finding the initial states."""
     initial = Interpreter(system).initial_states()
-    lowered = lower(system, initial)
+    lowered = lower(system, initial, copies_max=1)
     questions = pose(lowered, names)
     emitted = emit(lowered, questions.sought, questions.lively)
     linked = link([compile_object(emitted.ir, Levels(None, 0))])
@@ -115,7 +120,7 @@ def searched(
 
 def portable(model: Model, limits: Limits | None = None) -> LogFindings:
     """What a search by the portable engine leaves."""
-    prepared = prepare(model.lowered, model.questions)
+    prepared = model.prepared
     packed = [pack(model.lowered.layout, state) for state in model.initial]
     log = search(prepared.code, packed, list(prepared.finders), limits or Limits(), never_stop)
     return LogFindings(prepared, log)

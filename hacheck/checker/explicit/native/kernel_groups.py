@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from types import ModuleType
+from typing import Any
 
 from hacheck.checker.explicit.native import kernels, way_kernels
 from hacheck.checker.explicit.native.cache import ObjectCache
@@ -26,15 +26,17 @@ class Kernels:
     @cached_property
     def search(self) -> Mapping[str, Callable[..., int]]:
         """The kernels of the search."""
-        return self._compiled(kernels, not self.fingerprint)
+        return self.compiled(kernels.KERNELS, kernels.EXPORTED, not self.fingerprint)
 
     @cached_property
     def ways(self) -> Mapping[str, Callable[..., int]]:
         """The kernels that look back."""
-        return self._compiled(way_kernels, True)
+        return self.compiled(way_kernels.KERNELS, way_kernels.EXPORTED)
 
-    def _compiled(self, module: ModuleType, exact: bool) -> Mapping[str, Callable[..., int]]:
+    def compiled(
+        self, functions: Sequence[Callable[..., Any]], exported: Mapping[str, int], exact: bool = True
+    ) -> Mapping[str, Callable[..., int]]:
+        """Some kernels; those exported, with so many arguments each. `exact`: slots hold indices."""
         constants = self._constants | {"EXACT": int(exact)}
-        code = compiled_kernels(module.KERNELS, constants, module.EXPORTED, self._cache)
-        linked = link([code])
-        return {name: linked.function(name, arguments) for name, arguments in module.EXPORTED.items()}
+        linked = link([compiled_kernels(functions, constants, exported, self._cache)])
+        return {name: linked.function(name, arguments) for name, arguments in exported.items()}
