@@ -85,6 +85,13 @@ def generated_code(system: System) -> str:
     return expansion_source(lowered, wanted_by(pose(lowered, ())), bounds_of(lowered))
 
 
+def machine_code(system: System) -> str:
+    """The LLVM IR with which the native engine explores a system, as it runs for all its properties."""
+    from hacheck.checker.explicit.native.building import printed
+
+    return printed(system)
+
+
 def memory_default() -> int | None:
     """Three quarters of the memory this process may use, or `None` where that cannot be found out."""
     found = []

@@ -14,7 +14,7 @@ EPILOG = """
 
   hacheck inspect icestorm --ir                      the model of the default check
 
-  hacheck inspect mine.ha --python --set crashes=2   the code that explores it
+  hacheck inspect mine.ha --native --set crashes=2   the code that explores it
 """
 
 
@@ -23,6 +23,9 @@ def inspect(
     spec: SpecArgument,
     ir: Annotated[bool, flag("--ir", help="The typed model: variables, actions, properties.")] = False,
     python: Annotated[bool, flag("--python", help="The Python code the portable engine generates.")] = False,
+    native: Annotated[
+        bool, flag("--native", help="The LLVM IR the native engine generates, and which reductions it rests on.")
+    ] = False,
     check: Annotated[str | None, option("--check", metavar="NAME", help="The check whose settings count.")] = None,
     settings: SettingOptions = None,
     no_color: NoColorOption = False,
@@ -33,14 +36,14 @@ def inspect(
     from hacheck.cli.selection import one_system
     from hacheck.cli.sources import load_specification
 
-    if ir and python:
-        raise BadInput("--ir and --python: one of the two")
+    if ir + python + native > 1:
+        raise BadInput("--ir, --python and --native: one of them")
     specification = load_specification(spec, no_color=no_color)
     system = one_system(specification, check, parse_settings(settings or ()), no_color=no_color)
-    if python:
-        from hacheck.cli.engines import generated_code
+    if python or native:
+        from hacheck.cli.engines import generated_code, machine_code
 
-        sys.stdout.write(generated_code(system))
+        sys.stdout.write((machine_code if native else generated_code)(system))
     else:
         from hacheck.model.text import print_system
 

@@ -16,7 +16,7 @@ from hacheck.checker.explicit.native.cache import Entry, ObjectCache, key_of
 from hacheck.checker.explicit.native.compiler import KERNEL_LEVELS, Levels, Linked, compile_object, is_available, link
 from hacheck.checker.explicit.native.program import Program, ProgramError, program_from_json, program_to_json
 from hacheck.checker.explicit.native.words import from_words, to_words
-from hacheck.checker.explicit.reductions import NONE, Dropped, Reductions, Unlike
+from hacheck.checker.explicit.reductions import NONE, Dropped, Reductions, Unlike, told
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
@@ -71,7 +71,7 @@ class BuiltForLiveness:
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
+class Form:
     """The lowered form, and what is asked and left out."""
 
     lowered: Lowered
@@ -89,7 +89,7 @@ class Builder:
         self.system, self.asked, self.reduces = system, asked, reduces
         self.cache, self.watch = cache, watch
         self.text = f"{asked} {reduces}\n{described(system)}"
-        self._form: _Form | None = None
+        self._form: Form | None = None
 
     def for_search(self) -> Built:
         """Errors: `EvaluationFault` where a system cannot begin; `GaveUp`; `Unavailable`."""
@@ -145,24 +145,12 @@ class Builder:
 
     # ---- what is made ----
 
-    def _lowered(self) -> _Form:
+    def _lowered(self) -> Form:
         if self._form is None:
-            self._form = self.watch.attended("lowering", self._lower)
+            self._form = self.watch.attended("lowering", partial(lowered_form, self.system, self.asked, self.reduces))
         return self._form
 
-    def _lower(self) -> _Form:
-        from hacheck.checker.explicit.questions import pose
-        from hacheck.checker.explicit.reductions import reduced
-        from hacheck.model.lowering.system import lower
-
-        initial = Interpreter(self.system).initial_states()
-        lowered = lower(self.system, initial, copies_max=1)
-        questions, reductions = pose(lowered, self.asked), NONE
-        if self.reduces:
-            lowered, reductions = reduced(lowered, questions, initial)
-        return _Form(lowered, questions, reductions, initial)
-
-    def _compiled(self, form: _Form) -> Entry:
+    def _compiled(self, form: Form) -> Entry:
         from hacheck.checker.explicit.native.functions import emit
 
         emitted = emit(form.lowered, form.questions.sought, form.questions.lively)
@@ -176,7 +164,7 @@ class Builder:
         }
         return Entry(tuple(objects), facts)
 
-    def _compiled_for_liveness(self, form: _Form) -> Entry:
+    def _compiled_for_liveness(self, form: Form) -> Entry:
         from hacheck.checker.explicit.native.functions import Mark, emit
         from hacheck.checker.explicit.native.liveness_marks import conditions
 
@@ -184,6 +172,32 @@ class Builder:
         emitted = emit(form.lowered, marks=marks, lists_stops=True)
         code = compile_object(emitted.ir, GENERATED_LEVELS)
         return Entry((code,), {"program": program_to_json(emitted.program, self.system)})
+
+
+def printed(system: System, reduces: bool = True) -> str:
+    """The LLVM IR of the functions that explore a system for all its properties, which reductions they rest on, and
+    why others are not made."""
+    from hacheck.checker.explicit.native.functions import emit
+
+    form = lowered_form(system, (), reduces)
+    emitted = emit(form.lowered, form.questions.sought, form.questions.lively)
+    unlike = (f"{one.kind}s are not alike: {'; '.join(one.reasons)}" for one in form.reductions.unlike)
+    head = [f"; {line}" for line in (*told(form.reductions, 0), *unlike)]
+    return "\n".join([*head, emitted.ir])
+
+
+def lowered_form(system: System, asked: tuple[str, ...], reduces: bool) -> Form:
+    """The lowered form and what is asked of it. Errors: `EvaluationFault` where the system cannot begin."""
+    from hacheck.checker.explicit.questions import pose
+    from hacheck.checker.explicit.reductions import reduced
+    from hacheck.model.lowering.system import lower
+
+    initial = Interpreter(system).initial_states()
+    lowered = lower(system, initial, copies_max=1)
+    questions, reductions = pose(lowered, asked), NONE
+    if reduces:
+        lowered, reductions = reduced(lowered, questions, initial)
+    return Form(lowered, questions, reductions, initial)
 
 
 def described(system: System) -> str:
