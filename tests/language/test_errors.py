@@ -101,3 +101,84 @@ def test_knowledge_hidden_in_a_definition_points_at_its_use() -> None:
 
 def test_faulty_definition_is_found_though_nobody_uses_it() -> None:
     assert found("define half(s: Server) = s.n and true")[0][:2] == ("HA104", "s.n")
+
+
+NEVER_CLOSED = {
+    "action one(s: Server) when s.n == 0 do\n  if s.n == 0 then {\n    s.n := 1\n": ("{", "}", "then {"),
+    "node Other[2] {\n  a: 0..3 = 0\n  ghost b: bool = false\n": ("{", "}", "[2] {"),
+    "faults {\n  crash Server up to 1\n": ("{", "}", "faults {"),
+    "record Pair {\n  a: bool\n": ("{", "}", "Pair {"),
+    "define one = (1 + 2\n": ("(", ")", "= ("),
+    "define two = {1, [2\n": ("[", "]", "{1, ["),
+}
+FOLLOWING = [
+    "action two(s: Server) when s.n == 1 do s.n := 2",
+    "lock L held by Server",
+    "message m(a: bool) from Server to Server",
+    "check c expect all hold",
+    "define f = 1",
+    "faults { crash Server }",
+]
+
+
+@pytest.mark.parametrize("following", FOLLOWING)
+@pytest.mark.parametrize("body", NEVER_CLOSED)
+def test_bracket_that_is_never_closed_is_one_error_at_the_bracket(body: str, following: str) -> None:
+    opening, closing, until = NEVER_CLOSED[body]
+    whole = f"{body}\n{following}\nidentity Late\nassumption x = wrong\n"
+    text = HEAD + whole
+    one, *others = diagnostics(whole)
+    assert (one.code, one.span.start) == ("HA005", text.index(until) + len(until) - 1)
+    assert text[one.span.start : one.span.end] == opening
+    ((next_one, _),) = one.labels
+    word = following.split()[0]
+    assert one.hint == f"add `{closing}` before `{word}`"
+    assert next_one.start == text.index(following)
+    assert [(other.code, text[other.span.start : other.span.end]) for other in others] == [("HA005", "wrong")]
+
+
+@pytest.mark.parametrize("body", NEVER_CLOSED)
+def test_bracket_that_is_open_at_the_end_is_one_error_at_the_bracket(body: str) -> None:
+    opening, closing, _ = NEVER_CLOSED[body]
+    assert found(body) == [("HA005", opening, f"add `{closing}`")]
+
+
+@pytest.mark.parametrize(
+    ("body", "about", "hint"),
+    [
+        ("lock L held by Server\naction go(s: Server) do\n  acquire L\n  s.n := 1", "s", "`acquire LOCK then"),
+        ("lock L held by Server\naction go(s: Server) do\n  acquire L\naction to(s: Server) do s.n := 1", "action",
+         "`acquire LOCK then"),
+        ("action go(s: Server) do if s.n == 0 then s.n := 1 elif s.n == 1 then s.n := 2", "elif", "write `else if`"),
+        ("action go(s: Server) do\n  s.n == 1", "==", "an assignment is written `:=`"),
+        ("switch x = false", "false", "write `off`"),
+        ("assumption x = true", "true", "write `on`"),
+        ("action go(s: Server) do if s.n == 0 { s.n := 1 }", "{", "`then` stands before it"),
+        ("action go(s: Server) do { s.n := 1 }", "{", "a body has no braces of its own"),
+        ("action go(s: Server) do if s.n == 0 then { s.n := 1 } }", "}", "there is no `{` that it closes"),
+        ("action go(s: Server) when s.n == 0\n  s.n := 1", "s", "`do` stands before what is done"),
+        ("invariant i: every s: Server satisfies s.n == 0\ncheck c expect all holds", "holds", "`hold`"),
+    ],
+)  # fmt: skip
+def test_slip_of_the_pen_is_one_error_that_says_what_to_write(body: str, about: str, hint: str) -> None:
+    ((code, at, said),) = found(body)
+    assert (code, at) == ("HA005", about)
+    assert hint in said
+
+
+def test_declaration_that_is_not_finished_does_not_take_the_next_one_with_it() -> None:
+    body = "define half =\naction go(s: Server) do s.n := 1\ndefine other = 1 +\ninvariant i: half == other"
+    assert [(code, at) for code, at, _ in found(body)] == [("HA005", "action"), ("HA005", "invariant")]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("action go(s: Server) do s.mode := 3", "this is the number 3, where Server.mode is needed"),
+        ("action go(s: Server) when s.n do s.n := 1", "this is 0..3, where bool is needed"),
+        ("define f = 1 union 2", "`union` needs sets, this is the number 1"),
+        ("define f = 1 == true", "the number 1 and bool are never equal"),
+    ],
+)
+def test_number_is_told_as_the_number(body: str, message: str) -> None:
+    assert [one.message for one in diagnostics(body) if one.code == "HA104"] == [message]

@@ -18,8 +18,10 @@ from tests.language.examples import examples
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [*sorted((ROOT / "spec").glob("*.ha")), *sorted((ROOT / "bench").glob("*.ha"))]
-CASES = sorted((ROOT / "tests" / "language" / "cases").glob("*.md"))
-TEXTS = [path.read_text(encoding="utf-8") for path in FILES] + [one.text for path in CASES for one in examples(path)]
+DOCUMENTS = [ROOT / "docs" / "language.md", *sorted((ROOT / "tests" / "language" / "cases").glob("*.md"))]
+EXAMPLES = [one for path in DOCUMENTS for one in examples(path)]
+LIBRARIES = sorted({text for one in EXAMPLES for text in one.libraries.values()})
+TEXTS = [*(path.read_text(encoding="utf-8") for path in FILES), *(one.text for one in EXAMPLES), *LIBRARIES]
 READABLE = [text for text in TEXTS if not parse(text, "x.ha")[1]]
 
 
@@ -61,6 +63,11 @@ def assert_well_formatted(text: str) -> None:
 @pytest.mark.parametrize("text", READABLE)
 def test_spec_means_the_same_and_stays(text: str) -> None:
     assert_well_formatted(text)
+
+
+def test_libraries_and_those_that_use_them_are_among_the_specs() -> None:
+    assert any(text in READABLE for text in LIBRARIES)
+    assert any(one.text in READABLE for one in EXAMPLES if one.libraries and "use " in one.text)
 
 
 @given(st.sampled_from(READABLE), st.data())

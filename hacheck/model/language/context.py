@@ -220,6 +220,15 @@ class Scope:
         )  # fmt: skip
 
 
+def told(kind: ty.Type) -> str:
+    """The type of an expression as users think of it: a number that is written out is that number."""
+    match kind:
+        case ty.Range(low, high, None) if low == high:
+            return f"the number {low}"
+        case _:
+            return describe(kind)
+
+
 def describe(kind: ty.Type) -> str:
     """A type as users write it."""
     match kind:

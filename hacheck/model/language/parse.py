@@ -10,10 +10,11 @@ import re
 
 from hacheck.model.language.build_declarations import build_file
 from hacheck.model.language.declarations import File
-from hacheck.model.language.diagnostics import Diagnostic, Span, near
-from hacheck.model.language.reading import Reading, Unreadable, read, tables
+from hacheck.model.language.diagnostics import Diagnostic, Span
+from hacheck.model.language.reading import Reading, Unreadable, read
 from hacheck.model.language.syntax import Token, Tree
-from hacheck.model.language.tables import END, NAME, NUMBER
+from hacheck.model.language.syntax_errors import broken_by, syntax_error
+from hacheck.model.language.tables import NUMBER
 
 CHARACTERS_MAX = 1 << 20
 """The longest text that is read; the shipped specs have a few ten thousand characters."""
@@ -21,13 +22,6 @@ NESTING_MAX = 150
 """How deep expressions may nest; Python's own stack limits what later passes can follow."""
 DIGITS_MAX = 9
 ERRORS_MAX = 25
-
-HEAD = re.compile(
-    r"^[ \t]*(?:use|param|switch|assumption|type|record|ordered|identity|node|ghost|shared|initially|message|operation"
-    r"|lock|clock|define|procedure|environment|action|on|serve|faults|invariant|transition|reachable|eventually"
-    r"|leads_to|deadlock_free|observe|check)\b(?=\s+[A-Za-z_{\"])",
-    re.MULTILINE,
-)
 
 
 def parse(text: str, path: str) -> tuple[File | None, tuple[Diagnostic, ...]]:
@@ -44,11 +38,12 @@ def parse(text: str, path: str) -> tuple[File | None, tuple[Diagnostic, ...]]:
         try:
             reading = read(rest)
         except Unreadable as failure:
-            found.append(_syntax_error(failure, text, path))
-            shorter = _without_declaration(rest, failure.start)
-            if shorter is None:
+            broken = broken_by(failure, rest)
+            found.append(syntax_error(failure, broken, text, path))
+            start, end = broken.start, broken.end
+            if not rest[start:end].strip():
                 return None, tuple(found)
-            rest = shorter
+            rest = rest[:start] + re.sub(r"[^\n]", " ", rest[start:end]) + rest[end:]
             continue
         excess = _too_much(reading, path)
         if excess is not None:
@@ -72,89 +67,6 @@ def _unreadable(text: str, path: str) -> Diagnostic | None:
         )
         return Diagnostic("HA003", message, Span(path, control.start(), control.end()), hint="is this a binary file?")
     return None
-
-
-def _syntax_error(failure: Unreadable, text: str, path: str) -> Diagnostic:
-    start, found = failure.start, failure.text
-    if failure.kind == END:
-        end = len(text.rstrip())
-        message = f"the text ends in the middle of a declaration; expected {_expected(failure)}"
-        return Diagnostic("HA005", message, Span(path, end - 1, end), hint="is a `}` or an expression missing?")
-    if failure.kind:
-        message = f"`{_shorten(found)}` cannot stand here; expected {_expected(failure)}"
-        return Diagnostic("HA005", message, Span(path, start, start + len(found)), hint=_hint(failure))
-    span = Span(path, start, start + 1)
-    if found == '"':
-        return Diagnostic("HA004", "this text has no closing quote on its line", span, hint='add `"`')
-    hint = f"write `{SPELLED_OUT[found]}`" if found in SPELLED_OUT else f"expected {_expected(failure)}"
-    return Diagnostic("HA004", f"the character {found!r} has no meaning here", span, hint=hint)
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "..."
-
-
-def _hint(failure: Unreadable) -> str | None:
-    found, words = failure.text, _words(failure)
-    if found == "=" and ":=" in words:
-        return "an assignment is written `:=`"
-    if found == "=" and {"EQ", "NE"} & failure.wanted:
-        return "equality is written `==`"
-    if failure.kind == NAME and found in ("and", "or", "not"):
-        return None
-    if re.fullmatch(r"[a-z_]+", found) and failure.kind != NAME and NAME in failure.wanted:
-        return f"`{found}` is a word of the language; choose another name"
-    return near(found, [word for word in words if word.isalpha()])
-
-
-def _words(failure: Unreadable) -> set[str]:
-    """The words and signs that could stand where the parser failed."""
-    return {written for written, kind in _spelled() if kind in failure.wanted}
-
-
-def _spelled() -> list[tuple[str, str]]:
-    """Every word and sign of the grammar, with the kind of token it is."""
-    return [*tables().words.items(), *tables().signs.items()]
-
-
-SPELLED_OUT = {"&": "and", "|": "or", "!": "not"}
-
-PLAIN = {
-    "NAME": "a name",
-    "NUMBER": "a number",
-    "TEXT": "a text in quotes",
-    "$END": "the end of the file",
-    "__ANON_0": "`..`",
-}
-
-
-def _expected(failure: Unreadable) -> str:
-    spelled = {kind: written for written, kind in _spelled()}
-    words = []
-    for kind in sorted(failure.wanted):
-        if kind in PLAIN:
-            words.append(PLAIN[kind])
-        elif kind in spelled:
-            words.append(f"`{spelled[kind]}`")
-        else:
-            words.append(kind.lower().replace("_", " "))
-    words.sort(key=lambda word: (word.startswith("`"), len(word) > 3, word))
-    if len(words) > 8:
-        return ", ".join(words[:7]) + f" or one of {len(words) - 7} other words"
-    return " or ".join(words) if words else "something else"
-
-
-def _without_declaration(text: str, position: int) -> str | None:
-    """The text with the declaration around `position` blanked out, or `None` when that is the header."""
-    heads = [match.start() for match in HEAD.finditer(text)]
-    before = [head for head in heads if head <= position]
-    if not before:
-        return None
-    start = before[-1]
-    end = next((head for head in heads if head > position), len(text))
-    if not text[start:end].strip():
-        return None
-    return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
 
 
 def _too_much(reading: Reading, path: str) -> Diagnostic | None:

@@ -26,12 +26,16 @@ class Unreadable(Exception):
     """No text that the grammar knows begins with what stands up to here.
 
     `kind` and `text` are those of the token at `start`, `kind` is empty where there is none but only a character.
-    `wanted`: the kinds of token that could stand here. `opened`: where brackets stand that are still open.
+    `wanted`: the kinds of token that could stand here. `before`: kind and start of the token before it, if there is
+    one. `opened`: where brackets stand that are still open.
     """
 
-    def __init__(self, start: int, kind: str, text: str, wanted: frozenset[str], opened: tuple[int, ...]) -> None:
+    def __init__(
+        self, start: int, kind: str, text: str, wanted: frozenset[str], before: tuple[str, int], opened: tuple[int, ...]
+    ) -> None:
         super().__init__(f"{kind} at {start}")
-        self.start, self.kind, self.text, self.wanted, self.opened = start, kind, text, wanted, opened
+        self.start, self.kind, self.text = start, kind, text
+        self.wanted, self.before, self.opened = wanted, before, opened
 
 
 @cache
@@ -171,7 +175,8 @@ class _Run:
             wanted = possible.difference(words, (END,))
         if kind == END:
             start = self.tokens[-1][1] if self.tokens else 0
-        return Unreadable(start, kind, self.text[start:end], wanted, self._opened())
+        before = self.tokens[-1][:2] if self.tokens else ("", 0)
+        return Unreadable(start, kind, self.text[start:end], wanted, before, self._opened())
 
     def _accepts(self, kind: str) -> bool:
         """Whether a token could stand here: some states are only left by rules that then do not know what to do."""

@@ -1,0 +1,165 @@
+"""What is said where a text cannot be read on, and which declaration is to blame."""
+
+from __future__ import annotations
+
+import re
+
+from hacheck.model.data import dataclass
+from hacheck.model.language.diagnostics import Diagnostic, Span, near
+from hacheck.model.language.reading import Unreadable, tables
+from hacheck.model.language.tables import END, NAME
+
+HEAD = re.compile(
+    r"^[ \t]*(use|param|switch|assumption|type|record|ordered|identity|node|ghost|shared|initially|message|operation"
+    r"|lock|clock|define|procedure|environment|action|on|serve|faults|invariant|transition|reachable|eventually"
+    r"|leads_to|deadlock_free|observe|check)\b(?=\s+[A-Za-z_{\"])",
+    re.MULTILINE,
+)
+"""What begins a declaration, at the beginning of a line."""
+
+SPELLED_OUT = {"&": "and", "|": "or", "!": "not"}
+
+PLAIN = {
+    "NAME": "a name",
+    "NUMBER": "a number",
+    "TEXT": "a text in quotes",
+    "$END": "the end of the file",
+    "__ANON_0": "`..`",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The declarations to blame, from `start` to `end`; nothing when it is the file's head.
+
+    `bracket`: where one is opened that is still open at the end. `following`: the declaration before which the broken
+    one ends too early, as the place and the word that begin it.
+    """
+
+    start: int
+    end: int
+    bracket: int | None
+    following: tuple[int, str] | None
+
+
+def broken_by(failure: Unreadable, text: str) -> Broken:
+    """Where the declaration that cannot be read begins and ends.
+
+    Where the word that begins another declaration stands in the way, or has been taken for a name, it is the one
+    before that which is not finished.
+    """
+    heads = [(found.start(1), found.group(1)) for found in HEAD.finditer(text)]
+    places = [failure.start, failure.before[1]] if failure.before[0] == NAME else [failure.start]
+    following = next((head for head in heads if head[0] in places), None) if failure.kind != END else None
+    if following is not None or failure.kind == END:
+        end = len(text) if following is None else following[0]
+        first = min(end - 1, *failure.opened) if failure.opened else end - 1
+        bracket = max((place for place in failure.opened if place < end), default=None)
+    else:
+        first = min(failure.start, *failure.opened) if failure.opened else failure.start
+        end = next((place for place, _ in heads if place > failure.start), len(text))
+        bracket = None
+    start = max((place for place, _ in heads if place <= first), default=end)
+    return Broken(start, end, bracket, following)
+
+
+def syntax_error(failure: Unreadable, broken: Broken, text: str, path: str) -> Diagnostic:
+    """The one thing to say. `text`: the whole text, of which the reader may have been given a part only."""
+    start, found = failure.start, failure.text
+    span = Span(path, start, start + max(1, len(found)))
+    if broken.bracket is not None:
+        return _never_closed(failure, broken, text, path)
+    if broken.following is not None and broken.following[0] < start:  # it has been taken for a name
+        place, word = broken.following
+        message = f"`{word}` cannot stand here; the declaration before it is not finished"
+        return Diagnostic("HA005", message, Span(path, place, place + len(word)), hint="is an expression missing?")
+    if failure.kind == END:
+        end = len(text.rstrip())
+        message = f"the text ends in the middle of a declaration; expected {_expected(failure)}"
+        return Diagnostic("HA005", message, Span(path, end - 1, end), hint="is an expression missing?")
+    if failure.kind:
+        other_word = _no_word_of_ours(failure, text, path)
+        if other_word is not None:
+            return other_word
+        message = f"`{_shorten(found)}` cannot stand here; expected {_expected(failure)}"
+        return Diagnostic("HA005", message, span, hint=_hint(failure, text))
+    if found == '"':
+        return Diagnostic("HA004", "this text has no closing quote on its line", span, hint='add `"`')
+    hint = f"write `{SPELLED_OUT[found]}`" if found in SPELLED_OUT else f"expected {_expected(failure)}"
+    return Diagnostic("HA004", f"the character {found!r} has no meaning here", span, hint=hint)
+
+
+def _never_closed(failure: Unreadable, broken: Broken, text: str, path: str) -> Diagnostic:
+    place = broken.bracket
+    assert place is not None, "a bracket that is open"
+    closing = {"{": "}", "(": ")", "[": "]"}[text[place]]
+    span = Span(path, place, place + 1)
+    message = f"this `{text[place]}` is not closed"
+    if broken.following is None:
+        return Diagnostic("HA005", message, span, hint=f"add `{closing}`")
+    start, word = broken.following
+    label = Span(path, start, start + len(word)), "where the next declaration begins"
+    return Diagnostic("HA005", message, span, (label,), f"add `{closing}` before `{word}`")
+
+
+def _no_word_of_ours(failure: Unreadable, text: str, path: str) -> Diagnostic | None:
+    """A word of other languages, taken for a name, so that it is what follows that cannot stand there."""
+    kind, start = failure.before
+    found = re.compile(r"elif|elsif|elseif").match(text, start) if kind == NAME else None
+    if found is None:
+        return None
+    return Diagnostic(
+        "HA005", f"`{found.group()}` has no meaning here", Span(path, *found.span()), hint="write `else if`"
+    )
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _hint(failure: Unreadable, text: str) -> str | None:
+    found, wanted = failure.text, failure.wanted
+    words = {written for written, kind in _spelled() if kind in wanted}
+    before = text[failure.before[1] : failure.start].split()
+    if found in ("=", "==") and ":=" in words:
+        return "an assignment is written `:=`"
+    if found == "=" and {"EQ", "NE"} & wanted:
+        return "equality is written `==`"
+    if found in ("true", "false") and {"ON", "OFF"} <= wanted:
+        return f"write `{'on' if found == 'true' else 'off'}`"
+    if wanted == {"THEN"}:
+        return "write `acquire LOCK then …`: what follows is done with the lock, `{ }` for nothing"
+    if found == "{" and "THEN" in wanted:
+        return "`then` stands before it"
+    if found == "{" and before[:1] == ["do"]:
+        return "a body has no braces of its own: it ends where the next declaration begins"
+    if found == "}" and not failure.opened:
+        return "there is no `{` that it closes"
+    if failure.kind == NAME and "DO" in wanted:
+        return "`do` stands before what is done"
+    if failure.kind == NAME and found in ("and", "or", "not"):
+        return None
+    if re.fullmatch(r"[a-z_]+", found) and failure.kind != NAME and NAME in wanted:
+        return f"`{found}` is a word of the language; choose another name"
+    return near(found, [word for word in words if word.isalpha()])
+
+
+def _spelled() -> list[tuple[str, str]]:
+    """Every word and sign of the grammar, with the kind of token it is."""
+    return [*tables().words.items(), *tables().signs.items()]
+
+
+def _expected(failure: Unreadable) -> str:
+    spelled = {kind: written for written, kind in _spelled()}
+    words = []
+    for kind in sorted(failure.wanted):
+        if kind in PLAIN:
+            words.append(PLAIN[kind])
+        elif kind in spelled:
+            words.append(f"`{spelled[kind]}`")
+        else:
+            words.append(kind.lower().replace("_", " "))
+    words.sort(key=lambda word: (word.startswith("`"), len(word) > 3, word))
+    if len(words) > 8:
+        return ", ".join(words[:7]) + f" or one of {len(words) - 7} other words"
+    return " or ".join(words) if words else "something else"
