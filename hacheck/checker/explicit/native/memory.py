@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 _HUGE_PAGE = 2**21  # bytes; what a region touches at least, where the machine has huge pages
+_CGROUP, _GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 _KEEP_FREE = 2**26  # bytes of the machine's memory that are left to others
 
 
@@ -79,8 +80,10 @@ class Region:
 
 
 def reserve(size: int, least: int, huge: bool = True) -> Region:
-    """A region of `size` bytes, or the largest half, quarter, … of it that the machine grants. Errors: `MemoryError`
-    where it does not even grant `least` bytes."""
+    """A region of `size` bytes, or the largest half, quarter, … of it that the machine grants; where the process has a
+    limit on its addresses, at most a quarter of those. Errors: `MemoryError` where it does not even grant `least`
+    bytes."""
+    size = max(min(size, _addresses() // 4), least)
     while True:
         try:
             return Region(size, huge)
@@ -88,6 +91,16 @@ def reserve(size: int, least: int, huge: bool = True) -> Region:
             if size <= least:
                 raise
             size = max(size // 2, least)
+
+
+def _addresses() -> int:
+    """Bytes of address space that the process may use."""
+    try:
+        import resource
+    except ImportError:
+        return sys.maxsize
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return sys.maxsize if most == resource.RLIM_INFINITY else most
 
 
 def touched(size: int) -> int:
@@ -114,8 +127,8 @@ def _machine_room() -> int | None:
 def _group_room() -> int | None:
     """What the process's control group leaves, where there is one with a limit."""
     try:
-        group = Path("/proc/self/cgroup").read_text(encoding="utf-8").strip().rsplit("::", 1)[-1]
-        folder = Path("/sys/fs/cgroup") / group.lstrip("/")
+        group = _CGROUP.read_text(encoding="utf-8").strip().rsplit("::", 1)[-1]
+        folder = _GROUPS / group.lstrip("/")
         rooms = [
             int(most) - int((place / "memory.current").read_text(encoding="ascii"))
             for place in (folder, *folder.parents)

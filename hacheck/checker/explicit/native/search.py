@@ -271,12 +271,16 @@ class Search:
             if not visited.crowd(used):
                 self.stopped = self.bounds.out_of_memory(self.taken)
             return
-        with closing(visited.grow(bits, self._move, self.options.threads)) as pieces:
-            for _ in pieces:
-                if self.bounds.is_due():
-                    self.stopped = self._tell()
-                if self.stopped is not None:
-                    return
+        try:
+            with closing(visited.grow(bits, self._move, self.options.threads)) as pieces:
+                for _ in pieces:
+                    if self.bounds.is_due():
+                        self.stopped = self._tell()
+                    if self.stopped is not None:
+                        return
+        except MemoryError as refused:
+            if not visited.crowd(used):
+                self.stopped = str(refused)
 
     def _move(self, pieces: list[tuple[int, ...]]) -> None:
         rehash = self.kernels.search["rehash"]

@@ -1,0 +1,187 @@
+"""Address space is taken as there is some, and threads leave it alone before it is given back."""
+
+from __future__ import annotations
+
+import mmap
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hacheck.checker.engine import Limits
+from hacheck.checker.explicit.memory import process_bytes
+from hacheck.checker.explicit.native import memory
+from hacheck.checker.explicit.native.bounds import Bounds
+from hacheck.checker.explicit.native.crew import Crew
+from hacheck.checker.explicit.native.memory import Region, available_bytes, reserve, touched
+from tests.native.searching import never_stop
+
+ROOT = Path(__file__).parents[2]
+
+
+# ---- regions -------------------------------------------------------------------------------------------------------
+
+
+def test_region_is_zeros_until_written_and_again_when_forgotten() -> None:
+    region = Region(16 * 2**20)
+    assert region.address % mmap.PAGESIZE == 0
+    assert region.read(5 * 2**20, 4) == b"\0\0\0\0"
+    region.write(0, b"first")
+    region.write(5 * 2**20, b"some")
+    region.write(16 * 2**20 - 4, b"last")
+    assert region.read(5 * 2**20, 4) == b"some"
+    with region.view(5 * 2**20, 4) as content:
+        assert bytes(content) == b"some"
+    region.forget(1, 16 * 2**20 - 1)
+    assert region.read(0, 5) == b"first"
+    assert region.read(5 * 2**20, 4) == b"\0\0\0\0"
+    assert region.read(16 * 2**20 - 4, 4) == b"last"
+    region.free()
+
+
+def test_reserved_memory_is_held_only_when_touched_and_given_back() -> None:
+    before = process_bytes()
+    region = reserve(2**36, 2**20)
+    assert region.size >= 2**30
+    assert process_bytes() - before < 2**22
+    for place in range(0, 2**26, 4096):
+        region.write(place, b"x")
+    assert 2**26 <= process_bytes() - before < 2**26 + 2**23
+    region.forget(0, 2**26)
+    assert process_bytes() - before < 2**23
+    region.free()
+
+
+def test_as_much_is_reserved_as_is_granted(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    class Miserly(Region):
+        def __init__(self, size: int, huge: bool = True) -> None:
+            asked.append(size)
+            if size > 3 * 2**20:
+                raise MemoryError
+            super().__init__(size, huge)
+
+    monkeypatch.setattr(memory, "Region", Miserly)
+    region = reserve(2**25, 2**20)
+    assert region.size == 2**21
+    assert asked == [2**25, 2**24, 2**23, 2**22, 2**21]
+    region.free()
+    with pytest.raises(MemoryError):
+        reserve(2**25, 2**22)
+
+
+def test_bytes_touched_are_counted_in_the_pages_they_take() -> None:
+    assert [touched(size) for size in (0, 1, 2**21, 2**21 + 1)] == [0, 2**21, 2**21, 2**22]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not say")
+def test_what_the_machine_has_left_is_known() -> None:
+    room = available_bytes()
+    assert room is not None
+    assert 0 <= room < 2**50
+    bounds = Bounds(Limits(), never_stop)
+    assert bounds.bytes_free(0) > 0
+    assert bounds.bytes_free(2**50) < 0
+    assert bounds.reason(1, 2**50) == bounds.out_of_memory(2**50)
+    assert bounds.out_of_memory(0).startswith("the machine's memory is used up, ")
+
+
+def test_control_group_limits_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    group = tmp_path / "outer" / "inner"
+    group.mkdir(parents=True)
+    for folder, most, now in ((group, "max", "5"), (group.parent, str(2**30), str(2**29))):
+        (folder / "memory.max").write_text(most + "\n")
+        (folder / "memory.current").write_text(now + "\n")
+    own = tmp_path / "cgroup"
+    own.write_text("0::/outer/inner\n")
+    monkeypatch.setattr(memory, "_CGROUP", own)
+    monkeypatch.setattr(memory, "_GROUPS", tmp_path)
+    assert memory.available_bytes() == 2**29 - 2**26
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
+def test_a_limit_on_addresses_is_kept() -> None:
+    script = """
+import resource
+from hacheck.checker.engine import Limits
+from tests.native.searching import election, kernels_for, searched
+model = election(3, 2, 1)
+kernels_for(model.functions.program.words, False).search
+resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
+with searched(model) as log:
+    assert (log.size, log.stopped) == (63_873, None), log.stopped
+    assert len(log.way_to([log.state(log.levels[-1][0][0])]).states) == log.depth + 1
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# ---- threads -------------------------------------------------------------------------------------------------------
+
+
+def finishing(ends: list[int], number: int, seconds: float) -> Callable[[], int]:
+    """Work of some length, that says when it has ended."""
+
+    def job() -> int:
+        time.sleep(seconds)
+        ends.append(number)
+        return number
+
+    return job
+
+
+def test_a_crew_works_at_once_and_answers_in_order() -> None:
+    crew = Crew(3)
+    together = threading.Barrier(3)
+    for _ in range(20):
+        assert sorted(crew.run([lambda: together.wait(10)] * 3)) == [0, 1, 2]
+    assert crew.run([lambda: 7]) == [7]
+    crew.close()
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_nobody_works_any_more_when_a_failure_is_told(failing: int) -> None:
+    def fails() -> int:
+        raise KeyboardInterrupt
+
+    crew, ends = Crew(3), list[int]()
+    jobs = [finishing(ends, number, 0.05) for number in range(3)]
+    jobs[failing] = fails
+    for turn in range(3):
+        with pytest.raises(KeyboardInterrupt):
+            crew.run(jobs)
+        assert len(ends) == 2 * (turn + 1)
+    assert crew.run([finishing(ends, number, 0.0) for number in range(3)]) == [0, 1, 2]
+    crew.close()
+
+
+def test_nobody_works_any_more_when_a_signal_interrupts() -> None:
+    script = """
+import os, signal, threading, time
+from hacheck.checker.explicit.native.crew import Crew
+crew, ends = Crew(3), []
+def work():
+    end = time.perf_counter() + 0.3
+    while time.perf_counter() < end:
+        time.sleep(0.01)
+    ends.append(1)
+    return 0
+for delay in (0.1, 0.2):
+    threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        crew.run([lambda: time.sleep(0.01) or 0, work, work])
+    except KeyboardInterrupt:
+        pass
+    else:
+        raise SystemExit("not interrupted")
+    assert len(ends) == 20 * delay, ends
+crew.close()
+assert len(ends) == 4, ends
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
