@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,6 @@ from tests.native.liveness_worlds import World, give_up_after
 from tests.properties.test_engine_liveness import assert_shows_it, graph_of, small_systems, verdict_of
 from tests.strategies import seeded_system
 
-ROOT = Path(__file__).parents[2]
 STATES_MAX = 1_500
 BYTES_PER_STATE = 57  # that liveness takes at most, besides lists
 
@@ -181,14 +179,3 @@ def test_it_can_be_interrupted_at_any_time() -> None:
         pulses += 1
     assert pulses > 10
     assert any(isinstance(item, Lasso) for item in judged)
-
-
-@pytest.mark.parametrize("check", ["recovers", "smoke", "full_disk", "full_disk_blocks"])
-def test_icestorm_is_judged_alike(check: str) -> None:
-    path = ROOT / "spec" / "icestorm.ha"
-    loaded = load(path.read_text(encoding="utf-8"), str(path), lambda name: (path.parent / name).read_text())
-    assert loaded.specification is not None
-    system = loaded.specification.instantiate({}, check).system
-    assert system is not None
-    live = tuple(asked for asked in system.properties if asked.kind == "leads_to")
-    assert_alike(World(replace(system, properties=live), threads=2, owners=2))
