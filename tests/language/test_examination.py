@@ -1,0 +1,116 @@
+"""Trying a spec under many settings finds what elaborating it under each of them finds."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from pathlib import Path
+
+import pytest
+
+from hacheck.model.language import Span, Specification, load
+from hacheck.model.language.declarations import CheckDeclaration
+from hacheck.model.language.elaborate import Examination, elaborate
+from hacheck.model.language.parse import parse
+from tests.language.examples import examples, loaded
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = [*sorted((ROOT / "spec").glob("*.ha")), *sorted((ROOT / "bench").glob("*.ha"))]
+DOCUMENTS = [ROOT / "docs" / "language.md", *sorted((ROOT / "tests" / "language" / "cases").glob("*.md"))]
+CHOICES_MAX = 24
+HERE = Span("a.ha", 0, 0)
+
+
+def specifications() -> list[Specification]:
+    found = [load(path.read_text(encoding="utf-8"), path.name).specification for path in FILES]
+    found += [loaded(one).specification for path in DOCUMENTS for one in examples(path)]
+    return [one for one in found if one is not None and one.parameters]
+
+
+def choices(specification: Specification) -> list[dict[str, str]]:
+    """The settings of the checks, each also with another value of one setting, some of them out of range."""
+    dice = random.Random(1)
+    written = [dict(check.settings) for check in specification.checks] or [{}]
+    values = {"switch": ["on", "off"], "assumption": ["on", "off"], "param": ["0", "1", "2", "3"]}
+    changed = [
+        {**settings, one.name: value}
+        for settings in written
+        for one in specification.parameters
+        for value in values[one.kind]
+    ]
+    dice.shuffle(changed)
+    return [*written[:4], *changed[:CHOICES_MAX]]
+
+
+@pytest.mark.parametrize("specification", specifications(), ids=lambda one: one.name)
+def test_examination_finds_what_elaboration_finds(specification: Specification) -> None:
+    file, declarations = specification.file, specification.declarations
+    examination = Examination(file, declarations, HERE)
+    for settings in choices(specification):
+        found = examination.mistakes(settings)
+        assert found == elaborate(file, declarations, settings, HERE)[1], settings
+
+
+DECIDED = """system Decided "what settings decide"
+param n = 1 in 0..3
+param kind = one in { one, two }
+switch pair = off
+switch kept = off
+switch once = off
+switch loud = off
+switch guarded = off
+type Small = 0..n
+"""
+BODIES = [
+    # whether a name, a type or a way to call is there depends on what is declared before it
+    "node S[(if pair then 2 else 3)] symmetric { a: Small = 0 }\naction f(s: S) do let o = other(s) s.a := 0",
+    "node S { a: Small = 1 }\naction f(s: S) do s.a := 1",
+    "node S { a: bool? = if pair then none else true }\naction f(s: S) when guarded do s.a := none",
+    "node S[2] symmetric { durable (if kept) a: Small = 0  m: bool = false }\n"
+    "message go(v: Small) from S to S up to n\naction f(s: S) when loud do send go(s.a) to each others(s)\n"
+    "on go(v) at s from t do s.a := v",
+    "node S[2] symmetric { a: bool = false }\noperation ask() from S to S atomic when once\n"
+    "serve ask() at s from t do s.a := true\n"
+    "action f(s: S) when guarded do for o in others(s) do { call ask() at o }",
+    "node S[2] symmetric { a: bool = false }\noperation ask() from S to S atomic when kind == one and not pair\n"
+    "serve ask() at s from t do s.a := true\naction f(s: S) do call ask() at other(s)\n"
+    "invariant i: no s: S where running(s, f)",
+    "node S[2] symmetric { a: bool = false }\naction f(s: S) when loud do s.a := true\n"
+    "faults { crash S up to n when guarded  crash S up to 1 when pair }",
+    "identity G\nnode S[2] symmetric { g: G? = none  h: set of Small = {} }\n"
+    "action f(s: S) when loud do s.g := fresh(G)\naction k(s: S) when guarded do s.h := {n}",
+]
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_nothing_that_settings_decide_is_passed_over(body: str) -> None:
+    """All choices of all settings, in several orders, are tried by one examination and each by itself."""
+    file, mistakes = parse(DECIDED + body, "a.ha")
+    assert file is not None
+    assert mistakes == ()
+    words = ("pair", "kept", "once", "loud", "guarded")
+    every = [
+        {"n": str(n), "kind": kind, **dict(zip(words, values, strict=True))}
+        for n in (0, 1, 2)
+        for kind in ("one", "two")
+        for values in itertools.product(("on", "off"), repeat=len(words))
+    ]
+    alone = [elaborate(file, file.declarations, given, HERE)[1] for given in every]
+    assert any(not found for found in alone)
+    for seed in range(3):
+        order = random.Random(seed).sample(range(len(every)), len(every))
+        examination = Examination(file, file.declarations, HERE)
+        assert [examination.mistakes(every[index]) for index in order] == [alone[index] for index in order]
+
+
+def test_check_that_is_wrong_in_what_it_decides_is_found() -> None:
+    body = "node S[2] symmetric { a: Small = 0 }\naction f(s: S) when loud do let o = other(s) s.a := 0\n"
+    checks = "check a with loud = on\ncheck b with guarded = on\ncheck c with n = 4\n"
+    read = load(DECIDED + body + checks, "a.ha")
+    assert [(one.code, one.message) for one in read.diagnostics] == [("HA141", "`n` must be in 0..3, not 4")]
+    ((span, words),) = read.diagnostics[0].labels
+    assert words == "under the settings of this check"
+    file, _ = parse(DECIDED + body + checks, "a.ha")
+    assert file is not None
+    named = {one.name.text: one.name.span for one in file.declarations if isinstance(one, CheckDeclaration)}
+    assert span == named["c"]
