@@ -77,6 +77,7 @@ BODIES = [
     "invariant i: no s: S where running(s, f)",
     "node S[2] symmetric { a: bool = false }\naction f(s: S) when loud do s.a := true\n"
     "faults { crash S up to n when guarded  crash S up to 1 when pair }",
+    "node S { a: 0..3 = 0 }\naction f(s: S) do var x = n x := 1 s.a := x",
     "identity G\nnode S[2] symmetric { g: G? = none  h: set of Small = {} }\n"
     "action f(s: S) when loud do s.g := fresh(G)\naction k(s: S) when guarded do s.h := {n}",
 ]
