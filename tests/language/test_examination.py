@@ -53,6 +53,7 @@ def test_examination_finds_what_elaboration_finds(specification: Specification) 
 
 DECIDED = """system Decided "what settings decide"
 param n = 1 in 0..3
+param m = 1 in 0..3
 param kind = one in { one, two }
 switch pair = off
 switch kept = off
@@ -77,7 +78,7 @@ BODIES = [
     "invariant i: no s: S where running(s, f)",
     "node S[2] symmetric { a: bool = false }\naction f(s: S) when loud do s.a := true\n"
     "faults { crash S up to n when guarded  crash S up to 1 when pair }",
-    "node S { a: 0..3 = 0 }\naction f(s: S) do var x = n x := 1 s.a := x",
+    "node S { a: 0..3 = 0 }\naction f(s: S) do var x = m x := 1 s.a := x",
     "identity G\nnode S[2] symmetric { g: G? = none  h: set of Small = {} }\n"
     "action f(s: S) when loud do s.g := fresh(G)\naction k(s: S) when guarded do s.h := {n}",
 ]
@@ -91,9 +92,8 @@ def test_nothing_that_settings_decide_is_passed_over(body: str) -> None:
     assert mistakes == ()
     words = ("pair", "kept", "once", "loud", "guarded")
     every = [
-        {"n": str(n), "kind": kind, **dict(zip(words, values, strict=True))}
-        for n in (0, 1, 2)
-        for kind in ("one", "two")
+        {"n": n, "m": m, "kind": kind, **dict(zip(words, values, strict=True))}
+        for n, m, kind in [("0", "1", "one"), ("1", "1", "one"), ("1", "2", "one"), ("2", "1", "two")]
         for values in itertools.product(("on", "off"), repeat=len(words))
     ]
     alone = [elaborate(file, file.declarations, given, HERE)[1] for given in every]
