@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from hacheck.checker.explicit.findings import Judgement, Lasso, Undecided, Valueless
+from hacheck.checker.explicit.native import liveness_ground
 from hacheck.model.ir import Fairness, Property, System
 from hacheck.model.language.specification import load
 from hacheck.model.runs import Run
@@ -159,6 +160,17 @@ def test_without_room_nothing_is_judged() -> None:
     world = World(system, room=BYTES_PER_STATE * len(World(system).log.order) - 1)
     undecided = Undecided("not judged, stopped because no memory is left")
     assert world.judge() == [undecided] * len(system.properties)
+
+
+def test_without_address_space_nothing_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(next(larger_systems(3_000, 100)))
+
+    def refuse(size: int, huge: bool = True) -> None:
+        raise MemoryError(f"no address space for {size:,} bytes")
+
+    monkeypatch.setattr(liveness_ground, "Region", refuse)
+    undecided = Undecided("not judged, stopped because no memory is left")
+    assert world.judge() == [undecided] * len(world.system.properties)
 
 
 def test_the_kernels_say_the_same_as_python() -> None:

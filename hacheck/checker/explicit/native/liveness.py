@@ -60,8 +60,9 @@ def judge(searched: Searched, asked: Sequence[Property], pulse: Callable[[], Non
         live = [item for item in asked if item.name not in judged]
         if live:
             _Judging(searched, marks, live, pulse, judged).run()
-    except GaveUp as given_up:
-        undecided = Undecided(f"not judged, stopped because {given_up.reason}")
+    except (GaveUp, MemoryError) as failure:
+        reason = failure.reason if isinstance(failure, GaveUp) else searched.full
+        undecided = Undecided(f"not judged, stopped because {reason}")
         judged |= {item.name: undecided for item in asked if item.name not in judged}
     return [judged[item.name] for item in asked]
 
@@ -131,9 +132,9 @@ class _Judging:
         every_state_is_fair = not mask.weak | mask.strong
         levels = reached(ground, slices, every_state_is_fair)
         cut = any(worker[lists.CUT_SEEN] for worker in ground.workers)
-        assert not any(worker[lists.LOST] for worker in ground.workers), "every successor has been found before"
         if not every_state_is_fair:
             judge_components(ground, slices, mask, levels[-1])
+        assert not any(worker[lists.LOST] for worker in ground.workers), "every successor has been found before"
         nearest = nearest_fair(ground, slices, levels)
         if nearest is None:
             return BEYOND if cut else None
@@ -189,6 +190,8 @@ def judge_components(ground: Ground, slices: Slices, mask: Asked, end: int) -> N
     while words[fields.ROOTS_END]:
         words[fields.ROOTS_NEXT] = words[fields.NUMBERED] = words[fields.AGAIN_COUNT] = 0
         words[fields.ROUND_END] = words[fields.PARTS]
+        if words[fields.PARTS] + words[fields.ROOTS_END] >= fields.OUTSIDE:
+            raise GaveUp("there are more strongly connected sets than this engine can number")
         words[fields.AGAIN] = rooms[round_ % 2]
         slices.until("find_components", words.address)
         words[fields.ROOTS], words[fields.ROOTS_END] = words[fields.AGAIN], words[fields.AGAIN_COUNT]
