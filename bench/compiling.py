@@ -18,7 +18,7 @@ from measuring import in_turn, machine, middle
 from native import SPEC as QUORUM_ELECTION
 from systems import system_of
 
-from hacheck.checker.explicit.native.building import GENERATED_LEVELS
+from hacheck.checker.explicit.native.building import levels_for
 from hacheck.checker.explicit.native.compiler import compile_object, is_available
 from hacheck.checker.explicit.native.functions import emit
 from hacheck.checker.explicit.questions import pose
@@ -54,7 +54,7 @@ def made(system: System) -> Made:
     after_lowering = time.process_time()
     text = emit(lowered, questions.sought, questions.lively).ir
     after_printing = time.process_time()
-    compile_object(text, GENERATED_LEVELS)
+    compile_object(text, levels_for(text))
     end = time.process_time()
     return Made(len(lowered.instances), after_lowering - start, after_printing - after_lowering, end - after_printing)
 

@@ -30,8 +30,12 @@ if TYPE_CHECKING:  # what is found compiled is not lowered
     from hacheck.checker.explicit.questions import Questions
     from hacheck.model.lowering.blocks import Lowered
 
-GENERATED_LEVELS = Levels(passes=None, codegen=2)
-"""The printed code is as short as LLVM's passes would make it, so they are left out."""
+QUICK_LEVELS, THOROUGH_LEVELS = Levels(passes=None, codegen=0), Levels(passes=None, codegen=2)
+"""For generated code. It is as short as LLVM's passes would make it, so they are left out. What is large is compiled the
+quick way: with much code for each step the time goes into memory, and the code is as fast (a sixth of the time for
+icestorm, the same speed; for QuorumElection a quarter more)."""
+
+LARGE_LINES = 8_000
 
 _SETS_OF_WORDS = re.compile(r"frozenset\(\{[^0-9}]")
 
@@ -93,7 +97,7 @@ class Builder:
 
     def for_search(self) -> Built:
         """Errors: `EvaluationFault` where a system cannot begin; `GaveUp`; `Unavailable`."""
-        key = key_of("search", self.text, GENERATED_LEVELS)
+        key = key_of("search", self.text, THOROUGH_LEVELS)
         entry = self.cache.lookup(key)
         if entry is None or (built := self._kept(entry)) is None:
             if not (availability := is_available()):
@@ -107,7 +111,7 @@ class Builder:
 
     def for_liveness(self) -> BuiltForLiveness:
         """Errors: `GaveUp`."""
-        key = key_of("liveness", self.text, GENERATED_LEVELS)
+        key = key_of("liveness", self.text, THOROUGH_LEVELS)
         entry = self.cache.lookup(key)
         if entry is None or (built := self._kept_for_liveness(entry)) is None:
             form = self._lowered()
@@ -154,7 +158,7 @@ class Builder:
         from hacheck.checker.explicit.native.functions import emit
 
         emitted = emit(form.lowered, form.questions.sought, form.questions.lively)
-        objects = [compile_object(emitted.ir, GENERATED_LEVELS)]
+        objects = [compile_object(emitted.ir, levels_for(emitted.ir))]
         if form.reductions.permutes:
             objects += _compiled_canonical(self.system, emitted.program, form.reductions)
         facts = {
@@ -170,8 +174,13 @@ class Builder:
 
         marks = [Mark(key, wanted) for key, wanted in conditions(form.lowered, form.questions.asked)]
         emitted = emit(form.lowered, marks=marks, lists_stops=True)
-        code = compile_object(emitted.ir, GENERATED_LEVELS)
+        code = compile_object(emitted.ir, levels_for(emitted.ir))
         return Entry((code,), {"program": program_to_json(emitted.program, self.system)})
+
+
+def levels_for(ir: str) -> Levels:
+    """How thoroughly generated code is to be compiled."""
+    return QUICK_LEVELS if ir.count("\n") > LARGE_LINES else THOROUGH_LEVELS
 
 
 def printed(system: System, reduces: bool = True) -> str:
