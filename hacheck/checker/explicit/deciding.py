@@ -7,6 +7,7 @@ tests of one slot against different constants follow each other as alternatives.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from hacheck.model.data import dataclass
@@ -14,7 +15,7 @@ from hacheck.model.lowering.blocks import Instance
 from hacheck.model.lowering.nodes import Node, is_leaf, is_test
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Guarded:
     """An instance with the tests of its guard that are still to be made; `index` is its place among all."""
 
@@ -42,27 +43,35 @@ def subject_of(test: Node) -> Node | None:
     return test.operands[0] if test.operator == "eq" and is_test(test) else None
 
 
-def decide(instances: list[Guarded]) -> Tree:
-    """A tree in which every instance stands once."""
+def decide(instances: Sequence[Guarded]) -> Tree:
+    """A tree in which every instance stands once, those that have a test in common together. Cost: about linear."""
     score: Counter[Node] = Counter()
     for guarded in instances:
-        for test in guarded.tests:
-            subject = subject_of(test)
-            if subject is not None or is_test(test):
-                score[test if subject is None else subject] += 1
-    if not score:
-        return tuple(instances)
-    best, count = max(score.items(), key=lambda item: (item[1], -item[0].key))
-    if count < 2:
-        return tuple(instances)
-    cases: dict[Node, list[Guarded]] = {}
-    rest: list[Guarded] = []
-    for guarded in instances:
-        shared = [test for test in guarded.tests if test is best or subject_of(test) is best]
-        if not shared:
-            rest.append(guarded)
-            continue
-        left = tuple(test for test in guarded.tests if test is not shared[0])
-        cases.setdefault(shared[0], []).append(Guarded(guarded.index, guarded.instance, left))
-    split = Alternatives(tuple((test, decide(inside)) for test, inside in cases.items()))
-    return (split, *decide(rest)) if rest else (split,)
+        score.update(_scored(guarded))
+    left = dict.fromkeys(instances)
+    splits: list[Alternatives] = []
+    while score:
+        best, count = max(score.items(), key=lambda item: (item[1], -item[0].key))
+        if count < 2:
+            break
+        cases: dict[Node, list[Guarded]] = {}
+        for guarded in list(left):
+            shared = next((test for test in guarded.tests if test is best or subject_of(test) is best), None)
+            if shared is None:
+                continue
+            score.subtract(_scored(guarded))
+            del left[guarded]
+            others = tuple(test for test in guarded.tests if test is not shared)
+            cases.setdefault(shared, []).append(Guarded(guarded.index, guarded.instance, others))
+        splits.append(Alternatives(tuple((test, decide(inside)) for test, inside in cases.items())))
+    return (*splits, *left)
+
+
+def _scored(guarded: Guarded) -> Iterator[Node]:
+    """What the tests of an instance are about that others may test too: slots, or comparisons of slots."""
+    for test in guarded.tests:
+        subject = subject_of(test)
+        if subject is not None:
+            yield subject
+        elif is_test(test):
+            yield test

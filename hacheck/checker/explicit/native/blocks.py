@@ -6,13 +6,14 @@ goes there at once. What was computed is remembered for what comes after it on e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from hacheck.checker.explicit.native.composing import merged_words
 from hacheck.checker.explicit.native.flow import Fork, Join
 from hacheck.checker.explicit.native.instructions import Values, width_of_interval
-from hacheck.model.data import dataclass
+from hacheck.checker.explicit.native.placing import Placed
+from hacheck.model.data import dataclass, field
 from hacheck.model.lowering.blocks import Block, Branch, Emit, Merge, SetTemp, Stopped
 from hacheck.model.lowering.nodes import Node
 
@@ -34,12 +35,15 @@ class Printer:
 
     values: Values
     outcome: Outcome
+    placed: Placed = field(default_factory=dict)
 
     def block(self, block: Block, end: Target) -> None:
         """Runs the statements and goes to the end."""
         code, index = self.values.code, 0
         while index < len(block):
             statement = block[index]
+            for node in self.placed.get((id(block), index), ()):
+                self.values.value(node)
             index += 1
             match statement:
                 case Branch():
@@ -73,7 +77,7 @@ class Printer:
             targets = tuple(code.join() if side else after for side in sides)
             self.branch(branch, Fork(following.condition.number, *targets))
             for side, target in zip(sides, targets, strict=True):
-                if side and target.edges:
+                if side and target.is_reached:
                     self.side(side, target, after)
             index += 1
         else:
@@ -85,12 +89,12 @@ class Printer:
         """Runs one of two blocks, and goes to the end."""
         code = self.values.code
         scope = code.scope()
-        sides = branch.then, branch.otherwise
-        targets = [code.join() if side else end for side in sides]
-        common, first_knows = self.jump(branch.condition, *targets)
-        for place in (0, 1) if first_knows else (1, 0):
-            if sides[place] and targets[place].edges:
-                self.side(sides[place], targets[place], end)
+        joins = tuple(code.join() if side else None for side in (branch.then, branch.otherwise))
+        common, first_knows = self.jump(branch.condition, joins[0] or end, joins[1] or end)
+        sides = (branch.then, joins[0]), (branch.otherwise, joins[1])
+        for side, join in sides if first_knows else sides[::-1]:
+            if join is not None and join.is_reached:
+                self.side(side, join, end)
             code.forget(common)
         code.forget(scope)
 
@@ -124,37 +128,34 @@ class Printer:
     def all(self, parts: Iterable[Node], then: Target, otherwise: Target) -> Sides:
         """Goes on where all parts hold, the cheap ones tested first and together."""
         cheap, costly = self.sorted(parts)
-        name = self.values.conjunction(cheap) if cheap else None
-        return self.each(name, costly, then, otherwise, wanted=True)
+        first = [self.values.conjunction(cheap)] if cheap else []
+        return self.each([*first, *costly], then, otherwise, wanted=True)
 
     def any(self, parts: Iterable[Node], then: Target, otherwise: Target) -> Sides:
         """Goes on where one part holds."""
         cheap, costly = self.sorted(parts)
-        name = self.values.disjunction(cheap) if cheap else None
-        return self.each(name, costly, then, otherwise, wanted=False)
+        first = [self.values.disjunction(cheap)] if cheap else []
+        return self.each([*first, *costly], then, otherwise, wanted=False)
 
-    def each(self, first: str | None, costly: list[Node], then: Target, otherwise: Target, wanted: bool) -> Sides:
-        """Tests part after part as long as they are as wanted, `first` before them."""
+    def each(self, parts: Sequence[str | Node], then: Target, otherwise: Target, wanted: bool) -> Sides:
+        """Tests part after part, by name or node, as long as they are as wanted."""
         code = self.values.code
         common: int | None = None
-        for place in range(-1, len(costly)):
-            if place < 0 and first is None:
-                continue
-            last = place == len(costly) - 1
-            following = (then if wanted else otherwise) if last else code.join()
-            ways = (following, otherwise) if wanted else (then, following)
-            if place < 0:
-                code.choose(first or "", *ways)
+        for place, part in enumerate(parts):
+            on = code.join() if place < len(parts) - 1 else None
+            ways = (on or then, otherwise) if wanted else (then, on or otherwise)
+            if isinstance(part, str):
+                code.choose(part, *ways)
                 inner, first_knows = code.scope(), wanted
             else:
-                inner, first_knows = self.jump(costly[place], *ways)
+                inner, first_knows = self.jump(part, *ways)
             common = inner if common is None else common
             if first_knows != wanted:
                 code.forget(inner)
-            if not last:
-                if not following.edges:
+            if on is not None:
+                if not on.is_reached:
                     break
-                code.start(following)
+                code.start(on)
         assert common is not None, "a condition has parts"
         return common, wanted
 

@@ -15,6 +15,7 @@ from hacheck.checker.explicit.native.flow import COUNT, Code, Join
 from hacheck.checker.explicit.native.instructions import Values, width_of
 from hacheck.checker.explicit.native.module import AFTER, BEFORE, Module, signed
 from hacheck.checker.explicit.native.notes import Notes
+from hacheck.checker.explicit.native.placing import placed
 from hacheck.checker.explicit.native.watching import Watched, Watches
 from hacheck.checker.explicit.native.words import WORD_BITS
 from hacheck.model.data import dataclass
@@ -22,9 +23,9 @@ from hacheck.model.lowering.blocks import Branch, Emit, Lowered, Stopped
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.system import block_size
 
-_CHUNK_STATEMENTS = 300
+_CHUNK_STATEMENTS = 600
 _SWITCH_CASES_MIN = 3
-_LOADED_WORDS_MAX = 6  # of so many words all are loaded at once, of more each where it is needed
+_LOADED_WORDS_MAX = 2  # of so many words all are loaded at once, of more each where it is needed
 
 STOP_BIT = 1 << 31
 """Set in the tag of an outcome that is no step."""
@@ -161,11 +162,12 @@ class _Chunk:
         """Runs an instance where its tests hold, counts its steps, and goes to the end."""
         code = self.values.code
         action, block = guarded.instance.action, guarded.instance.block
-        printer = Printer(self.values, _Outcomes(self.plan, self.values, guarded.index, action).outcome)
+        outcome = _Outcomes(self.plan, self.values, guarded.index, action).outcome
+        printer = Printer(self.values, outcome, placed(self.plan.module, block))
         if guarded.tests:
             body = code.join()
             printer.all(guarded.tests, body, end)
-            if not body.edges:
+            if not body.is_reached:
                 return
             code.start(body)
         before, done = code.read(COUNT), code.join()
@@ -220,7 +222,7 @@ class _Outcomes:
             hit, on = code.join(), code.join()
             Printer(self.values, self.outcome).jump(condition, hit, on)
             code.forget(scope)
-            if hit.edges:
+            if hit.is_reached:
                 code.start(hit)
                 change(code, self.plan.notes.events, "or", str(signed(step_event(number))))
                 code.go(on)

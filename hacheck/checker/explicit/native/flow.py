@@ -32,6 +32,11 @@ class Join:
     phis: list[str] = field(default_factory=list)
     lanes: dict[object, tuple[Join, Callable[[], None]]] = field(default_factory=dict)
 
+    @property
+    def is_reached(self) -> bool:
+        """Whether some way leads here."""
+        return bool(self.edges or self.lanes)
+
 
 @dataclass(slots=True, eq=False)
 class Fork:
