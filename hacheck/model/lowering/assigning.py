@@ -37,9 +37,6 @@ def assign(
 ) -> Going | Block:
     """The path after an assignment, or if it may fail or divides the path, the block that assigns and goes on. `last`:
     nothing but the step's end comes after."""
-    writes = _constant_writes(context, path, statement)
-    if writes is not None:
-        return Going(path.writing({**path.slots, **writes}), rest)
     graph, root, name = context.graph, statement.target.root, statement.target.root.name
     scope = path.scope(context)
     value = evaluate(statement.value, scope)
@@ -73,6 +70,20 @@ def assign(
         scope.checks,
         lambda after: before + _store(context, after, place, indices, fitted, go, last),
     )
+
+
+def assign_constants(context: Context, path: Path, work: Work) -> Going | None:
+    """The path after all assignments with which the work begins that cannot fail and give what is known beforehand;
+    `None` when there is none."""
+    slots = dict(path.slots)
+    rest = work
+    while rest is not None and isinstance(rest[0], Assign):
+        writes = _constant_writes(context, path, rest[0])
+        if writes is None:
+            break
+        slots.update(writes)
+        rest = rest[1]
+    return None if rest is work else Going(path.writing(slots), rest)
 
 
 def _constant_writes(context: Context, path: Path, statement: Assign) -> Mapping[int, Node] | None:

@@ -47,7 +47,7 @@ from hacheck.model.lowering.operations import (
     size_of,
     without,
 )
-from hacheck.model.lowering.paths import Cursor, at, enter, field_place, finish, pick, position
+from hacheck.model.lowering.paths import Cursor, at, enter, field_place, finish, part, pick, position
 from hacheck.model.lowering.scope import Scope
 from hacheck.model.lowering.values import (
     Items,
@@ -148,7 +148,11 @@ def _cursor(expression: Expression, scope: Scope) -> tuple[Type, Cursor]:
             return kind, scope.context.places[name]
         case Index(base, key):
             kind, cursor = _cursor(base, scope)
-            index = position(scope, kind, cursor, evaluate(key, scope))
+            value = evaluate(key, scope)
+            known = part(kind, cursor, value)
+            if known is not None:
+                return known
+            index = position(scope, kind, cursor, value)
             assert isinstance(kind, Map | Sequence), f"index into {kind}"
             return kind.value if isinstance(kind, Map) else kind.element, at(scope, kind, cursor, index)
         case Member(base, name):
@@ -294,10 +298,10 @@ def _short_circuit(expression: Binary, scope: Scope) -> Node:
 
 def _joined(found: list[Node], rest: list[Expression], operator: str, scope: Scope) -> Node:
     graph, conjunction = scope.graph, operator == "and"
-    for part in rest:
+    for expression in rest:
         going = scope.where(found[-1] if conjunction else graph.not_(found[-1]))
         if going is None:
             return graph.zero if conjunction else graph.one
         scope = going
-        found.append(truth(part, scope))
+        found.append(truth(expression, scope))
     return graph.all_of(found) if conjunction else graph.any_of(found)

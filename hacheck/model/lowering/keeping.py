@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from hacheck.model.lowering.blocks import Block, SetTemp
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.scope import Context
-from hacheck.model.lowering.values import Sym, leaves, part_types, rebuilt
+from hacheck.model.lowering.values import Mask, Maybe, Scalar, Sym, leaves, part_types, rebuilt
 from hacheck.model.types import (
     Bag,
     Bool,
@@ -33,6 +33,8 @@ from hacheck.model.types import Node as NodeType
 
 def kept(context: Context, kind: Type, value: Sym) -> tuple[Block, Sym]:
     """What to do after the checks of a value in its type's normal shape, and the value from then on."""
+    if isinstance(value, Scalar | Maybe | Mask) and _is_simple(value.node):
+        return (), value
     found = leaves(value)
     if all(_is_simple(node) for node in found):
         return (), value

@@ -61,21 +61,24 @@ def _merged(context: Context, path: Path, ends: list[Path]) -> tuple[Path, list[
     parts: list[list[Update]] = [[] for _ in ends]
     merge = next(context.temps)
     for slot in sorted({slot for end in ends for slot in end.slots}):
-        contents = [end.slots.get(slot, context.slot(slot)) for end in ends]
-        if all(content is contents[0] for content in contents):
+        before = context.slot(slot)
+        contents = [end.slots.get(slot, before) for end in ends]
+        if contents.count(contents[0]) == len(ends):
             slots[slot] = contents[0]
             continue
         intervals = [end.interval(content) for end, content in zip(ends, contents, strict=True)]
         low, high = min(low for low, _ in intervals), max(high for _, high in intervals)
         slots[slot] = graph.part(merge, slot, low, high)
         for end, content, part in zip(ends, contents, parts, strict=True):
-            known, known_high = end.interval(context.slot(slot))
+            known, known_high = end.interval(before)
             part.append(Update(slot, content, known if known == known_high else None))
     if any(parts):
         fills = [(Merge(merge, tuple(part)),) for part in parts]
     locals_after = dict(ends[0].locals)  # the same names at every end
     for name, (kind, _) in locals_after.items():
         found = [end.locals[name][1] for end in ends]
+        if all(value is found[0] for value in found):
+            continue
         nodes = [leaves(value) for value in found]
         mixed = []
         for column in zip(*nodes, strict=True):

@@ -25,7 +25,8 @@ from hacheck.model.lowering.values import (
     rebase_mask,
     rebase_maybe,
 )
-from hacheck.model.types import Bag, Map, Option, Range, Record, Sequence, Set, Type
+from hacheck.model.types import Bag, Bool, Enum, Identity, Map, Option, Range, Record, Sequence, Set, Type
+from hacheck.model.types import Node as NodeType
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,8 @@ def _lexicographic(graph: Graph, items: tuple[Sym, ...], others: tuple[Sym, ...]
 def misfits(graph: Graph, kind: Type, value: Sym, present: Node, name: str) -> Iterator[Check]:
     """What keeps a value from being stored as a type, in the order in which it is looked for. `present`: whether the
     value is there at all; `name`: of the variable or local it goes into."""
+    if isinstance(kind, Bool | Enum | NodeType | Identity):
+        return  # these have no numbers that are none of their values
     match kind, value:
         case Range(), Scalar(node):
             yield from _range_misfits(graph, kind, node, present, name)

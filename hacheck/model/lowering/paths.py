@@ -21,6 +21,7 @@ from hacheck.model.lowering.values import (
     blank,
     content,
     element_type,
+    lowest,
     padded,
     part_types,
     read,
@@ -129,6 +130,14 @@ def length(scope: Scope, cursor: Cursor) -> Node:
             raise AssertionError(f"length of {cursor}")
 
 
+def part(kind: Type, cursor: Cursor, key: Sym) -> tuple[Type, Cursor] | None:
+    """What a known key of a map leads to, and its type, if there is such a part."""
+    if not isinstance(kind, Map) or not isinstance(key, Scalar) or not key.node.is_const:
+        return None
+    index = key.node.number - lowest(kind.key)
+    return (kind.value, enter(cursor, index)) if 0 <= index < width(cursor) else None
+
+
 def position(scope: Scope, kind: Type, cursor: Cursor, key: Sym) -> Node:
     """Which part a key names, from 0; leaves a check where there is no such part."""
     graph = scope.graph
@@ -168,6 +177,7 @@ __all__ = [
     "field_place",
     "finish",
     "length",
+    "part",
     "pick",
     "position",
     "reaches",

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TypeAlias, assert_never
 
 from hacheck.model.ir import Assign, Choose, Cut, ForEach, If, Let, Require, Statement
-from hacheck.model.lowering.assigning import assign
+from hacheck.model.lowering.assigning import assign, assign_constants
 from hacheck.model.lowering.blocks import Block, Emit, Stopped, Update
 from hacheck.model.lowering.collecting import bindings
 from hacheck.model.lowering.expressions import evaluate, truth, with_blanks
@@ -60,16 +60,18 @@ def _step(context: Context, path: Path, work: Work) -> Going | Block:
                 return Going(path, rest)
             return Going(path.binding({name: path.locals[name] for name in names}), rest)
         case Assign():
+            known = assign_constants(context, path, work)
+            if known is not None:
+                return known
             return assign(context, path, item, lambda after: run(context, after, rest), at_end(rest), rest)
         case Let():
             return _let(context, path, item, rest)
         case Choose():
             return _choose(context, path, item, rest)
         case If(condition, then, otherwise):
-            leave = Leave(tuple(path.locals))
             scope = path.scope(context)
             tested = truth(condition, scope)
-            sides = (*then, leave), (*otherwise, leave)
+            sides = _left(then, path), _left(otherwise, path)
             if harmless(context, path, scope.checks):
                 return divide(context, path, tested, sides, rest)
             return checked(context, path, scope.checks, lambda after: _divided(context, after, tested, sides, rest))
@@ -91,12 +93,21 @@ def _step(context: Context, path: Path, work: Work) -> Going | Block:
             assert_never(item)
 
 
+def _left(body: tuple[Statement, ...], path: Path) -> tuple[Statement | Leave, ...]:
+    """A block of statements, at whose end its own locals are left behind."""
+    if any(isinstance(statement, Let | Choose) for statement in body):
+        return (*body, Leave(tuple(path.locals)))
+    return body
+
+
 def finished(context: Context, path: Path) -> Block:
     """The step that a path has come to."""
     updates = []
     for slot in sorted(path.slots):
         before = context.slot(slot)
-        value = simplify(context.graph, path.facts, path.slots[slot])
+        value = path.slots[slot]
+        if not value.is_const:
+            value = simplify(context.graph, path.facts, value)
         low, high = path.interval(before)
         was = low if low == high else None
         if value is before or (value.is_const and value.number == was):
