@@ -99,23 +99,32 @@ def simplify(graph: Graph, facts: Facts, node: Node, depth: int = _DEPTH_MAX) ->
     """A node equal to this one wherever the facts hold, a constant if they fix it."""
     if node.is_const or not facts:
         return node
-    low, high = bounds(facts, node)
-    if low == high:
-        return graph.const(low)
-    if depth == 0 or not node.operands:
-        return node
+    known = facts.get(node)
+    if known is not None and known[0] == known[1]:
+        return graph.const(known[0])
     operands = node.operands
+    if not operands:
+        return node
     match node.operator:
-        case "and" | "or":
+        case "eq" | "ne" | "lt" | "le":
+            left, right = operands
+            truth = _compared(node.operator, bounds(facts, left), bounds(facts, right))
+            return node if truth is None else graph.const(int(truth))
+        case "and" | "or" if depth > 0:
             parts = [simplify(graph, facts, part, depth - 1) for part in operands]
             if all(part is operand for part, operand in zip(parts, operands, strict=True)):
                 return node
             return graph.all_of(parts) if node.operator == "and" else graph.any_of(parts)
-        case "not":
+        case "not" if depth > 0:
             return graph.not_(simplify(graph, facts, operands[0], depth - 1))
-        case "select":
-            condition = simplify(graph, facts, operands[0], depth - 1)
-            return node if condition is operands[0] else graph.select(condition, operands[1], operands[2])
+        case "add" | "sub" | "select":
+            low, high = bounds(facts, node)
+            if low == high:
+                return graph.const(low)
+            if node.operator == "select" and depth > 0:
+                condition = simplify(graph, facts, operands[0], depth - 1)
+                return node if condition is operands[0] else graph.select(condition, operands[1], operands[2])
+            return node
         case _:
             return node
 
