@@ -69,6 +69,8 @@ from hacheck.model.typing import type_of
 
 def truth(expression: Expression, scope: Scope) -> Node:
     """A condition, a constant where what is known decides it."""
+    if isinstance(expression, Binary) and expression.operator in ("and", "or", "implies"):
+        return _short_circuit(expression, scope)  # of parts that are known as well as they can be
     return scope.known(truth_of(evaluate(expression, scope)))
 
 

@@ -80,7 +80,8 @@ def _step(context: Context, path: Path, work: Work) -> Going | Block:
         case Turn(variable, kind, present, value, body):
             leave = Leave(tuple(path.locals))
             inside = path.binding({**path.locals, variable: (kind, value)})
-            return divide(context, inside, present, ((*body, leave), (leave,)), rest)
+            there = simplify(context.graph, path.facts, present)
+            return divide(context, inside, there, ((*body, leave), (leave,)), rest)
         case Require(condition):
             scope = path.scope(context)
             needed = truth(condition, scope)
@@ -165,14 +166,13 @@ Sides: TypeAlias = tuple[tuple[Statement | Leave, ...], tuple[Statement | Leave,
 
 
 def _divided(context: Context, path: Path, condition: Node, sides: Sides, rest: Work) -> Block:
-    after = divide(context, path, condition, sides, rest)
+    after = divide(context, path, simplify(context.graph, path.facts, condition), sides, rest)
     return run(context, after.path, after.work) if isinstance(after, Going) else after
 
 
 def divide(context: Context, path: Path, condition: Node, sides: Sides, rest: Work) -> Going | Block:
-    """One of two ways to go on with the rest."""
+    """One of two ways to go on with the rest; the condition is a constant if what is known decides it."""
     then, otherwise = sides
-    condition = simplify(context.graph, path.facts, condition)
     first = path.where(context, condition)
     second = path.where(context, context.graph.not_(condition))
     if first is None or condition is context.graph.zero:
