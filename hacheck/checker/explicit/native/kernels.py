@@ -223,11 +223,17 @@ def sift(thread: int, shared: int, k: int) -> int:
     recent = load64(thread, FILTER)
     table = load64(shared, TABLE)
     shift = load64(shared, SHIFT)
+    i = 0
+    while i < k:
+        h = hash_of(out + i * (W * 8))
+        store64(hashes, i, h)
+        prefetch(recent + (h & FILTER_MASK) * (W * 8), 0)
+        i += 1
     kept = 0
     i = 0
     while i < k:
         state = out + i * (W * 8)
-        h = hash_of(state)
+        h = load64(hashes, i)
         entry = recent + (h & FILTER_MASK) * (W * 8)
         if not same(entry, state):
             copy(entry, state)
