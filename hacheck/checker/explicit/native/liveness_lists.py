@@ -107,6 +107,9 @@ def find_recent(ground: int, worker: int, k: int) -> int:
     tags = load64(worker, TAGS)
     places = load64(worker, PLACES)
     hashes = load64(worker, HASHES)
+    out = load64(worker, OUT)
+    recent = load64(worker, RECENT)
+    successors = load64(worker, WAITING)
     table = load64(load64(ground, SHARED), TABLE)
     shift = load64(load64(ground, SHARED), SHIFT)
     waiting = 0
@@ -115,9 +118,9 @@ def find_recent(ground: int, worker: int, k: int) -> int:
         if load64(tags, i) & STOP:
             store64(places, i, 0)
         else:
-            state = load64(worker, OUT) + i * (W * 8)
+            state = out + i * (W * 8)
             h = hash_of(state)
-            entry = load64(worker, RECENT) + (h & RECENT_MASK) * (W * 8 + 8)
+            entry = recent + (h & RECENT_MASK) * (W * 8 + 8)
             known = load64(entry, W)
             if known and same(entry, state):
                 store64(places, i, known)
@@ -126,7 +129,7 @@ def find_recent(ground: int, worker: int, k: int) -> int:
                 store64(entry, W, WAITS | waiting)
                 store64(places, i, WAITS | waiting)
                 store64(hashes, waiting, h)
-                store32(load64(worker, WAITING), waiting, i)
+                store32(successors, waiting, i)
                 prefetch(table, h >> shift)
                 waiting += 1
         i += 1
@@ -137,6 +140,11 @@ def find_waiting(ground: int, worker: int, waiting: int) -> None:
     """Looks up the successors that wait."""
     hashes = load64(worker, HASHES)
     found = load64(worker, FOUND)
+    out = load64(worker, OUT)
+    recent = load64(worker, RECENT)
+    successors = load64(worker, WAITING)
+    flags = load64(ground, FLAGS)
+    records = load64(ground, RECORDS)
     table = load64(load64(ground, SHARED), TABLE)
     shift = load64(load64(ground, SHARED), SHIFT)
     mask = (1 << (64 - shift)) - 1
@@ -151,7 +159,7 @@ def find_waiting(ground: int, worker: int, waiting: int) -> None:
     i = 0
     while i < waiting:
         h = load64(hashes, i)
-        state = load64(worker, OUT) + load32(load64(worker, WAITING), i) * (W * 8)
+        state = out + load32(successors, i) * (W * 8)
         place = h >> shift
         slot = load64(table, place)
         while slot and not stands_for(slot, h, states, state):
@@ -162,16 +170,16 @@ def find_waiting(ground: int, worker: int, waiting: int) -> None:
             vertex = vertex_of(ground, (slot & LOW) - 1)
         else:
             store64(worker, LOST, 1)
-        prefetch(load64(ground, FLAGS) + vertex, 0)
-        prefetch(load64(ground, RECORDS), vertex)
+        prefetch(flags + vertex, 0)
+        prefetch(records, vertex)
         store64(found, i, vertex)
         i += 1
     i = 0
     while i < waiting:
         vertex = load64(found, i)
-        place = (vertex + 1) * 2 + (load8(load64(ground, FLAGS), vertex) & IN_DOUBT)
+        place = (vertex + 1) * 2 + (load8(flags, vertex) & IN_DOUBT)
         store64(found, i, place)
-        entry = load64(worker, RECENT) + (load64(hashes, i) & RECENT_MASK) * (W * 8 + 8)
+        entry = recent + (load64(hashes, i) & RECENT_MASK) * (W * 8 + 8)
         if load64(entry, W) == WAITS | i:
             store64(entry, W, place)
         i += 1
@@ -214,7 +222,7 @@ def successors_of(ground: int, worker: int, n: int) -> int:
 
 def made_list(worker: int, source: int) -> int:
     """The address of the list that is made for a source."""
-    return load64(worker, MADE) + source * load64(worker, LIST_SIZE) * ENTRY_BYTES
+    return load64(worker, MADE) + source * (load64(worker, LIST_SIZE) * ENTRY_BYTES)
 
 
 def list_steps(ground: int, worker: int, n: int, k: int) -> None:
@@ -224,6 +232,9 @@ def list_steps(ground: int, worker: int, n: int, k: int) -> None:
     able = load64(worker, ABLE)
     covered = load64(worker, COVERED)
     sources = load64(worker, SOURCES)
+    found = load64(worker, FOUND)
+    made = load64(worker, MADE)
+    size = load64(worker, LIST_SIZE) * ENTRY_BYTES
     taken = load64(ground, TAKEN_BY)
     bits = load64(ground, TARGET_BITS)
     i = 0
@@ -237,7 +248,7 @@ def list_steps(ground: int, worker: int, n: int, k: int) -> None:
     while j < k:
         tag = load64(tags, j)
         source = tag >> 32
-        list_ = made_list(worker, source)
+        list_ = made + source * size
         head = entry_at(list_, 0)
         constraint = load16(taken, tag & (STOP - 1))
         word = source * MASKS + ((constraint - 1) >> 6 if constraint else 0)
@@ -249,7 +260,7 @@ def list_steps(ground: int, worker: int, n: int, k: int) -> None:
         else:
             place = load64(places, j)
             if place & WAITS:
-                place = load64(load64(worker, FOUND), place ^ WAITS)
+                place = load64(found, place ^ WAITS)
             target = (place >> 1) - 1
             if place & IN_DOUBT and (constraint or target != load32(sources, source)):
                 put_entry(list_, (head & (HEAD_CUT - 1)) + 1, constraint << bits | target)

@@ -169,17 +169,30 @@ def claim_found(ground: int, worker: int, claimed: int) -> int:
     return claimed
 
 
-def claim_listed(ground: int, worker: int, list_: int, claimed: int) -> int:
-    """Reaches what the steps of a list lead to."""
+def claim_listed(ground: int, worker: int, n: int) -> int:
+    """Reaches what the lists lead to that are stored, of `n` vertices of a batch. Returns how many are claimed."""
+    listed = load64(worker, LISTED)
+    records = load64(ground, RECORDS)
     targets = (1 << load64(ground, TARGET_BITS)) - 1
-    head = entry_at(list_, 0)
-    if head & HEAD_CUT:
-        store64(worker, CUT_SEEN, 1)
-    count = head & (HEAD_CUT - 1)
-    step = 0
-    while step < count:
-        claimed = claim(ground, worker, entry_at(list_, 1 + step) & targets, claimed)
-        step += 1
+    claimed = 0
+    for turn in range(2):  # first everything is fetched
+        i = 0
+        while i < n:
+            list_ = load64(listed, i)
+            if list_:
+                head = entry_at(list_, 0)
+                count = head & (HEAD_CUT - 1)
+                step = 1
+                while step <= count:
+                    target = entry_at(list_, step) & targets
+                    if turn == 0:
+                        prefetch(records, target)
+                    else:
+                        claimed = claim(ground, worker, target, claimed)
+                    step += 1
+                if head & HEAD_CUT:
+                    store64(worker, CUT_SEEN, 1)
+            i += 1
     return claimed
 
 
@@ -196,12 +209,8 @@ def reach(ground: int, worker: int, batches: int) -> int:
         n = end - first if end - first < batch else batch
         missing = gather(ground, worker, first, n)
         claimed = 0
-        i = 0
-        while i < n:
-            list_ = load64(load64(worker, LISTED), i)
-            if list_:
-                claimed = claim_listed(ground, worker, list_, claimed)
-            i += 1
+        if missing < n:
+            claimed = claim_listed(ground, worker, n)
         if missing:
             make_lists(ground, worker, n, missing)
             claimed = claim_found(ground, worker, claimed)
