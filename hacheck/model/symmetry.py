@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import combinations
+from itertools import pairwise
 
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Action, Choose, Constant, ForEach, Let, Property, System
@@ -25,7 +25,7 @@ from hacheck.model.show import show
 from hacheck.model.symmetry_order import told_by_order
 from hacheck.model.symmetry_stops import Stops
 from hacheck.model.symmetry_types import Kind, exchange, has_places_for, mentions, parts_of, renamed
-from hacheck.model.types import Identity, Node, Type
+from hacheck.model.types import Identity, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,22 @@ class Obstacle:
 
 
 @dataclass(frozen=True, slots=True)
+class Name:
+    """A constant that not every permutation of a kind's members leaves as it is, and where it stands: in an action, by
+    index, or in a property."""
+
+    text: str
+    constant: Constant
+    action: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Symmetry:
-    """What the text of a system says of one kind. Where there is no obstacle, the members within each of `classes`
-    (at least two each, in ascending order) are alike; the others are named by some constant."""
+    """What the text of a system says of one kind: its members are alike, but for those told apart by `names`, if
+    nothing in `obstacles` is one."""
 
     kind: Kind
-    classes: tuple[tuple[int, ...], ...]
+    names: tuple[Name, ...]
     obstacles: tuple[Obstacle, ...]
 
 
@@ -65,41 +75,39 @@ def kinds_of(system: System) -> tuple[Kind, ...]:
 
 
 def _symmetry(system: System, asked: Sequence[Property], stops: Stops, kind: Kind) -> Symmetry:
-    if isinstance(kind, Node) and kind.ranked:
-        return Symmetry(kind, (), (Obstacle(f"{kind.name} is ranked"),))
-    places = list(_places(system, asked))
-    constants = [
-        (where, part)
-        for where, trees in places
-        for tree in trees
-        for part in walk(tree)
-        if isinstance(part, Constant) and mentions(kind, part.type)
-    ]
     obstacles: dict[Obstacle, None] = {}
     for number, action in enumerate(system.actions):
         for text in told_by_order(kind, (action.guard, *action.body), partial(stops.of_action, number)):
             obstacles[Obstacle(f"{action.name} {text}", number)] = None
     for item in asked:
-        trees = tuple(part for part in (item.goal, item.premise) if part is not None)
-        for text in told_by_order(kind, trees, partial(stops.of_property, item.name)):
+        for text in told_by_order(kind, _trees(item), partial(stops.of_property, item.name)):
             obstacles[Obstacle(f"{item.name} {text}")] = None
         obstacles.update(dict.fromkeys(_unfair(system, item, kind)))
+    names = tuple(_names(system, asked, kind))
     if isinstance(kind, Identity):
-        obstacles.update(dict.fromkeys(_named(kind, constants)))
         obstacles.update(dict.fromkeys(_keys(system, kind)))
-        return Symmetry(kind, (tuple(range(1, kind.size + 1)),), tuple(obstacles))
-    classes = alike(kind, (part for _, part in constants))
-    if not classes:
-        obstacles.update(dict.fromkeys(_named(kind, constants)))
-    return Symmetry(kind, classes, tuple(obstacles))
+        obstacles.update((Obstacle(name.text, name.action), None) for name in names)
+        names = ()
+    return Symmetry(kind, names, tuple(obstacles))
 
 
-def _places(system: System, asked: Sequence[Property]) -> Iterator[tuple[str, tuple[Tree, ...]]]:
-    """Everything that runs or is asked, with its name."""
-    for action in system.actions:
-        yield action.name, (action.guard, *action.body)
-    for item in asked:
-        yield item.name, tuple(part for part in (item.goal, item.premise) if part is not None)
+def _trees(item: Property) -> tuple[Tree, ...]:
+    return tuple(part for part in (item.goal, item.premise) if part is not None)
+
+
+def _names(system: System, asked: Sequence[Property], kind: Kind) -> Iterator[Name]:
+    places: list[tuple[str, int | None, tuple[Tree, ...]]] = [
+        (action.name, number, (action.guard, *action.body)) for number, action in enumerate(system.actions)
+    ]
+    places += ((item.name, None, _trees(item)) for item in asked)
+    for where, action, trees in places:
+        for part in (part for tree in trees for part in walk(tree)):
+            if isinstance(part, Constant) and mentions(kind, part.type) and not _indifferent(kind, part):
+                yield Name(f"{where} names one: {show(part.type, part.value)}", part, action)
+
+
+def _indifferent(kind: Kind, part: Constant) -> bool:
+    return all(_unchanged(kind, part, pair) for pair in pairwise(range(1, kind.size + 1)))
 
 
 def _unfair(system: System, item: Property, kind: Kind) -> Iterator[Obstacle]:
@@ -108,13 +116,6 @@ def _unfair(system: System, item: Property, kind: Kind) -> Iterator[Obstacle]:
     for action in system.actions:
         if action.handler in handlers and action.actor is not None and dict(action.parameters)[action.actor] == kind:
             yield Obstacle(f"{item.name} asks that {action.handler} is fair to each {kind.name}")
-
-
-def _named(kind: Kind, constants: Iterable[tuple[str, Constant]]) -> Iterator[Obstacle]:
-    """The constants that not every permutation leaves as they are."""
-    for where, part in constants:
-        if any(not _unchanged(kind, part, pair) for pair in combinations(range(1, kind.size + 1), 2)):
-            yield Obstacle(f"{where} names one: {show(part.type, part.value)}")
 
 
 def _keys(system: System, kind: Identity) -> Iterator[Obstacle]:
@@ -140,18 +141,18 @@ def _local_types(action: Action) -> Iterator[Type]:
                 pass
 
 
-def alike(kind: Kind, constants: Iterable[Constant]) -> tuple[tuple[int, ...], ...]:
-    """The classes of at least two members that no constant tells apart."""
-    named = list(constants)
+def alike(kind: Kind, names: Iterable[Name]) -> tuple[tuple[int, ...], ...]:
+    """The classes of members that no constant tells apart, each in ascending order."""
+    named = list(names)
     classes: list[list[int]] = []
     for member in range(1, kind.size + 1):
         for members in classes:
-            if all(_unchanged(kind, part, (members[0], member)) for part in named):
+            if all(_unchanged(kind, name.constant, (members[0], member)) for name in named):
                 members.append(member)
                 break
         else:
             classes.append([member])
-    return tuple(tuple(members) for members in classes if len(members) > 1)
+    return tuple(tuple(members) for members in classes)
 
 
 def _unchanged(kind: Kind, part: Constant, pair: tuple[int, int]) -> bool:

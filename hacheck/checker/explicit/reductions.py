@@ -25,7 +25,7 @@ from hacheck.model.lowering.relevance import certainly_changes, dropped_slots, r
 from hacheck.model.lowering.system import Condition, lower_condition
 from hacheck.model.rewrite import walk
 from hacheck.model.runs import State
-from hacheck.model.symmetry import Symmetry, symmetries
+from hacheck.model.symmetry import Symmetry, alike, symmetries
 from hacheck.model.symmetry_stops import FAULT
 from hacheck.model.symmetry_types import Alike, Kind, exchange, renamed
 from hacheck.model.types import Identity
@@ -117,19 +117,19 @@ def _dropped(before: Lowered, after: Lowered) -> tuple[Dropped, ...]:
 
 
 def _symmetry(lowered: Lowered, questions: Questions, initial: Sequence[State]) -> Reductions:
-    alike: list[Alike] = []
+    classes: list[Alike] = []
     unlike: list[Unlike] = []
     for found in symmetries(lowered.system, questions.asked, _Known(lowered, questions.asked)):
-        classes, reasons = _classes(lowered, found)
-        if classes and isinstance(found.kind, Identity) and questions.lively is not None:
+        members, reasons = _classes(lowered, found)
+        if members and isinstance(found.kind, Identity) and questions.lively is not None:
             reasons = tuple(_names_alone(lowered, found.kind, questions.lively))
         if reasons:
             unlike.append(Unlike(found.kind.name, reasons))
             continue
-        alike += (Alike(found.kind, members) for members in classes)
-    pools = any(isinstance(one.kind, Identity) for one in alike)
-    exact = not pools and _closed(lowered, alike, initial)
-    return Reductions(tuple(alike), tuple(unlike), exact=exact)
+        classes += (Alike(found.kind, some) for some in members)
+    pools = any(isinstance(one.kind, Identity) for one in classes)
+    exact = not pools and _closed(lowered, classes, initial)
+    return Reductions(tuple(classes), tuple(unlike), exact=exact)
 
 
 class _Known:
@@ -162,32 +162,43 @@ def _stops(block: Block) -> Iterator[str]:
 
 def _classes(lowered: Lowered, found: Symmetry) -> tuple[list[tuple[int, ...]], tuple[str, ...]]:
     """The members that are alike after all, or why none are."""
-    kind = found.kind
-    classes = [split for members in found.classes for split in _split(lowered, kind, members)]
-    exchanges = [one for members in classes for one in _neighbours(lowered, kind, members)]
-    actions = {obstacle.action for obstacle in found.obstacles if obstacle.action is not None}
-    harmless = {action for action in actions if exchanges and maps_onto_itself(lowered, action, exchanges)}
-    reasons = [obstacle.text for obstacle in found.obstacles if obstacle.action not in harmless]
-    if not reasons and not classes:
-        reasons.append(f"each {kind.name} keeps something that no other {kind.name} has")
+    kind, names, obstacles = found.kind, found.names, found.obstacles
+    classes = list(_split(lowered, kind, alike(kind, ())))
+    # Looked at closer, an action may treat all members alike; or those that remain when some are known not to be.
+    for _ in range(2):
+        if not classes or any(obstacle.action is None for obstacle in obstacles):
+            break
+        found_in = (*(name.action for name in names), *(obstacle.action for obstacle in obstacles))
+        suspects = {action for action in found_in if action is not None}
+        exchanges = [one for members in classes for one in _neighbours(lowered, kind, members)]
+        harmless = {action for action in suspects if maps_onto_itself(lowered, action, exchanges)}
+        names = tuple(name for name in names if name.action not in harmless)
+        obstacles = tuple(obstacle for obstacle in obstacles if obstacle.action not in harmless)
+        classes = list(_split(lowered, kind, alike(kind, names)))
+    reasons = [obstacle.text for obstacle in obstacles]
+    if not classes and not reasons:
+        reasons = [name.text for name in names] or [f"each {kind.name} keeps something that no other {kind.name} has"]
     if not reasons:
-        reasons += _unhandy(lowered, kind, classes)
-    return ([], tuple(reasons)) if reasons else (classes, ())
+        reasons += unhandy(lowered, kind, classes)
+    return ([], tuple(dict.fromkeys(reasons))) if reasons else (classes, ())
 
 
-def _split(lowered: Lowered, kind: Kind, members: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """The members that can be exchanged on the layout. Identities can be all, or none are."""
-    classes: list[list[int]] = []
-    for member in members:
-        for others in classes:
-            if exchange_in(lowered.layout, kind, others[0], member) is not None:
-                others.append(member)
-                break
-        else:
-            classes.append([member])
-    if isinstance(kind, Identity) and len(classes) > 1:
+def _split(lowered: Lowered, kind: Kind, classes: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:
+    """The classes of several members that can be exchanged on the layout. Identities can be all, or none are."""
+    split: list[list[int]] = []
+    for members in classes:
+        mine: list[list[int]] = []
+        for member in members:
+            for others in mine:
+                if exchange_in(lowered.layout, kind, others[0], member) is not None:
+                    others.append(member)
+                    break
+            else:
+                mine.append([member])
+        split += mine
+    if isinstance(kind, Identity) and len(split) > 1:
         return
-    yield from (tuple(others) for others in classes if len(others) > 1)
+    yield from (tuple(others) for others in split if len(others) > 1)
 
 
 def _neighbours(lowered: Lowered, kind: Kind, members: tuple[int, ...]) -> Iterator[Exchange]:
@@ -197,8 +208,8 @@ def _neighbours(lowered: Lowered, kind: Kind, members: tuple[int, ...]) -> Itera
         yield taken
 
 
-def _unhandy(lowered: Lowered, kind: Kind, classes: Iterable[tuple[int, ...]]) -> Iterator[str]:
-    """Why it would cost too much to look for representatives."""
+def unhandy(lowered: Lowered, kind: Kind, classes: Iterable[tuple[int, ...]]) -> Iterator[str]:
+    """Why members that are alike are not treated so: it would cost too much to look for representatives."""
     if isinstance(kind, Identity):
         held = slots_holding(lowered.layout, kind)
         if any(item.is_set and lowered.layout.slots[item.slot].width > _SET_BITS_MAX for item in held):
@@ -238,10 +249,10 @@ def _steps(block: Block) -> Iterator[Emit]:
             yield from _steps(statement.otherwise)
 
 
-def _closed(lowered: Lowered, alike: Iterable[Alike], initial: Sequence[State]) -> bool:
+def _closed(lowered: Lowered, classes: Iterable[Alike], initial: Sequence[State]) -> bool:
     """Whether the initial states are the same set after each exchange."""
     states, types = set(initial), [variable.type for variable in lowered.system.variables]
-    for one in alike:
+    for one in classes:
         for first, second in pairwise(one.members):
             new = exchange(first, second)
             for state in initial:

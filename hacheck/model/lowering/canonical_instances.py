@@ -116,6 +116,11 @@ class _Normal:
             case "select":
                 sides = (self.value(operand, role, like) for operand in operands[1:])
                 return "select", self.value(operands[0]), *sides
+            case "bitand" | "bitor" | "bitminus" if role == "set":
+                ordered = tuple(self.value(operand, role, like) for operand in operands)
+                return node.operator, ordered if node.operator == "bitminus" else frozenset(Counter(ordered).items())
+            case _ if role != "number":
+                raise _Unclear  # a member may be the number of a truth value, which is then no truth value
             case "eq" | "ne":
                 found, side = self.found(operands)
                 return node.operator, frozenset(self.value(operand, found, side) for operand in operands)
@@ -124,12 +129,7 @@ class _Normal:
             case "popcount":
                 found, side = self.found(operands)
                 return "popcount", self.value(operands[0], found, side)
-            case "bitand" | "bitor" | "bitminus":
-                ordered = tuple(self.value(operand, role, like) for operand in operands)
-                return node.operator, ordered if node.operator == "bitminus" else frozenset(Counter(ordered).items())
             case "temp" | "part" | "after":
-                raise _Unclear
-            case _ if role != "number":
                 raise _Unclear
             case operator:
                 parts = tuple(self.value(operand) for operand in operands)
