@@ -12,7 +12,7 @@ from hacheck.checker.explicit.native.engine import NativeEngine
 from hacheck.checker.explicit.portable.engine import PortableEngine
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import State
-from hacheck.model.semantics import Interpreter, Taken
+from hacheck.model.semantics import Interpreter, Taken, replay
 from tests.models.engines import EVERY, ExplicitEngine
 from tests.models.exploration import Explored, explore
 from tests.strategies import seeded_system, systems
@@ -49,7 +49,7 @@ def assert_agrees(engine: ExplicitEngine, system: System, expected: Explored) ->
     if isinstance(engine, PortableEngine) or not engine.reductions:
         assert_same_coverage(answer, expected)
     for asked in system.properties:
-        assert_same_verdict(asked, answer, expected)
+        assert_same_verdict(system, asked, answer, expected)
     assert_same_fault(system, answer, expected)
 
 
@@ -62,7 +62,7 @@ def assert_same_coverage(answer: Answer, expected: Explored) -> None:
     assert coverage.action_counts == expected.action_counts
 
 
-def assert_same_verdict(asked: Property, answer: Answer, expected: Explored) -> None:
+def assert_same_verdict(system: System, asked: Property, answer: Answer, expected: Explored) -> None:
     """Properties of states and steps are decided alike, by runs of the same length."""
     given = next(item for item in answer.properties if item.name == asked.name)
     if asked.kind in ("eventually", "leads_to"):
@@ -76,6 +76,8 @@ def assert_same_verdict(asked: Property, answer: Answer, expected: Explored) -> 
         assert given.verdict == decided
         assert given.run is not None
         assert len(given.run.steps) == depth
+    if given.run is not None:
+        assert replay(system, given.run) is None
 
 
 def assert_same_fault(system: System, answer: Answer, expected: Explored) -> None:
@@ -90,6 +92,7 @@ def assert_same_fault(system: System, answer: Answer, expected: Explored) -> Non
     hidden = [item for item in finite if item.run is not None and item not in valueless]
     depths = [len(item.run.steps) for item in valueless if item.run is not None]
     if answer.fault is not None:
+        assert replay(system, answer.fault) is None
         depths.append(len(answer.fault.steps))
     if expected.fault_depth is None:
         assert depths == []

@@ -15,7 +15,7 @@ import pytest
 from hacheck.checker.engine import Limits
 from hacheck.model.ir import Fairness, Property, System
 from hacheck.model.runs import Run, State
-from hacheck.model.semantics import CutShort, EvaluationFault, Interpreter, Taken
+from hacheck.model.semantics import CutShort, EvaluationFault, Interpreter, Taken, replay
 from tests.models.engines import EVERY, ExplicitEngine
 from tests.models.exploration import explore
 from tests.strategies import seeded_system
@@ -113,6 +113,7 @@ def verdict_of(system: System, graph: Graph, asked: Property) -> str:
 def assert_shows_it(system: System, graph: Graph, asked: Property, run: Run) -> None:
     """The lasso is a fair run that violates the property."""
     interpreter = Interpreter(system)
+    assert replay(system, run) is None
     assert run.loop is not None
     loop = set(run.states[run.loop :])
     bad_from = 0

@@ -31,13 +31,14 @@ if TYPE_CHECKING:  # what is found compiled is not lowered
     from hacheck.model.lowering.blocks import Lowered
 
 QUICK_LEVELS, THOROUGH_LEVELS = Levels(passes=None, codegen=0), Levels(passes=None, codegen=2)
-"""For generated code. It is as short as LLVM's passes would make it, so they are left out. What is large is compiled the
-quick way: with much code for each step the time goes into memory, and the code is as fast (a sixth of the time for
-icestorm, the same speed; for QuorumElection a quarter more)."""
+"""For generated code. It is as short as LLVM's passes would make it, so they are left out."""
 
 LARGE_LINES = 8_000
+"""Of IR. What has more is compiled the quick way, in a sixth of the time. It runs as fast: where a state has many bits,
+and its steps much code, the time goes into memory. (QuorumElection, which is small, would take a quarter longer.)"""
 
-_SETS_OF_WORDS = re.compile(r"frozenset\(\{[^0-9}]")
+_SET_OF_WORDS = re.compile(r"frozenset\(\{('[^'\\]*'(?:, '[^'\\]*')*)\}\)")
+_OTHER_SET = re.compile(r"frozenset\(\{[^0-9}]")
 
 
 class Unavailable(Exception):
@@ -225,10 +226,11 @@ def described(system: System) -> str:
         assumptions=(),
         faults=(),
     )
-    text = repr(bare)
-    if _SETS_OF_WORDS.search(text) is None:
+    # Words in sets have another order in each process.
+    text = _SET_OF_WORDS.sub(lambda found: f"{{{sorted(found[1].split(', '))}}}", repr(bare))
+    if _OTHER_SET.search(text) is None:
         return text
-    from hacheck.model.text import print_system  # in it sets have one order in every process, which takes its time
+    from hacheck.model.text import print_system  # in it all sets have one order, which takes its time
 
     return print_system(bare)
 
