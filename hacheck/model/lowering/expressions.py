@@ -63,7 +63,7 @@ from hacheck.model.lowering.values import (
     element_type,
     part_types,
 )
-from hacheck.model.types import Map, Option, Sequence, Set, Type, cardinality, is_scalar
+from hacheck.model.types import Map, Sequence, Set, Type, cardinality
 from hacheck.model.typing import type_of
 
 
@@ -77,18 +77,18 @@ def truth(expression: Expression, scope: Scope) -> Node:
 def evaluate(expression: Expression, scope: Scope) -> Sym:
     """The value of an expression; its checks go to the scope."""
     match expression:
-        case Constant():
-            return _constant(expression, scope)
-        case Variable() | Index() | Member():
-            return finish(scope, *_cursor(expression, scope))
         case Local(name, _):
             return _known(scope, scope.locals[name][1])
-        case Old(operand):
-            return evaluate(operand, replace(scope, fetch=scope.context.slot, drawn=[]))
-        case Unary():
-            return _unary(expression, scope)
+        case Constant():
+            return _constant(expression, scope)
+        case Index() | Variable() | Member():
+            return finish(scope, *_cursor(expression, scope))
         case Binary():
             return _binary(expression, scope)
+        case Unary():
+            return _unary(expression, scope)
+        case Old(operand):
+            return evaluate(operand, replace(scope, fetch=scope.context.slot, drawn=[]))
         case Conditional():
             return _conditional(expression, scope)
         case Quantified():
@@ -181,21 +181,21 @@ def _conditional(expression: Conditional, scope: Scope) -> Sym:
 def _unary(expression: Unary, scope: Scope) -> Sym:
     graph = scope.graph
     operand = evaluate(expression.operand, scope)
-    kind = type_of(expression.operand)
     match expression.operator:
         case "not":
             return Scalar(graph.not_(truth_of(operand)))
         case "negate":
             return Scalar(graph.sub(graph.zero, truth_of(operand)))
         case "some":
-            return _some(scope, kind, operand)
+            return _some(scope, operand)
         case "value":
-            return _value(scope, kind, operand)
+            return _value(scope, operand)
         case "size":
             return Scalar(size_of(graph, operand))
         case "first" | "last" | "rest":
-            return _end(scope, expression.operator, kind, operand)
+            return _end(scope, expression.operator, type_of(expression.operand), operand)
         case "majority":
+            kind = type_of(expression.operand)
             assert isinstance(kind, Set), f"majority of {kind}"
             half = graph.const(cardinality(kind.element) // 2)
             return Scalar(graph.lt(half, size_of(graph, operand)))
@@ -203,17 +203,15 @@ def _unary(expression: Unary, scope: Scope) -> Sym:
             assert_never(expression.operator)
 
 
-def _some(scope: Scope, kind: Type, operand: Sym) -> Sym:
-    if not is_scalar(kind):
+def _some(scope: Scope, operand: Sym) -> Sym:
+    if not isinstance(operand, Scalar):
         return Perhaps(scope.graph.one, operand)
-    assert isinstance(operand, Scalar), f"an option of {operand}"
     base = operand.node.low
     return Maybe(scope.graph.plus(operand.node, 1 - base), base)
 
 
-def _value(scope: Scope, kind: Type, operand: Sym) -> Sym:
+def _value(scope: Scope, operand: Sym) -> Sym:
     graph = scope.graph
-    assert isinstance(kind, Option), f"value of {kind}"
     if isinstance(operand, Perhaps):
         scope.demand(Check(graph.not_(operand.flag), "fault", "none where a value is needed"))
         return operand.inner
@@ -258,7 +256,7 @@ def _binary(expression: Binary, scope: Scope) -> Sym:
         case "*":
             return Scalar(graph.mul(truth_of(left), truth_of(right)))
         case "in":
-            return Scalar(contains(graph, right, type_of(expression.left), left))
+            return Scalar(contains(graph, right, left))
         case "subset":
             assert isinstance(left, Mask), f"{left} is no set"
             assert isinstance(right, Mask), f"{right} is no set"

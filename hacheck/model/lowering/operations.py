@@ -207,7 +207,7 @@ def element_bit(graph: Graph, element: Type, item: Sym) -> tuple[Node, int]:
     return graph.plus(item.node, -base), base
 
 
-def contains(graph: Graph, container: Sym, element: Type, item: Sym) -> Node:
+def contains(graph: Graph, container: Sym, item: Sym) -> Node:
     """Whether a set, sequence or bag has an element."""
     if isinstance(container, Items):
         found = (
@@ -219,7 +219,7 @@ def contains(graph: Graph, container: Sym, element: Type, item: Sym) -> Node:
     if isinstance(item, Maybe):
         base = min(item.base, container.base)
         return graph.bit(rebase_mask(graph, container, base).node, rebase_maybe(graph, item, base).node)
-    assert isinstance(item, Scalar), f"{item} in a set of {element}"
+    assert isinstance(item, Scalar), f"{item} in a set"
     return graph.bit(container.node, graph.plus(item.node, -container.base))
 
 

@@ -53,17 +53,17 @@ def _step(context: Context, path: Path, work: Work) -> Going | Block:
     assert work is not None, "work ends with an `End`"
     item, rest = work
     match item:
-        case End(close):
-            return close(path)
-        case Leave(names):
-            if len(names) == len(path.locals):
-                return Going(path, rest)
-            return Going(path.binding({name: path.locals[name] for name in names}), rest)
         case Assign():
             known = assign_constants(context, path, work)
             if known is not None:
                 return known
             return assign(context, path, item, lambda after: run(context, after, rest), at_end(rest), rest)
+        case Leave(names):
+            if len(names) == len(path.locals):
+                return Going(path, rest)
+            return Going(path.binding({name: path.locals[name] for name in names}), rest)
+        case End(close):
+            return close(path)
         case Let():
             return _let(context, path, item, rest)
         case Choose():
