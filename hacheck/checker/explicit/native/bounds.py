@@ -10,6 +10,7 @@ from hacheck.checker.explicit.memory import process_bytes
 from hacheck.checker.explicit.native.memory import available_bytes
 
 REPORT_SECONDS = 0.2
+_MEASURE_SECONDS = 0.03
 INTERRUPTED = "interrupted"
 EXPLORING = "exploring"
 
@@ -21,7 +22,18 @@ class Bounds:
     - `seen`: what was last reported.
     """
 
-    __slots__ = ("_before", "_machine", "_reported", "_started", "limits", "phase", "report", "seen")
+    __slots__ = (
+        "_before",
+        "_machine",
+        "_measured",
+        "_process",
+        "_reported",
+        "_started",
+        "limits",
+        "phase",
+        "report",
+        "seen",
+    )
 
     def __init__(self, limits: Limits, report: Report, started: float | None = None) -> None:
         """`started`: when the time began that is limited, by the performance counter; `None` is now."""
@@ -30,8 +42,8 @@ class Bounds:
         self.seen = Progress(0, 0, 0, 0, 0.0, 0)
         self._reported = time.perf_counter()
         self._started = self._reported if started is None else started
-        self._before = process_bytes()
-        self._machine: int | None = None  # bytes at which the machine has no more, as of the last report
+        self._before = self._process = process_bytes()  # held when the search began, and when it was last measured
+        self._machine: int | None = None  # held when the machine has no more
         self._measure()
 
     def seconds(self) -> float:
@@ -53,8 +65,10 @@ class Bounds:
 
     def reason(self, states: int, taken: int) -> str | None:
         """The limit that is reached, if one is."""
-        limits = self.limits
-        if limits.wall_seconds_max is not None and self.seconds() >= limits.wall_seconds_max:
+        limits, now = self.limits, time.perf_counter()
+        if now - self._measured >= _MEASURE_SECONDS:
+            self._measure()
+        if limits.wall_seconds_max is not None and now - self._started >= limits.wall_seconds_max:
             return f"{limits.wall_seconds_max:g} seconds passed"
         if self.bytes_free(taken) <= 0:
             return self.out_of_memory(taken)
@@ -69,7 +83,6 @@ class Bounds:
     def tell(self, states: int, transitions: int, depth: int, waiting: int) -> str | None:
         """Reports; says "interrupted" when told not to go on."""
         self._reported = time.perf_counter()
-        self._measure()
         self.seen = Progress(states, transitions, depth, waiting, self.seconds(), process_bytes(), self.phase)
         return None if self.report(self.seen) else INTERRUPTED
 
@@ -82,8 +95,10 @@ class Bounds:
             raise GaveUp(INTERRUPTED)
 
     def _held(self, taken: int) -> int:
-        return max(self._before + taken, process_bytes())
+        return max(self._before + taken, self._process)
 
     def _measure(self) -> None:
+        self._measured = time.perf_counter()
         room = available_bytes()
-        self._machine = None if room is None else process_bytes() + room
+        self._process = process_bytes()
+        self._machine = None if room is None else self._process + room
