@@ -4,26 +4,39 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any
 
+from hacheck.model.data import fields, is_dataclass
 from hacheck.model.language import declarations as d
 from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Diagnostic
 
 REMOVE = "use it, or remove it"
-RECEIVE = "add `on MESSAGE(…) at n from m do …`, or remove it"
 
 
 def unused(file: d.File, declarations: Iterable[d.Declaration]) -> Iterator[Diagnostic]:
     """The warnings of a file that is right otherwise. `declarations` are its own and those of its libraries, which
     may declare more than one file needs.
     """
-    every = tuple(declarations)
-    named = Counter(name.text for one in every for name in _names(one))
-    sent = {one.message.text for one in _statements(every, t.Send)}
-    called = {one.operation.text for one in _statements(every, t.Call)}
-    received = {one.name.text for one in every if isinstance(one, d.ReceiveDeclaration)}
+    named: Counter[str] = Counter()
+    sent: set[str] = set()
+    called: set[str] = set()
+    received: set[str] = set()
+    for one in declarations:
+        passed_over = _not_used(one)
+        for part in _parts(one):
+            match part:
+                case t.Name(text) if id(part) not in passed_over:
+                    named[text] += 1
+                case t.Send(message=name):
+                    sent.add(name.text)
+                case t.Call(operation=name):
+                    called.add(name.text)
+                case d.ReceiveDeclaration(name=name):
+                    received.add(name.text)
+                case _:
+                    continue
     for one in file.declarations:
         match one:
             case d.Setting(kind, name):
@@ -54,26 +67,29 @@ def _warning(code: str, message: str, name: t.Name, hint: str) -> Diagnostic:
     return Diagnostic(code, message, name.span, hint=hint, severity="warning")
 
 
-def _names(declaration: d.Declaration) -> Iterator[t.Name]:
-    """The names a declaration uses: all in it but its own, and but the settings that a check chooses."""
+def _not_used(declaration: d.Declaration) -> set[int]:
+    """The names in a declaration that are no use of what they name, by identity: its own, and the settings that a
+    check chooses."""
     own = getattr(declaration, "name", None)
-    chosen = {id(name) for name, _ in declaration.settings} if isinstance(declaration, d.CheckDeclaration) else set()
-    for part in _parts(declaration):
-        if isinstance(part, t.Name) and part is not own and id(part) not in chosen:
-            yield part
-
-
-def _statements(declarations: Iterable[d.Declaration], kind: type[Any]) -> Iterator[Any]:
-    return (part for one in declarations for part in _parts(one) if isinstance(part, kind))
+    chosen = [name for name, _ in declaration.settings] if isinstance(declaration, d.CheckDeclaration) else []
+    return {id(name) for name in (own, *chosen)}
 
 
 def _parts(root: object) -> Iterator[object]:
-    """Everything in a tree."""
+    """Everything in a tree, places left out."""
     stack = [root]
     while stack:
         part = stack.pop()
-        yield part
         if isinstance(part, tuple):
             stack.extend(part)
-        elif is_dataclass(part):
-            stack.extend(getattr(part, field.name) for field in fields(part))
+            continue
+        yield part
+        form: Any = type(part)
+        stack.extend([getattr(part, name) for name in _holding(form)])
+
+
+@cache
+def _holding(form: Any) -> tuple[str, ...]:
+    """The fields of a form of tree that can hold other parts of it; none of what is no tree."""
+    plain = {"Span", "str", "int", "bool"}
+    return tuple(place.name for place in fields(form) if str(place.type) not in plain) if is_dataclass(form) else ()
