@@ -5,7 +5,7 @@ code, replaced by its representative by the canonicaliser run as Python, and eve
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from hacheck.checker.explicit.native.canonical import canonicaliser
@@ -25,13 +25,14 @@ from hacheck.model.semantics import Interpreter
 
 @dataclass(frozen=True)
 class Reduced:
-    """A system with what is asked of it and how its states are reduced."""
+    """A system with what is asked of it and how its states are reduced. `functions`: of the canonicaliser, by name."""
 
     system: System
     lowered: Lowered
     questions: Questions
     reductions: Reductions
     initial: tuple[State, ...]
+    functions: dict[str, Callable[..., int]]
 
     def packed(self, states: Sequence[State]) -> list[int]:
         """The representatives of states."""
@@ -39,20 +40,29 @@ class Reduced:
 
     def canonical(self, packed: Sequence[int]) -> list[int]:
         """The representatives of packed states."""
-        count = word_count(self.lowered.layout)
-        words = [word for state in packed for word in to_words(state, count)]
-        memory = (ctypes.c_uint64 * max(len(words), 1))(*words)
-        self.functions["canonical"](ctypes.addressof(memory), len(packed))
-        return [from_words(memory[place : place + count]) for place in range(0, len(words), count)]
+        return representatives(self.functions["canonical"], word_count(self.lowered.layout), packed)
 
     def orbits(self, packed: Sequence[int]) -> int:
         """How many states these representatives stand for."""
-        count = word_count(self.lowered.layout)
-        words = [word for state in packed for word in to_words(state, count)]
-        memory = (ctypes.c_uint64 * max(len(words), 1))(*words)
-        return self.functions["count_orbits"](ctypes.addressof(memory), len(packed))
+        return counted(self.functions["count_orbits"], word_count(self.lowered.layout), packed)
 
-    functions: dict[str, object] = field(default_factory=dict)
+
+def representatives(function: Callable[..., int], count: int, packed: Sequence[int]) -> list[int]:
+    """What a canonicaliser makes of packed states of so many words."""
+    memory = _in_memory(count, packed)
+    function(ctypes.addressof(memory), len(packed))
+    return [from_words(memory[place : place + count]) for place in range(0, count * len(packed), count)]
+
+
+def counted(function: Callable[..., int], count: int, packed: Sequence[int]) -> int:
+    """How many states some representatives of so many words stand for."""
+    memory = _in_memory(count, packed)
+    return function(ctypes.addressof(memory), len(packed))
+
+
+def _in_memory(count: int, packed: Sequence[int]) -> ctypes.Array[ctypes.c_uint64]:
+    words = [word for state in packed for word in to_words(state, count)]
+    return (ctypes.c_uint64 * max(len(words), 1))(*words)
 
 
 def reduce_system(

@@ -164,23 +164,30 @@ def _classes(lowered: Lowered, found: Symmetry) -> tuple[list[tuple[int, ...]], 
     """The members that are alike after all, or why none are."""
     kind, names, obstacles = found.kind, found.names, found.obstacles
     classes = list(_split(lowered, kind, alike(kind, ())))
-    # Looked at closer, an action may treat all members alike; or those that remain when some are known not to be.
-    for _ in range(2):
-        if not classes or any(obstacle.action is None for obstacle in obstacles):
-            break
-        found_in = (*(name.action for name in names), *(obstacle.action for obstacle in obstacles))
-        suspects = {action for action in found_in if action is not None}
-        exchanges = [one for members in classes for one in _neighbours(lowered, kind, members)]
-        harmless = {action for action in suspects if maps_onto_itself(lowered, action, exchanges)}
-        names = tuple(name for name in names if name.action not in harmless)
+    if all(obstacle.action is not None for obstacle in obstacles):
+        # Looked at closer, an action may treat all members alike, or those that remain when some are known not to be.
+        suspects = {name.action for name in names} | {obstacle.action for obstacle in obstacles}
+        harmless = _harmless(lowered, kind, classes, suspects)
+        classes = list(_split(lowered, kind, alike(kind, (name for name in names if name.action not in harmless))))
+        harmless |= _harmless(lowered, kind, classes, suspects - harmless)
         obstacles = tuple(obstacle for obstacle in obstacles if obstacle.action not in harmless)
-        classes = list(_split(lowered, kind, alike(kind, names)))
     reasons = [obstacle.text for obstacle in obstacles]
     if not classes and not reasons:
-        reasons = [name.text for name in names] or [f"each {kind.name} keeps something that no other {kind.name} has"]
+        alone = f"each {kind.name} keeps something that no other {kind.name} has"
+        reasons = [name.text for name in names] or [alone]
     if not reasons:
         reasons += unhandy(lowered, kind, classes)
     return ([], tuple(dict.fromkeys(reasons))) if reasons else (classes, ())
+
+
+def _harmless(
+    lowered: Lowered, kind: Kind, classes: Iterable[tuple[int, ...]], suspects: Iterable[int | None]
+) -> set[int | None]:
+    """Those actions among the suspects that treat all members of a class alike."""
+    exchanges = [one for members in classes for one in _neighbours(lowered, kind, members)]
+    if not exchanges:
+        return set()
+    return {action for action in suspects if action is not None and maps_onto_itself(lowered, action, exchanges)}
 
 
 def _split(lowered: Lowered, kind: Kind, classes: Iterable[tuple[int, ...]]) -> Iterator[tuple[int, ...]]:

@@ -1,0 +1,45 @@
+"""The native engine answers alike with reductions and without; the interpreter replays the runs it tells."""
+
+from __future__ import annotations
+
+import pytest
+
+from hacheck.checker.engine import Answer, Limits, PropertyAnswer
+from hacheck.checker.explicit.native.engine import NativeEngine
+from hacheck.checker.explicit.portable.engine import PortableEngine
+from hacheck.model.ir import System
+from tests.strategies.symmetric import symmetric_system
+
+STATES_MAX = 2_000
+
+
+@pytest.mark.parametrize("first", range(20_000, 20_030, 10))
+def test_reductions_change_no_answer(first: int) -> None:
+    for seed in range(first, first + 10):
+        system = symmetric_system(seed)
+        whole = PortableEngine().check(system, (), Limits(states_max=STATES_MAX), lambda _: True)
+        if not whole.coverage.complete:
+            continue
+        for names in ((), *((asked.name,) for asked in system.properties[:1])):
+            answer = NativeEngine().check(system, names, Limits(), lambda _: True)
+            assert_alike(system, whole, answer)
+
+
+def assert_alike(system: System, whole: Answer, reduced: Answer) -> None:
+    """Verdicts, lengths of finite runs, errors of the spec, bounds that cut, and alternatives that are not reached."""
+    kinds = {asked.name: asked.kind for asked in system.properties}
+    answers = {item.name: item for item in whole.properties}
+    for item in reduced.properties:
+        assert item.verdict == answers[item.name].verdict
+        if kinds[item.name] not in ("eventually", "leads_to"):
+            assert length(item) == length(answers[item.name])
+    assert (reduced.fault is None) == (whole.fault is None)
+    if reduced.fault is not None and whole.fault is not None:
+        assert len(reduced.fault.steps) == len(whole.fault.steps)
+    assert {name for name, _ in reduced.coverage.cuts} == {name for name, _ in whole.coverage.cuts}
+    assert reduced.coverage.unreached == whole.coverage.unreached
+
+
+def length(item: PropertyAnswer) -> int | None:
+    """Steps of the run told."""
+    return None if item.run is None else len(item.run.steps)

@@ -1,0 +1,80 @@
+"""A search over reduced states sees what the whole search sees, as near, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from hacheck.model.ir import System
+from hacheck.model.lowering.layout import unpack
+from hacheck.model.runs import State
+from hacheck.model.semantics import EvaluationFault
+from tests.models.exploration import Explored, explore
+from tests.reductions.searching import Reduced, Seen, reduce_system, search
+from tests.strategies import seeded_system
+from tests.strategies.symmetric import symmetric_system
+
+STATES_MAX = 200
+
+
+def reduced_systems(system: System) -> Iterator[Reduced]:
+    """The system by each of the reductions and by all, where they find something; asked everything, and one thing."""
+    names = [(), *((asked.name,) for asked in system.properties[:1])]
+    for asked in names:
+        for symmetry, relevance in ((True, False), (False, True), (True, True)):
+            try:
+                reduced = reduce_system(system, asked, symmetry, relevance)
+            except EvaluationFault:
+                return
+            if reduced.reductions.alike or reduced.reductions.dropped:
+                yield reduced
+
+
+@pytest.mark.parametrize("first", range(0, 60, 15))
+def test_symmetric_systems_keep_their_verdicts_and_lengths(first: int) -> None:
+    for seed in range(first, first + 15):
+        assert_keeps(symmetric_system(seed))
+
+
+@pytest.mark.parametrize("first", range(3_000, 3_030, 15))
+def test_any_systems_keep_their_verdicts_and_lengths(first: int) -> None:
+    for seed in range(first, first + 15):
+        assert_keeps(seeded_system(seed))
+
+
+def assert_keeps(system: System) -> None:
+    """Everything that a verdict or a run may depend on."""
+    whole = explore(system, STATES_MAX)
+    if not whole.complete:
+        return
+    plain = reduce_system(system, symmetry=False, relevance=False)
+    depths = search(plain, STATES_MAX).depths
+    states = [unpack(plain.lowered.layout, state) for state in depths]
+    for reduced in reduced_systems(system):
+        seen = search(reduced, STATES_MAX)
+        assert_same_states(reduced, seen, dict(zip(states, depths.values(), strict=True)))
+        assert seen.cuts == set(whole.cuts)
+        assert seen.taken == {action for action, count in enumerate(whole.action_counts) if count}
+        assert_same_hits(reduced, seen, whole)
+        if reduced.reductions.exact and not reduced.reductions.dropped:
+            assert reduced.orbits(list(seen.depths)) == whole.states
+
+
+def assert_same_states(reduced: Reduced, seen: Seen, depths: dict[State, int]) -> None:
+    """The representatives of all states are those that were seen, each at the fewest steps to one it stands for."""
+    nearest: dict[int, int] = {}
+    for form, depth in zip(reduced.packed(list(depths)), depths.values(), strict=True):
+        nearest[form] = min(depth, nearest.get(form, depth))
+    assert seen.depths == nearest
+
+
+def assert_same_hits(reduced: Reduced, seen: Seen, whole: Explored) -> None:
+    """Properties are decided at the same depth, and errors of the spec met at the same."""
+    asked = [item for item in reduced.questions.asked if item.kind not in ("eventually", "leads_to")]
+    for item in asked:
+        assert seen.hits.get(item.name) == whole.decided.get(item.name), item
+    if len(reduced.questions.asked) == len(reduced.system.properties):
+        errors = [depth for key, depth in seen.hits.items() if key.startswith("fault:")]
+        errors += [] if seen.fault is None else [seen.fault]
+        assert min(errors, default=None) == whole.fault_depth
