@@ -21,10 +21,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterable
+from functools import cache
 from typing import Any, get_args
 
+from hacheck.model.data import fields, is_dataclass
 from hacheck.model.ir import (
     Action,
     Binary,
@@ -40,7 +41,7 @@ from hacheck.model.ir import (
     Variable,
 )
 from hacheck.model.text_reader import IDENTIFIER, TextError, heads, read_definitions
-from hacheck.model.types import Bool, Enum, Identity, Node, Range, Record
+from hacheck.model.types import Bool, Enum, Identity, Node, Range, Record, Type
 
 __all__ = ["TextError", "parse_system", "print_system", "print_term"]
 
@@ -48,19 +49,19 @@ NAMED = (Enum, Node, Identity, Record)
 BY_NAME = (System, StateVariable, Action, Property, Observation)
 OPERATORS = (Unary, Binary, Quantified, Extreme)
 EXPRESSIONS = get_args(Expression)
+PLAIN = (str, int, type(None))
 WIDTH = 110
 
 
 def print_system(system: System) -> str:
     """The text of a system. Cost: the system's size."""
     names = _definitions(system)
-    printer = _Printer(names, {variable.name: Variable(variable.name, variable.type) for variable in system.variables})
+    variables = {variable.name: variable.type for variable in system.variables}
     lines = []
     for kind, name in names.items():
-        printer.names = {other: word for other, word in names.items() if other != kind}
-        lines.append(f"(define {name} {printer.line(kind)})")
-    printer.names = names
-    return "\n".join((*lines, printer.block(system, "")))
+        others = {other: word for other, word in names.items() if other != kind}
+        lines.append(f"(define {name} {_Printer(others, variables).line(kind)})")
+    return "\n".join((*lines, _Printer(names, variables).block(system, "")))
 
 
 def print_term(term: Any) -> str:
@@ -83,6 +84,7 @@ def _definitions(system: System) -> dict[Any, str]:
     """A short name for each named type in the system, those first that others are made of."""
     found: dict[Any, str] = {}
     taken = set(heads()) | {"true", "false", "none", "define"}
+    seen: set[int] = set()
     pending: list[tuple[Any, bool]] = [(system, False)]
     while pending:
         item, done = pending.pop()
@@ -94,25 +96,42 @@ def _definitions(system: System) -> dict[Any, str]:
                 taken.add(name)
                 found[item] = name
             continue
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
         if isinstance(item, NAMED):
             pending.append((item, True))
-        pending.extend((part, False) for part in _parts(item))
+        pending += [(part, False) for part in _parts(item) if not isinstance(part, PLAIN)]
     return found
 
 
-def _parts(item: Any) -> Iterator[Any]:
+def _parts(item: Any) -> Iterable[Any]:
     if isinstance(item, tuple | frozenset):
-        yield from item
-    elif is_dataclass(item):
-        yield from (getattr(item, part.name) for part in fields(item))
+        return item
+    return [getattr(item, name) for name in _names(item)]
+
+
+def _names(item: Any) -> tuple[str, ...]:
+    """The fields of an item."""
+    form: Any = type(item)
+    return _fields(form)
+
+
+@cache
+def _fields(form: Any) -> tuple[str, ...]:
+    return tuple(part.name for part in fields(form)) if is_dataclass(form) else ()
 
 
 class _Printer:
-    """Writes terms, given the short names of types and the variables that may be named."""
+    """Writes terms, given the short names of types and the types of the variables that may be named.
 
-    def __init__(self, names: dict[Any, str], variables: dict[str, Variable]) -> None:
+    A term is written once, however often it is asked for; whoever prints holds the terms.
+    """
+
+    def __init__(self, names: dict[Any, str], variables: dict[str, Type]) -> None:
         self.names = names
         self.variables = variables
+        self.written: dict[int, str] = {}
 
     def line(self, term: Any) -> str:
         """A term in one line. One Python frame deep for each level of the term."""
@@ -125,22 +144,19 @@ class _Printer:
                 return str(term)
             case str():
                 return json.dumps(term, ensure_ascii=False)
-        short = self.short(term)
-        if short is not None:
-            return short
-        words = []
+        found = self.written.get(id(term))
+        if found is None:
+            found = self.written[id(term)] = self.short(term) or self.long(term)
+        return found
+
+    def long(self, term: Any) -> str:
+        """A term with its parts, in one line."""
         if isinstance(term, tuple):
-            for item in term:
-                words.append(self.line(item))
-            return f"[{' '.join(words)}]"
+            return f"[{' '.join([self.line(item) for item in term])}]"
         if isinstance(term, frozenset):
-            for item in term:
-                words.append(self.line(item))
-            return "{" + " ".join(sorted(words)) + "}"
+            return "{" + " ".join(sorted([self.line(item) for item in term])) + "}"
         head, parts = _shape(term)
-        for part in parts:
-            words.append(self.line(part))
-        return f"({' '.join((head, *words))})"
+        return f"({' '.join((head, *[self.line(part) for part in parts]))})"
 
     def short(self, term: Any) -> str | None:
         """The short form of a type, variable or local, if it has one."""
@@ -152,8 +168,7 @@ class _Printer:
             case Enum() | Node() | Identity() | Record():
                 return self.names.get(term)
             case Variable(name, kind):
-                declared = self.variables.get(name)
-                plain = declared is not None and declared.type == kind and re.fullmatch(IDENTIFIER, name)
+                plain = self.variables.get(name) == kind and re.fullmatch(IDENTIFIER, name)
                 return f"${name}" if plain else None
             case Local(name, kind):
                 word = "Bool" if kind == Bool() else self.names.get(kind) if isinstance(kind, NAMED) else None
@@ -170,19 +185,19 @@ class _Printer:
         if isinstance(term, tuple):
             return "[\n" + "\n".join(deeper + self.block(item, deeper) for item in term) + "]"
         if isinstance(term, BY_NAME):
-            rows = [f"{part.name}={self.block(getattr(term, part.name), deeper)}" for part in fields(term)]
+            rows = [f"{name}={self.block(getattr(term, name), deeper)}" for name in _names(term)]
             return f"({type(term).__name__}" + "".join(f"\n{deeper}{row}" for row in rows) + ")"
         head, parts = _shape(term)
         return f"({head}" + "".join(f"\n{deeper}{self.block(part, deeper)}" for part in parts) + ")"
 
 
 def _parts_left(term: Any) -> bool:
-    return next(_parts(term), None) is not None
+    return any(True for _ in _parts(term))
 
 
 def _shape(term: Any) -> tuple[str, list[Any]]:
     """The head of a form and the fields that follow it."""
-    parts = [getattr(term, part.name) for part in fields(term)]
+    parts = [getattr(term, name) for name in _names(term)]
     if isinstance(term, OPERATORS) and heads()[parts[0]].build is type(term):
         return parts[0], parts[1:]
     return type(term).__name__, parts
