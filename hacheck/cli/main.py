@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 
 from hacheck.cli.declaring import read
@@ -53,7 +55,7 @@ def run(words: Sequence[str]) -> None:
     """Runs a command line. Errors: ends in `SystemExit` with one of the exit codes of `guard.ExitCode`."""
     if "_HACHECK_COMPLETE" not in os.environ:
         for command in COMMANDS:
-            if words[:1] == [command.name]:
+            if words and words[0] == command.name:
                 function = getattr(import_module(command.module), command.function)
                 given = read(function, words[1:])
                 if given is not None:
@@ -63,18 +65,28 @@ def run(words: Sequence[str]) -> None:
     app(list(words), prog_name="hacheck")
 
 
+def exit_code(words: Sequence[str]) -> int:
+    """Runs a command line and says what the process is to return: one of the exit codes of `guard.ExitCode`."""
+    try:
+        run(words)
+    except SystemExit as ending:
+        # 130 is how the command-line library says Ctrl-C outside a command: nothing was decided.
+        return 3 if ending.code == 130 else int(ending.code or 0)
+    return 0
+
+
 def main() -> None:
-    """Runs the command line of this process; ends it with one of the exit codes of `guard.ExitCode`."""
+    """Runs the command line of this process, and ends it."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started us: there is nobody to tell anything
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-    try:
-        run(sys.argv[1:])
-    except SystemExit as ending:
-        # 130 is how the command-line library says Ctrl-C outside a command: nothing was decided.
-        if ending.code == 130:
-            sys.exit(3)
-        raise
+    code = exit_code(sys.argv[1:])
+    if threading.active_count() > 1:  # work given up, which nobody can stop: not to be waited for
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from unittest.mock import patch
 
-from hacheck.cli.main import main
+from hacheck.cli.main import exit_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +31,9 @@ def hacheck(*arguments: str, columns: int = 80, stdin: str | bytes | None = None
         streams(content) as (out, err),
         patch.object(sys, "argv", ["hacheck", *arguments]),
     ):
-        try:
-            main()
-        except SystemExit as ending:
-            code = ending.code
-        else:
-            code = 0
+        code = exit_code(arguments)
         sys.stdout.flush()
         sys.stderr.flush()
-    assert isinstance(code, int), f"ended with {code!r}"
     return Ended(code, out.getvalue().decode(), err.getvalue().decode())
 
 

@@ -15,7 +15,7 @@ from hacheck.checker.explicit.memory import process_bytes
 Made = TypeVar("Made")
 
 _WAIT_SECONDS = 0.1
-_FAREWELL_SECONDS = 0.5  # for work given up to come to its end: what is being compiled cannot be stopped
+_FAREWELL_SECONDS = 0.2  # for work given up to come to its end: what is being compiled cannot be stopped
 _STACK_BYTES = 64 * 2**20
 
 
