@@ -144,19 +144,18 @@ class _Printer:
                 return str(term)
             case str():
                 return json.dumps(term, ensure_ascii=False)
-        found = self.written.get(id(term))
+        found = self.written.get(id(term)) or self.short(term)
         if found is None:
-            found = self.written[id(term)] = self.short(term) or self.long(term)
+            head, parts = _shape(term)
+            words = []
+            for part in parts:
+                words.append(self.line(part))
+            if isinstance(term, frozenset):
+                words.sort()
+            before, after = "[]" if isinstance(term, tuple) else "{}" if isinstance(term, frozenset) else "()"
+            found = f"{before}{' '.join((head, *words) if head else words)}{after}"
+        self.written[id(term)] = found
         return found
-
-    def long(self, term: Any) -> str:
-        """A term with its parts, in one line."""
-        if isinstance(term, tuple):
-            return f"[{' '.join([self.line(item) for item in term])}]"
-        if isinstance(term, frozenset):
-            return "{" + " ".join(sorted([self.line(item) for item in term])) + "}"
-        head, parts = _shape(term)
-        return f"({' '.join((head, *[self.line(part) for part in parts]))})"
 
     def short(self, term: Any) -> str | None:
         """The short form of a type, variable or local, if it has one."""
@@ -195,8 +194,10 @@ def _parts_left(term: Any) -> bool:
     return any(True for _ in _parts(term))
 
 
-def _shape(term: Any) -> tuple[str, list[Any]]:
-    """The head of a form and the fields that follow it."""
+def _shape(term: Any) -> tuple[str, Iterable[Any]]:
+    """The head of a form and the fields that follow it; of a tuple or a set, no head and its items."""
+    if isinstance(term, tuple | frozenset):
+        return "", term
     parts = [getattr(term, name) for name in _names(term)]
     if isinstance(term, OPERATORS) and heads()[parts[0]].build is type(term):
         return parts[0], parts[1:]
