@@ -6,13 +6,13 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
-from hacheck.cli.telling import BACKGROUND, Told, spoken, told_changes
+from hacheck.cli.telling import BACKGROUND, Told, told_changes
 from hacheck.model.choosing import Made, choices_made
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Action, ActionKind, Property, System, Variable
 from hacheck.model.language.operations import OUTCOME
 from hacheck.model.runs import Run, State, Step
-from hacheck.model.show import show
+from hacheck.model.show import show, spoken
 from hacheck.model.types import Map, Node, Record, Type, Value
 
 NUMBERED = re.compile(r"\$[0-9]+$")

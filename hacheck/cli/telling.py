@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import StateVariable, System
 from hacheck.model.runs import State
-from hacheck.model.show import changes, show
+from hacheck.model.show import changes, show, spoken
 from hacheck.model.types import Bag, Map, Option, Record, Type, Value, values
 from hacheck.model.types import Sequence as SequenceType
 
@@ -76,13 +76,6 @@ def _forgotten(told: Told, over: set[str]) -> bool:
 def _is_plain(variable: StateVariable) -> bool:
     """Whether a change of the variable is told as it is: from what to what."""
     return variable.role not in ("channel", "lock", "frame", *HIDDEN)
-
-
-def spoken(name: str) -> str:
-    """A variable's name as it is spoken of: `LockFile.holder`, not `lock.LockFile.holder`."""
-    for prefix in ("lock.", "message.", "operation."):
-        name = name.removeprefix(prefix)
-    return name
 
 
 def _traffic(variable: StateVariable, was: Value, now: Value, actor: str) -> Iterator[Told]:

@@ -15,7 +15,7 @@ from hacheck.model.show_expression import show_expression, show_type
 from hacheck.model.show_value import located, place, show
 from hacheck.model.types import Map, Option, Record, Type, Value, values
 
-__all__ = ["Change", "changes", "place", "show", "show_expression", "show_type"]
+__all__ = ["Change", "changes", "place", "show", "show_expression", "show_type", "spoken"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +72,10 @@ def _leaves(
             yield from _leaves(element, before, after, path)
         case _:
             yield path, kind, before, after
+
+
+def spoken(name: str) -> str:
+    """A variable's name as it is spoken of: `LockFile.holder`, not `lock.LockFile.holder`."""
+    for prefix in ("lock.", "message.", "operation."):
+        name = name.removeprefix(prefix)
+    return name

@@ -11,12 +11,19 @@ import pytest
 
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.native import building
-from hacheck.checker.explicit.native.building import described, reductions_from_json, reductions_to_json
+from hacheck.checker.explicit.native.building import described
 from hacheck.checker.explicit.native.engine import NativeEngine
-from hacheck.checker.explicit.reductions import Dropped, Reductions, Unlike
+from hacheck.checker.explicit.reduction_data import (
+    Dropped,
+    Reductions,
+    Unlike,
+    reductions_from_json,
+    reductions_to_json,
+)
 from hacheck.model.ir import FALSE, System
 from hacheck.model.language import load
 from hacheck.model.symmetry_types import Alike
+from hacheck.model.types import Identity
 from tests.models.quorum_election import quorum_election
 from tests.strategies import seeded_system
 
@@ -74,12 +81,12 @@ def test_reductions_are_read_as_they_were_written() -> None:
     assert reductions_from_json(reductions_to_json(made), system) == made
 
 
-def seen_kinds(system: System) -> list[building.Identity]:
+def seen_kinds(system: System) -> list[Identity]:
     """The pools of identities."""
     from hacheck.model.symmetry_types import parts_of
 
     parts = (part for variable in system.variables for part in parts_of(variable.type))
-    return [part for part in parts if isinstance(part, building.Identity)]
+    return [part for part in parts if isinstance(part, Identity)]
 
 
 @pytest.mark.parametrize("change", ["facts", "program", "reductions"])

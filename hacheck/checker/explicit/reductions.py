@@ -13,7 +13,7 @@ from functools import cache
 from itertools import chain, pairwise
 
 from hacheck.checker.explicit.questions import Questions
-from hacheck.model.data import dataclass
+from hacheck.checker.explicit.reduction_data import NONE, Dropped, Reductions, Unlike
 from hacheck.model.ir import Fresh, Property
 from hacheck.model.lowering.blocks import Block, Branch, Emit, Lowered, Stopped
 from hacheck.model.lowering.canonical import Exchange, exchange_in, slots_holding
@@ -34,42 +34,6 @@ from hacheck.model.types import Identity
 _NODES_MAX = 8
 _LOOSE_MAX = 10
 _SET_BITS_MAX = 63
-
-
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """A variable that is not needed, or the part of it that is not, and the bits it would take."""
-
-    variable: str
-    bits: int
-
-
-@dataclass(frozen=True, slots=True)
-class Unlike:
-    """A kind whose members are taken to differ, and why, in words."""
-
-    kind: str
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Reductions:
-    """What is done to the states of a system. `alike`: members that are exchanged freely. `unlike`: why members of
-    other kinds are not. `exact`: the states that a state stands for are all reachable if it is, so they can be
-    counted."""
-
-    alike: tuple[Alike, ...] = ()
-    unlike: tuple[Unlike, ...] = ()
-    dropped: tuple[Dropped, ...] = ()
-    exact: bool = True
-
-    @property
-    def permutes(self) -> bool:
-        """Whether states have to be replaced by representatives."""
-        return bool(self.alike)
-
-
-NONE = Reductions()
 
 
 def reduced(
@@ -269,32 +233,4 @@ def _closed(lowered: Lowered, classes: Iterable[Alike], initial: Sequence[State]
     return True
 
 
-# ---- what is said ----
-
-
-def told(reductions: Reductions, states: int, stand_for: int | None = None) -> tuple[str, ...]:
-    """What was done, and what it saved, one phrase for each thing. `states`: distinct states found; `stand_for`: how
-    many of the system they stand for, where that was counted."""
-    phrases = []
-    nodes = [one for one in reductions.alike if not isinstance(one.kind, Identity)]
-    if nodes:
-        text = " and ".join(f"{one.kind.name} {_listed(one.members)} are alike" for one in nodes)
-        phrases.append(text if stand_for is None else f"{text}: {states:,} states stand for {stand_for:,}")
-    pools = [one.kind.name for one in reductions.alike if isinstance(one.kind, Identity)]
-    if pools:
-        phrases.append(f"states that differ in the names of {' and '.join(f'{name}s' for name in pools)} only are one")
-    if reductions.dropped:
-        bits = sum(item.bits for item in reductions.dropped)
-        names = ", ".join(item.variable for item in reductions.dropped)
-        phrases.append(f"not needed for what is asked: {names} ({bits} bit{'s' * (bits != 1)})")
-    return tuple(phrases)
-
-
-def _listed(members: tuple[int, ...]) -> str:
-    """`1..3` or `1, 3`."""
-    if members == tuple(range(members[0], members[-1] + 1)) and len(members) > 2:
-        return f"{members[0]}..{members[-1]}"
-    return " and ".join(map(str, members)) if len(members) == 2 else ", ".join(map(str, members))
-
-
-__all__ = ["NONE", "Dropped", "Reductions", "Unlike", "reduced", "told"]
+__all__ = ["Reductions", "reduced"]

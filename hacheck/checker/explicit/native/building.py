@@ -10,21 +10,25 @@ import re
 from array import array
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hacheck.checker.explicit.native.cache import Entry, ObjectCache, key_of
 from hacheck.checker.explicit.native.compiler import KERNEL_LEVELS, Levels, Linked, compile_object, is_available, link
 from hacheck.checker.explicit.native.program import Program, ProgramError, program_from_json, program_to_json
 from hacheck.checker.explicit.native.words import from_words, to_words
-from hacheck.checker.explicit.reductions import NONE, Dropped, Reductions, Unlike, told
+from hacheck.checker.explicit.reduction_data import (
+    NONE,
+    Reductions,
+    reductions_from_json,
+    reductions_to_json,
+    told,
+)
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
 from hacheck.model.lowering.layout import pack
 from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter
-from hacheck.model.symmetry_types import Alike
-from hacheck.model.types import Identity, Node
 
 if TYPE_CHECKING:  # what is found compiled is not lowered
     from hacheck.checker.explicit.questions import Questions
@@ -259,30 +263,3 @@ def _representative(program: Program, canonical: Callable[..., int]) -> Callable
         return from_words(content)
 
     return reduce
-
-
-def reductions_to_json(reductions: Reductions) -> Any:
-    """Reductions as JSON has it."""
-    alike = [[type(one.kind).__name__, one.kind.name, list(one.members)] for one in reductions.alike]
-    unlike = [[one.kind, list(one.reasons)] for one in reductions.unlike]
-    return [alike, unlike, [[one.variable, one.bits] for one in reductions.dropped], reductions.exact]
-
-
-def reductions_from_json(json: Any, system: System) -> Reductions:
-    """What `reductions_to_json` wrote. Errors: `KeyError`, `TypeError` and `ValueError` where it is nothing of the
-    kind."""
-    alike, unlike, dropped, exact = json
-    kinds: dict[tuple[str, str], Node | Identity] = {("Node", node.name): node for node in system.nodes}
-    if any(word == "Identity" for word, _, _ in alike):
-        from hacheck.model.symmetry_types import parts_of
-
-        for variable in system.variables:
-            for part in parts_of(variable.type):
-                if isinstance(part, Identity):
-                    kinds["Identity", part.name] = part
-    return Reductions(
-        tuple(Alike(kinds[word, name], tuple(members)) for word, name, members in alike),
-        tuple(Unlike(kind, tuple(reasons)) for kind, reasons in unlike),
-        tuple(Dropped(variable, bits) for variable, bits in dropped),
-        bool(exact),
-    )

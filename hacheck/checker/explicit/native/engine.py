@@ -24,7 +24,7 @@ from hacheck.checker.explicit.native.manifest import CheckpointError
 from hacheck.checker.explicit.native.search import Options, Search
 from hacheck.checker.explicit.native.workers import Functions
 from hacheck.checker.explicit.questions import goal_of, select
-from hacheck.checker.explicit.reductions import told
+from hacheck.checker.explicit.reduction_data import told
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import Property, System

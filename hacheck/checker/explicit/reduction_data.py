@@ -1,0 +1,97 @@
+"""Which reductions were made, as data and in words: apart from how they are found, which takes longer to load."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hacheck.model.data import dataclass
+from hacheck.model.ir import System
+from hacheck.model.show import spoken
+from hacheck.model.symmetry_types import Alike, parts_of
+from hacheck.model.types import Identity, Node
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A variable that is not needed, or the part of it that is not, and the bits it would take."""
+
+    variable: str
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unlike:
+    """A kind whose members are taken to differ, and why, in words."""
+
+    kind: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reductions:
+    """What is done to the states of a system. `alike`: members that are exchanged freely. `unlike`: why members of
+    other kinds are not. `exact`: the states that a state stands for are all reachable if it is, so they can be
+    counted."""
+
+    alike: tuple[Alike, ...] = ()
+    unlike: tuple[Unlike, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    exact: bool = True
+
+    @property
+    def permutes(self) -> bool:
+        """Whether states have to be replaced by representatives."""
+        return bool(self.alike)
+
+
+NONE = Reductions()
+
+
+def told(reductions: Reductions, states: int, stand_for: int | None = None) -> tuple[str, ...]:
+    """What was done, and what it saved, one phrase for each thing. `states`: distinct states found; `stand_for`: how
+    many of the system they stand for, where that was counted."""
+    phrases = []
+    nodes = [one for one in reductions.alike if not isinstance(one.kind, Identity)]
+    if nodes:
+        text = " and ".join(f"{one.kind.name} {_listed(one.members)} are alike" for one in nodes)
+        phrases.append(text if stand_for is None else f"{text}: {states:,} states stand for {stand_for:,}")
+    pools = [one.kind.name for one in reductions.alike if isinstance(one.kind, Identity)]
+    if pools:
+        phrases.append(f"states that differ in the names of {' and '.join(f'{name}s' for name in pools)} only are one")
+    if reductions.dropped:
+        bits = sum(item.bits for item in reductions.dropped)
+        names = ", ".join(spoken(item.variable) for item in reductions.dropped)
+        phrases.append(f"not needed for what is asked: {names} ({bits} bit{'s' * (bits != 1)})")
+    return tuple(phrases)
+
+
+def _listed(members: tuple[int, ...]) -> str:
+    """`1..3` or `1, 3`."""
+    if members == tuple(range(members[0], members[-1] + 1)) and len(members) > 2:
+        return f"{members[0]}..{members[-1]}"
+    return " and ".join(map(str, members)) if len(members) == 2 else ", ".join(map(str, members))
+
+
+def reductions_to_json(reductions: Reductions) -> Any:
+    """Reductions as JSON has it."""
+    alike = [[type(one.kind).__name__, one.kind.name, list(one.members)] for one in reductions.alike]
+    unlike = [[one.kind, list(one.reasons)] for one in reductions.unlike]
+    return [alike, unlike, [[one.variable, one.bits] for one in reductions.dropped], reductions.exact]
+
+
+def reductions_from_json(json: Any, system: System) -> Reductions:
+    """What `reductions_to_json` wrote. Errors: `KeyError`, `TypeError` and `ValueError` where it is nothing of the
+    kind."""
+    alike, unlike, dropped, exact = json
+    kinds: dict[tuple[str, str], Node | Identity] = {("Node", node.name): node for node in system.nodes}
+    if any(word == "Identity" for word, _, _ in alike):
+        for variable in system.variables:
+            for part in parts_of(variable.type):
+                if isinstance(part, Identity):
+                    kinds["Identity", part.name] = part
+    return Reductions(
+        tuple(Alike(kinds[word, name], tuple(members)) for word, name, members in alike),
+        tuple(Unlike(kind, tuple(reasons)) for kind, reasons in unlike),
+        tuple(Dropped(variable, bits) for variable, bits in dropped),
+        bool(exact),
+    )
