@@ -75,6 +75,6 @@ def packed_words(states: Sequence[int], words: int) -> array[int]:
 
 
 def linked(emitted: Emitted, levels: Levels | None = None) -> Native:
-    """The functions, compiled with as little work as possible unless told otherwise."""
-    code = compile_object(emitted.ir, levels or Levels(None, 0))
+    """The functions, compiled as for a search unless told otherwise."""
+    code = compile_object(emitted.ir, levels or Levels(None, 2))
     return Native(emitted.program, link([code]), emitted.program.notes.new())

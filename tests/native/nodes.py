@@ -58,13 +58,18 @@ def random_number(graph: Graph, slots: list[Node], chance: random.Random, depth:
 
 def picked(graph: Graph, slots: list[Node], chance: random.Random, depth: int) -> Node:
     """One of several numbers by an index that is inside, known to be or not."""
-    count = chance.randint(3, 9)
-    constant = chance.random() < 0.5
-    high = chance.choice([3, 200, 1 << 50, 1 << 70])
-    options = tuple(
-        graph.const(chance.randint(-high, high)) if constant else random_number(graph, slots, chance, depth - 1)
-        for _ in range(count)
-    )
+    count = chance.randint(3, 6)
+    options: tuple[Node, ...]
+    match chance.randrange(3):
+        case 0:
+            high = chance.choice([3, 200, 1 << 50, 1 << 70])
+            options = tuple(graph.const(chance.randint(-high, high)) for _ in range(count))
+        case 1:  # slots, perhaps of the same width and side by side
+            first = chance.randrange(len(slots) - count)
+            options = tuple(slots[first + place] for place in range(count))
+            options = options if chance.random() < 0.7 else tuple(chance.sample(options, count))
+        case _:
+            options = tuple(random_number(graph, slots, chance, depth - 1) for _ in range(count))
     index = random_number(graph, slots, chance, depth - 1)
     inside = graph.and_(graph.le(graph.zero, index), graph.lt(index, graph.const(count)))
     return graph.pick(graph.select(inside, index, graph.const(count - 1)), options)

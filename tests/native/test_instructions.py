@@ -16,7 +16,7 @@ from tests.models.small import action, system
 from tests.native.emitted import linked
 from tests.native.nodes import meaning, random_number, random_truth
 
-WIDTHS = (1, 1, 2, 3, 3, 8, 17, 32, 63, 64, 65, 70, 128)
+WIDTHS = (3, 3, 3, 3, 3, 3, 1, 1, 1, 1, 2, 8, 17, 32, 63, 64, 65, 70, 128)
 STATES = 70  # more than are expanded in one go
 
 
@@ -84,6 +84,17 @@ def written_to(
             branch = Branch(condition, (SetTemp(output, raised),), (SetTemp(output, other),))
             cases = [(condition, raised), (graph.one, other)]
             return (branch, Emit((Update(output, temp, None),))), cases
+
+
+def test_deeply_nested_branches_are_compiled() -> None:
+    graph, high = Graph(), (1 << 20) - 1
+    slot = graph.slot(0, high)
+    block: Block = ()
+    for content in range(1_500):
+        block = (Branch(graph.eq(slot, graph.const(content)), (Emit((Update(0, graph.const(high), None),)),), block),)
+    layout = Layout((Slot("s", 0, 20, high),), ())
+    native = linked(emit(Lowered(system({}, action()), layout, graph, (Instance(0, (), (), block),))))
+    assert native.expand([0, 1_499, 1_500]) == [[(0, high)], [(0, high)], []]
 
 
 def test_no_slot_lies_across_the_border_of_a_word() -> None:

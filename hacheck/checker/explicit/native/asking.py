@@ -68,7 +68,7 @@ next:
   %i1 = add i64 %i, 1
   br label %head"""
     )
-    return code.text(f"define internal i64 @{name}(ptr %states, i64 %n, ptr %by, i64 %stride, i64 %start) nounwind {{")
+    return code.text(f"define internal i64 @{name}(ptr %states, i64 %n, ptr %by, i64 %stride, i64 %start) #0 {{")
 
 
 def inspect_function(module: Module, notes: Notes, finders: Sequence[str]) -> str:
@@ -94,9 +94,7 @@ def inspect_function(module: Module, notes: Notes, finders: Sequence[str]) -> st
         code.go(following)
         code.start(following)
     code.do("ret void")
-    return code.text(
-        "define void @inspect(i64 %states_address, i64 %n, i64 %by_address, i64 %notes_address) nounwind {"
-    )
+    return code.text("define void @inspect(i64 %states_address, i64 %n, i64 %by_address, i64 %notes_address) #0 {")
 
 
 def note(module: Module, code: Code, place: int, *states: str) -> None:
@@ -120,7 +118,7 @@ def marking_functions(module: Module, finders: Sequence[str]) -> list[str]:
     parts = []
     for number, finder in enumerate(finders):
         parts.append(
-            f"""define void @mark_{number}(i64 %states_address, i64 %n, i64 %bytes_address) nounwind {{
+            f"""define void @mark_{number}(i64 %states_address, i64 %n, i64 %bytes_address) #0 {{
 entry:
   %states = inttoptr i64 %states_address to ptr
   %bytes = inttoptr i64 %bytes_address to ptr
@@ -148,4 +146,4 @@ def step_function(module: Module, name: str, condition: Node) -> str:
     code = Code()
     values = Values(module, code, {BEFORE: "%s", AFTER: "%t"})
     code.do(f"ret i1 {values.truth(condition)}")
-    return code.text(f"define internal i1 @{name}(ptr %s, ptr %t) nounwind {{")
+    return code.text(f"define internal i1 @{name}(ptr %s, ptr %t) #0 {{")

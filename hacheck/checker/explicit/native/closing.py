@@ -75,7 +75,7 @@ batch:""",
     code.do("%place1 = add i64 %place, %m")
     code.do("br label %head")
     arguments = ", ".join(f"i64 %{name}_address" for name in ("out", "tags", "notes"))
-    return code.text(f"define i64 @expand(i64 %states_address, i64 %n, {arguments}) nounwind {{")
+    return code.text(f"define i64 @expand(i64 %states_address, i64 %n, {arguments}) #0 {{")
 
 
 def _events_function(plan: Plan, watched: Sequence[str]) -> str:
@@ -118,7 +118,7 @@ def _events_function(plan: Plan, watched: Sequence[str]) -> str:
         code.go(on)
         code.start(on)
     code.do("ret void")
-    return code.text(f"define internal void @note_events({_ARGUMENTS}) noinline nounwind {{")
+    return code.text(f"define internal void @note_events({_ARGUMENTS}) #0 {{")
 
 
 def _state_at(plan: Plan, code: Code, tag: str) -> str:
@@ -130,7 +130,7 @@ def _state_at(plan: Plan, code: Code, tag: str) -> str:
 def _first_step_function(plan: Plan) -> str:
     """Which step of a batch satisfies a condition: of those from the first state that has some, the first."""
     arguments = "ptr %condition, ptr %states, i64 %place, ptr %out, ptr %tags, i64 %k0, i64 %k1"
-    return f"""define internal i64 @first_step({arguments}) noinline nounwind {{
+    return f"""define internal i64 @first_step({arguments}) #0 {{
 entry:
   br label %head
 head:
@@ -172,7 +172,7 @@ def _dead_ends_function(plan: Plan, dead: Sequence[str]) -> str:
     """Asks the pending dead-end conditions of the states of a batch that nothing lively leads out of."""
     notes = plan.notes
     ways = ", ".join(f"[ %alive, %{label} ]" for label in ("step", "lively", "known_step", "compare"))
-    return f"""{_lively_table(plan)}define internal void @note_dead_ends({_ARGUMENTS}, i64 %m) noinline nounwind {{
+    return f"""{_lively_table(plan)}define internal void @note_dead_ends({_ARGUMENTS}, i64 %m) #0 {{
 entry:
   %alive_place = getelementptr i64, ptr %notes, i64 {notes.alive}
   %alive0 = load i64, ptr %alive_place

@@ -23,7 +23,7 @@ from hacheck.model.lowering.blocks import Branch, Emit, Lowered, Stopped
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.system import block_size
 
-_CHUNK_STATEMENTS = 600
+_CHUNK_STATEMENTS = 300
 _SWITCH_CASES_MIN = 3
 _LOADED_WORDS_MAX = 2  # of so many words all are loaded at once, of more each where it is needed
 
@@ -103,7 +103,7 @@ def chunk_function(plan: Plan, name: str, group: list[Guarded]) -> str:
     code.do("br i1 %more, label %state, label %exit")
     code.lines += ["exit:", f"  ret i64 {count}"]
     arguments = "ptr noalias readonly %states, i64 %n, i64 %place, ptr noalias %out, ptr noalias %tags, i64 %k0"
-    return code.text(f"define internal i64 @{name}({arguments}, ptr noalias %notes) nounwind {{")
+    return code.text(f"define internal i64 @{name}({arguments}, ptr noalias %notes) #0 {{")
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,16 +209,13 @@ class _Outcomes:
     def step(self, changed: tuple[int, ...], watched: Watched) -> None:
         """Writes a successor of which some words are carried, and the others are as before."""
         code = self.values.code
-        after = [
-            code.read((AFTER, index)) if index in changed else self.values.word(BEFORE, index)
-            for index in range(self.plan.module.words)
-        ]
+        after = {index: code.read((AFTER, index)) for index in changed}
         code.drop((AFTER, index) for index in changed)
-        for index, word in enumerate(after):
-            code.learn((AFTER, index), word)
         self.listed(after, self.index)
         for number, condition in watched:
             scope = code.scope()
+            for index in range(self.plan.module.words):
+                code.learn((AFTER, index), after.get(index) or self.values.word(BEFORE, index))
             hit, on = code.join(), code.join()
             Printer(self.values, self.outcome).jump(condition, hit, on)
             code.forget(scope)
@@ -228,18 +225,22 @@ class _Outcomes:
                 code.go(on)
             code.start(on)
 
-    def listed(self, words: list[str], tag: int) -> None:
-        """Writes a successor and its tag."""
-        code = self.values.code
+    def listed(self, changed: Mapping[int, str], tag: int) -> None:
+        """Writes a successor, which differs from the state in some words, and its tag."""
+        code, words = self.values.code, self.plan.module.words
         count = code.read(COUNT)
-        offset = code.put(f"mul i64 {count}, {len(words)}") if len(words) > 1 else count
-        address = code.put(f"getelementptr i64, ptr %out, i64 {offset}")
-        for index, word in enumerate(words):
-            place = code.put(f"getelementptr i64, ptr {address}, i64 {index}") if index else address
-            code.do(f"store i64 {word}, ptr {place}")
-        place = code.put(f"getelementptr i64, ptr %tags, i64 {count}")
-        known = code.known.get(("tag", tag))
-        code.do(f"store i64 {known or code.learn(('tag', tag), code.put(f'add i64 %tag, {tag}'))}, ptr {place}")
+        address = code.at("%out", code.put(f"mul i64 {count}, {words}") if words > 1 else count)
+        for first, size in pieces(words):
+            if all(index in changed for index in range(first, first + size)):
+                continue
+            if size == 1:
+                code.do(f"store i64 {self.values.word(BEFORE, first)}, ptr {code.at(address, first)}")
+                continue
+            several = code.put(f"load <{size} x i64>, ptr {code.at('%s', first)}, align 8")
+            code.do(f"store <{size} x i64> {several}, ptr {code.at(address, first)}, align 8")
+        for index, word in changed.items():
+            code.do(f"store i64 {word}, ptr {code.at(address, index)}")
+        code.do(f"store i64 {code.put(f'add i64 %tag, {tag}')}, ptr {code.at('%tags', count)}")
         code.carry(COUNT, code.put(f"add i64 {count}, 1"))
 
     def stopped(self, stopped: Stopped) -> None:
@@ -250,23 +251,31 @@ class _Outcomes:
             change(code, notes.events, "or", str(FAULT_EVENT))
             where = code.put(f"add i64 %tag, {self.index}")
             least = self.plan.module.intrinsic("llvm.umin.i64", "i64", "i64, i64")
-            address = code.put(f"getelementptr i64, ptr %notes, i64 {notes.least_fault}")
+            address = code.at("%notes", notes.least_fault)
             before = code.put(f"load i64, ptr {address}")
             code.do(f"store i64 {code.put(f'call i64 {least}(i64 {before}, i64 {where})')}, ptr {address}")
         if self.plan.lively is not None and self.action in self.plan.lively:
             place = code.put(f"and i64 {code.put('lshr i64 %tag, 32')}, {WORD_BITS - 1}")
             change(code, notes.alive, "or", code.put(f"shl i64 1, {place}"))
         if self.plan.lists_stops:
-            words = [self.values.word(BEFORE, index) for index in range(self.plan.module.words)]
-            self.listed(words, self.index | STOP_BIT)
+            self.listed({}, self.index | STOP_BIT)
             change(code, notes.steps + self.action, "sub", "1")
 
 
 def change(code: Code, place: int, operator: str, amount: str) -> None:
     """Changes a word of the notes."""
-    address = code.put(f"getelementptr i64, ptr %notes, i64 {place}")
+    address = code.at("%notes", place)
     before = code.put(f"load i64, ptr {address}")
     code.do(f"store i64 {code.put(f'{operator} i64 {before}, {amount}')}, ptr {address}")
+
+
+def pieces(words: int) -> Iterator[tuple[int, int]]:
+    """The words of a state in pieces that one instruction copies: the first of each, and how many."""
+    first = 0
+    while first < words:
+        size = 4 if words - first >= 4 else 2 if words - first >= 2 else 1
+        yield first, size
+        first += size
 
 
 def _content(test: Node) -> int:

@@ -88,6 +88,10 @@ class Code:
         """Writes an instruction without a value."""
         self.lines.append(f"  {instruction}")
 
+    def at(self, address: str, index: int | str) -> str:
+        """The address of a word, counted from another."""
+        return address if index == 0 else self.put(f"getelementptr i64, ptr {address}, i64 {index}")
+
     # ---- what is known here ----
 
     def learn(self, key: object, name: str) -> str:

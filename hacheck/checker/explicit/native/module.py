@@ -18,6 +18,11 @@ AFTER: Final = -2
 """Sources of words: the state before the step, the one after it; any other is the number of a merge."""
 
 
+_ATTRIBUTES = "attributes #0 = { noinline nounwind optnone }"
+"""Of every function. What is printed is as short as LLVM's passes would make it. `optnone` has LLVM choose instructions
+fast, not well: a third of the time, a tenth slower code. Registers are given out well all the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a slot is: bits `mask << shift` of word `word`; a wide one has `words` of them, from bit 0 on."""
@@ -125,7 +130,7 @@ class Module:
             f"{name} = private unnamed_addr constant [{len(numbers)} x i64] [{listed('i64', numbers)}]"
             for numbers, name in self._tables.items()
         )
-        return "\n".join([*self._intrinsics.values(), *tables, *self.parts, ""])
+        return "\n".join([*self._intrinsics.values(), *tables, *self.parts, _ATTRIBUTES, ""])
 
 
 def new_module(lowered: Lowered) -> Module:

@@ -6,6 +6,7 @@ Others are computed where they are needed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from heapq import heappop, heappush
 from typing import TypeAlias
@@ -48,8 +49,8 @@ def placed(module: Module, block: Block) -> Placed:
             needed[node] = _meeting(before, position)
             shared.add(node)
 
-    repeated = _Repeated({})
-    for node, position in repeated.uses(block, None, 0):
+    stands: Counter[int] = Counter()
+    for node, position in _uses(block, stands):
         need(node, position)
     result: Placed = {}
     while waiting:
@@ -59,25 +60,22 @@ def placed(module: Module, block: Block) -> Placed:
             result.setdefault((id(position.block), position.index), []).append(node)
         for operand in node.operands:
             need(operand, position)
-    return {key: nodes[::-1] for key, nodes in result.items() if repeated.counts[key[0]] == 1}
+    return {key: nodes[::-1] for key, nodes in result.items() if stands[key[0]] == 1}
 
 
-@dataclass(frozen=True, slots=True)
-class _Repeated:
-    """How often each block stands somewhere, by its identity: one that does more than once has no place of its own."""
-
-    counts: dict[int, int]
-
-    def uses(self, block: Block, outer: _Position | None, depth: int) -> Iterator[tuple[Node, _Position]]:
-        """The expressions that statements of a block need."""
-        self.counts[id(block)] = self.counts.get(id(block), 0) + 1
+def _uses(whole: Block, stands: Counter[int]) -> Iterator[tuple[Node, _Position]]:
+    """The expressions that statements need. Counts in `stands` how often each block stands somewhere, by its identity:
+    one that does more than once has no place of its own."""
+    waiting: list[tuple[Block, _Position | None, int]] = [(whole, None, 0)]
+    while waiting:
+        block, outer, depth = waiting.pop()
+        stands[id(block)] += 1
         for index, statement in enumerate(block):
             here = _Position(block, index, depth, outer)
             match statement:
                 case Branch(condition, then, otherwise):
                     yield condition, here
-                    yield from self.uses(then, here, depth + 1)
-                    yield from self.uses(otherwise, here, depth + 1)
+                    waiting += ((then, here, depth + 1), (otherwise, here, depth + 1))
                 case SetTemp(_, node):
                     yield node, here
                 case Emit(updates) | Merge(_, updates):
