@@ -8,10 +8,12 @@ from dataclasses import replace
 import pytest
 
 from hacheck.checker.engine import Limits, Progress
-from hacheck.checker.explicit.findings import GaveUp
+from hacheck.checker.explicit.findings import FAULTY, GaveUp
 from hacheck.checker.explicit.memory import process_bytes
+from hacheck.checker.explicit.native import bounds
 from hacheck.checker.explicit.native.search import Options
 from hacheck.model.ir import FALSE, TRUE, Choose, Domain, Property, System
+from hacheck.model.semantics import EvaluationFault
 from hacheck.model.types import Bool
 from tests.models.quorum_election import quorum_election
 from tests.native.searching import election, model_of, portable, searched
@@ -165,7 +167,51 @@ def test_fingerprints_find_the_same_states_and_runs() -> None:
     model = election(3, 2, 1, votes_lost=True)
     with searched(model) as log, searched(model, THREADS, fingerprint=True) as other:
         assert (other.size, other.depth, other.counts) == (log.size, log.depth, log.counts)
-        assert set(other.states()) == set(log.states())
+        assert other.found.keys() == log.found.keys()
         for key in log.found:
-            assert log.way_to(log.alike(key)) == other.way_to(other.alike(key))
-        assert [other.index_of(state) for state in (log.found[key] for key in log.found)].count(None) == 0
+            assert other.way_to(other.alike(key)) == log.way_to(log.alike(key))
+        with pytest.raises(GaveUp):
+            other.spans  # noqa: B018
+
+
+def test_fingerprints_of_random_systems_find_the_same() -> None:
+    compared = 0
+    for seed in range(40):
+        try:
+            model = model_of(seeded_system(seed, risky=seed % 2 == 0))
+        except EvaluationFault:
+            continue
+        with searched(model, limits=Limits(states_max=2_000)) as log:
+            if log.stopped is not None:
+                continue
+            with searched(model, SLOW, fingerprint=True) as other:
+                assert (other.size, other.counts, other.cuts) == (log.size, log.counts, log.cuts)
+                for key in (*log.found, *log.hits, *([FAULTY] if log.faults else [])):
+                    assert other.way_to(other.alike(key)) == log.way_to(log.alike(key))
+                    compared += 1
+    assert compared > 50
+
+
+def test_fingerprints_give_back_what_is_expanded() -> None:
+    with searched(election(4, 2, 0)) as log:
+        exact = log.bytes_per_state
+    with searched(election(4, 2, 0), fingerprint=True) as log:
+        assert log.size == 7_135_265
+        assert log.bytes_per_state is not None
+        assert exact is not None
+        assert log.bytes_per_state < 0.6 * exact
+        last = max(log.found, key=lambda key: len(log.way_to(log.alike(key)).states))
+        assert log.way_to(log.alike(last)).states
+
+
+def test_a_repeated_search_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = election(3, 2, 1, votes_lost=True)
+    monkeypatch.setattr(bounds, "REPORT_SECONDS", 0.0)
+
+    def report(progress: Progress) -> bool:
+        return progress.phase == "exploring"
+
+    with searched(model, SLOW, report=report, fingerprint=True) as log:
+        key = max(log.found)
+        with pytest.raises(GaveUp, match="interrupted"):
+            log.way_to(log.alike(key))

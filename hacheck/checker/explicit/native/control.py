@@ -40,6 +40,7 @@ BEST = 9  # on the way back: for each state of a block the best step
 DONE = 10  # how many of those that wait are looked up already
 
 THREAD_WORDS = 16
+APART = 16  # words between what two threads write, so that no cache line has some of both
 
 # ---- what a kernel says when it returns -----------------------------------------------------------------------------
 

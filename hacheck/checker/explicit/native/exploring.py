@@ -20,7 +20,9 @@ def explore(
     keeping: Keeping | None = None,
 ) -> Log:
     """Explores until nothing is new, a limit is met, the report says no, or everything of the goal was met; what it
-    leaves, which is to be closed. `initial`: packed states. Errors: `CheckpointError`, and then nothing is left."""
+    leaves, which is to be closed. `initial`: packed states. A search by fingerprints that is not kept on disk gives
+    back its states once they are expanded. Errors: `CheckpointError`, and then nothing is left."""
+    search.forgets = search.kernels.fingerprint and keeping is None
     try:
         keeper = _keeper(search, keeping)
         if search.stopped is None and not (keeper is not None and keeper.resumes):

@@ -23,6 +23,10 @@ class Kernels:
         self.words, self.fingerprint, self._cache = words, fingerprint, cache
         self._constants = {"W": words, "FILTER_MASK": recent_states(words) - 1} | dict(constants or {})
 
+    def exact(self) -> Kernels:
+        """Those for a search that knows states in full."""
+        return Kernels(self.words, False, self._cache, self._constants) if self.fingerprint else self
+
     @cached_property
     def search(self) -> Mapping[str, Callable[..., int]]:
         """The kernels of the search."""

@@ -11,7 +11,9 @@ import platform
 import sys
 from pathlib import Path
 
-_HUGE_PAGE = 2**21  # bytes; what a region touches at least, where the machine has huge pages
+PAGE_BYTES = 2**21
+"""What a region touches at least, where the machine has huge pages."""
+
 _CGROUP, _GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 _KEEP_FREE = 2**26  # bytes of the machine's memory that are left to others
 
@@ -45,7 +47,7 @@ class Region:
             raise MemoryError(f"no address space for {self.size:,} bytes: {failure}") from None
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
         advice = getattr(mmap, "MADV_HUGEPAGE", None)
-        if huge and advice is not None and self.size >= _HUGE_PAGE:
+        if huge and advice is not None and self.size >= PAGE_BYTES:
             try:
                 self._map.madvise(advice)
             except OSError:
@@ -69,7 +71,7 @@ class Region:
 
     def forget(self, start: int, end: int) -> None:
         """Gives whole pages between two places back to the machine. What they held is lost."""
-        start, end = -(-start // _HUGE_PAGE) * _HUGE_PAGE, end // _HUGE_PAGE * _HUGE_PAGE
+        start, end = -(-start // PAGE_BYTES) * PAGE_BYTES, end // PAGE_BYTES * PAGE_BYTES
         advice = getattr(mmap, "MADV_DONTNEED", None)
         if advice is not None and start < end:
             self._map.madvise(advice, start, end - start)
@@ -105,7 +107,7 @@ def _addresses() -> int:
 
 def touched(size: int) -> int:
     """Bytes of memory that the machine gives for the first `size` bytes of a region, at most."""
-    return -(-size // _HUGE_PAGE) * _HUGE_PAGE
+    return -(-size // PAGE_BYTES) * PAGE_BYTES
 
 
 def available_bytes() -> int | None:

@@ -65,6 +65,8 @@ class Search:
     - `levels`: the states at 0, 1, … steps from the start; the last ones are still to be expanded.
     - `expanded`: how many states of the level `depth` are expanded; all those of earlier levels are.
     - `stopped`: why it ended before it had expanded everything.
+    - `forgets`: levels that are expanded are given back; their states cannot be read any more.
+    - `phase`: what the report says is being done.
     """
 
     def __init__(self, functions: Functions, kernels: Kernels, options: Options, bounds: Bounds) -> None:
@@ -77,6 +79,8 @@ class Search:
         self.levels: list[Ranges] = []
         self.depth, self.expanded = 0, 0
         self.stopped: str | None = None
+        self.forgets, self.phase = False, EXPLORING
+        self.initial: Sequence[int] = ()
         self.seconds_before = 0.0
         self._before = 0
         self._found: Ranges = ()  # of the next level, before this one was begun or gone on with
@@ -127,7 +131,8 @@ class Search:
     def begin(self, initial: Sequence[int]) -> None:
         """Finds the initial states."""
         worker, program = self.workers.all[0], self.functions.program
-        ends, size, most = self.workers.ends(), program.words * 8, self.workers.sizes.successors
+        self.initial = initial
+        ends, most = self.workers.ends(), self.workers.sizes.successors
         buffer = worker.buffers
         for start in range(0, len(initial), most):
             states = initial[start : start + most]
@@ -135,10 +140,10 @@ class Search:
             buffer.write(worker.control[OUT] - buffer.address, content.tobytes())
             tags = array("Q", [len(program.instances)]) * len(states)
             buffer.write(worker.control[TAGS] - buffer.address, tags.tobytes())
-            self._grow_for(len(states))
+            if self.shared[USED] + len(states) > self.shared[ROOM]:
+                self._grow_for(len(states))
             if self.stopped is not None:
                 return
-            assert len(content) * 8 == len(states) * size, "a word for each word"
             self.kernels.search["begin"](worker.address, self.address, len(states))
         self.levels = [level] if (level := self.workers.since(ends)) else []
         self.tally.gather(0, 0)
@@ -178,7 +183,7 @@ class Search:
     def run(self, goal: frozenset[str] | None, at_rest: Callable[[], None] = lambda: None) -> None:
         """Goes on until nothing is new, a limit is met, or everything of the goal was met. `at_rest` is called now
         and then when no thread works and no successor waits."""
-        self.bounds.phase = EXPLORING
+        self.bounds.phase = self.phase
         while self.stopped is None and self.depth < len(self.levels):
             if self.bounds.limits.depth_max is not None and self.depth >= self.bounds.limits.depth_max:
                 self.stopped = f"depth {self.bounds.limits.depth_max} reached"
@@ -208,6 +213,8 @@ class Search:
                     at_rest()
         if self.stopped is None:
             self._before += self.expanded
+            if self.forgets:
+                self.workers.forget(level)
             self.depth, self.expanded = self.depth + 1, 0
 
     def _slice(self, blocks: int, crowd: Sequence[Worker]) -> None:

@@ -87,7 +87,7 @@ class Tally:
 
     def has_met(self, keys: frozenset[str]) -> bool:
         """Whether all of these were met."""
-        return keys <= self.found.keys() | self.hits.keys()
+        return keys <= self.met_at.keys()
 
 
 def tally_of(program: Program, notes: Sequence[NotesArray]) -> Tally:

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Sequence
 
 from hacheck.checker.explicit.native.control import (
+    APART,
     BY,
     END,
     FILTER,
@@ -18,7 +19,7 @@ from hacheck.checker.explicit.native.control import (
     THREAD_WORDS,
 )
 from hacheck.checker.explicit.native.levels import Ranges
-from hacheck.checker.explicit.native.memory import Region, reserve, touched
+from hacheck.checker.explicit.native.memory import PAGE_BYTES, Region, reserve, touched
 from hacheck.checker.explicit.native.notes import NotesArray
 from hacheck.checker.explicit.native.program import Program
 from hacheck.model.data import dataclass, field
@@ -65,9 +66,11 @@ def recent_states(words: int) -> int:
 
 @dataclass(slots=True)
 class Worker:
-    """The memory of one thread. `first`: its first index; `control`: see `control`; `notes`: what it noted."""
+    """The memory of one thread. `first`: its first index; `kept`: the first whose state was not given back;
+    `control`: see `control`; `notes`: what it noted."""
 
     first: int
+    kept: int
     control: array[int]
     notes: NotesArray
     buffers: Region
@@ -118,7 +121,16 @@ class Workers:
 
     def log_bytes(self) -> int:
         """The memory that the log takes."""
-        return sum(touched((worker.next - worker.first) * self.words * 8) for worker in self.all)
+        return sum(touched((worker.next - worker.kept) * self.words * 8) for worker in self.all)
+
+    def forget(self, level: Ranges) -> None:
+        """Gives back the memory of a level and of those before it."""
+        size = self.words * 8
+        for first, end in level:
+            worker = next(worker for worker in self.all if worker.first <= first < self.last(worker))
+            self.log.forget(worker.kept * size, end * size)
+            # What is left of a page is given back with the rest of it.
+            worker.kept = max(worker.kept, end * size // PAGE_BYTES * PAGE_BYTES // size)
 
     def last(self, worker: Worker) -> int:
         """The index that a thread must not reach."""
@@ -146,12 +158,13 @@ def _worker(workers: Workers, program: Program, number: int) -> Worker:
     lengths = {OUT: sizes.successors * size, TAGS: sizes.successors * 8, HASHES: sizes.successors * 8}
     lengths |= {BY: sizes.successors * 8, FILTER: sizes.recent * size}
     buffers = Region(sum(lengths.values()))
-    control, address = array("Q", bytes(8 * THREAD_WORDS)), buffers.address
+    control, address = array("Q", bytes(8 * (THREAD_WORDS + APART))), buffers.address
     for place, length in lengths.items():
         control[place] = address
         address += length
     notes = program.notes.new()
+    notes.extend([0] * APART)
     control[NOTES] = notes.buffer_info()[0]
     first = number * workers.capacity
     control[NEXT], control[END] = first, first + workers.capacity
-    return Worker(first, control, notes, buffers)
+    return Worker(first, first, control, notes, buffers)
