@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from hacheck.checker.explicit.native.canonical import canonicaliser, levels_for
-from hacheck.checker.explicit.native.compiler import compile_object, link
+from hacheck.checker.explicit.native.canonical import COUNTING_LEVELS, canonicaliser
+from hacheck.checker.explicit.native.compiler import KERNEL_LEVELS, compile_object, link
 from hacheck.checker.explicit.native.kernel_ir import kernel_ir_of_source
 from hacheck.checker.explicit.native.kernel_python import as_python_of_source
 from hacheck.checker.explicit.native.words import word_count
@@ -41,10 +41,9 @@ def test_symmetric_states_have_one_representative_among_them(first: int) -> None
 def test_compiled_it_finds_the_same_representatives() -> None:
     for case in cases(500, 5):
         made = canonicaliser(case.system, case.lowered.layout, case.classes)
-        levels = levels_for(case.classes)
         objects = [
-            compile_object(kernel_ir_of_source(made.canonical, {}, ["canonical"]), levels),
-            compile_object(kernel_ir_of_source(made.counting, {}, ["count_orbits"]), levels),
+            compile_object(kernel_ir_of_source(made.canonical, {}, ["canonical"]), KERNEL_LEVELS),
+            compile_object(kernel_ir_of_source(made.counting, {}, ["count_orbits"]), COUNTING_LEVELS),
         ]
         linked = [link([one]) for one in objects]
         _assert_same(case, made.canonical, linked[0].function("canonical", 2))

@@ -24,6 +24,9 @@ from hacheck.model.lowering.layout import Layout
 from hacheck.model.symmetry_types import Alike
 from hacheck.model.types import Identity, Node
 
+COUNTING_LEVELS = Levels(passes=None, codegen=0)
+"""How to compile what counts: each state is counted once, and compiling takes longer than most countings."""
+
 _LAST = (1 << 64) - 1
 
 
@@ -52,13 +55,6 @@ def canonicaliser(system: System, layout: Layout, classes: Sequence[Alike]) -> C
     return Canonicaliser("\n".join(parts), "\n".join([SCATTERED, _counting(words, sorting)]))
 
 
-def levels_for(classes: Sequence[Alike]) -> Levels:
-    """How much LLVM is to do. The sorting of nodes is nearly as fast without its passes, in a third of the time to
-    compile; numbering is twice as fast with them, and there is little of it."""
-    nodes = any(isinstance(one.kind, Node) for one in classes)
-    return Levels(passes=None if nodes else 1, codegen=1)
-
-
 class _Sorting:
     """The sorting of nodes that are alike, and the trying of orders where they cannot be told apart. `masked`: the
     members of all kinds that signatures may not tell apart."""
@@ -81,27 +77,31 @@ class _Sorting:
         """The places that are filled one after the other: the class, and the place in it."""
         return [(number, place) for number, one in enumerate(self.classes) for place in range(len(one.members) - 1)]
 
-    def sorted(self) -> Lines:
-        """The lines that sort the members and leave in `ties` a bit for each pair of neighbours that are equal."""
+    def sorted(self, moves: bool = True) -> Lines:
+        """The lines that sort the members and leave in `ties` a bit for each pair of neighbours that are equal. Without
+        `moves` they are sorted already."""
         lines: Lines = ["ties = 0"]
         for number, (one, signature) in enumerate(zip(self.classes, self.signatures, strict=True)):
-            lines += self.sorted_class(number, one, signature)
+            lines += self.sorted_class(number, one, signature, moves)
         return lines
 
-    def sorted_class(self, number: int, one: Alike, signature: Signature) -> Lines:
+    def sorted_class(self, number: int, one: Alike, signature: Signature, moves: bool) -> Lines:
         """The lines for one class. What lies between members is looked at only where their own fields are equal."""
         count = len(one.members)
         lines = [f"g{place} = {text}" for place, text in enumerate(signature.own)]
         pairs = [(f"g{place}", f"g{place + 1}") for place in range(count - 1)]
+        both = [f"(g{place} == g{place + 1}) & (h{place} == h{place + 1})" for place in range(count - 1)]
         if not signature.shared:
-            lines += self.bubble(number, ("g",), "{0} > {1}", [])
+            lines += self.bubble(number, ("g",), "{0} > {1}", []) if moves else []
             return [*lines, *self.tied(number, [f"({left} == {right})" for left, right in pairs])]
         lines += [f"h{place} = 0" for place in range(count)]
         equal = " or ".join(f"{left} == {right}" for left, right in pairs)
+        if not moves:
+            shared = [f"h{place} = {text}" for place, text in enumerate(signature.shared)]
+            return [*lines, f"if {equal}:", *indented(shared), *self.tied(number, both)]
         second = [*(f"h{place} = {text}" for place, text in enumerate(signature.shared)), "moving = 1"]
         closer = ["if not moving and not closer:", *indented(["closer = 1", f"if {equal}:", *indented(second)])]
         lines += ["closer = 0", *self.bubble(number, ("g", "h"), "{0} > {1} or {0} == {1} and {2} > {3}", closer)]
-        both = [f"(g{place} == g{place + 1}) & (h{place} == h{place + 1})" for place in range(count - 1)]
         return [*lines, *self.tied(number, both)]
 
     def tied(self, number: int, tests: Sequence[str]) -> Lines:
@@ -263,5 +263,5 @@ def _counting(words: Words, sorting: _Sorting) -> str:
         parts.append("\n".join([f"def fixes{number}_{place}({arguments}):", *indented(text), ""]))
     everything = prod(factorial(len(one.members)) for one in sorting.classes)
     first = "fixes{}_{}".format(*sorting.steps[0])
-    each = [*sorting.sorted(), f"total += {everything} // {first}({state}) if ties else {everything}"]
+    each = [*sorting.sorted(moves=False), f"total += {everything} // {first}({state}) if ties else {everything}"]
     return "\n".join([*parts, _for_each("count_orbits", words, each, ["total = 0"], ["return total"])])
