@@ -192,8 +192,8 @@ def lead_back(thread: int, shared: int) -> int:
 
 def meet(first: int, end: int, hit: int, pending: int, bit: int, thread: int, shared: int) -> None:
     """Makes an entry for each state of a range that meets one condition: the notes say so in word `hit`. A condition
-    of states is asked by setting its bit in word `pending`; for what else is noted, `bit` is 0. There must be room for
-    an entry for each state."""
+    of states is asked by setting its bit in word `pending`; for what else is noted, `bit` is 0. States for which there
+    is no room are left out."""
     entries = load64(shared, ENTRIES)
     made = load64(thread, NEXT)
     count = load64(shared, BLOCK)
@@ -208,7 +208,7 @@ def meet(first: int, end: int, hit: int, pending: int, bit: int, thread: int, sh
             continue
         last = i + n
         while i < last:
-            if asked(i, 1, hit, pending, bit, thread, shared):
+            if made < load64(thread, END) and asked(i, 1, hit, pending, bit, thread, shared):
                 store64(entries, made * 2, i)
                 store64(entries, made * 2 + 1, 0)
                 made += 1

@@ -44,6 +44,7 @@ PHASE = "retracing the run"
 _ENTRY = 16  # bytes
 _ENTRIES_MOST, _ENTRIES_LEAST = 2**32 - 1, 2**20
 _TABLE_BITS_LEAST = 10
+_BYTES_LEAST = 2**25  # that entries and their table may take, however little memory there is
 _LOW = (1 << 32) - 1
 _NOWHERE = (1 << 64) - 1
 
@@ -119,6 +120,7 @@ class Back:
 
     def _put(self, indices: Sequence[int]) -> Ranges:
         """Entries for the ends of a run."""
+        indices = indices[: self.capacity]
         words = array("Q", bytes(_ENTRY * len(indices)))
         words[::2] = array("Q", indices)
         self.entries.write(0, words.tobytes())
@@ -129,6 +131,8 @@ class Back:
         """Entries for the states of a level that have a step to one with an entry."""
         states = count(layer)
         bits = max((2 * states).bit_length(), _TABLE_BITS_LEAST)
+        if 8 << bits > self._free(0):
+            raise GaveUp(self.search.bounds.out_of_memory(self.search.taken))
         table = Region(8 << bits)
         try:
             self.shared[TABLE], self.shared[SHIFT] = table.address, 64 - bits
@@ -161,11 +165,16 @@ class Back:
     def _allow(self, table_bytes: int) -> None:
         """Sets how many entries there may be: no more than memory suffices for. With fewer the run is as short, but
         may have more faults than another."""
-        made = sum(control[NEXT] - number * self.capacity for number, control in enumerate(self.threads))
-        free = self.search.bounds.bytes_free(self.search.taken + table_bytes + made * _ENTRY)
-        more = max(free // _ENTRY // len(self.threads), 2 * self.shared[BLOCK])
+        more = self._free(table_bytes) // _ENTRY // len(self.threads)
         for number, control in enumerate(self.threads):
             control[END] = min(control[NEXT] + more, (number + 1) * self.capacity)
+
+    def _free(self, table_bytes: int) -> int:
+        """Bytes that entries may still take; never so few that a search which stopped for lack of memory could not be
+        looked back on at all."""
+        made = sum(control[NEXT] - number * self.capacity for number, control in enumerate(self.threads)) * _ENTRY
+        free = self.search.bounds.bytes_free(self.search.taken + table_bytes + made)
+        return max(free, _BYTES_LEAST - table_bytes - made, 0)
 
     # ---- conditions --------------------------------------------------------------------------------------------
 
@@ -209,6 +218,7 @@ class Back:
     def _together(self, kernel: str, work: Iterator[tuple[int, int]], *arguments: int) -> None:
         """Has all threads go over pieces of something."""
         while batch := tuple(islice(work, len(self.threads))):
+            self._allow(0)
             jobs = []
             for control, (first, end) in zip(self.threads, batch, strict=False):
                 last = (control.buffer_info()[0], self._address) if kernel == "meet" else (self._address,)
