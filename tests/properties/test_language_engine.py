@@ -7,16 +7,17 @@ from pathlib import Path
 import pytest
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.portable.engine import PortableEngine
 from tests.language.examples import LIVENESS, STATES_MAX, Example, decide, examples, loaded
+from tests.models.engines import EXACT, ExplicitEngine
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / "docs" / "language.md", *sorted((ROOT / "tests" / "language" / "cases").glob("*.md"))]
 EXAMPLES = [pytest.param(one, id=f"{path.stem}: {one.where}") for path in DOCUMENTS for one in examples(path)]
 
 
+@pytest.mark.parametrize("engine", EXACT)
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_engine_agrees_with_the_interpreter(example: Example) -> None:
+def test_engine_agrees_with_the_interpreter(example: Example, engine: ExplicitEngine) -> None:
     read = loaded(example).specification
     if read is None or "fault" in example.expected:
         return
@@ -24,7 +25,7 @@ def test_engine_agrees_with_the_interpreter(example: Example) -> None:
         system = read.instantiate(check=check.name if check else None).system
         assert system is not None
         verdicts, found = decide(system)
-        answer = PortableEngine().check(system, (), Limits(states_max=STATES_MAX), lambda _: True)
+        answer = engine.check(system, (), Limits(states_max=STATES_MAX), lambda _: True)
         seen = answer.coverage
         assert (seen.states, seen.transitions, seen.depth) == (found.states, found.transitions, found.depth)
         assert dict(seen.cuts) == found.cuts
