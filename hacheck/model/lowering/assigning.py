@@ -15,7 +15,7 @@ from hacheck.model.lowering.layout import Group, Place, Series
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.operations import misfits
 from hacheck.model.lowering.path import Going, Path, Work, branch, checked, harmless
-from hacheck.model.lowering.paths import at, field_place, position
+from hacheck.model.lowering.paths import at, field_of, position
 from hacheck.model.lowering.scope import Context, Scope
 from hacheck.model.lowering.values import (
     Items,
@@ -26,7 +26,6 @@ from hacheck.model.lowering.values import (
     constant,
     lowest,
     normal,
-    part_types,
     write,
 )
 from hacheck.model.types import Map, Record, Sequence, Type, member
@@ -108,16 +107,16 @@ def _known_place(context: Context, path: Path, target: Target) -> tuple[Type, Pl
     kind, place = target.root.type, context.places[target.root.name]
     for step in target.path:
         if isinstance(step, str):
-            index = field_place(kind, step)
+            index, inner = field_of(kind, step)
         else:
             key = path.locals[step.name][1] if isinstance(step, Local) else None
             if not isinstance(key, Scalar) or not key.node.is_const or not isinstance(kind, Map):
                 return None
-            index = key.node.number - lowest(kind.key)
+            index, inner = key.node.number - lowest(kind.key), kind.value
         assert isinstance(place, Group), f"part of {place}"
         if not 0 <= index < len(place.items):
             return None
-        kind, place = part_types(kind)[index], place.items[index]
+        kind, place = inner, place.items[index]
     return kind, place
 
 
@@ -126,9 +125,8 @@ def _indices(scope: Scope, kind: Type, whole: Place | Sym, keys: list[Sym | str]
     cursor, indices = whole, []
     for key in keys:
         if isinstance(key, str):
-            index = scope.graph.const(field_place(kind, key))
-            assert isinstance(kind, Record), f"field {key} of {kind}"
-            inner = dict(kind.fields)[key]
+            place, inner = field_of(kind, key)
+            index = scope.graph.const(place)
         else:
             index = position(scope, kind, cursor, key)
             assert isinstance(kind, Map | Sequence), f"index into {kind}"

@@ -47,7 +47,7 @@ from hacheck.model.lowering.operations import (
     size_of,
     without,
 )
-from hacheck.model.lowering.paths import Cursor, at, enter, field_place, finish, part, pick, position
+from hacheck.model.lowering.paths import Cursor, at, enter, field_of, finish, part, pick, position
 from hacheck.model.lowering.scope import Scope
 from hacheck.model.lowering.values import (
     Items,
@@ -159,8 +159,8 @@ def _cursor(expression: Expression, scope: Scope) -> tuple[Type, Cursor]:
             return kind.value if isinstance(kind, Map) else kind.element, at(scope, kind, cursor, index)
         case Member(base, name):
             kind, cursor = _cursor(base, scope)
-            place = field_place(kind, name)
-            return part_types(kind)[place], enter(cursor, place)
+            place, inner = field_of(kind, name)
+            return inner, enter(cursor, place)
         case _:
             return type_of(expression), evaluate(expression, scope)
 

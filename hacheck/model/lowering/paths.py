@@ -163,10 +163,10 @@ def at(scope: Scope, kind: Type, cursor: Cursor, index: Node) -> Cursor:
     return Picked(scope.graph.natural(index), tuple(enter(cursor, place) for place in range(parts)))
 
 
-def field_place(kind: Type, name: str) -> int:
-    """Which part of a record a field is."""
+def field_of(kind: Type, name: str) -> tuple[int, Type]:
+    """Which part of a record a field is, and its type."""
     assert isinstance(kind, Record), f"field {name} of {kind}"
-    return [label for label, _ in kind.fields].index(name)
+    return next((place, field) for place, (label, field) in enumerate(kind.fields) if label == name)
 
 
 __all__ = [
@@ -174,7 +174,7 @@ __all__ = [
     "Picked",
     "at",
     "enter",
-    "field_place",
+    "field_of",
     "finish",
     "length",
     "part",
