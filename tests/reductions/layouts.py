@@ -85,7 +85,7 @@ def _case(chooser: Seeded) -> Case:
 
 
 def _alike(chooser: Seeded, lowered: Lowered, types: list[Type], kind: Kind) -> Iterator[Alike]:
-    """All members of a kind, or all but one."""
+    """All members of a kind, all but one, or two halves."""
     members = tuple(range(1, kind.size + 1))
     if isinstance(kind, Node) and kind.size > 2 and chance(chooser, 25):
         members = tuple(sorted(chooser.random.sample(members, kind.size - 1)))
@@ -93,7 +93,11 @@ def _alike(chooser: Seeded, lowered: Lowered, types: list[Type], kind: Kind) -> 
     if isinstance(kind, Identity) and any(has_places_for(kind, part) for part in types):
         return
     if not needless and chance(chooser, 85) and not list(unhandy(lowered, kind, [members])):
-        yield Alike(kind, members)
+        if isinstance(kind, Node) and len(members) > 3 and chance(chooser, 30):
+            yield Alike(kind, members[::2])
+            yield Alike(kind, members[1::2])
+        else:
+            yield Alike(kind, members)
 
 
 def _type(chooser: Seeded, words: Vocabulary) -> Type:
@@ -113,5 +117,6 @@ def _type(chooser: Seeded, words: Vocabulary) -> Type:
         lambda: Map(node, Option(record)),
         lambda: Map(Option(node), Option(held)),
         lambda: Sequence(record, 2),
+        lambda: Map(node, Set(Range(0, 69))),
     )
     return pick(chooser, forms)()
