@@ -132,15 +132,12 @@ def with_blanks(graph: Graph, kind: Type, expression: Expression, value: Sym) ->
 
 def _known(scope: Scope, value: Sym) -> Sym:
     """A local scalar, a constant where the facts fix it."""
-    match value:
-        case Scalar(node):
-            known = scope.known(node)
-            return value if known is node else Scalar(known)
-        case Maybe(node, base):
-            known = scope.known(node)
-            return value if known is node else Maybe(known, base)
-        case _:
-            return value
+    if not isinstance(value, Scalar | Maybe) or value.node.is_const:
+        return value
+    known = scope.known(value.node)
+    if known is value.node:
+        return value
+    return Scalar(known) if isinstance(value, Scalar) else Maybe(known, value.base)
 
 
 def _cursor(expression: Expression, scope: Scope) -> tuple[Type, Cursor]:
