@@ -107,10 +107,3 @@ def rebuild(node: Any, change: Callable[[Any], Any]) -> Any:
     if not changed:
         return node
     return form(*(changed[name] if name in changed else getattr(node, name) for name in node.__match_args__))
-
-
-def substitute(node: Any, values: dict[str, ir.Expression]) -> Any:
-    """The tree with each `Local` of these names replaced. Names are unique, so nothing can be captured."""
-    if isinstance(node, ir.Local):
-        return values.get(node.name, node)
-    return rebuild(node, lambda part: substitute(part, values))
