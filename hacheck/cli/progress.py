@@ -107,13 +107,14 @@ class PlainLines:
         if progress.wall_seconds < self._next:
             return
         self._next = progress.wall_seconds + PLAIN_SECONDS
+        exploring = progress.phase == EXPLORING
         parts = (
-            progress.phase if progress.phase != EXPLORING else "",
-            plural(progress.states, "state"),
-            plural(progress.transitions, "step"),
+            "" if exploring else progress.phase,
+            plural(progress.states, "state") if progress.states else "",
+            plural(progress.transitions, "step") if exploring else "",
             f"depth {progress.depth}" if progress.depth else "",
-            f"{progress.frontier:,} waiting",
-            f"{rate:,.0f} states/s",
+            f"{progress.frontier:,} waiting" if exploring else "",
+            f"{rate:,.0f} states/s" if exploring else "",
             size(progress.memory_bytes) if progress.memory_bytes else "",
             seconds(progress.wall_seconds),
         )

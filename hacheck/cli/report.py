@@ -14,7 +14,7 @@ from rich.text import Text
 
 from hacheck.checker.explicit.scopes import unlikely
 from hacheck.checker.verify import CheckResult, PropertyResult, unused_actions
-from hacheck.cli.console import Symbols, plural, seconds, symbols
+from hacheck.cli.console import Symbols, plural, seconds, size, symbols
 from hacheck.cli.runs import run_title
 from hacheck.model.ir import Property, System
 
@@ -87,9 +87,12 @@ def facts(result: CheckResult, defaults: Mapping[str, str]) -> RenderableType:
     table.add_row(
         "explored",
         f"{plural(coverage.states, 'state')}, {plural(coverage.transitions, 'step')}, "
-        f"depth {coverage.depth}, {seconds(coverage.wall_seconds)}{memory(result)}",
+        f"depth {coverage.depth}, {seconds(coverage.wall_seconds)}",
     )
     table.add_row("", extent(result))
+    if coverage.bytes_per_state is not None and coverage.states >= MANY:
+        held = size(round(coverage.bytes_per_state * coverage.states))
+        table.add_row("memory", f"{held}, {coverage.bytes_per_state:.0f} bytes a state")
     meanings = dict(system.bounds)
     for index, (bound, count) in enumerate(coverage.cuts):
         meaning = meanings.get(bound, "")
@@ -100,14 +103,6 @@ def facts(result: CheckResult, defaults: Mapping[str, str]) -> RenderableType:
     for note in result.answer.notes:
         table.add_row("note", Text(note, style="warn"))
     return Padding(table, INDENT)
-
-
-def memory(result: CheckResult) -> str:
-    """What a state took, where there were so many that it matters."""
-    coverage = result.answer.coverage
-    if coverage.bytes_per_state is None or coverage.states < MANY:
-        return ""
-    return f", {coverage.bytes_per_state:.0f} bytes a state"
 
 
 def extent(result: CheckResult) -> Text:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
 from hacheck.checker.engine import Answer, Coverage, Limits, Progress, PropertyAnswer, Report
 from hacheck.checker.verify import CheckResult, Prepared, Question, RunDoesNotReplay, run_check, unused_actions
+from hacheck.cli import report
+from hacheck.cli.console import THEME
 from hacheck.cli.guard import ExitCode
 from hacheck.cli.summary import exit_code, remark
 from hacheck.model.ir import System
@@ -121,3 +125,23 @@ def test_a_property_without_an_answer_is_our_bug() -> None:
 
 def test_actions_that_never_happened_are_named() -> None:
     assert unused_actions(result_of(ANSWER)) == ("retire",)
+
+
+def test_what_states_take_is_told_where_there_are_many() -> None:
+    many = replace(ANSWER.coverage, states=54_512_334, bytes_per_state=36.2)
+    assert "memory    1.8 GiB, 36 bytes a state" in facts_of(replace(ANSWER, coverage=many))
+    assert "bytes" not in facts_of(replace(ANSWER, coverage=replace(many, states=999_999)))
+
+
+def test_notes_and_the_chance_of_an_omission_are_told() -> None:
+    unsure = replace(ANSWER.coverage, complete=True, stopped=None, omission=3.21e-5)
+    shown = facts_of(replace(ANSWER, coverage=unsure, notes=("the checkpoint is no longer kept: no space",)))
+    assert "a state was left out with a probability of at most 3e-05" in shown
+    assert "note      the checkpoint is no longer kept: no space" in shown
+
+
+def facts_of(answer: Answer) -> str:
+    """What is said of an answer before its properties."""
+    out = StringIO()
+    Console(file=out, width=120, theme=THEME, highlight=False).print(report.facts(result_of(answer), {}))
+    return out.getvalue()

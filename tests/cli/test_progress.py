@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -41,6 +42,21 @@ def test_without_a_terminal_a_line_is_written_every_few_seconds() -> None:
     assert lines[0] == (
         "check default: 50,000 states, 150,000 steps, depth 7, 42 waiting, 10,000 states/s, 300 MiB, 5.00 s"
     )
+
+
+def test_what_else_is_done_is_told_by_its_name() -> None:
+    plain, live = console(), console(terminal=True)
+    for out in (plain, live):
+        with progress_display(out, "check default", quiet=False) as display:
+            display.update(replace(at(7.0, 0), phase="compiling", transitions=0, depth=0, frontier=0))
+            display.update(replace(at(14.0), phase="judging liveness", frontier=0))
+            if isinstance(display, LiveLine):
+                display._live.refresh()
+    first, second = text(plain).splitlines()
+    assert first == "check default: compiling, 300 MiB, 7.00 s"
+    assert second == "check default: judging liveness, 1,000 states, depth 7, 300 MiB, 14.0 s"
+    assert "judging liveness" in text(live)
+    assert "waiting" not in text(live)
 
 
 def test_quietly_nothing_is_shown() -> None:
