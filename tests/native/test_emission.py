@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from hacheck.checker.explicit.portable.finders import wanted_by
 from hacheck.checker.explicit.portable.program import Code, compiled, finding_source, generate
 from hacheck.checker.explicit.questions import FAULT, Questions, Sought, pose
 from hacheck.model.ir import (
+    FALSE,
     Assign,
     Binary,
     Choose,
@@ -59,7 +60,7 @@ def test_compiled_system_does_what_the_portable_one_does(given_system: System) -
 @pytest.mark.parametrize("copies_max", [1, 32])
 def test_compiled_seeded_system_does_what_the_portable_one_does(first: int, copies_max: int) -> None:
     for seed in range(first, first + 20):
-        assert_same(seeded_system(seed, risky=seed % 2 == 0), 100, copies_max)
+        assert_same(asking_more(seeded_system(seed, risky=seed % 2 == 0)), 150, copies_max)
 
 
 @pytest.mark.parametrize(("path", "check"), CHECKS)
@@ -83,11 +84,33 @@ def test_sets_of_more_than_a_word_are_as_the_portable_ones(copies_max: int) -> N
     assert_same(wide_system(), 300, copies_max)
 
 
+def test_step_condition_reads_what_the_step_leaves_alone() -> None:
+    kept, changing = Variable("kept", Range(0, 3)), Variable("changing", Range(0, 3))
+    step = action(Assign(Target(changing), Constant(2, Range(0, 3))))
+    holds = asked("step", Binary("==", Old(kept), kept), "holds")
+    fails = asked("step", Binary("<", changing, kept), "fails")
+    whole = system({kept: 2, changing: 1}, step, properties=(holds, fails))
+    assert_same(whole, 10)
+    lowered = lower(whole, [(2, 1), (1, 1)])  # two initial states, so that nothing is a constant
+    native = linked(emit(lowered, pose(lowered, ()).sought))
+    native.expand([pack(native.program.layout, state) for state in ((2, 1), (1, 1))])
+    noted = [native.notes.step_of(native.notes_array, number) for number in range(len(native.program.steps))]
+    packed = [pack(native.program.layout, state) for state in ((2, 1), (2, 2))]
+    assert dict(zip(native.program.steps, noted, strict=True)) == {"holds": None, "fails": tuple(packed)}
+
+
 @cache
 def specification(path: str) -> Specification:
     loaded = load((ROOT / path).read_text(encoding="utf-8"), path).specification
     assert loaded is not None
     return loaded
+
+
+def asking_more(whole: System) -> System:
+    """The system, asked too whether it gets stuck, and whether a variable ever changes."""
+    changing = [Variable(variable.name, variable.type) for variable in whole.variables]
+    still = [asked("step", Binary("==", Old(one), one), f"{one.name} stays") for one in changing]
+    return replace(whole, properties=(*whole.properties, *still, asked("deadlock", FALSE, "goes on")))
 
 
 # ---- systems with numbers that are wide ----
