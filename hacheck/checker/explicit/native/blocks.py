@@ -11,8 +11,9 @@ from typing import TypeAlias
 
 from hacheck.checker.explicit.native.composing import merged_words
 from hacheck.checker.explicit.native.flow import Fork, Join
-from hacheck.checker.explicit.native.instructions import Values, width_of_interval
+from hacheck.checker.explicit.native.instructions import Values
 from hacheck.checker.explicit.native.placing import Placed
+from hacheck.checker.explicit.native.widths import width_of_interval
 from hacheck.model.data import dataclass, field
 from hacheck.model.lowering.blocks import Block, Branch, Emit, Merge, SetTemp, Stopped
 from hacheck.model.lowering.nodes import Node

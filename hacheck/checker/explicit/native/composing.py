@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from hacheck.checker.explicit.native.instructions import Values, width_of, width_of_interval
+from hacheck.checker.explicit.native.instructions import Values
 from hacheck.checker.explicit.native.module import BEFORE, FULL, Place, signed, source_of
+from hacheck.checker.explicit.native.widths import width_of, width_of_interval
 from hacheck.checker.explicit.native.words import WORD_BITS
 from hacheck.model.data import dataclass, field
 from hacheck.model.lowering.blocks import Update

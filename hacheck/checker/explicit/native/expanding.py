@@ -12,11 +12,12 @@ from hacheck.checker.explicit.deciding import Alternatives, Guarded, Tree, decid
 from hacheck.checker.explicit.native.blocks import Printer, Target, temp_kinds
 from hacheck.checker.explicit.native.composing import next_words
 from hacheck.checker.explicit.native.flow import COUNT, Code, Join
-from hacheck.checker.explicit.native.instructions import Values, width_of
+from hacheck.checker.explicit.native.instructions import Values
 from hacheck.checker.explicit.native.module import AFTER, BEFORE, Module, signed
 from hacheck.checker.explicit.native.notes import Notes
 from hacheck.checker.explicit.native.placing import placed
 from hacheck.checker.explicit.native.watching import Watched, Watches
+from hacheck.checker.explicit.native.widths import width_of
 from hacheck.checker.explicit.native.words import WORD_BITS
 from hacheck.model.data import dataclass
 from hacheck.model.lowering.blocks import Branch, Emit, Lowered, Stopped

@@ -13,31 +13,11 @@ from typing import Final
 
 from hacheck.checker.explicit.native.flow import Code
 from hacheck.checker.explicit.native.module import FULL, MaskTest, Module, signed, source_of
+from hacheck.checker.explicit.native.picking import picked
+from hacheck.checker.explicit.native.widths import literal, width_of
 from hacheck.checker.explicit.native.words import WORD_BITS
 from hacheck.model.data import dataclass, field
 from hacheck.model.lowering.nodes import Node, is_leaf, is_test
-
-_LOW, _HIGH = -(1 << WORD_BITS - 1), (1 << WORD_BITS - 1) - 1
-
-
-def width_of(node: Node) -> int:
-    """The bits of the integer type that a node's value has: 1, 64, or a larger multiple of 64."""
-    return width_of_interval(node.low, node.high)
-
-
-def width_of_interval(low: int, high: int) -> int:
-    """The bits of the integer type for the numbers of an interval."""
-    if low >= 0 and high <= 1:
-        return 1
-    if low >= _LOW and high <= _HIGH:
-        return WORD_BITS
-    bits = 1 + max(high.bit_length(), (~low).bit_length() if low < 0 else 0)
-    return WORD_BITS * -(-bits // WORD_BITS)
-
-
-def literal(number: int, width: int) -> str:
-    """A constant of a type."""
-    return str(number) if width > 1 else "true" if number & 1 else "false"
 
 
 @dataclass(slots=True)
@@ -342,73 +322,6 @@ def _lowest(values: Values, node: Node) -> str:
     return values.converted(result, width, width_of(node))
 
 
-# ---- one of several ----
-
-
-def _pick(values: Values, node: Node) -> str:
-    index, *options = node.operands
-    width = width_of(node)
-    if width <= WORD_BITS and all(option.is_const for option in options):
-        return values.converted(_from_table(values, index, options), WORD_BITS, width)
-    if width <= WORD_BITS and all(is_leaf(option) for option in options):
-        found = _from_row(values, index, options)
-        if found is not None:
-            return values.converted(found, WORD_BITS, width)
-    kind = max(WORD_BITS, width_of(index))
-    chosen = values.number(index, kind)
-    result = values.number(options[-1], width)
-    for place in range(len(options) - 2, -1, -1):
-        here = values.code.put(f"icmp eq i{kind} {chosen}, {place}")
-        option = values.number(options[place], width)
-        result = values.code.put(f"select i1 {here}, i{width} {option}, i{width} {result}")
-    return result
-
-
-def _index(values: Values, index: Node, count: int) -> str:
-    """An index that is inside, whatever it was before."""
-    if width_of(index) > WORD_BITS:
-        name = values.converted(values.value(index), width_of(index), WORD_BITS)
-    else:
-        name = values.number(index)
-    if index.low >= 0 and index.high < count:
-        return name
-    least = values.module.intrinsic("llvm.umin.i64", "i64", "i64, i64")
-    return values.code.put(f"call i64 {least}(i64 {name}, i64 {count - 1})")
-
-
-def _from_table(values: Values, index: Node, options: Sequence[Node]) -> str:
-    """One of some constants: from a word that holds them all, or from a table."""
-    numbers = [option.number for option in options]
-    least = min(numbers)
-    bits = (max(numbers) - least).bit_length()
-    name = _index(values, index, len(numbers))
-    if bits * len(numbers) > WORD_BITS:
-        table = values.module.table(numbers)
-        address = values.code.put(f"getelementptr i64, ptr {table}, i64 {name}")
-        return values.code.put(f"load i64, ptr {address}")
-    packed = sum(number - least << bits * place for place, number in enumerate(numbers))
-    amount = values.code.put(f"mul i64 {name}, {bits}") if bits > 1 else name
-    shifted = values.code.put(f"lshr i64 {signed(packed)}, {amount}")
-    chosen = values.masked(shifted, (1 << bits) - 1)
-    return values.code.put(f"add i64 {chosen}, {least}") if least else chosen
-
-
-def _from_row(values: Values, index: Node, options: Sequence[Node]) -> str | None:
-    """One of some slots that lie at equal distances in one word; `None` if they do not."""
-    places = [values.module.place(option) for option in options]
-    first, step = places[0], places[1].shift - places[0].shift
-    for number, (place, option) in enumerate(zip(places, options, strict=True)):
-        if (place.word, place.mask, place.words) != (first.word, first.mask, 1) or place.mask == FULL:
-            return None
-        if place.shift != first.shift + step * number or source_of(option) != source_of(options[0]):
-            return None
-    amount = values.code.put(f"mul i64 {_index(values, index, len(options))}, {step}")
-    if first.shift:
-        amount = values.code.put(f"add i64 {amount}, {first.shift}")
-    word = values.word(source_of(options[0]), first.word)
-    return values.masked(values.code.put(f"lshr i64 {word}, {amount}"), first.mask)
-
-
 _COMPUTED: Final[Mapping[str, Callable[[Values, Node], str]]] = {
     **dict.fromkeys(("slot", "after", "part"), _leaf),
     **dict.fromkeys(("add", "sub", "mul"), _arithmetic),
@@ -421,7 +334,7 @@ _COMPUTED: Final[Mapping[str, Callable[[Values, Node], str]]] = {
     "or": _or,
     "not": _not,
     "select": _select,
-    "pick": _pick,
+    "pick": picked,
     "bit": _bit,
     "popcount": _popcount,
     "lowest": _lowest,
