@@ -36,7 +36,7 @@ from tests.native.searching import kernels_for
 RECENT = 4
 ALL_BITS = (1 << 64) - 1
 FEW_BITS = 0xC000_0000_0000_000F
-"""Four tags, places in four corners, and all entries of the states seen lately."""
+"""Four tags, places in four corners."""
 
 Functions = Mapping[str, Callable[..., int]]
 
