@@ -75,6 +75,16 @@ def loaded(example: Example) -> Loaded:
     return load(example.text, "example.ha", example.libraries.get)
 
 
+def shipped(path: Path) -> Loaded:
+    """A spec of a file, with the libraries beside it."""
+
+    def read(name: str) -> str | None:
+        library = path.parent / name
+        return library.read_text(encoding="utf-8") if library.is_file() else None
+
+    return load(path.read_text(encoding="utf-8"), path.name, read)
+
+
 def verify(example: Example) -> None:
     """Fails when something else is found than what is expected."""
     read = loaded(example)

@@ -12,7 +12,7 @@ from hacheck.model.language import Span, Specification, load
 from hacheck.model.language.declarations import CheckDeclaration
 from hacheck.model.language.elaborate import Examination, elaborate
 from hacheck.model.language.parse import parse
-from tests.language.examples import examples, loaded
+from tests.language.examples import examples, loaded, shipped
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [*sorted((ROOT / "spec").glob("*.ha")), *sorted((ROOT / "bench").glob("*.ha"))]
@@ -22,7 +22,7 @@ HERE = Span("a.ha", 0, 0)
 
 
 def specifications() -> list[Specification]:
-    found = [load(path.read_text(encoding="utf-8"), path.name).specification for path in FILES]
+    found = [shipped(path).specification for path in FILES]
     found += [loaded(one).specification for path in DOCUMENTS for one in examples(path)]
     return [one for one in found if one is not None and one.parameters]
 

@@ -10,7 +10,7 @@ import pytest
 from hacheck.model.ir import System
 from hacheck.model.language import Specification, load
 from hacheck.model.text import parse_system, print_system
-from tests.language.examples import examples, loaded
+from tests.language.examples import examples, loaded, shipped
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = sorted((ROOT / "tests" / "language" / "cases").glob("*.md"))
@@ -154,7 +154,7 @@ def test_mistake_in_a_library_is_shown_there() -> None:
 
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
 def test_system_of_a_shipped_spec_is_printed_and_read_back(path: Path) -> None:
-    read = load(path.read_text(encoding="utf-8"), path.name)
+    read = shipped(path)
     assert read.specification is not None, read.diagnostics
     made = read.specification.instantiate()
     assert made.system is not None
