@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -297,3 +298,18 @@ def test_a_full_disk_ends_the_keeping_but_not_the_search(
     assert 0 < read_manifest(tmp_path).states < 63_873
     with kept(model, tmp_path, resumes=True) as log:
         assert (log.size, log.stopped, log.trouble) == (63_873, None, None)
+
+
+def test_a_search_that_fails_lets_go_of_the_folder(tmp_path: Path) -> None:
+    model, told = election(3, 2, 1), itertools.count()
+
+    def report(_: Progress) -> bool:
+        if next(told) == 0:
+            raise KeyboardInterrupt
+        return True
+
+    with pytest.raises(KeyboardInterrupt), kept(model, tmp_path, report=report):
+        pass
+    assert threading.active_count() == 1
+    with kept(model, tmp_path, resumes=True) as log:
+        assert (log.size, log.stopped) == (63_873, None)

@@ -10,10 +10,12 @@ from __future__ import annotations
 import time
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import IO
 
+from hacheck.checker.explicit.findings import GaveUp
 from hacheck.checker.explicit.native.levels import Ranges
 from hacheck.checker.explicit.native.manifest import (
     NAME,
@@ -29,11 +31,15 @@ from hacheck.checker.explicit.native.restoring import restore
 from hacheck.checker.explicit.native.search import Search
 from hacheck.model.data import dataclass
 
+PHASE = "writing the checkpoint"
+
 KEEP_SECONDS = 10.0
 """How often what is new is kept."""
 
 CHUNK_BYTES = 2**24
 """What has a checksum of its own, at most."""
+
+_WAIT_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +54,7 @@ class Keeping:
 
 
 class Keeper:
-    """Keeps a search. To be finished.
+    """Keeps a search. To be finished, or abandoned.
 
     - `resumes`: the search is one that goes on.
     - `trouble`: why the search is kept no longer, in words; the search itself goes on.
@@ -64,6 +70,7 @@ class Keeper:
         self._files: dict[str, tuple[Chunk, ...]] = {}
         self._lock = _locked(keeping.folder, keeping.resumes)
         self._writing: Thread | None = None
+        self._is_abandoned = False
         try:
             if keeping.resumes:
                 manifest = read_manifest(keeping.folder)
@@ -83,17 +90,35 @@ class Keeper:
         """Begins to keep what is new, if it is time to and no longer being done. The search is at rest."""
         due = time.perf_counter() - self._last >= self._keeping.every_seconds
         if due and self.trouble is None and not (self._writing is not None and self._writing.is_alive()):
-            self._writing = Thread(target=self._keep, args=(self._moment(), self._search.workers.ends()))
-            self._writing.start()
-            self._last = time.perf_counter()
+            self._begin()
 
     def finish(self) -> None:
         """Keeps what is new once more, and lets go of the folder."""
+        self._wait()
+        if self.trouble is None and self._search.come_to_rest():
+            self._begin()
+            self._wait()
+        self._lock.close()
+
+    def abandon(self) -> None:
+        """Lets go of the folder as it is."""
+        self._is_abandoned = True
         if self._writing is not None:
             self._writing.join()
-        if self.trouble is None and self._search.come_to_rest():
-            self._keep(self._moment(), self._search.workers.ends())
         self._lock.close()
+
+    def _begin(self) -> None:
+        self._last = time.perf_counter()
+        self._writing = Thread(target=self._keep, args=(self._moment(), self._search.workers.ends()))
+        self._writing.start()
+
+    def _wait(self) -> None:
+        """Waits for what is being written, while the report goes on. Told to stop, it goes on nevertheless: whoever
+        asked for a search to be kept wants what it has found."""
+        while self._writing is not None and self._writing.is_alive():
+            self._writing.join(_WAIT_SECONDS)
+            with suppress(GaveUp):
+                self._search.bounds.pulse(PHASE)
 
     # ---- what is kept ------------------------------------------------------------------------------------------
 
@@ -130,6 +155,8 @@ class Keeper:
         try:
             for number, end in enumerate(ends):
                 self._append(number, end)
+            if self._is_abandoned:
+                return
             moment.files.update(self._files)
             write_manifest(moment, folder)
         except OSError as failure:
@@ -141,6 +168,8 @@ class Keeper:
             return
         with (self._keeping.folder / name).open("ab" if name in self._files else "wb") as file:
             for start in range(first * size, end * size, CHUNK_BYTES):
+                if self._is_abandoned:
+                    return
                 length = min(CHUNK_BYTES, end * size - start)
                 with self._search.workers.log.view(start, length) as content:
                     file.write(content)

@@ -23,6 +23,7 @@ def explore(
     leaves, which is to be closed. `initial`: packed states. A search by fingerprints that is not kept on disk gives
     back its states once they are expanded. Errors: `CheckpointError`, and then nothing is left."""
     search.forgets = search.kernels.fingerprint and keeping is None
+    keeper = None
     try:
         keeper = _keeper(search, keeping)
         if search.stopped is None and not (keeper is not None and keeper.resumes):
@@ -36,6 +37,8 @@ def explore(
         log.trouble = keeper.trouble
         return log
     except BaseException:
+        if keeper is not None:
+            keeper.abandon()
         search.free()
         raise
 
