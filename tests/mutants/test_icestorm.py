@@ -6,43 +6,17 @@ what must hold although something like it breaks. Checks that run by request are
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cache
-
 import pytest
 
-from hacheck.checker.engine import Coverage, Limits
 from hacheck.checker.explicit.native.engine import NativeEngine
-from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, Question, run_check
-from hacheck.model.language import Specification, load
-from hacheck.model.semantics import replay
-from hacheck.shipped import directory
-
-
-@dataclass(frozen=True)
-class Found:
-    """What exploring a check finds.
-
-    `counts`: states, transitions, depth. `violated`: by property the steps of a shortest run, a loop included; `None`
-    for a `reachable` one that nothing reaches. `reached`: the same for those reached. `holds`: the names of all others.
-    """
-
-    counts: tuple[int, int, int]
-    violated: dict[str, int | None] = field(default_factory=dict)
-    reached: dict[str, int] = field(default_factory=dict)
-    holds: str = ""
-
-    @property
-    def told(self) -> dict[str, str]:
-        """By property what is found of it, in words."""
-        broken = {name: f"violated{_length(steps)}" for name, steps in self.violated.items()}
-        met = {name: f"reached{_length(steps)}" for name, steps in self.reached.items()}
-        return {**broken, **met, **dict.fromkeys(self.holds.split(), "holds")}
-
-
-def _length(steps: int | None) -> str:
-    return "" if steps is None else f" in {steps} steps"
-
+from tests.mutants.pinning import (
+    Found,
+    assert_expected,
+    assert_finds,
+    assert_finds_among_fewer_states,
+    differences,
+    unrequested,
+)
 
 PINNED: dict[str, Found] = {
     "default": Found(
@@ -250,84 +224,23 @@ PINNED: dict[str, Found] = {
 }
 
 
-@cache
-def specification() -> Specification:
-    """The shipped spec. Cost: seconds, the first time."""
-    path = directory() / "icestorm.ha"
-    loaded = load(path.read_text(encoding="utf-8"), str(path))
-    assert loaded.specification is not None, loaded.diagnostics
-    return loaded.specification
-
-
-def explored(name: str, engine: NativeEngine) -> CheckResult:
-    """Explores a check of the spec; every run found is replayed by the reference interpreter."""
-    (check,) = (one for one in specification().checks if one.name == name)
-    instance = specification().instantiate({}, name)
-    assert instance.system is not None, instance.diagnostics
-    question = Question(name, check.description, check.settings, check.only, check.expect_violated)
-    prepared = Prepared(question, instance.system, check.only)
-    return run_check(prepared, engine, Limits(), lambda _: True, replay)
-
-
-def words(result: PropertyResult) -> str:
-    """What was found of a property, in the words of `Found.told`."""
-    answer = result.answer
-    steps = None if answer.run is None else len(answer.run.steps)
-    if answer.verdict == "holds" and result.asked.kind == "reachable":
-        return f"reached{_length(steps)}"
-    return f"{answer.verdict}{_length(steps)}"
-
-
-def differences(pinned: dict[str, str], found: dict[str, str]) -> list[str]:
-    """What was found otherwise than pinned, one sentence for each property."""
-    missing = "not asked"
-    return [
-        f"{name}: pinned as {pinned.get(name, missing)}, found {found.get(name, missing)}"
-        for name in sorted({*pinned, *found})
-        if pinned.get(name) != found.get(name)
-    ]
-
-
 @pytest.mark.parametrize("name", PINNED)
 def test_check_finds_exactly_what_is_pinned(name: str) -> None:
-    coverage = assert_found(name, explored(name, NativeEngine(reductions=False)))
-    assert (coverage.states, coverage.transitions, coverage.depth) == PINNED[name].counts
+    assert_finds("icestorm", name, PINNED[name], NativeEngine(reductions=False))
 
 
 @pytest.mark.parametrize("name", PINNED)
 def test_check_finds_the_same_among_fewer_states(name: str) -> None:
-    # A loop may have to be gone round several times until the very same state comes back.
-    coverage = assert_found(name, explored(name, NativeEngine()), lassos=False)
-    states, _, depth = PINNED[name].counts
-    assert coverage.states <= states
-    assert coverage.depth <= depth
-
-
-def assert_found(name: str, result: CheckResult, lassos: bool = True) -> Coverage:
-    """Every state was seen, and of each property the verdict and the length of the run are those pinned. `lassos`:
-    that of runs with a loop, too."""
-    coverage = result.answer.coverage
-    assert coverage.complete, f"{name} stopped: {coverage.stopped}"
-    assert result.answer.fault is None, f"{name} has an error of the spec"
-    pinned, found = PINNED[name].told, {one.asked.name: words(one) for one in result.properties}
-    if not lassos:
-        for one in result.properties:
-            if one.asked.kind in ("eventually", "leads_to"):
-                pinned[one.asked.name] = pinned[one.asked.name].partition(" ")[0]
-                found[one.asked.name] = found[one.asked.name].partition(" ")[0]
-    wrong = differences(pinned, found)
-    assert not wrong, "\n".join([f"check {name}:", *wrong])
-    return coverage
+    assert_finds_among_fewer_states("icestorm", name, PINNED[name])
 
 
 def test_every_check_that_needs_no_request_is_pinned() -> None:
-    assert [check.name for check in specification().checks if not check.by_request] == list(PINNED)
+    assert unrequested("icestorm") == list(PINNED)
 
 
 @pytest.mark.parametrize("name", PINNED)
 def test_spec_expects_what_is_pinned(name: str) -> None:
-    (check,) = (one for one in specification().checks if one.name == name)
-    assert set(PINNED[name].violated) == set(check.expect_violated)
+    assert_expected("icestorm", name, PINNED[name])
 
 
 def test_missing_and_extra_violations_are_told() -> None:

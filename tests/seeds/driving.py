@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 
 from hacheck.model.ir import System
@@ -13,11 +14,16 @@ from hacheck.model.types import Map, Node, Value
 from hacheck.shipped import directory
 
 
+def text(path: str) -> str:
+    """What a file says."""
+    return Path(path).read_text(encoding="utf-8")
+
+
 @cache
 def specification(spec: str) -> Specification:
     """A shipped spec by its name. Cost: seconds, the first time."""
-    path = directory() / f"{spec}.ha"
-    loaded = load(path.read_text(encoding="utf-8"), str(path))
+    path = str(directory() / f"{spec}.ha")
+    loaded = load(text(path), path, text)
     assert loaded.specification is not None, loaded.diagnostics
     return loaded.specification
 
@@ -31,12 +37,14 @@ def system(spec: str, settings: tuple[tuple[str, str], ...]) -> System:
 
 
 class Cluster:
-    """One run of a system with one kind of node, from its only initial state; the steps taken move it on."""
+    """One run of a system with one kind of several nodes, from its only initial state; the steps taken move it on."""
 
     def __init__(self, driven: System) -> None:
         self.system = driven
         self.interpreter = Interpreter(driven)
         (self.state,) = self.interpreter.initial_states()
+        kinds = [kind.key for _, kind in self.interpreter.variables.values() if isinstance(kind, Map)]
+        (self.kind,) = {kind.name for kind in kinds if isinstance(kind, Node) and kind.size > 1}
 
     def can(self, action: str, *arguments: Value) -> bool:
         """Whether a step with these arguments is possible now."""
@@ -62,13 +70,17 @@ class Cluster:
         return self.state[place]
 
     def __getitem__(self, node: int) -> SimpleNamespace:
-        """The fields of a node, by their names."""
-        return SimpleNamespace(**dict(self._fields(node)))
+        """The fields of a node of the kind that has several, by their names."""
+        return self.of(self.kind, node)
 
-    def _fields(self, node: int) -> Iterable[tuple[str, Value]]:
-        for name, (place, kind) in self.interpreter.variables.items():
-            if isinstance(kind, Map) and isinstance(kind.key, Node) and name.startswith(f"{kind.key.name}."):
-                yield name.removeprefix(f"{kind.key.name}."), self.state[place][node - 1]
+    def of(self, kind: str, node: int = 1) -> SimpleNamespace:
+        """The fields of a node of any kind, by their names."""
+        return SimpleNamespace(**dict(self._fields(kind, node)))
+
+    def _fields(self, kind: str, node: int) -> Iterable[tuple[str, Value]]:
+        for name, (place, of_all) in self.interpreter.variables.items():
+            if isinstance(of_all, Map) and isinstance(of_all.key, Node) and name.startswith(f"{kind}."):
+                yield name.removeprefix(f"{kind}."), self.state[place][node - 1]
 
     def holds(self, name: str) -> bool:
         """Whether an invariant holds now."""
