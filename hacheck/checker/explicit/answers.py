@@ -65,7 +65,7 @@ def _answers(explored: Explored, watch: Stopwatch) -> tuple[Run | None, tuple[Pr
         try:
             fault = run_into_fault(explored.subject, findings.way_to(findings.alike(FAULTY)))
         except GaveUp as given_up:
-            undecided = _untraced("a step that is an error of the spec", given_up)
+            undecided = _untraced("an error of the spec", given_up)
     live = tuple(asked for asked in explored.asked if asked.kind in ("eventually", "leads_to"))
     judged: dict[str, Judgement] = {}
     if undecided is None and live:
@@ -123,7 +123,8 @@ def _answer(explored: Explored, asked: Property, undecided: str | None, judged: 
             return PropertyAnswer(name, "violated", f"after {steps}, the fewest possible", run)
         without = _hit(explored, asked, without_value=True)
     except GaveUp as given_up:
-        return PropertyAnswer(name, "unknown", _untraced("a state that decides it", given_up))
+        met = "what decides it" if asked.kind == "reachable" else "a violation"
+        return PropertyAnswer(name, "unknown", _untraced(met, given_up))
     if without is not None:
         return PropertyAnswer(name, "unknown", _valueless(explored.subject.system, asked, asked.goal, without), without)
     if undecided is not None:
@@ -186,7 +187,7 @@ def _valueless(system: System, asked: Property, expression: Expression, run: Run
 
 
 def _untraced(what: str, given_up: GaveUp) -> str:
-    return f"{what} was met, but the run to it was not traced; stopped because {given_up.reason}"
+    return f"{what} was met, but the run to it was not traced back; stopped because {given_up.reason}"
 
 
 def plural(steps: int) -> str:
