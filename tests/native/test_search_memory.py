@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from array import array
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,8 +17,10 @@ from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.memory import process_bytes
 from hacheck.checker.explicit.native import memory
 from hacheck.checker.explicit.native.bounds import Bounds
+from hacheck.checker.explicit.native.control import ROOM, SHIFT, TABLE
 from hacheck.checker.explicit.native.crew import Crew
 from hacheck.checker.explicit.native.memory import Region, available_bytes, reserve, touched
+from hacheck.checker.explicit.native.visited import Visited
 from tests.native.searching import never_stop
 
 ROOT = Path(__file__).parents[2]
@@ -163,6 +166,7 @@ def test_nobody_works_any_more_when_a_failure_is_told(failing: int) -> None:
 def test_nobody_works_any_more_when_a_signal_interrupts() -> None:
     script = """
 import os, signal, threading, time
+from hacheck.checker.explicit.native.control import ROOM, SHIFT, TABLE
 from hacheck.checker.explicit.native.crew import Crew
 crew, ends = Crew(3), []
 def work():
@@ -185,3 +189,61 @@ assert len(ends) == 4, ends
 """
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+# ---- the visited set ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("bits", "used", "free", "expected"),
+    [
+        (4, 10, 2**40, 6),  # four times the size
+        (4, 100, 2**40, 8),  # as large as it takes
+        (22, 2_600_000, 2**40, 24),
+        (23, 5_100_000, 2**40, 24),  # twice the size, where that is much memory
+        (22, 2_600_000, 2**26, 23),  # less, where there is less
+        (22, 2_600_000, 2**24, None),
+        (31, 2**31, 2**40, 32),
+        (32, 2**32 - 1, 2**60, None),  # there is no larger one
+    ],
+)
+def test_the_visited_set_grows_as_memory_allows(bits: int, used: int, free: int, expected: int | None) -> None:
+    visited = Visited(array("Q", bytes(8 * 64)), bits)
+    assert visited.next_bits(used, free) == expected
+    visited.free()
+
+
+def test_the_visited_set_is_filled_up_only_where_it_cannot_grow() -> None:
+    shared = array("Q", bytes(8 * 64))
+    visited = Visited(shared, 10)
+    assert shared[ROOM] == 614
+    assert not visited.crowd(871)
+    assert shared[ROOM] == 614
+    assert visited.crowd(870)
+    assert shared[ROOM] == 870
+    assert not visited.crowd(870)
+    visited.open_to_the_last()
+    assert shared[ROOM] == 972
+    for _ in visited.grow(11, lambda pieces: None, 1):
+        assert visited.region is None
+    assert (visited.bits, visited.is_crowded, shared[ROOM]) == (11, False, 1228)
+    assert (shared[TABLE], shared[SHIFT]) == (visited.region.address if visited.region else 0, 53)
+    visited.free()
+
+
+def test_growing_moves_every_slot_once() -> None:
+    visited = Visited(array("Q", bytes(8 * 64)), 22)
+    seen: list[int] = []
+    old = visited.region
+    assert old is not None
+    address = old.address
+
+    def move(pieces: list[tuple[int, ...]]) -> None:
+        for table, first, end, _, shift in pieces:
+            assert (table, shift) == (address, 64 - 23)
+            seen.extend(range(first, end))
+
+    for _ in visited.grow(23, move, 3):
+        pass
+    assert seen == list(range(2**22))
+    visited.free()

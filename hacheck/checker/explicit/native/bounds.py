@@ -9,7 +9,7 @@ from hacheck.checker.explicit.findings import GaveUp
 from hacheck.checker.explicit.memory import process_bytes
 from hacheck.checker.explicit.native.memory import available_bytes
 
-REPORT_SECONDS = 0.2
+REPORT_SECONDS = 0.15
 _MEASURE_SECONDS = 0.03
 INTERRUPTED = "interrupted"
 EXPLORING = "exploring"

@@ -38,7 +38,7 @@ from hacheck.checker.explicit.native.levels import Ranges, control_words, count,
 from hacheck.checker.explicit.native.manifest import Manifest
 from hacheck.checker.explicit.native.pace import SLICE_SECONDS, Pace
 from hacheck.checker.explicit.native.tally import Tally, tally_of
-from hacheck.checker.explicit.native.visited import Visited
+from hacheck.checker.explicit.native.visited import BITS_MAX, Visited
 from hacheck.checker.explicit.native.words import to_words
 from hacheck.checker.explicit.native.workers import Functions, Worker, Workers, hire
 from hacheck.model.data import dataclass
@@ -143,7 +143,7 @@ class Search:
             if self.shared[USED] + len(states) > self.shared[ROOM]:
                 self._grow_for(len(states))
             if self.stopped is not None:
-                return
+                break
             self.kernels.search["begin"](worker.address, self.address, len(states))
         self.levels = [level] if (level := self.workers.since(ends)) else []
         self.tally.gather(0, 0)
@@ -276,7 +276,8 @@ class Search:
         bits = visited.next_bits(used, self.bounds.bytes_free(self.taken))
         if bits is None:
             if not visited.crowd(used):
-                self.stopped = self.bounds.out_of_memory(self.taken)
+                is_largest = visited.bits == BITS_MAX
+                self.stopped = _NO_MORE_INDICES if is_largest else self.bounds.out_of_memory(self.taken)
             return
         try:
             with closing(visited.grow(bits, self._move, self.options.threads)) as pieces:
