@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,10 +22,11 @@ CHOICES_MAX = 24
 HERE = Span("a.ha", 0, 0)
 
 
+@cache
 def specifications() -> list[Specification]:
     found = [shipped(path).specification for path in FILES]
     found += [loaded(one).specification for path in DOCUMENTS for one in examples(path)]
-    return [one for one in found if one is not None and one.parameters]
+    return [one for one in found if one is not None]
 
 
 def choices(specification: Specification) -> list[dict[str, str]]:
@@ -42,7 +44,7 @@ def choices(specification: Specification) -> list[dict[str, str]]:
     return [*written[:4], *changed[:CHOICES_MAX]]
 
 
-@pytest.mark.parametrize("specification", specifications(), ids=lambda one: one.name)
+@pytest.mark.parametrize("specification", [one for one in specifications() if one.parameters], ids=lambda one: one.name)
 def test_examination_finds_what_elaboration_finds(specification: Specification) -> None:
     file, declarations = specification.file, specification.declarations
     examination = Examination(file, declarations, HERE)
@@ -115,3 +117,14 @@ def test_check_that_is_wrong_in_what_it_decides_is_found() -> None:
     assert file is not None
     named = {one.name.text: one.name.span for one in file.declarations if isinstance(one, CheckDeclaration)}
     assert span == named["c"]
+
+
+@pytest.mark.parametrize("specification", [one for one in specifications() if one.pools], ids=lambda one: one.name)
+def test_system_does_not_depend_on_the_sizes_that_pools_are_guessed_to_need(specification: Specification) -> None:
+    file, declarations = specification.file, specification.declarations
+    for given in [dict(check.settings) for check in specification.checks[:2]] or [{}]:
+        alone = elaborate(file, declarations, given, HERE)
+        assert alone[0] is not None
+        for size in (0, 1, 5, 40):
+            guess = [(name, known + size) for name, known in specification.pools]
+            assert elaborate(file, declarations, given, HERE, guess) == alone

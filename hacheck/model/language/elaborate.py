@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeVar
 
@@ -27,22 +27,28 @@ Kind = TypeVar("Kind")
 
 
 def elaborate(
-    file: d.File, declarations: tuple[d.Declaration, ...], given: settings.Given, at: Span
-) -> tuple[ir.System | None, tuple[Diagnostic, ...]]:
+    file: d.File, declarations: tuple[d.Declaration, ...], given: settings.Given, at: Span,
+    sizes: Iterable[tuple[str, int]] = (),
+) -> tuple[ir.System | None, tuple[Diagnostic, ...]]:  # fmt: skip
     """The system under these settings, or everything that is wrong with it.
 
-    Cost: a second pass when a pool of identities has no stated size.
+    `sizes`: those that pools of identities without a stated size are likely to need. Cost: a second pass when they
+    need others.
     """
-    pools: dict[str, int] = {}
-    for _ in range(3):
-        made, context = _Elaboration(file, declarations, given, at, pools).run()
-        if made is None:
-            return None, tuple(context.diagnostics)
-        needed = {name: max(1, places(made, name)) for name in pools}
-        if needed == pools:
-            return made, tuple(context.diagnostics)
-        pools = needed
-    return made, tuple(context.diagnostics)
+    first = _Elaboration(file, declarations, given, at, dict(sizes))
+    made, last = _fitted(first, first.run())
+    return made, tuple(last.context.diagnostics)
+
+
+def _fitted(last: _Elaboration, made: ir.System | None) -> tuple[ir.System | None, _Elaboration]:
+    """What the last pass makes of the file once each pool has the size that the system needs, and that pass."""
+    for _ in range(2):
+        needed = {} if made is None else {name: max(1, size) for name, size in places(made, last.pools).items()}
+        if made is None or needed == last.pools:
+            break
+        last = _Elaboration(last.file, last.declarations, last.given, last.at, needed)
+        made = last.run()
+    return made, last
 
 
 class Examination:
@@ -55,23 +61,23 @@ class Examination:
     def __init__(self, file: d.File, declarations: tuple[d.Declaration, ...], at: Span) -> None:
         self._file, self._declarations, self._at = file, declarations, at
         self._sound: list[dict[str, ir.Constant]] = []
+        self.sizes: tuple[tuple[str, int], ...] = ()
+        """What the pools of identities needed under the first settings."""
 
     def mistakes(self, given: settings.Given) -> tuple[Diagnostic, ...]:
         """Everything that is wrong under these settings. Cost: at most that of `elaborate`."""
-        pools: dict[str, int] = {}
-        trial = _Elaboration(self._file, self._declarations, given, self._at, pools)
-        context = trial.context
+        trial = _Elaboration(self._file, self._declarations, given, self._at, dict(self.sizes))
         if trial.settle():
-            chosen = context.constants
+            chosen = trial.context.constants
             if any(all(chosen[name] == value for name, value in known.items()) for known in self._sound):
                 return ()
-            trial.describe()
+            described = trial.describe()
+            if described is not None and trial.pools:
+                _, trial = _fitted(trial, trial.system(described))
+                self.sizes = self.sizes or tuple(trial.pools.items())
+        context = trial.context
         if context.diagnostics:
             return tuple(context.diagnostics)
-        if pools:
-            found = elaborate(self._file, self._declarations, given, self._at)[1]
-            if found:
-                return found
         numbers = {name for name, value in context.constants.items() if isinstance(value.type, ty.Range)}
         self._sound.append({name: context.constants[name] for name in context.decisive | numbers})
         return ()
@@ -117,9 +123,10 @@ class _Elaboration:
             self.context.collect(failure)
             return None
 
-    def run(self) -> tuple[ir.System | None, Context]:
+    def run(self) -> ir.System | None:
+        """The whole pass."""
         described = self.describe() if self.settle() else None
-        return None if described is None else self._system(described), self.context
+        return None if described is None else self.system(described)
 
     def settle(self) -> bool:
         """Give every setting its value; whether nothing is wrong with them."""
@@ -304,7 +311,8 @@ class _Elaboration:
 
     # ---- putting together ----
 
-    def _system(self, described: _Described) -> ir.System:
+    def system(self, described: _Described) -> ir.System:
+        """Everything that has been treated, put together."""
         context = self.context
         actions = tuple(finished(context, action) for action in context.actions)
         actions = tuple(action for action in actions if action.guard != ir.FALSE)

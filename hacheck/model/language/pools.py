@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.rewrite import statements, walk
 
 
-def places(system: ir.System, name: str) -> int:
-    """How many identities of one type the whole state can hold at once."""
-    held = sum(_capacity(variable.type, name) for variable in system.variables)
-    return held + max((_carried(action, name) for action in system.actions), default=0)
+def places(system: ir.System, names: Iterable[str]) -> dict[str, int]:
+    """How many identities of each of these types the whole state and one step can hold at once. Cost: the system's
+    size."""
+    carriers = [_carriers(action) for action in system.actions]
+    found = {}
+    for name in names:
+        held = sum(_capacity(variable.type, name) for variable in system.variables)
+        carried = (drawn + sum(_capacity(kind, name) for kind in kinds) for kinds, drawn in carriers)
+        found[name] = held + max(carried, default=0)
+    return found
 
 
-def _carried(action: ir.Action, name: str) -> int:
-    """How many more one step can hold in its locals and draw in one statement."""
-    lets = [part for part in statements(action.body) if isinstance(part, ir.Let)]
-    bound = [part for part in statements(action.body) if isinstance(part, ir.Choose | ir.ForEach)]
-    drawn = sum(1 for one in action.body for part in walk(one) if isinstance(part, ir.Fresh))
-    carried = sum(_capacity(kind, name) for _, kind in action.parameters)
-    carried += sum(_capacity(part.type, name) for part in lets)
-    carried += sum(_capacity(part.domain.type, name) for part in bound)
-    return carried + drawn
+def _carriers(action: ir.Action) -> tuple[list[ty.Type], int]:
+    """The types of a step's locals, and how many identities it draws."""
+    inside = list(statements(action.body))
+    kinds = [kind for _, kind in action.parameters]
+    kinds += [part.type for part in inside if isinstance(part, ir.Let)]
+    kinds += [part.domain.type for part in inside if isinstance(part, ir.Choose | ir.ForEach)]
+    return kinds, sum(1 for one in action.body for part in walk(one) if isinstance(part, ir.Fresh))
 
 
 def _capacity(kind: ty.Type, name: str) -> int:

@@ -70,6 +70,8 @@ class Specification:
     checks: tuple[Check, ...]
     file: d.File
     declarations: tuple[d.Declaration, ...]
+    pools: tuple[tuple[str, int], ...] = ()
+    """The sizes that pools of identities without a stated size are likely to need."""
 
     def instantiate(self, settings: Mapping[str, str] | None = None, check: str | None = None) -> Instance:
         """The system of a check (or of the defaults) with further settings given as text.
@@ -78,7 +80,7 @@ class Specification:
         """
         chosen = next((one for one in self.checks if one.name == check), None)
         given = {**_given(chosen), **(settings or {})}
-        return Instance(*elaborate(self.file, self.declarations, given, Span(self.path, 0, 0)))
+        return Instance(*elaborate(self.file, self.declarations, given, Span(self.path, 0, 0), self.pools))
 
     def place_of(self, item: ir.Action | ir.Property) -> str:
         """Where an action or a property is declared: `spec/icestorm.ha:212`, or nothing if it is declared nowhere."""
@@ -125,20 +127,20 @@ def load(text: str, path: str, read: Reader | None = None) -> Loaded:
         file=file,
         declarations=declarations,
     )
+    examination = Examination(file, declarations, Span(path, 0, 0))
     if not diagnostics or found:
-        diagnostics.extend(_tried(specification, diagnostics))
+        diagnostics.extend(_tried(specification, diagnostics, examination))
     if not diagnostics:
         diagnostics.extend(unused(file, declarations))
     if any(one.severity == "error" for one in diagnostics):
         return Loaded(None, tuple(diagnostics))
-    return Loaded(specification, tuple(diagnostics))
+    return Loaded(replace(specification, pools=examination.sizes), tuple(diagnostics))
 
 
-def _tried(specification: Specification, before: list[Diagnostic]) -> list[Diagnostic]:
+def _tried(specification: Specification, before: list[Diagnostic], examination: Examination) -> list[Diagnostic]:
     """What is wrong under the defaults and under each check's settings; after syntax errors only the types' errors."""
     found: list[Diagnostic] = []
     tried: set[object] = set()
-    examination = Examination(specification.file, specification.declarations, Span(specification.path, 0, 0))
     for check in (None, *specification.checks):
         key = frozenset(check.settings) if check else frozenset()
         if key in tried:
