@@ -35,8 +35,8 @@ if TYPE_CHECKING:  # what is found compiled is not lowered
     from hacheck.model.lowering.blocks import Lowered
 
 QUICK_LEVELS, THOROUGH_LEVELS = Levels(passes=None, codegen=0), Levels(passes=None, codegen=2)
-"""For generated code, which is as short as LLVM's passes would make it. The quick way takes a third of the time, and the
-code takes a third longer to run."""
+"""For generated code, which is as short as LLVM's passes would make it. The quick way takes a third of the time, and
+the code takes a third longer to run."""
 
 LARGE_LINES = 30_000
 """Of IR. What has more is compiled the quick way, so that a verdict on few states does not wait for it."""
