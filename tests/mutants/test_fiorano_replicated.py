@@ -77,6 +77,11 @@ PINNED: dict[str, Found] = {
         holds="p1_one_serving p3_no_incomplete_copy_serves p12_serving_holds_lock p10_someone_serves "
         "p11_recovering_ends",
     ),
+    "disk_lost": Found(
+        (13_702, 72_528, 34),
+        holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
+        "p5_only_copy_never_erased p10_someone_serves pair_is_restored",
+    ),
     "in_doubt": Found(
         (236, 1_454, 15),
         violated={"p6_exactly_once": 7},

@@ -135,3 +135,24 @@ def test_server_that_comes_back_does_not_take_its_role_back() -> None:
     hear(pair)
     synchronize(pair, 2)
     assert pair.modes == ("passive", "active")
+
+
+def test_server_that_lost_its_disk_gets_the_database_of_the_other_one() -> None:
+    """There are two copies: what one host loses, the other one has. It comes back as a replacement, and empty.
+
+    Source: guide, 3.1 and 3.3.
+    """
+    pair = formed(disk_losses="1")
+    assert pair.send(1)
+    pair.take("wipe Server", 1)
+    assert pair[1].stored == frozenset()
+    pair.take("free LockFile", 1)
+    pair.take("watch_peer", 2)
+    pair.take("restart Server", 1)
+    link(pair)
+    pair.take("take_back", 2)
+    hear(pair)
+    pair.take("resolve_passive", 1)
+    hear(pair)
+    synchronize(pair, 2)
+    assert (pair.modes, pair[1].stored) == (("passive", "active"), {1})
