@@ -91,7 +91,8 @@ def test_a_run_is_told_by_the_interpreter() -> None:
 def test_a_violation_of_which_no_run_is_known_is_no_violation_yet() -> None:
     answer = answered(Found(found={"never_third": 2}, gives_up=True), lambda asked: [None])
     assert (answer.properties[0].verdict, answer.properties[0].run) == ("unknown", None)
-    assert "a violation was met, but the run to it was not traced back; stopped because interrupted" in answer.properties[0].scope
+    told = "a violation was met, but the run to it was not traced back; stopped because interrupted"
+    assert told in answer.properties[0].scope
 
 
 def test_an_error_of_the_spec_of_which_no_run_is_known_leaves_everything_open() -> None:
