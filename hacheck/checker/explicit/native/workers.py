@@ -30,7 +30,7 @@ INDICES = 2**32 - 1
 _STATES_LEAST = 2**20  # for which there must be address space
 _BLOCK = 64  # states that are expanded at once
 _SUCCESSORS_MOST = 2**22  # of a block
-_RECENT_BYTES = 2**20  # of states seen lately; about what a processor has as a cache of its own
+_RECENT_BYTES = 2**21  # of states seen lately; about what a processor has in caches of its own, and one page
 
 
 @dataclass(frozen=True, slots=True)
