@@ -93,9 +93,9 @@ def election(replicas: int, terms: int, crashes: int, votes_lost: bool = False) 
 
 
 @cache
-def kernels_for(words: int, fingerprint: bool, constants: tuple[tuple[str, int], ...] = ()) -> Kernels:
+def kernels_for(words: int, fingerprint: bool, alone: bool, constants: tuple[tuple[str, int], ...] = ()) -> Kernels:
     """The engine's loops, compiled once for all tests."""
-    return Kernels(words, fingerprint, ObjectCache(), dict(constants))
+    return Kernels(words, fingerprint, alone, ObjectCache(), dict(constants))
 
 
 @contextmanager
@@ -109,8 +109,9 @@ def searched(
     constants: Mapping[str, int] | None = None,
 ) -> Iterator[Log]:
     """What a search by compiled code leaves."""
-    kernels = kernels_for(model.functions.program.words, fingerprint, tuple(sorted((constants or {}).items())))
-    under_way = Search(model.functions, kernels, options or Options(), Bounds(limits or Limits(), report))
+    options, words = options or Options(), model.functions.program.words
+    kernels = kernels_for(words, fingerprint, options.threads == 1, tuple(sorted((constants or {}).items())))
+    under_way = Search(model.functions, kernels, options, Bounds(limits or Limits(), report))
     log = explore(under_way, model.system, model.packed_initial(), goal)
     try:
         yield log

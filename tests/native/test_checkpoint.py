@@ -46,7 +46,7 @@ def kept(
 ) -> Iterator[Log]:
     """A search that is kept whenever it rests and nothing is being written."""
     keeping = None if folder is None else Keeping(folder, identity, resumes, every_seconds=0.0)
-    kernels = kernels_for(model.functions.program.words, fingerprint)
+    kernels = kernels_for(model.functions.program.words, fingerprint, options.threads == 1)
     search = Search(model.functions, kernels, options, Bounds(limits or Limits(), report))
     log = explore(search, model.system, model.packed_initial(), keeping=keeping)
     try:

@@ -42,15 +42,15 @@ Functions = Mapping[str, Callable[..., int]]
 
 
 @cache
-def compiled(words: int, mask: int) -> Functions:
+def compiled(words: int, mask: int, alone: bool = False) -> Functions:
     constants = (("FILTER_MASK", RECENT - 1), ("HASH_MASK", mask))
     exported = kernels.EXPORTED | {"sift": 3, "insert": 4, "hash_of": 1}
-    return kernels_for(words, False, constants).compiled(kernels.KERNELS, exported)
+    return kernels_for(words, False, alone, constants).compiled(kernels.KERNELS, exported)
 
 
 @cache
-def interpreted(words: int, mask: int) -> Functions:
-    constants = {"W": words, "EXACT": 1, "FILTER_MASK": RECENT - 1, "HASH_MASK": mask}
+def interpreted(words: int, mask: int, alone: bool) -> Functions:
+    constants = {"W": words, "ALONE": int(alone), "EXACT": 1, "FILTER_MASK": RECENT - 1, "HASH_MASK": mask}
     return as_python(kernels.KERNELS, constants)
 
 
@@ -104,12 +104,14 @@ def worlds(draw: st.DrawFn) -> tuple[int, list[int]]:
     return words, states + draw(st.lists(st.sampled_from(states), max_size=20))
 
 
-@given(worlds(), st.sampled_from([ALL_BITS, FEW_BITS]), st.integers(0, 30))
+@given(worlds(), st.sampled_from([ALL_BITS, FEW_BITS]), st.integers(0, 30), st.booleans())
 @settings(max_examples=60)
-def test_python_and_machine_code_look_up_alike(world: tuple[int, list[int]], mask: int, most: int) -> None:
+def test_python_and_machine_code_look_up_alike(
+    world: tuple[int, list[int]], mask: int, most: int, alone: bool
+) -> None:
     words, states = world
     contents = []
-    for functions in (compiled(words, mask), interpreted(words, mask)):
+    for functions in (compiled(words, mask, alone), interpreted(words, mask, alone)):
         memory = Memory(words, 64, 7)
         functions["open_recent"](memory.addresses[0])
         memory.put("out", states)
@@ -121,11 +123,11 @@ def test_python_and_machine_code_look_up_alike(world: tuple[int, list[int]], mas
     assert contents[:2] == contents[2:]
 
 
-@given(worlds(), st.sampled_from([ALL_BITS, FEW_BITS]))
+@given(worlds(), st.sampled_from([ALL_BITS, FEW_BITS]), st.booleans())
 @settings(max_examples=100)
-def test_every_state_is_found_once(world: tuple[int, list[int]], mask: int) -> None:
+def test_every_state_is_found_once(world: tuple[int, list[int]], mask: int, alone: bool) -> None:
     words, states = world
-    functions, memory = compiled(words, mask), Memory(words, 64, 7)
+    functions, memory = compiled(words, mask, alone), Memory(words, 64, 7)
     functions["open_recent"](memory.addresses[0])
     memory.put("out", states)
     kept = functions["sift"](*memory.addresses, len(states))

@@ -114,7 +114,7 @@ import resource
 from hacheck.checker.engine import Limits
 from tests.native.searching import election, kernels_for, searched
 model = election(3, 2, 1)
-kernels_for(model.functions.program.words, False).search
+kernels_for(model.functions.program.words, False, True).search
 resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
 with searched(model) as log:
     assert (log.size, log.stopped) == (63_873, None), log.stopped

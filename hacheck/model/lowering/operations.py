@@ -50,7 +50,9 @@ def equal(graph: Graph, left: Sym, right: Sym) -> Node:
             base = min(left.base, right.base)
             return graph.eq(rebase_mask(graph, left, base).node, rebase_mask(graph, right, base).node)
         case Perhaps(flag, inner), Perhaps(other_flag, other_inner):
-            return graph.and_(graph.eq(flag, other_flag), graph.implies(flag, equal(graph, inner, other_inner)))
+            # Both flags before the values: what tests an option for one value then has a guard, the flags, in common.
+            both = graph.and_(flag, other_flag)
+            return graph.and_(graph.eq(flag, other_flag), graph.implies(both, equal(graph, inner, other_inner)))
         case Parts(items), Parts(others):
             return graph.all_of(equal(graph, a, b) for a, b in zip(items, others, strict=True))
         case Items(length, items), Items(other_length, others):

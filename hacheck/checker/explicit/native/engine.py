@@ -66,7 +66,7 @@ class NativeEngine:
         builder = Builder(system, properties, self.reductions, cache, watch)
         try:
             built = builder.for_search()
-            kernels = Kernels(built.program.words, self.fingerprint, cache)
+            kernels = Kernels(built.program.words, self.fingerprint, self.threads == 1, cache)
             watch.attended("compiling", lambda: kernels.search)
         except EvaluationFault as fault:
             return no_start(system, properties, f"an error of the spec {fault.message}")

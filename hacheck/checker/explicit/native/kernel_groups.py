@@ -14,18 +14,20 @@ from hacheck.checker.explicit.native.workers import recent_states
 
 
 class Kernels:
-    """Loops for states of so many words. `fingerprint`: the visited set knows states by 64 bits only."""
+    """Loops for states of so many words. `fingerprint`: the visited set knows states by 64 bits only. `alone`: one
+    thread explores, so that nobody else writes the visited set meanwhile."""
 
     def __init__(
-        self, words: int, fingerprint: bool, cache: ObjectCache, constants: Mapping[str, int] | None = None
+        self, words: int, fingerprint: bool, alone: bool, cache: ObjectCache, constants: Mapping[str, int] | None = None
     ) -> None:
         """`constants`: what is compiled differently, for tests."""
-        self.words, self.fingerprint, self._cache = words, fingerprint, cache
-        self._constants = {"W": words, "FILTER_MASK": recent_states(words) - 1} | dict(constants or {})
+        self.words, self.fingerprint, self.alone, self._cache = words, fingerprint, alone, cache
+        usual = {"W": words, "ALONE": int(alone), "FILTER_MASK": recent_states(words) - 1}
+        self._constants = usual | dict(constants or {})
 
     def exact(self) -> Kernels:
         """Those for a search that knows states in full."""
-        return Kernels(self.words, False, self._cache, self._constants) if self.fingerprint else self
+        return Kernels(self.words, False, self.alone, self._cache, self._constants) if self.fingerprint else self
 
     @cached_property
     def search(self) -> Mapping[str, Callable[..., int]]:

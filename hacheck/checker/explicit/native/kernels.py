@@ -54,10 +54,12 @@ from hacheck.checker.explicit.native.kernel_language import (
     prefetch,
     store32,
     store64,
+    store64_relaxed,
 )
 
 # Set when the kernels are compiled:
 W = 1  # words of a state
+ALONE = 0  # whether one thread works on its own
 EXACT = 1  # whether slots hold indices, or else fingerprints
 FILTER_MASK = (1 << 14) - 1  # states seen lately that are kept, less one
 HASH_MASK = (1 << 64) - 1  # bits of the hash that are used: all, except in tests that want collisions
@@ -237,19 +239,24 @@ def sift(thread: int, shared: int, k: int) -> int:
         store64(hashes, i, entry)
         prefetch(entry, 0)
         i += 1
+    # Which were seen is as good as random: written without a branch that a processor would guess wrong.
     kept = 0
     i = 0
     while i < k:
         state = out + i * (W * 8)
         entry = load64(hashes, i)
-        if not same(entry, state):
-            h = hash_of(state)
-            copy(entry, state)
-            copy(out + kept * (W * 8), state)
-            store64(hashes, kept, h)
-            store32(by, kept, load64(tags, i))
-            prefetch(table, h >> shift)
-            kept += 1
+        tag = load64(tags, i)
+        was_seen = same(entry, state)
+        copy(entry, state)
+        copy(out + kept * (W * 8), state)
+        store32(by, kept, tag)
+        kept += 1 - was_seen
+        i += 1
+    i = 0
+    while i < kept:
+        h = hash_of(out + i * (W * 8))
+        store64(hashes, i, h)
+        prefetch(table, h >> shift)
         i += 1
     return kept
 
@@ -270,8 +277,7 @@ def insert(thread: int, shared: int, k: int, most: int) -> int:
         while i < k:
             h = load64(hashes, i)
             slot = load64_relaxed(table, h >> shift)
-            if slot >> 32 == h >> 32:
-                prefetch(log + ((slot & LOW) - 1) * (W * 8), 0)
+            prefetch(log + ((slot & LOW) - 1) * (W * 8) if slot >> 32 == h >> 32 else hashes, 0)
             i += 1
     found = first
     is_full = 0
@@ -287,7 +293,10 @@ def insert(thread: int, shared: int, k: int, most: int) -> int:
                     is_full = 1
                     break
                 copy(log + found * (W * 8), state)
-                slot = compare_swap64(table, place, 0, slot_for(h, found))
+                if ALONE:
+                    store64_relaxed(table, place, slot_for(h, found))
+                else:
+                    slot = compare_swap64(table, place, 0, slot_for(h, found))
                 if slot == 0:
                     store32(by, found - first, load32(by, i))
                     found += 1

@@ -70,6 +70,7 @@ class Search:
     """
 
     def __init__(self, functions: Functions, kernels: Kernels, options: Options, bounds: Bounds) -> None:
+        assert options.threads == 1 or not kernels.alone, "kernels for one thread write what others may be writing"
         self.functions, self.options, self.bounds, self.kernels = functions, options, bounds, kernels
         self.workers: Workers = hire(functions.program, options.threads)
         self.shared = array("Q", bytes(8 * control_words(options.threads)))
