@@ -20,6 +20,7 @@ EXPAND = 39  # addresses of the generated functions
 CANONICAL = 40  # 0 where there is none
 INSPECT = 41
 ENTRIES = 42  # on the way back: address of entry 0
+SHARES = 44  # a thread sets aside one of so many parts of what is left of the slice
 FAULTY = 43  # on the way back: for each instance, whether its action is a fault, in a byte
 PARTS = 48  # for each range of the level: its first block, its first state, its end; the last one has no first block
 
@@ -38,6 +39,8 @@ FILTER = 7  # states seen lately
 NOTES = 8
 BEST = 9  # on the way back: for each state of a block the best step
 DONE = 10  # how many of those that wait are looked up already
+OWN_NEXT = 11  # the next of the blocks that it has set aside, and the one behind them
+OWN_END = 12
 
 THREAD_WORDS = 16
 APART = 16  # words between what two threads write, so that no cache line has some of both

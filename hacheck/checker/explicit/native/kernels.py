@@ -26,6 +26,8 @@ from hacheck.checker.explicit.native.control import (
     NEXT,
     NOTES,
     OUT,
+    OWN_END,
+    OWN_NEXT,
     PART_BLOCK,
     PART_END,
     PART_FIRST,
@@ -33,6 +35,7 @@ from hacheck.checker.explicit.native.control import (
     PARTS,
     PENDING,
     ROOM,
+    SHARES,
     SHIFT,
     SLICE_DONE,
     SLICE_END,
@@ -215,6 +218,25 @@ def part_of(shared: int, block: int) -> int:
     return part
 
 
+def take_block(thread: int, shared: int) -> int:
+    """The next block for this thread, `NOWHERE` if the slice has no more. Several threads set some aside, each its own,
+    fewer towards the end: neighbours have successors in common, and who saw them lately can drop them."""
+    end = load64(shared, SLICE_END)
+    if ALONE:
+        block = fetch_add64(shared, CURSOR, 1)
+        return block if block < end else NOWHERE
+    block = load64(thread, OWN_NEXT)
+    if block == load64(thread, OWN_END):
+        block = load64_relaxed(shared, CURSOR)
+        share = (end - block) // load64(shared, SHARES) + 1 if block < end else 1
+        block = fetch_add64(shared, CURSOR, share)
+        if block >= end:
+            return NOWHERE
+        store64(thread, OWN_END, block + share if block + share < end else end)
+    store64(thread, OWN_NEXT, block + 1)
+    return block
+
+
 def recent_entry(recent: int, state: int) -> int:
     """Where a state stands among those seen lately. Cheaper than its hash, and as good for that."""
     x = load64(state, 0) * 0x9E3779B97F4A7C15
@@ -354,8 +376,8 @@ def explore(thread: int, shared: int) -> int:
     while 1:
         k = load64(thread, PENDING)
         if k == 0:
-            block = fetch_add64(shared, CURSOR, 1)
-            if block >= load64(shared, SLICE_END):
+            block = take_block(thread, shared)
+            if block == NOWHERE:
                 return SLICE_DONE
             part = part_of(shared, block)
             first = load64(part, PART_FIRST) + (block - load64(part, PART_BLOCK)) * load64(shared, BLOCK)
@@ -384,6 +406,7 @@ def explore(thread: int, shared: int) -> int:
 CORE = (mixed, folded, hash_of, same, copy, mark_of, slot_for, stands_for)
 """What other kernels build on."""
 
-KERNELS = (*CORE, rehash, enter, locate, part_of, recent_entry, sift, insert, open_recent, begin, call_inspect, explore)
+_SEARCH = (part_of, take_block, recent_entry, sift, insert, open_recent, begin, call_inspect, explore)
+KERNELS = (*CORE, rehash, enter, locate, *_SEARCH)
 EXPORTED = {"rehash": 5, "enter": 4, "locate": 4, "open_recent": 1, "begin": 3, "explore": 2}
 """Those that are called from Python, with the number of their arguments."""

@@ -26,6 +26,7 @@ from hacheck.checker.explicit.native.control import (
     NEXT,
     OUT,
     ROOM,
+    SHARES,
     SLICE_END,
     STATES_STOP,
     TABLE_FULL,
@@ -92,6 +93,8 @@ class Search:
         shared[EXPAND], shared[INSPECT] = functions.expand, functions.inspect
         shared[CANONICAL] = functions.canonical
         shared[STATES_STOP] = _NEVER if bounds.limits.states_max is None else bounds.limits.states_max
+        # A limit on states is kept to the block, so no thread goes on for longer.
+        shared[SHARES] = _NEVER if bounds.limits.states_max is not None else 4 * options.threads
         for worker in self.workers.all:
             kernels.search["open_recent"](worker.address)
 
@@ -171,15 +174,15 @@ class Search:
         self.shared[USED] = self.size
 
     def come_to_rest(self) -> bool:
-        """Looks up what waits, if there is any room for it. Returns whether nothing waits now."""
+        """Has threads finish what they took, if there is any room for it. Returns whether nothing waits now."""
         self.shared[SLICE_END], self.shared[STATES_STOP] = 0, _NEVER
         self.visited.open_to_the_last()
         for worker in self.workers.all:
-            if worker.pending and self.visited.region is not None:
+            if worker.is_half_way and self.visited.region is not None:
                 worker.control[END] = self.workers.last(worker)
                 self.kernels.search["explore"](worker.address, self.address)
                 self._take_down()
-        return not self._pending()
+        return not self._is_half_way()
 
     def run(self, goal: frozenset[str] | None, at_rest: Callable[[], None] = lambda: None) -> None:
         """Goes on until nothing is new, a limit is met, or everything of the goal was met. `at_rest` is called now
@@ -202,7 +205,7 @@ class Search:
         self._ends = self.workers.ends()
         blocks = hand_out(self.shared, rest, block)
         crowd = self.workers.all if count(rest) > ALONE_MAX else self.workers.all[:1]
-        while self.stopped is None and (self.shared[CURSOR] < blocks or self._pending()):
+        while self.stopped is None and (self.shared[CURSOR] < blocks or self._is_half_way()):
             self.stopped = self.bounds.reason(self.size, self.taken)
             if self.stopped is None and self.bounds.is_due():
                 self.stopped = self._tell()
@@ -210,7 +213,7 @@ class Search:
                 self._slice(blocks, crowd)
                 self.expanded = done + taken_states(rest, block, self.shared[CURSOR])
                 self._take_down()
-                if not self._pending():
+                if not self._is_half_way():
                     at_rest()
         if self.stopped is None:
             self._before += self.expanded
@@ -233,7 +236,7 @@ class Search:
         self._pace.end()
         shared[CURSOR] = min(shared[CURSOR], shared[SLICE_END])
         if TABLE_FULL in answers:
-            self._grow_for(self._pending())
+            self._grow_for(sum(worker.pending for worker in self.workers.all))
         elif LOG_FULL in answers:
             self._look_for_room(crowd)
 
@@ -243,9 +246,9 @@ class Search:
         new = (*self._found, *self.workers.since(self._ends))
         self.levels[self.depth + 1 :] = [new] if new else []
 
-    def _pending(self) -> int:
-        """Successors that wait to be looked up."""
-        return sum(worker.pending for worker in self.workers.all)
+    def _is_half_way(self) -> bool:
+        """Whether a thread is not done with what it took."""
+        return any(worker.is_half_way for worker in self.workers.all)
 
     def _tell(self) -> str | None:
         return self.bounds.tell(self.size, sum(self.tally.all_counts()), self._deepest(), self.waiting)

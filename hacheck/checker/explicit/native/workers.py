@@ -14,6 +14,8 @@ from hacheck.checker.explicit.native.control import (
     NEXT,
     NOTES,
     OUT,
+    OWN_END,
+    OWN_NEXT,
     PENDING,
     TAGS,
     THREAD_WORDS,
@@ -89,6 +91,11 @@ class Worker:
     def pending(self) -> int:
         """Successors that wait to be looked up."""
         return self.control[PENDING]
+
+    @property
+    def is_half_way(self) -> bool:
+        """Whether there are successors that wait, or blocks set aside for it that are not expanded."""
+        return self.pending > 0 or self.control[OWN_NEXT] < self.control[OWN_END]
 
 
 @dataclass(slots=True)
