@@ -33,12 +33,13 @@ _ON_RUNS = ("eventually", "leads_to")
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What to explore: a spec's check or settings; `kinds`: which properties are asked ("all", "safety" or
-    "liveness")."""
+    """What to explore: a spec's check or settings. `properties`: which are asked; if none is named, those of `kinds`
+    ("all", "safety" or "liveness")."""
 
     spec: Path
     check: str | None = None
     settings: tuple[tuple[str, str], ...] = ()
+    properties: tuple[str, ...] = ()
     kinds: str = "all"
     engine: str = "native"
     threads: int = 1
@@ -51,6 +52,7 @@ class Task:
         found = [str(self.spec), f"--kinds={self.kinds}", f"--engine={self.engine}", f"--threads={self.threads}"]
         found += [f"--check={self.check}"] if self.check else []
         found += [f"--set={name}={value}" for name, value in self.settings]
+        found += [f"--property={name}" for name in self.properties]
         limits = {"--seconds": self.limits.wall_seconds_max, "--bytes": self.limits.memory_bytes_max}
         found += [f"{name}={value}" for name, value in limits.items() if value is not None]
         return (*found, "--reductions") if self.reductions else tuple(found)
@@ -58,8 +60,9 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """What an exploration found and cost. `seconds`: of each phase, CPU or wall as asked for. `cost`: of the whole
-    process, from the start of Python to the verdict."""
+    """What an exploration found and cost. `held`: the invariants asked that hold. `seconds`:
+    of each phase, CPU or wall as asked for. `cost`: of the whole process, from the start of Python
+    to the verdict."""
 
     states: int
     steps: int
@@ -67,6 +70,7 @@ class Explored:
     stopped: str | None
     bytes_per_state: float | None
     reductions: tuple[str, ...]
+    held: tuple[str, ...]
     seconds: dict[str, float]
     cost: Spent
 
@@ -83,7 +87,8 @@ def explored(task: Task, cache: Path | None = None, wall: bool = False) -> Explo
         command = (sys.executable, str(Path(__file__).resolve()), *task.arguments, *(("--wall",) if wall else ()))
         cost = spent(command, environment={"HACHECK_CACHE_DIR": str(cache or empty)})
     told: dict[str, Any] = json.loads(cost.output.splitlines()[-1])
-    return Explored(**{**told, "reductions": tuple(told["reductions"])}, cost=cost)
+    told |= {name: tuple(told[name]) for name in ("reductions", "held")}
+    return Explored(**told, cost=cost)
 
 
 def engine_of(task: Task) -> Engine:
@@ -107,10 +112,9 @@ def asked(system: System, kinds: str) -> tuple[str, ...]:
     return found
 
 
-def answered(task: Task, wall: bool) -> Answer:
+def answered(system: System, task: Task, wall: bool) -> Answer:
     """The engine's answer, its phases told in CPU seconds of this process unless `wall`."""
-    system = system_of(task.spec, task.check, dict(task.settings))
-    names = asked(system, task.kinds)
+    names = task.properties or asked(system, task.kinds)
     with nullcontext() if wall else phases_in_cpu_seconds():
         return engine_of(task).check(system, names, task.limits, lambda _: True)
 
@@ -132,6 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("spec", type=Path)
     parser.add_argument("--check")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--property", action="append", default=[], metavar="NAME")
     parser.add_argument("--kinds", choices=("all", "safety", "liveness"), default="all")
     parser.add_argument("--engine", choices=("native", "portable"), default="native")
     parser.add_argument("--threads", type=int, default=1)
@@ -144,14 +149,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         given.spec,
         given.check,
         tuple(tuple(item.split("=", 1)) for item in given.set),
+        tuple(given.property),
         given.kinds,
         given.engine,
         given.threads,
         given.reductions,
         Limits(wall_seconds_max=given.seconds, memory_bytes_max=given.bytes),
     )
-    answer = answered(task, given.wall)
+    system = system_of(task.spec, task.check, dict(task.settings))
+    answer = answered(system, task, given.wall)
     coverage = answer.coverage
+    invariants = {item.name for item in system.properties if item.kind == "invariant"}
     told = {
         "states": coverage.states,
         "steps": coverage.transitions,
@@ -159,6 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "stopped": coverage.stopped,
         "bytes_per_state": coverage.bytes_per_state,
         "reductions": answer.reductions,
+        "held": [item.name for item in answer.properties if item.verdict == "holds" and item.name in invariants],
         "seconds": dict(answer.phases),
     }
     print(json.dumps(told))

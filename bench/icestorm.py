@@ -2,8 +2,8 @@
 
     python bench/icestorm.py [--engine native] [CHECK]...
 
-Spin runs the check as it is printed by `bench/promela.py`, without its properties; hacheck decides all of them. Without
-names: `default` and `split_calls`. As for the rest, see `bench/native.py`.
+Both ask the check's invariants that hold; Spin's model is printed by `bench/promela.py`. Without names: `default` and
+`split_calls`. As for the rest, see `bench/native.py`.
 """
 
 from __future__ import annotations

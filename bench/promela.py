@@ -5,7 +5,10 @@
 Prints the lowered form: one variable for each slot, one process with one loop, one `d_step` for each outcome that an
 action instance can have in a state. Spin then stores exactly the states that hacheck finds, and makes exactly its
 steps, but for what it needs to choose among several initial states. Errors of the spec and bounds are no steps here
-either. No property is printed: Spin has less to do than hacheck.
+either.
+
+Invariants that are asked for become one more process, which waits for one to be broken: so Spin, too, looks at them
+in every state.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from promela_steps import Option, options
 from promela_text import NotInPromela, Writer, hidden_declaration, names_of, slot_declaration
 from systems import system_of
 
+from hacheck.checker.explicit.questions import pose
 from hacheck.model.ir import System
 from hacheck.model.lowering.blocks import Lowered
 from hacheck.model.lowering.depth import room_for_nesting
@@ -27,20 +31,22 @@ from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter, call
 
 
-def promela(system: System) -> str:
-    """The Promela text of a system. Raises `NotInPromela` where a number is too wide, or where nothing can start."""
+def promela(system: System, invariants: Sequence[str] = ()) -> str:
+    """The Promela text of a system, with some of its invariants. Raises `NotInPromela` where a number is too wide, or
+    where nothing can start."""
     initial = Interpreter(system).initial_states()
     if not initial:
         raise NotInPromela(f"{system.name} has no initial state")
-    return promela_of(lower(system, initial, copies_max=1), initial)
+    return promela_of(lower(system, initial, copies_max=1), initial, invariants)
 
 
-def promela_of(lowered: Lowered, initial: Sequence[State]) -> str:
-    """The Promela text of a lowered system."""
+def promela_of(lowered: Lowered, initial: Sequence[State], invariants: Sequence[str] = ()) -> str:
+    """The Promela text of a lowered system, with some of its invariants."""
     names = names_of(lowered.layout)
     writer = Writer(names)
     with room_for_nesting():
         lines = [line for option in options(lowered) for line in _option(lowered, option, writer)]
+        watching = _watching(lowered, invariants, writer) if invariants else []
     start = list(dict.fromkeys(tuple(contents(lowered.layout, state)) for state in initial))
     kept = [slot for slot, described in enumerate(lowered.layout.slots) if described.fixed is None]
     declared = [slot_declaration(lowered.layout.slots[slot], names[slot], start[0][slot]) for slot in kept]
@@ -59,9 +65,17 @@ def promela_of(lowered: Lowered, initial: Sequence[State]) -> str:
             *lines,
             "od",
             "}",
+            *watching,
             "",
         ]
     )
+
+
+def _watching(lowered: Lowered, invariants: Sequence[str], writer: Writer) -> list[str]:
+    """A process that runs into an error once an invariant is broken."""
+    broken = [item.wanted for item in pose(lowered, tuple(invariants)).sought if item.key in invariants]
+    tests = " || ".join(map(writer.text, broken))
+    return ["active proctype Invariants() {", f"end: atomic {{ {tests} -> assert(false) }}", "}"]
 
 
 def _set(names: list[str], kept: list[int], row: tuple[int, ...]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -73,12 +73,13 @@ def hacheck_row(name: str, task: Task) -> Rival:
 
 
 def rivals(task: Task, states: int, by_hand: str | None, folder: Path) -> list[Rival]:
-    """hacheck first, then Spin where it is installed: on a model written by hand if there is one, on the model that
-    is printed from the same lowered form, and on that with Spin's best settings for this many states."""
+    """hacheck first, then Spin where it is installed: on a model written by hand if there is one, which has no
+    invariants, on the model that is printed from the same lowered form, with the invariants that hacheck is asked,
+    and on that with Spin's best settings for this many states."""
     found = [hacheck_row(f"hacheck, {task.engine} engine", task)]
     if missing() is not None:
         return found
-    printed = promela(system_of(task.spec, task.check, dict(task.settings)))
+    printed = promela(system_of(task.spec, task.check, dict(task.settings)), task.properties)
     if by_hand is not None:
         found.append(spin_row("Spin, by hand", by_hand, folder / "hand", PLAIN, 24))
     found.append(spin_row("Spin, printed", printed, folder / "plain", PLAIN, 24))
@@ -87,11 +88,12 @@ def rivals(task: Task, states: int, by_hand: str | None, folder: Path) -> list[R
 
 
 def compare(title: str, task: Task, by_hand: str | None = None, runs: int = 3) -> None:
-    """Prints the middle one of some runs of each, run in turn. Raises `RuntimeError` if two of them do not find the
-    same states and steps."""
+    """Prints the middle one of some runs of each, run in turn, asked the invariants that hold. Raises `RuntimeError` if
+    two of them do not find the same states and steps."""
     print(title, flush=True)
     with TemporaryDirectory() as folder:
         first = explored(task)
+        task = replace(task, properties=first.held)
         contest = rivals(task, first.states, by_hand, Path(folder))
         results = in_turn([rival.run for rival in contest], runs)
     rows = [middle(found, lambda row: row.seconds) for found in results]

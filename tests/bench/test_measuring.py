@@ -57,7 +57,7 @@ def test_exploration_in_a_process_of_its_own_has_the_reference_counts() -> None:
 
 
 def test_task_says_the_same_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
-    task = Task(SPEC, "broken", (("replicas", "2"),), "safety", "portable", 1, False, Limits(3.5, 60, 10**9))
+    task = Task(SPEC, "broken", (("replicas", "2"),), (), "safety", "portable", 1, False, Limits(3.5, 60, 10**9))
     exploring.main((*task.arguments, "--wall"))
     told = json.loads(capsys.readouterr().out)
     assert (told["states"], told["stopped"]) == (explored(task, wall=True).states, None)

@@ -1,7 +1,7 @@
 """`expand`: the successors of a batch of states, by functions that each run some of the instances on all of the batch.
 
-Several functions share the instances, so that the cost of compiling is linear, and so that what runs for a while stays
-in the processor's caches.
+Several functions share the instances, so that the cost of compiling is linear. Instances that have a test in common
+gain from being in one function, so these are large.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hacheck.model.lowering.blocks import Branch, Emit, Lowered, Stopped
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.system import block_size
 
-_CHUNK_STATEMENTS = 300
+_CHUNK_STATEMENTS = 2_000
 _SWITCH_CASES_MIN = 3
 _LOADED_WORDS_MAX = 2  # of so many words all are loaded at once, of more each where it is needed
 
