@@ -28,26 +28,31 @@ def _reserving() -> int:
 class Region:
     """A range of addresses, zeros at first. Errors: `MemoryError` if there is not so much address space.
 
-    - `address`: of its first byte, aligned to a page.
+    - `address`: of its first byte, aligned to a page; to a huge one where the region has such.
     - `size`: in bytes.
     """
 
-    __slots__ = ("_map", "address", "size")
+    __slots__ = ("_map", "_start", "address", "size")
 
     def __init__(self, size: int, huge: bool = True) -> None:
         """`huge`: much of it will be touched, so large pages are worth their zeroing."""
         self.size = max(size, mmap.PAGESIZE)
+        advice = getattr(mmap, "MADV_HUGEPAGE", None)
+        huge = huge and advice is not None and self.size >= PAGE_BYTES
+        # A huge page has a place of its own size: in a range that begins anywhere there may be none.
+        mapped = -(-self.size // PAGE_BYTES) * PAGE_BYTES + PAGE_BYTES if huge else self.size
         try:
             if sys.platform == "win32":
-                self._map = mmap.mmap(-1, self.size)
+                self._map = mmap.mmap(-1, mapped)
             else:
                 flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _reserving()
-                self._map = mmap.mmap(-1, self.size, flags=flags)
+                self._map = mmap.mmap(-1, mapped, flags=flags)
         except (OSError, OverflowError, ValueError) as failure:
             raise MemoryError(f"no address space for {self.size:,} bytes: {failure}") from None
-        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
-        advice = getattr(mmap, "MADV_HUGEPAGE", None)
-        if huge and advice is not None and self.size >= PAGE_BYTES:
+        address = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
+        self._start = -address % PAGE_BYTES if huge else 0
+        self.address = address + self._start
+        if huge:
             try:
                 self._map.madvise(advice)
             except OSError:
@@ -55,15 +60,17 @@ class Region:
 
     def read(self, start: int, size: int) -> bytes:
         """A copy of some bytes."""
+        start += self._start
         return self._map[start : start + size]
 
     def write(self, start: int, content: bytes | memoryview) -> None:
         """Overwrites some bytes."""
+        start += self._start
         self._map[start : start + len(content)] = content
 
     def view(self, start: int, size: int) -> memoryview:
         """Some bytes, not copied. To be released before the region is freed."""
-        whole = memoryview(self._map)
+        whole, start = memoryview(self._map), start + self._start
         try:
             return whole[start : start + size]
         finally:
@@ -74,7 +81,7 @@ class Region:
         start, end = -(-start // PAGE_BYTES) * PAGE_BYTES, end // PAGE_BYTES * PAGE_BYTES
         advice = getattr(mmap, "MADV_DONTNEED", None)
         if advice is not None and start < end:
-            self._map.madvise(advice, start, end - start)
+            self._map.madvise(advice, self._start + start, end - start)
 
     def free(self) -> None:
         """Gives everything back. Nothing may use its addresses any more."""

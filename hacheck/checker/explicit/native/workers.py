@@ -162,8 +162,9 @@ def hire(program: Program, threads: int) -> Workers:
 
 def _worker(workers: Workers, program: Program, number: int) -> Worker:
     sizes, size = workers.sizes, workers.words * 8
-    lengths = {OUT: sizes.successors * size, TAGS: sizes.successors * 8, HASHES: sizes.successors * 8}
-    lengths |= {BY: sizes.successors * 8, FILTER: sizes.recent * size}
+    # What is looked up at random is first, on a huge page.
+    lengths = {FILTER: sizes.recent * size, OUT: sizes.successors * size, TAGS: sizes.successors * 8}
+    lengths |= {HASHES: sizes.successors * 8, BY: sizes.successors * 8}
     buffers = Region(sum(lengths.values()))
     control, address = array("Q", bytes(8 * (THREAD_WORDS + APART))), buffers.address
     for place, length in lengths.items():
