@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hacheck.cli.guard import BadInput
-from hacheck.cli.options import ENGINES, all_known
+from hacheck.cli.options import ENGINES, all_known, parse_count, parse_folders
 from hacheck.model.data import dataclass
 
 if TYPE_CHECKING:
@@ -26,6 +26,20 @@ class Exploring:
     reductions: bool = True
     checkpoint: Path | None = None
     resume: bool = False
+
+
+def parse_exploring(
+    engine: str, threads: str | None, fingerprint: bool, no_reductions: bool, checkpoint: str | None, resume: str | None
+) -> Exploring:
+    """How to explore, from the words of a command line. Errors: `BadInput`."""
+    return Exploring(
+        engine=engine,
+        threads=None if threads is None else parse_count("--threads", threads),
+        fingerprint=fingerprint,
+        reductions=not no_reductions,
+        checkpoint=parse_folders(checkpoint, resume),
+        resume=resume is not None,
+    )
 
 
 def engine_for(exploring: Exploring) -> Engine:

@@ -17,6 +17,12 @@
      "run": [state 0, step 1, …] or null, "loop": n or null}, …]}]}
 ```
 
+With `--all` there is one such object for each spec that could be read, and `not_run` names the specs not begun:
+
+```
+{"hacheck": version, "exit_code": n, "not_run": [spec, …], "specs": [{"spec": …, "checks": […], …}, …]}
+```
+
 `omission_probability` is at most how likely it is that a state was taken for another and left out; 0 where states
 are compared in full. `expected` is null where the check is undecided. The first element of a run is the initial
 state; each further one is a step with its action, arguments, choices, node, changes and the state it leads to. Of a
@@ -127,6 +133,11 @@ def verify_json(
         "not_run": list(not_run),
         "checks": [check_json(specification, result) for result in results],
     }
+
+
+def all_json(specs: Sequence[Json], not_run: Iterable[str], code: int) -> Json:
+    """What `verify --all` found: everything of each spec."""
+    return {"hacheck": version(), "exit_code": code, "not_run": list(not_run), "specs": list(specs)}
 
 
 def check_json(specification: Specification, result: CheckResult) -> Json:

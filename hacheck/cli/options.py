@@ -34,6 +34,10 @@ SpecArgument = Annotated[
     str,
     Argument("SPEC", "A .ha file, or the name of a shipped protocol (see hacheck list).", specs_beginning),
 ]
+OptionalSpecArgument = Annotated[
+    str | None,
+    Argument("[SPEC]", "A .ha file, or the name of a shipped protocol (see hacheck list).", specs_beginning),
+]
 SettingOptions = Annotated[
     list[str] | None,
     option("--set", metavar="NAME=VALUE", help="Set a param or switch of the spec. May be given often."),

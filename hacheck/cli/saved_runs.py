@@ -16,7 +16,7 @@ from hacheck.cli import report, runs
 from hacheck.cli.console import error_console, output_console
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import from_rows, open_target, rows
-from hacheck.cli.options import did_you_mean
+from hacheck.cli.options import all_known, did_you_mean
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.data import dataclass
@@ -88,8 +88,10 @@ def show_saved(
     file: str, check: str | None, only: str | None, spec: str | None, *, itf: bool, no_color: bool
 ) -> ExitCode:
     """Replays a saved run and tells it, or prints it as ITF."""
-    saved = choose(saved_runs(read_json(file), file), file, check, only)
-    specification = load_specification(spec or saved.spec, no_color=no_color)
+    content = read_json(file)
+    several = isinstance(content, dict) and "specs" in content
+    saved = choose(saved_runs(content, file, spec if several else None), file, check, only)
+    specification = load_specification(saved.spec if several else spec or saved.spec, no_color=no_color)
     known = {parameter.name for parameter in specification.parameters}
     settings = {name: value for name, value in saved.settings.items() if name in known}
     system = instantiate(specification, settings, no_color=no_color)
@@ -144,9 +146,14 @@ def read_json(file: str) -> Json:
         raise BadInput(f"{file}: not JSON: {reason}", "give a file that --json wrote") from None
 
 
-def saved_runs(content: Json, file: str) -> list[Saved]:
-    """Every run in what `verify` or `simulate` saved. Errors: `BadInput` when it is neither."""
+def saved_runs(content: Json, file: str, spec: str | None = None) -> list[Saved]:
+    """Every run in what `verify` or `simulate` saved; of what `verify --all` saved, those of one spec.
+
+    Errors: `BadInput` when it is neither, or `spec` is not in it.
+    """
     try:
+        if "specs" in content:
+            return saved_runs(one_of_several(content["specs"], file, spec), file)
         if "checks" not in content:
             return [saved_run(content, content, None, content.get("property"), content)]
         found = []
@@ -159,6 +166,15 @@ def saved_runs(content: Json, file: str) -> list[Saved]:
         return found
     except (KeyError, TypeError, AttributeError, ValueError):
         raise BadInput(f"{file}: no run in it", "give a file that verify --json or simulate --json wrote") from None
+
+
+def one_of_several(specs: list[Json], file: str, spec: str | None) -> Json:
+    """What was found of one spec. Errors: `BadInput` when the user has to say of which, or it is not there."""
+    names = [str(one["spec"]) for one in specs]
+    if spec is None:
+        raise BadInput(f"{file}: holds runs of several specs", f"say which with --spec: {', '.join(names)}")
+    all_known("spec", (spec,), names)
+    return specs[names.index(spec)]
 
 
 def saved_run(top: Json, about: Json, check: str | None, asked: str | None, holder: Json) -> Saved:

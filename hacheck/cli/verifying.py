@@ -51,6 +51,28 @@ class Request:
         return Limits(self.states_max, self.seconds_max, memory, self.depth_max)
 
 
+def plain_request(spec: str, *, states_max: int | None, no_color: bool) -> Request:
+    """All the checks of a spec that need no request, with no wish but a limit."""
+    return Request(
+        spec=spec,
+        checks=(),
+        settings={},
+        properties=(),
+        wide=False,
+        exploring=Exploring(),
+        states_max=states_max,
+        depth_max=None,
+        seconds_max=None,
+        memory_max=None,
+        json=None,
+        itf=None,
+        runs=False,
+        witnesses=False,
+        quiet=False,
+        no_color=no_color,
+    )
+
+
 def verify_spec(request: Request) -> ExitCode:
     """Runs the checks asked for, shows what was found, and returns what the process is to return."""
     engine_for(request.exploring)  # says at once what is wrong with it
@@ -118,17 +140,20 @@ def run_checks(
         for prepared in selection.prepared:
             if interruption.requested:
                 break
-            result = explore(request, engine_of(request.exploring, prepared, kept), prepared, interruption)
+            engine, title = engine_of(request.exploring, prepared, kept), f"check {prepared.check.name}"
+            result = explore(request, engine, prepared, title, interruption)
             results.append(result)
             if not request.quiet or result.outcome != "expected":
                 show_result(request, console, specification, result)
     return results
 
 
-def explore(request: Request, engine: Engine, prepared: Prepared, interruption: Interruption) -> CheckResult:
-    """One check, with its progress shown."""
+def explore(
+    request: Request, engine: Engine, prepared: Prepared, title: str, interruption: Interruption
+) -> CheckResult:
+    """One check, with its progress shown under a title."""
     errors = error_console(no_color=request.no_color)
-    with progress_display(errors, f"check {prepared.check.name}", quiet=request.quiet) as display:
+    with progress_display(errors, title, quiet=request.quiet) as display:
 
         def tell(progress: Progress) -> bool:
             display.update(progress)

@@ -81,7 +81,6 @@ def test_plain_lines_are_read(words: list[str]) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        [],
         ["a", "b"],
         ["a", "--help"],
         ["a", "--check"],
@@ -92,6 +91,11 @@ def test_plain_lines_are_read(words: list[str]) -> None:
 )
 def test_other_lines_are_left(words: list[str]) -> None:
     assert read(FUNCTIONS["verify"], words) is None
+
+
+def test_a_line_that_lacks_what_is_required_is_left() -> None:
+    assert read(FUNCTIONS["simulate"], []) is None
+    assert read(FUNCTIONS["verify"], ["--all"]) is not None
 
 
 def test_a_plain_command_loads_nothing_heavy() -> None:

@@ -25,7 +25,7 @@ def show(
         str | None, option("--property", metavar="NAME", help="Of several runs, that of this property.")
     ] = None,
     spec: Annotated[
-        str | None, option("--spec", metavar="SPEC", help="The spec, where it is not at its old place.")
+        str | None, option("--spec", metavar="SPEC", help="The spec: of several this one, or where it is now.")
     ] = None,
     itf: Annotated[bool, flag("--itf", help="Print the run as ITF JSON.")] = False,
     no_color: NoColorOption = False,

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from hacheck.cli.declaring import flag, option
-from hacheck.cli.guard import ExitCode, guarded
-from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument, engines_beginning
+from hacheck.cli.guard import BadInput, ExitCode, guarded
+from hacheck.cli.options import DebugOption, NoColorOption, OptionalSpecArgument, SettingOptions, engines_beginning
 
 EXPLORING, LIMITS, OUTPUT = "Exploring", "Limits (each check on its own)", "Output"
 
@@ -15,6 +15,8 @@ EPILOG = """
 [bold]Examples[/]
 
   hacheck verify icestorm                           every check of it
+
+  hacheck verify --all                              every shipped protocol, in one table
 
   hacheck verify mine.ha --check default --runs     one check, with every run
 
@@ -40,8 +42,10 @@ CHECKPOINT = "Keep what was explored in a folder, to go on from there another ti
 RESUME = "Go on from what --checkpoint kept in this folder; it is kept up to date."
 NO_REDUCTIONS = "Explore states that are alike one by one, and what no property reads."
 MEMORY = "Stop at this much memory: 8GiB, 500M. By default three quarters of what there is."
+EVERY = "Every shipped protocol instead of one SPEC, a row for each."
 QUIET = "Only what is not as expected, and the summary."
 
+Every = Annotated[bool, flag("--all", help=EVERY)]
 Checks = Annotated[Many, option("--check", metavar="NAME", help="Run this check only. May be given often.")]
 Only = Annotated[Many, option("--property", metavar="NAME", help="Decide this property only. May be given often.")]
 Wide = Annotated[bool, flag("--wide", help="Run the checks marked `by request` as well.")]
@@ -68,7 +72,8 @@ Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
 
 @guarded
 def verify(
-    spec: SpecArgument,
+    spec: OptionalSpecArgument = None,
+    every: Every = False,
     check: Checks = None,
     settings: SettingOptions = None,
     only: Only = None,
@@ -92,34 +97,32 @@ def verify(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Check a protocol: what holds, what does not and by which run, and how far each answer reaches."""
-    from hacheck.cli.engines import Exploring
-    from hacheck.cli.options import parse_count, parse_folders, parse_seconds, parse_settings, parse_size
+    from hacheck.cli.engines import parse_exploring
+    from hacheck.cli.options import parse_count, parse_seconds, parse_settings, parse_size
     from hacheck.cli.verifying import Request, verify_spec
 
-    return verify_spec(
-        Request(
-            spec=spec,
-            checks=tuple(check or ()),
-            settings=parse_settings(settings or ()),
-            properties=tuple(only or ()),
-            wide=wide,
-            exploring=Exploring(
-                engine=engine,
-                threads=None if threads is None else parse_count("--threads", threads),
-                fingerprint=fingerprint,
-                reductions=not no_reductions,
-                checkpoint=parse_folders(checkpoint, resume),
-                resume=resume is not None,
-            ),
-            states_max=None if states is None else parse_count("--states", states),
-            depth_max=None if depth is None else parse_count("--depth", depth),
-            seconds_max=None if time is None else parse_seconds(time),
-            memory_max=None if memory is None else parse_size(memory),
-            json=json,
-            itf=itf,
-            runs=runs,
-            witnesses=witnesses,
-            quiet=quiet,
-            no_color=no_color,
-        )
+    if spec is None and not every:
+        raise BadInput("which spec?", "hacheck verify icestorm, or --all for all that is shipped")
+    request = Request(
+        spec=spec or "",
+        checks=tuple(check or ()),
+        settings=parse_settings(settings or ()),
+        properties=tuple(only or ()),
+        wide=wide,
+        exploring=parse_exploring(engine, threads, fingerprint, no_reductions, checkpoint, resume),
+        states_max=None if states is None else parse_count("--states", states),
+        depth_max=None if depth is None else parse_count("--depth", depth),
+        seconds_max=None if time is None else parse_seconds(time),
+        memory_max=None if memory is None else parse_size(memory),
+        json=json,
+        itf=itf,
+        runs=runs,
+        witnesses=witnesses,
+        quiet=quiet,
+        no_color=no_color,
     )
+    if not every:
+        return verify_spec(request)
+    from hacheck.cli.verifying_all import verify_all
+
+    return verify_all(request)
