@@ -205,6 +205,24 @@ PINNED: dict[str, Found] = {
             "minority_steps_down": 13,
         },
     ),
+    "resynchronised_by_key": Found(
+        (1_127_515, 4_157_054, 73),
+        violated={
+            "acknowledged_survives": 28,
+            "stamps_tell_databases_apart": 19,
+        },
+    ),
+    "one_host_stays_down": Found(
+        (2_674, 9_454, 40),
+        violated={"majority_serves": 7},
+    ),
+    "last_leader": Found(
+        (19_074, 67_172, 61),
+        violated={
+            "acknowledged_survives": 26,
+            "acknowledged_is_stored": 26,
+        },
+    ),
     "no_majority": Found(
         (456_316, 1_840_726, 58),
         violated={
