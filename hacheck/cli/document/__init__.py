@@ -1,0 +1,1 @@
+"""A page about a protocol, in Markdown, made from its spec and from verifying it."""

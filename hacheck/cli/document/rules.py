@@ -1,0 +1,161 @@
+"""The rules of a spec, each with what it says of where it comes from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from hacheck.model.data import dataclass
+from hacheck.model.language import Specification
+from hacheck.model.language import declarations as d
+from hacheck.model.language import tree as t
+from hacheck.model.language.diagnostics import Span
+
+RuleKind = Literal["action", "environment", "receipt", "service", "notice", "restart", "fault", "property"]
+
+CHOICE = re.compile(r"(?:^|; )Choice: ")
+"""What stands before a `note` where it is told together with a `source`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Something the protocol does, suffers or promises.
+
+    `name`: how reports and other declarations call it (`check`, `lost_LockFile`, `crash Server`). `head`: with what it
+    takes. `sources`: where it is written. `choices`: where the source is silent, what was chosen. `when`: the
+    conditions as written; `only_after`: the timing assumptions. `calls`: the operations it calls, of a rule with a
+    body.
+    """
+
+    kind: RuleKind
+    name: str
+    head: str
+    text: str
+    sources: tuple[str, ...]
+    choices: tuple[str, ...]
+    when: tuple[Span, ...]
+    only_after: tuple[Span, ...]
+    span: Span
+    calls: frozenset[str] = frozenset()
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether it says itself where it comes from."""
+        return bool(self.sources or self.choices)
+
+
+def rules_of(specification: Specification) -> tuple[Rule, ...]:
+    """Every rule of a spec and its libraries: actions, receipts, services, notices, restarts, faults, properties.
+
+    What only keeps books (a `define`, a `procedure`, a ghost, an initial state) is part of the rules that use it.
+    """
+    return tuple(rule for one in specification.declarations if (rule := rule_of(one)) is not None)
+
+
+def rule_of(written: d.Declaration) -> Rule | None:
+    """The rule a declaration is, if it is one."""
+    match written:
+        case d.ActionDeclaration():
+            parts = ", ".join(f"{one.name.text}: {one.type.names[0].text}" for one in written.parameters)
+            kind: RuleKind = "environment" if written.environment else "action"
+            return _of_clauses(kind, written.name.text, f"{written.name.text}({parts})", written)
+        case d.ReceiveDeclaration():
+            parts = ", ".join(one.text for one in written.parameters)
+            name = written.name.text
+            kind = "service" if written.serves else "receipt"
+            return _of_clauses(kind, name, f"{name}({parts}) at {written.at.text} from {written.sender.text}", written)
+        case d.LostDeclaration():
+            name = written.lock.text
+            return _of_clauses("notice", f"lost_{name}", f"lost {name} at {written.at.text}", written)
+        case d.RestartDeclaration():
+            name = f"restart {written.kind.text}"
+            return _of_clauses("restart", name, f"restart of {written.at.text}: {written.kind.text}", written)
+        case d.PropertyDeclaration():
+            sources, choices = cited(written.source)
+            name = written.name.text
+            return Rule("property", name, name, written.text, sources, choices, (), (), written.span)
+        case d.FaultDeclaration() if written.kind != "total":
+            name = fault_name(written)
+            return Rule("fault", name, name, "", (), (), (), (), written.span)
+        case _:
+            return None
+
+
+def _of_clauses(
+    kind: RuleKind,
+    name: str,
+    head: str,
+    written: d.ActionDeclaration | d.ReceiveDeclaration | d.LostDeclaration | d.RestartDeclaration,
+) -> Rule:
+    clauses = written.clauses
+    sources, choices = cited(clauses.source)
+    return Rule(
+        kind,
+        name,
+        head,
+        clauses.text,
+        sources,
+        choices,
+        tuple(one.span for one in clauses.when),
+        tuple(one.span for one in clauses.only_after),
+        written.span,
+        frozenset(called(written.body)),
+    )
+
+
+def cited(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The sources and the choices of a rule, from its `source` and `note` texts in one line."""
+    source, *choices = CHOICE.split(text)
+    return ((source,) if source else ()), tuple(choices)
+
+
+def fault_name(written: d.FaultDeclaration) -> str:
+    """What a fault is called in reports: `crash Replica`, `cut Server - Gateway`."""
+    word = "cut" if written.kind == "cut one way" else written.kind
+    joint = " -> " if written.kind == "cut one way" else " - "
+    return f"{word} {joint.join(name.text for name in written.names)}"
+
+
+def called(part: object) -> Iterator[str]:
+    """The operations that statements call, and the procedures they perform."""
+    if isinstance(part, tuple):
+        for item in part:
+            yield from called(item)
+        return
+    if isinstance(part, t.Call):
+        yield part.operation.text
+    elif isinstance(part, t.Perform):
+        yield part.procedure.text
+    for field in getattr(type(part), "__dataclass_fields__", ()):
+        if field != "span":
+            yield from called(getattr(part, field))
+
+
+def untraced(specification: Specification) -> tuple[Rule, ...]:
+    """The rules of which nobody can say where they come from, by the text of the spec.
+
+    A service without a source is half of the rules that call it: it is traced where all of those are.
+    """
+    rules = rules_of(specification)
+    inside = {
+        one.name.text: frozenset(called(one.body)) for one in specification.declarations if isinstance(one, d.Procedure)
+    }
+    return tuple(
+        rule
+        for rule in rules
+        if not rule.is_traced and not (rule.kind == "service" and _callers_are_traced(rule, rules, inside))
+    )
+
+
+def _callers_are_traced(service: Rule, rules: tuple[Rule, ...], inside: Mapping[str, frozenset[str]]) -> bool:
+    callers = [rule for rule in rules if service.name in _reached(rule.calls, inside)]
+    return bool(callers) and all(rule.is_traced for rule in callers)
+
+
+def _reached(names: frozenset[str], inside: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """The names and, of procedures, what is called in them."""
+    found = names
+    while more := frozenset(name for one in found for name in inside.get(one, ())) - found:
+        found |= more
+    return found

@@ -1,0 +1,171 @@
+"""Runs `hacheck doc`: verifies a spec, explores it for its diagram, and writes the page about it."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from pathlib import Path
+
+from hacheck.checker.diagram import Sightings, diagrams, mode_fields, walk
+from hacheck.checker.verify import CheckResult
+from hacheck.cli.console import error_console
+from hacheck.cli.diagram_markup import mermaid
+from hacheck.cli.diagram_svg import svg
+from hacheck.cli.diagram_view import View, view_of
+from hacheck.cli.document.findings import Findings
+from hacheck.cli.document.page import Source, page
+from hacheck.cli.engines import engine_for
+from hacheck.cli.guard import BadInput, ExitCode
+from hacheck.cli.json_output import open_target
+from hacheck.cli.progress import Interruption, progress_display
+from hacheck.cli.selection import one_system, select
+from hacheck.cli.sources import load_specification, read_library
+from hacheck.cli.verifying import Request, explore
+from hacheck.model.data import dataclass
+from hacheck.model.ir import System
+from hacheck.model.language import Specification
+
+WALK_STATES, WALK_RUNS = 20_000, 1_000
+"""How far the model is walked for the diagram: breadth first up to so many states, then so many runs at random. Not a
+time: the same spec has the same page on every machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRequest:
+    """What the user asked of `doc`. `out`: where the page goes, `None` for standard output. `compare`: change nothing,
+    say whether the page is what would be written. `verify`: how checks are run; `None` to run none."""
+
+    spec: str
+    out: Path | None
+    compare: bool
+    verify: Request | None
+    no_color: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A page and, where there is something to draw, its picture."""
+
+    page: str
+    picture: str | None
+
+
+def document(request: DocumentRequest) -> ExitCode:
+    """Writes the page, or compares it with what is there."""
+    if request.compare and request.out is None:
+        raise BadInput("--check compares with a file", "say which: --out docs/icestorm.md --check")
+    specification = load_specification(request.spec, no_color=request.no_color)
+    targets = [open_target(str(path)) for path in places(request) if not request.compare]
+    try:
+        with Interruption().watching() as interruption:
+            made = made_of(request, specification, interruption)
+        if interruption.requested:
+            print("hacheck: interrupted; nothing was written", file=sys.stderr)
+            return ExitCode.UNDECIDED
+        if request.out is None:
+            sys.stdout.write(made.page)
+            return ExitCode.AS_EXPECTED
+        contents = [made.page, made.picture]
+        if request.compare:
+            return compared(list(zip(places(request), contents, strict=True)))
+        for target, content in zip(targets, contents, strict=True):
+            if content is not None:
+                target.save(content)
+                print(f"wrote {target.path}", file=sys.stderr)
+    finally:
+        for target in targets:
+            target.forget()
+    return ExitCode.AS_EXPECTED
+
+
+def places(request: DocumentRequest) -> list[Path]:
+    """The files of the page and of its picture."""
+    return [] if request.out is None else [request.out, request.out.with_suffix(".svg")]
+
+
+def made_of(request: DocumentRequest, specification: Specification, interruption: Interruption) -> Written:
+    """The page of a spec and its picture. What an interruption left undone is missing in it."""
+    system = one_system(specification, None, {}, no_color=request.no_color)
+    views = views_of(system, request, interruption)
+    findings = None if request.verify is None else findings_of(specification, request.verify, interruption)
+    source = Source(request.spec, specification, system, texts_of(specification), request.out)
+    picture = svg(views) if views and request.out is not None else None
+    return Written(page(source, findings, shown(views, request.out)), picture)
+
+
+def texts_of(specification: Specification) -> dict[str, str]:
+    """The texts of a spec and of the libraries it uses, by path."""
+    texts = {specification.path: specification.text}
+    for path in dict.fromkeys(one.span.path for one in specification.declarations):
+        text = None if path in texts else read_library(path)
+        if text is not None:
+            texts[path] = text
+    return texts
+
+
+def views_of(system: System, request: DocumentRequest, interruption: Interruption) -> list[View]:
+    """The state diagrams, with what a walk of a fixed length has seen."""
+    fields = mode_fields(system)
+    if not fields:
+        return []
+    errors = error_console(no_color=request.no_color)
+    with progress_display(errors, "drawing", quiet=False):
+        sightings = walked(system, interruption)
+    return [view_of(diagram) for diagram in diagrams(system, fields, sightings)]
+
+
+def walked(system: System, interruption: Interruption) -> Sightings:
+    """What a walk of a fixed length sees of the modes."""
+    left = WALK_RUNS
+
+    def tell(states: int, transitions: int, frontier: int, seconds: float) -> bool:
+        nonlocal left
+        if states >= WALK_STATES:  # breadth first is over; from here on this is asked before each run at random
+            left -= 1
+        return left >= 0 and not interruption.requested
+
+    return walk(system, mode_fields(system), WALK_STATES, float("inf"), tell)
+
+
+def findings_of(specification: Specification, request: Request, interruption: Interruption) -> Findings:
+    """Runs the checks that need no request."""
+    selection = select(specification, (), {}, (), wide=False, no_color=request.no_color)
+    results: list[CheckResult] = []
+    for prepared in selection.prepared:
+        if interruption.requested:
+            break
+        title = f"check {prepared.check.name}"
+        results.append(explore(request, engine_for(request.exploring), prepared, title, interruption))
+    return Findings(tuple(results), tuple(check.name for check in selection.left_out))
+
+
+def shown(views: list[View], out: Path | None) -> list[str]:
+    """The lines of the page that show the diagrams: a picture beside it, or text that many readers draw."""
+    if not views:
+        return []
+    if out is None:
+        return ["```mermaid", mermaid(views).rstrip("\n"), "```"]
+    titles = ", ".join(view.title for view in views)
+    return [f"![State diagram of {titles}]({out.with_suffix('.svg').name})"]
+
+
+def compared(pairs: list[tuple[Path, str | None]]) -> ExitCode:
+    """Whether files hold what they would be given; the first lines that differ are shown."""
+    differs = False
+    for path, content in pairs:
+        try:
+            before = path.read_text(encoding="utf-8") if path.exists() else ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadInput(f"{path}: cannot be read: {error}") from None
+        if before == (content or ""):
+            continue
+        differs = True
+        print(f"{path} is not what its spec says now")
+        changed = difflib.unified_diff(before.splitlines(), (content or "").splitlines(), "now", "to be", lineterm="")
+        for line in list(changed)[:DIFFERENCES]:
+            print(f"  {line[:160]}")
+    return ExitCode.NOT_AS_EXPECTED if differs else ExitCode.AS_EXPECTED
+
+
+DIFFERENCES = 20
+"""So many lines of a difference are shown."""
