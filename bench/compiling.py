@@ -19,8 +19,8 @@ from native import SPEC as QUORUM_ELECTION
 from systems import system_of
 
 from hacheck.checker.explicit.native.building import levels_for
-from hacheck.checker.explicit.native.compiler import compile_object, is_available
-from hacheck.checker.explicit.native.functions import emit
+from hacheck.checker.explicit.native.codegen.functions import emit
+from hacheck.checker.explicit.native.machine.compiler import compile_object, is_available
 from hacheck.checker.explicit.questions import pose
 from hacheck.model.ir import System
 from hacheck.model.lowering.system import lower

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hacheck.checker.explicit.native import building
-from hacheck.checker.explicit.native.compiler import Availability
+from hacheck.checker.explicit.native.machine.compiler import Availability
 from hacheck.cli.engines import Exploring, engine_for, usable_cores
 from hacheck.cli.guard import ExitCode
 from tests.cli.command import hacheck

@@ -6,12 +6,12 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hacheck.checker.explicit.native.compiler import Levels, Linked, compile_object, link
-from hacheck.checker.explicit.native.expanding import STOP_BIT
-from hacheck.checker.explicit.native.functions import Emitted
-from hacheck.checker.explicit.native.notes import Notes, NotesArray
-from hacheck.checker.explicit.native.program import Program
-from hacheck.checker.explicit.native.words import from_words, to_words
+from hacheck.checker.explicit.native.codegen.expanding import STOP_BIT
+from hacheck.checker.explicit.native.codegen.functions import Emitted
+from hacheck.checker.explicit.native.codegen.notes import Notes, NotesArray
+from hacheck.checker.explicit.native.codegen.program import Program
+from hacheck.checker.explicit.native.codegen.words import from_words, to_words
+from hacheck.checker.explicit.native.machine.compiler import Levels, Linked, compile_object, link
 
 GUARD = 0xDEAD_BEEF_DEAD_BEEF
 

@@ -7,11 +7,11 @@ import ctypes
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hacheck.checker.explicit.native import kernel_language
-from hacheck.checker.explicit.native.compiler import KERNEL_LEVELS, Levels, compile_object, link
-from hacheck.checker.explicit.native.kernel_ir import kernel_ir_of_source
-from hacheck.checker.explicit.native.kernel_language import INTRINSICS, WORD_MASK
-from hacheck.checker.explicit.native.kernel_python import as_python_of_source
+from hacheck.checker.explicit.native.kernels import language
+from hacheck.checker.explicit.native.kernels.language import INTRINSICS, WORD_MASK
+from hacheck.checker.explicit.native.kernels.to_llvm import kernel_ir_of_source
+from hacheck.checker.explicit.native.kernels.to_python import as_python_of_source
+from hacheck.checker.explicit.native.machine.compiler import KERNEL_LEVELS, Levels, compile_object, link
 
 MEMORY_WORDS = 8
 WITHOUT_PASSES = Levels(passes=None, codegen=0)
@@ -70,7 +70,7 @@ def _word(node: ast.AST) -> ast.expr:
 
 def by_python_itself(text: str, constants: Mapping[str, int]) -> dict[str, Callable[..., Any]]:
     """A text of kernels run as it stands, with numbers that wrap around."""
-    names: dict[str, Any] = {name: _of_plain_numbers(getattr(kernel_language, name)) for name in INTRINSICS}
+    names: dict[str, Any] = {name: _of_plain_numbers(getattr(language, name)) for name in INTRINSICS}
     names |= {name: Word(value) for name, value in constants.items()}
     names["Word_"] = lambda value: Word(value or 0)
     tree = ast.fix_missing_locations(_Words().visit(ast.parse(text)))

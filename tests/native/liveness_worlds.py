@@ -15,14 +15,14 @@ from typing import Any
 
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.findings import GaveUp, Judgement, Lasso, Subject, Valueless
-from hacheck.checker.explicit.native import control, kernels
-from hacheck.checker.explicit.native.compiler import compile_object, link
-from hacheck.checker.explicit.native.kernel_ir import kernel_ir
-from hacheck.checker.explicit.native.kernel_python import as_python
-from hacheck.checker.explicit.native.liveness import Searched, judge
-from hacheck.checker.explicit.native.liveness_ground import EXPORTED, KERNELS, StateSpace, Words, kernel_constants
-from hacheck.checker.explicit.native.liveness_marks import conditions
-from hacheck.checker.explicit.native.memory import Region
+from hacheck.checker.explicit.native.kernels.to_llvm import kernel_ir
+from hacheck.checker.explicit.native.kernels.to_python import as_python
+from hacheck.checker.explicit.native.liveness.ground import EXPORTED, KERNELS, StateSpace, Words, kernel_constants
+from hacheck.checker.explicit.native.liveness.judge import Searched, judge
+from hacheck.checker.explicit.native.liveness.marks import conditions
+from hacheck.checker.explicit.native.machine.compiler import compile_object, link
+from hacheck.checker.explicit.native.machine.memory import Region
+from hacheck.checker.explicit.native.search import control, state_kernels
 from hacheck.checker.explicit.portable.finders import Prepared, prepare
 from hacheck.checker.explicit.portable.findings import subject_of
 from hacheck.checker.explicit.portable.liveness import judge as judge_portably
@@ -47,8 +47,8 @@ _EXPAND = ctypes.CFUNCTYPE(ctypes.c_uint64, *[ctypes.c_uint64] * 5)
 def _linked(constants: tuple[tuple[str, int], ...], interpreted: bool) -> dict[str, Callable[..., int]]:
     exported = {**EXPORTED, "enter": 4}
     if interpreted:
-        return as_python((*KERNELS, kernels.enter), dict(constants))
-    code = link([compile_object(kernel_ir((*KERNELS, kernels.enter), dict(constants), exported))])
+        return as_python((*KERNELS, state_kernels.enter), dict(constants))
+    code = link([compile_object(kernel_ir((*KERNELS, state_kernels.enter), dict(constants), exported))])
     return {name: code.function(name, count) for name, count in exported.items()}
 
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 from hacheck.checker.engine import Limits, Report
 from hacheck.checker.explicit.findings import Way
-from hacheck.checker.explicit.native.bounds import Bounds
-from hacheck.checker.explicit.native.cache import ObjectCache
-from hacheck.checker.explicit.native.compiler import Levels, Linked, compile_object, link
-from hacheck.checker.explicit.native.exploring import explore
-from hacheck.checker.explicit.native.functions import emit
-from hacheck.checker.explicit.native.kernel_groups import Kernels
-from hacheck.checker.explicit.native.log import Log
-from hacheck.checker.explicit.native.search import Options, Search
-from hacheck.checker.explicit.native.workers import Functions
+from hacheck.checker.explicit.native.codegen.functions import emit
+from hacheck.checker.explicit.native.machine.cache import ObjectCache
+from hacheck.checker.explicit.native.machine.compiler import Levels, Linked, compile_object, link
+from hacheck.checker.explicit.native.search.bounds import Bounds
+from hacheck.checker.explicit.native.search.exploring import explore
+from hacheck.checker.explicit.native.search.kernel_groups import Kernels
+from hacheck.checker.explicit.native.search.log import Log
+from hacheck.checker.explicit.native.search.search import Options, Search
+from hacheck.checker.explicit.native.search.workers import Functions
 from hacheck.checker.explicit.portable.finders import Prepared, prepare
 from hacheck.checker.explicit.portable.findings import LogFindings
 from hacheck.checker.explicit.portable.search import search

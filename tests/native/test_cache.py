@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from hacheck.checker.explicit.native import cache as cache_module
-from hacheck.checker.explicit.native.cache import BYTES_MAX, Entry, ObjectCache, cache_folder, key_of
-from hacheck.checker.explicit.native.compiler import KERNEL_LEVELS, Levels
-from hacheck.checker.explicit.native.identity import UnknownIdentityError
+from hacheck.checker.explicit.native.machine import cache as cache_module
+from hacheck.checker.explicit.native.machine.cache import BYTES_MAX, Entry, ObjectCache, cache_folder, key_of
+from hacheck.checker.explicit.native.machine.compiler import KERNEL_LEVELS, Levels
+from hacheck.checker.explicit.native.machine.identity import UnknownIdentityError
 
 KEY, OTHER = "0123456789abcdef" * 4, "fedcba9876543210" * 4
 ENTRY = Entry((b"some code", b"", b"\x7fELF more"), {"words": 2, "names": ["a", "ü"], "none": None})
@@ -155,7 +155,7 @@ def test_full_disk_leaves_nothing_behind(tmp_path: Path) -> None:
     program = f"""
 import resource, signal, sys
 from pathlib import Path
-from hacheck.checker.explicit.native.cache import ObjectCache
+from hacheck.checker.explicit.native.machine.cache import ObjectCache
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 cache = ObjectCache(Path(sys.argv[1]))
@@ -202,7 +202,7 @@ def test_processes_at_once_find_whole_entries_only(tmp_path: Path) -> None:
     program = """
 import hashlib, sys
 from pathlib import Path
-from hacheck.checker.explicit.native.cache import ObjectCache
+from hacheck.checker.explicit.native.machine.cache import ObjectCache
 cache, found = ObjectCache(Path(sys.argv[1]), bytes_max=120_000), 0
 for turn in range(300):
     key = hashlib.sha256(bytes([turn % 7])).hexdigest()
@@ -285,9 +285,9 @@ def test_folder_is_where_the_user_or_the_system_says(
 
 KERNELS = """
 import json, sys
-from hacheck.checker.explicit.native.cache import ObjectCache
-from hacheck.checker.explicit.native.compiler import link
-from hacheck.checker.explicit.native.kernel_objects import compiled_kernels
+from hacheck.checker.explicit.native.machine.cache import ObjectCache
+from hacheck.checker.explicit.native.machine.compiler import link
+from hacheck.checker.explicit.native.kernels.objects import compiled_kernels
 import squares
 cache = ObjectCache()
 code = compiled_kernels([squares.squared], {"FACTOR": int(sys.argv[1])}, ["squared"], cache)

@@ -17,13 +17,13 @@ from pathlib import Path
 import pytest
 
 from hacheck.checker.engine import Limits, Progress, Report
-from hacheck.checker.explicit.native import checkpoint
-from hacheck.checker.explicit.native.bounds import Bounds
-from hacheck.checker.explicit.native.checkpoint import Keeping
-from hacheck.checker.explicit.native.exploring import explore
-from hacheck.checker.explicit.native.log import Log
-from hacheck.checker.explicit.native.manifest import NAME, CheckpointError, read_manifest
-from hacheck.checker.explicit.native.search import Options, Search
+from hacheck.checker.explicit.native.search import checkpoint
+from hacheck.checker.explicit.native.search.bounds import Bounds
+from hacheck.checker.explicit.native.search.checkpoint import Keeping
+from hacheck.checker.explicit.native.search.exploring import explore
+from hacheck.checker.explicit.native.search.log import Log
+from hacheck.checker.explicit.native.search.manifest import NAME, CheckpointError, read_manifest
+from hacheck.checker.explicit.native.search.search import Options, Search
 from hacheck.model.semantics import EvaluationFault
 from tests.native.searching import Model, election, kernels_for, model_of, never_stop
 from tests.strategies import seeded_system

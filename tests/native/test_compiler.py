@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 import pytest
 
-from hacheck.checker.explicit.native import loading
-from hacheck.checker.explicit.native.compiler import (
+from hacheck.checker.explicit.native.machine import loading
+from hacheck.checker.explicit.native.machine.compiler import (
     KERNEL_LEVELS,
     CompilerError,
     Levels,
@@ -285,7 +285,7 @@ def test_code_can_be_compiled_here() -> None:
 
 def test_missing_llvmlite_is_told_in_words() -> None:
     program = "import sys; sys.modules['llvmlite'] = None\n"
-    program += "from hacheck.checker.explicit.native.compiler import *\n"
+    program += "from hacheck.checker.explicit.native.machine.compiler import *\n"
     program += "print(bool(is_available()), is_available().reason)\n"
     program += "try: compile_object('')\nexcept CompilerError as error: print(error)"
     assert run(program).splitlines() == ["False llvmlite is not installed", "llvmlite is not installed"]
@@ -296,19 +296,20 @@ def test_broken_llvmlite_is_told_in_words() -> None:
     program += "class Broken(types.ModuleType):\n"
     program += "    def __getattr__(self, name): raise OSError('libllvmlite.so:\\n cannot open')\n"
     program += "sys.modules['llvmlite.binding'] = Broken('llvmlite.binding')\n"
-    program += "from hacheck.checker.explicit.native.compiler import *\nprint(is_available().reason)"
+    program += "from hacheck.checker.explicit.native.machine.compiler import *\nprint(is_available().reason)"
     assert run(program) == "llvmlite cannot be used: libllvmlite.so: cannot open"
 
 
 def test_old_llvmlite_is_told_in_words() -> None:
     program = "import llvmlite.binding\nllvmlite.binding.llvm_version_info = (15, 0, 7)\n"
-    program += "from hacheck.checker.explicit.native.compiler import *\nprint(is_available().reason)"
+    program += "from hacheck.checker.explicit.native.machine.compiler import *\nprint(is_available().reason)"
     assert run(program) == "llvmlite is too old: it has LLVM 15, and LLVM 20 is needed"
 
 
 def test_llvmlite_is_loaded_only_to_compile() -> None:
     program = (
-        "import sys\nfrom hacheck.checker.explicit.native import compiler, cache, kernel_objects, kernel_language\n"
+        "import sys\nfrom hacheck.checker.explicit.native.kernels import language, objects\n"
+        "from hacheck.checker.explicit.native.machine import cache, compiler\n"
     )
     program += "compiler.link\nprint([name for name in sys.modules if 'llvmlite' in name])"
     assert run(program) == "[]"

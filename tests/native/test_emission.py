@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from hacheck.checker.explicit.native.functions import Mark, emit
+from hacheck.checker.explicit.native.codegen.functions import Mark, emit
 from hacheck.checker.explicit.portable.finders import wanted_by
 from hacheck.checker.explicit.portable.program import Code, compiled, finding_source, generate
 from hacheck.checker.explicit.questions import FAULT, Questions, Sought, pose

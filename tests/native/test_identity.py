@@ -11,8 +11,8 @@ from types import ModuleType
 import pytest
 
 import hacheck
-from hacheck.checker.explicit.native import identity as module
-from hacheck.checker.explicit.native.identity import UnknownIdentityError, identity
+from hacheck.checker.explicit.native.machine import identity as module
+from hacheck.checker.explicit.native.machine.identity import UnknownIdentityError, identity
 
 CPU = """\
 processor\t: 0

@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from hacheck.checker.explicit.native.functions import emit
-from hacheck.checker.explicit.native.words import WORD_BITS, arranged_in_words, from_words, to_words, word_count
+from hacheck.checker.explicit.native.codegen.functions import emit
+from hacheck.checker.explicit.native.codegen.words import WORD_BITS, arranged_in_words, from_words, to_words, word_count
 from hacheck.model.lowering.blocks import Block, Branch, Emit, Instance, Lowered, SetTemp, Update
 from hacheck.model.lowering.graph import Graph
 from hacheck.model.lowering.layout import Layout, Slot

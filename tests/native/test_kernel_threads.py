@@ -8,9 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hacheck.checker.explicit.native.compiler import compile_object, link
-from hacheck.checker.explicit.native.kernel_ir import kernel_ir
-from hacheck.checker.explicit.native.kernel_language import (
+from hacheck.checker.explicit.native.kernels.language import (
     compare_swap64,
     fetch_add64,
     load64,
@@ -18,7 +16,9 @@ from hacheck.checker.explicit.native.kernel_language import (
     store64,
     store64_release,
 )
-from hacheck.checker.explicit.native.kernel_python import as_python
+from hacheck.checker.explicit.native.kernels.to_llvm import kernel_ir
+from hacheck.checker.explicit.native.kernels.to_python import as_python
+from hacheck.checker.explicit.native.machine.compiler import compile_object, link
 
 
 def claim(slots: int, number: int, name: int) -> int:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from hacheck.checker.explicit.findings import Judgement, Lasso, Undecided, Valueless
-from hacheck.checker.explicit.native import liveness_ground
+from hacheck.checker.explicit.native.liveness import ground
 from hacheck.model.ir import Fairness, Property, System
 from hacheck.model.language.specification import load
 from hacheck.model.runs import Run
@@ -168,7 +168,7 @@ def test_without_address_space_nothing_is_judged(monkeypatch: pytest.MonkeyPatch
     def refuse(size: int, huge: bool = True) -> None:
         raise MemoryError(f"no address space for {size:,} bytes")
 
-    monkeypatch.setattr(liveness_ground, "Region", refuse)
+    monkeypatch.setattr(ground, "Region", refuse)
     undecided = Undecided("not judged, stopped because no memory is left")
     assert world.judge() == [undecided] * len(world.system.properties)
 

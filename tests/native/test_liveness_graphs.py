@@ -13,12 +13,12 @@ from itertools import pairwise
 import pytest
 
 from hacheck.checker.explicit.fairness import Constraints
-from hacheck.checker.explicit.native import liveness_fields as fields
-from hacheck.checker.explicit.native.liveness import judge_components, reached
-from hacheck.checker.explicit.native.liveness_ground import Ground, kernel_constants
-from hacheck.checker.explicit.native.liveness_loops import Asked, Walk, fair_loop, nearest_fair, way_in
-from hacheck.checker.explicit.native.liveness_marks import Marks
-from hacheck.checker.explicit.native.liveness_slices import Slices
+from hacheck.checker.explicit.native.liveness import fields
+from hacheck.checker.explicit.native.liveness.ground import Ground, kernel_constants
+from hacheck.checker.explicit.native.liveness.judge import judge_components, reached
+from hacheck.checker.explicit.native.liveness.loops import Asked, Walk, fair_loop, nearest_fair, way_in
+from hacheck.checker.explicit.native.liveness.marks import Marks
+from hacheck.checker.explicit.native.liveness.slices import Slices
 from hacheck.checker.explicit.portable.components import Edges
 from hacheck.checker.explicit.portable.fair_sets import fair_sets
 from hacheck.model.ir import TRUE, Property

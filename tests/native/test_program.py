@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from hacheck.checker.explicit.native.functions import Mark, emit
-from hacheck.checker.explicit.native.notes import notes_for
-from hacheck.checker.explicit.native.program import Program, ProgramError, program_from_json, program_to_json
+from hacheck.checker.explicit.native.codegen.functions import Mark, emit
+from hacheck.checker.explicit.native.codegen.notes import notes_for
+from hacheck.checker.explicit.native.codegen.program import Program, ProgramError, program_from_json, program_to_json
 from hacheck.checker.explicit.questions import pose
 from hacheck.model.ir import System
 from hacheck.model.lowering.layout import pack, unpack

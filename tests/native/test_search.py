@@ -11,8 +11,8 @@ from hypothesis import given, settings
 
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.findings import FAULTY
-from hacheck.checker.explicit.native.log import Log
-from hacheck.checker.explicit.native.search import Options
+from hacheck.checker.explicit.native.search.log import Log
+from hacheck.checker.explicit.native.search.search import Options
 from hacheck.checker.explicit.portable.findings import LogFindings
 from hacheck.model.ir import System
 from hacheck.model.language import Specification, load

@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hacheck.checker.explicit.native import kernels
-from hacheck.checker.explicit.native.control import (
+from hacheck.checker.explicit.native.codegen.words import from_words, to_words
+from hacheck.checker.explicit.native.kernels.to_python import as_python
+from hacheck.checker.explicit.native.search import explore_kernels, state_kernels
+from hacheck.checker.explicit.native.search.control import (
     BY,
     DONE,
     END,
@@ -29,8 +31,6 @@ from hacheck.checker.explicit.native.control import (
     TAGS,
     THREAD_WORDS,
 )
-from hacheck.checker.explicit.native.kernel_python import as_python
-from hacheck.checker.explicit.native.words import from_words, to_words
 from tests.native.searching import kernels_for
 
 RECENT = 4
@@ -44,14 +44,14 @@ Functions = Mapping[str, Callable[..., int]]
 @cache
 def compiled(words: int, mask: int, alone: bool = False) -> Functions:
     constants = (("FILTER_MASK", RECENT - 1), ("HASH_MASK", mask))
-    exported = kernels.EXPORTED | {"sift": 3, "insert": 4, "hash_of": 1}
-    return kernels_for(words, False, alone, constants).compiled(kernels.KERNELS, exported)
+    exported = explore_kernels.EXPORTED | {"sift": 3, "insert": 4, "hash_of": 1}
+    return kernels_for(words, False, alone, constants).compiled(explore_kernels.KERNELS, exported)
 
 
 @cache
 def interpreted(words: int, mask: int, alone: bool) -> Functions:
     constants = {"W": words, "ALONE": int(alone), "EXACT": 1, "FILTER_MASK": RECENT - 1, "HASH_MASK": mask}
-    return as_python(kernels.KERNELS, constants)
+    return as_python(explore_kernels.KERNELS, constants)
 
 
 @dataclass
@@ -158,7 +158,7 @@ def test_a_larger_table_and_one_made_anew_know_the_same_states(
         grown.put("out", [*known, *strangers])
         functions["locate"](grown.at("out"), len(distinct), grown.at("hashes"), grown.addresses[1])
         places = grown.arrays["hashes"][: len(distinct)].tolist()
-        assert places == [*range(len(known)), *([kernels.NOWHERE] * len(strangers))]
+        assert places == [*range(len(known)), *([state_kernels.NOWHERE] * len(strangers))]
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), unique=True, min_size=2, max_size=50))

@@ -10,8 +10,8 @@ import pytest
 from hacheck.checker.engine import Limits, Progress
 from hacheck.checker.explicit.findings import FAULTY, GaveUp
 from hacheck.checker.explicit.memory import process_bytes
-from hacheck.checker.explicit.native import bounds
-from hacheck.checker.explicit.native.search import Options
+from hacheck.checker.explicit.native.search import bounds
+from hacheck.checker.explicit.native.search.search import Options
 from hacheck.model.ir import FALSE, TRUE, Choose, Domain, Property, System
 from hacheck.model.semantics import EvaluationFault
 from hacheck.model.types import Bool

@@ -15,12 +15,12 @@ import pytest
 
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.memory import process_bytes
-from hacheck.checker.explicit.native import memory
-from hacheck.checker.explicit.native.bounds import Bounds
-from hacheck.checker.explicit.native.control import ROOM, SHIFT, TABLE
-from hacheck.checker.explicit.native.crew import Crew
-from hacheck.checker.explicit.native.memory import Region, available_bytes, reserve, touched
-from hacheck.checker.explicit.native.visited import Visited
+from hacheck.checker.explicit.native.machine import memory
+from hacheck.checker.explicit.native.machine.crew import Crew
+from hacheck.checker.explicit.native.machine.memory import Region, available_bytes, reserve, touched
+from hacheck.checker.explicit.native.search.bounds import Bounds
+from hacheck.checker.explicit.native.search.control import ROOM, SHIFT, TABLE
+from hacheck.checker.explicit.native.search.visited import Visited
 from tests.native.searching import never_stop
 
 ROOT = Path(__file__).parents[2]
@@ -166,8 +166,8 @@ def test_nobody_works_any_more_when_a_failure_is_told(failing: int) -> None:
 def test_nobody_works_any_more_when_a_signal_interrupts() -> None:
     script = """
 import os, signal, threading, time
-from hacheck.checker.explicit.native.control import ROOM, SHIFT, TABLE
-from hacheck.checker.explicit.native.crew import Crew
+from hacheck.checker.explicit.native.search.control import ROOM, SHIFT, TABLE
+from hacheck.checker.explicit.native.machine.crew import Crew
 crew, ends = Crew(3), []
 def work():
     end = time.perf_counter() + 2.0

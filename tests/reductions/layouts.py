@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import factorial, prod
 
-from hacheck.checker.explicit.native.words import arranged_in_words
+from hacheck.checker.explicit.native.codegen.words import arranged_in_words
 from hacheck.checker.explicit.reductions import unhandy
 from hacheck.model.ir import System, Variable
 from hacheck.model.lowering.blocks import Lowered

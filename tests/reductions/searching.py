@@ -8,9 +8,9 @@ import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from hacheck.checker.explicit.native.canonical import canonicaliser
-from hacheck.checker.explicit.native.kernel_python import as_python_of_source
-from hacheck.checker.explicit.native.words import arranged_in_words, from_words, to_words, word_count
+from hacheck.checker.explicit.native.codegen.words import arranged_in_words, from_words, to_words, word_count
+from hacheck.checker.explicit.native.kernels.to_python import as_python_of_source
+from hacheck.checker.explicit.native.symmetry.canonical import canonicaliser
 from hacheck.checker.explicit.portable.program import Wanted, generate
 from hacheck.checker.explicit.questions import Questions, pose
 from hacheck.checker.explicit.reductions import Reductions, reduced

@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from hacheck.checker.explicit.native.canonical import COUNTING_LEVELS, canonicaliser
-from hacheck.checker.explicit.native.compiler import KERNEL_LEVELS, compile_object, link
-from hacheck.checker.explicit.native.kernel_ir import kernel_ir_of_source
-from hacheck.checker.explicit.native.kernel_python import as_python_of_source
-from hacheck.checker.explicit.native.words import word_count
+from hacheck.checker.explicit.native.codegen.words import word_count
+from hacheck.checker.explicit.native.kernels.to_llvm import kernel_ir_of_source
+from hacheck.checker.explicit.native.kernels.to_python import as_python_of_source
+from hacheck.checker.explicit.native.machine.compiler import KERNEL_LEVELS, compile_object, link
+from hacheck.checker.explicit.native.symmetry.canonical import COUNTING_LEVELS, canonicaliser
 from hacheck.model.lowering.layout import pack, unpack
 from hacheck.model.types import Node
 from tests.reductions.layouts import Case, cases

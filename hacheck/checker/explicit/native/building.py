@@ -12,10 +12,17 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hacheck.checker.explicit.native.cache import Entry, ObjectCache, key_of
-from hacheck.checker.explicit.native.compiler import KERNEL_LEVELS, Levels, Linked, compile_object, is_available, link
-from hacheck.checker.explicit.native.program import Program, ProgramError, program_from_json, program_to_json
-from hacheck.checker.explicit.native.words import from_words, to_words
+from hacheck.checker.explicit.native.codegen.program import Program, ProgramError, program_from_json, program_to_json
+from hacheck.checker.explicit.native.codegen.words import from_words, to_words
+from hacheck.checker.explicit.native.machine.cache import Entry, ObjectCache, key_of
+from hacheck.checker.explicit.native.machine.compiler import (
+    KERNEL_LEVELS,
+    Levels,
+    Linked,
+    compile_object,
+    is_available,
+    link,
+)
 from hacheck.checker.explicit.reduction_data import (
     NONE,
     Reductions,
@@ -160,7 +167,7 @@ class Builder:
         return self._form
 
     def _compiled(self, form: Form) -> Entry:
-        from hacheck.checker.explicit.native.functions import emit
+        from hacheck.checker.explicit.native.codegen.functions import emit
 
         emitted = emit(form.lowered, form.questions.sought, form.questions.lively)
         objects = [compile_object(emitted.ir, levels_for(emitted.ir))]
@@ -174,8 +181,8 @@ class Builder:
         return Entry(tuple(objects), facts)
 
     def _compiled_for_liveness(self, form: Form) -> Entry:
-        from hacheck.checker.explicit.native.functions import Mark, emit
-        from hacheck.checker.explicit.native.liveness_marks import conditions
+        from hacheck.checker.explicit.native.codegen.functions import Mark, emit
+        from hacheck.checker.explicit.native.liveness.marks import conditions
 
         marks = [Mark(key, wanted) for key, wanted in conditions(form.lowered, form.questions.asked)]
         emitted = emit(form.lowered, marks=marks, lists_stops=True)
@@ -191,7 +198,7 @@ def levels_for(ir: str) -> Levels:
 def printed(system: System, reduces: bool = True) -> str:
     """The LLVM IR of the functions that explore a system for all its properties, which reductions they rest on, and
     why others are not made."""
-    from hacheck.checker.explicit.native.functions import emit
+    from hacheck.checker.explicit.native.codegen.functions import emit
 
     form = lowered_form(system, (), reduces)
     emitted = emit(form.lowered, form.questions.sought, form.questions.lively)
@@ -241,8 +248,8 @@ def described(system: System) -> str:
 
 def _compiled_canonical(system: System, program: Program, reductions: Reductions) -> list[bytes]:
     """The function that finds representatives, and the one that counts whom they stand for."""
-    from hacheck.checker.explicit.native.canonical import canonicaliser
-    from hacheck.checker.explicit.native.kernel_ir import kernel_ir_of_source
+    from hacheck.checker.explicit.native.kernels.to_llvm import kernel_ir_of_source
+    from hacheck.checker.explicit.native.symmetry.canonical import canonicaliser
 
     texts = canonicaliser(system, program.layout, reductions.alike)
     constants = {"W": program.words}

@@ -12,17 +12,17 @@ from hacheck import __version__
 from hacheck.checker.engine import Answer, Limits, Refused, Report
 from hacheck.checker.explicit.answers import Explored, answer_of, no_start, unexplored
 from hacheck.checker.explicit.findings import GaveUp, Judgement, Subject, Undecided
-from hacheck.checker.explicit.native.bounds import Bounds
 from hacheck.checker.explicit.native.building import Builder, Built, Unavailable
-from hacheck.checker.explicit.native.cache import ObjectCache
-from hacheck.checker.explicit.native.checkpoint import Keeping
-from hacheck.checker.explicit.native.exploring import explore
-from hacheck.checker.explicit.native.kernel_groups import Kernels
-from hacheck.checker.explicit.native.levels import pieces
-from hacheck.checker.explicit.native.log import Log
-from hacheck.checker.explicit.native.manifest import CheckpointError
-from hacheck.checker.explicit.native.search import Options, Search
-from hacheck.checker.explicit.native.workers import Functions
+from hacheck.checker.explicit.native.machine.cache import ObjectCache
+from hacheck.checker.explicit.native.search.bounds import Bounds
+from hacheck.checker.explicit.native.search.checkpoint import Keeping
+from hacheck.checker.explicit.native.search.exploring import explore
+from hacheck.checker.explicit.native.search.kernel_groups import Kernels
+from hacheck.checker.explicit.native.search.levels import pieces
+from hacheck.checker.explicit.native.search.log import Log
+from hacheck.checker.explicit.native.search.manifest import CheckpointError
+from hacheck.checker.explicit.native.search.search import Options, Search
+from hacheck.checker.explicit.native.search.workers import Functions
 from hacheck.checker.explicit.questions import goal_of, select
 from hacheck.checker.explicit.reduction_data import told
 from hacheck.checker.explicit.stopwatch import Stopwatch

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from hacheck.checker.explicit.findings import GaveUp, Judgement
 from hacheck.checker.explicit.native.building import Builder
-from hacheck.checker.explicit.native.cache import ObjectCache
-from hacheck.checker.explicit.native.compiler import link
-from hacheck.checker.explicit.native.kernel_objects import compiled_kernels
-from hacheck.checker.explicit.native.liveness import Searched, judge
-from hacheck.checker.explicit.native.liveness_ground import EXPORTED, KERNELS, Kernels, StateSpace
-from hacheck.checker.explicit.native.log import Log
-from hacheck.checker.explicit.native.search import Search
+from hacheck.checker.explicit.native.kernels.objects import compiled_kernels
+from hacheck.checker.explicit.native.liveness.ground import EXPORTED, KERNELS, Kernels, StateSpace
+from hacheck.checker.explicit.native.liveness.judge import Searched, judge
+from hacheck.checker.explicit.native.machine.cache import ObjectCache
+from hacheck.checker.explicit.native.machine.compiler import link
+from hacheck.checker.explicit.native.search.log import Log
+from hacheck.checker.explicit.native.search.search import Search
 from hacheck.model.ir import Property
 
 PHASE = "judging liveness"

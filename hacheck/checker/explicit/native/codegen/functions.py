@@ -1,0 +1,174 @@
+"""The lowered form of a system, and what is asked of it, as one LLVM module.
+
+The functions it exports, with every argument and result a 64-bit number or address (`W`: words of a state):
+
+- `expand(states, n, out, tags, notes) -> k`: every successor of `n` states. Successor `j` is at `out[j * W]`, and
+  `tags[j]` is `place << 32 | instance`, `place` being that of its state, from 0. Successors are in no particular order.
+  Steps and cuts are counted; the first error of the spec, dead end and step that was asked for is noted. Where
+  outcomes that are no step are listed, such a one is the state itself, with `STOP_BIT` set in its tag.
+- `inspect(states, n, by, notes)`: asks the pending state conditions of `n` new states; `by[j]` (32 bits) is the
+  instance that made state `j`, or the number of instances for an initial one.
+- `mark_0(states, n, bytes)`, `mark_1`, …: for each of `n` states 1 if a condition holds, else 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hacheck.checker.explicit.native.codegen.asking import (
+    finding_function,
+    inspect_function,
+    marking_functions,
+    step_function,
+)
+from hacheck.checker.explicit.native.codegen.closing import expand_function
+from hacheck.checker.explicit.native.codegen.expanding import Plan, chunk_function, chunks
+from hacheck.checker.explicit.native.codegen.module import new_module
+from hacheck.checker.explicit.native.codegen.program import Program
+from hacheck.checker.explicit.native.codegen.watching import Watches
+from hacheck.checker.explicit.native.codegen.words import arranged_in_words, word_count
+from hacheck.checker.explicit.questions import Sought
+from hacheck.model.data import dataclass
+from hacheck.model.lowering.blocks import Block, Branch, Emit, Lowered, Stopped
+from hacheck.model.lowering.depth import room_for_nesting
+from hacheck.model.lowering.nodes import Node, reachable
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A condition that is to have a function of its own."""
+
+    key: str
+    wanted: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """A module as text, and what it is about."""
+
+    ir: str
+    program: Program
+
+
+def emit(
+    lowered: Lowered,
+    sought: Sequence[Sought] = (),
+    lively: frozenset[int] | None = None,
+    marks: Sequence[Mark] = (),
+    lists_stops: bool = False,
+) -> Emitted:
+    """The module of a lowered system.
+
+    `lively`: the actions whose outcomes keep a state from being a dead end, where one is sought. `marks` get their
+    functions in order. `lists_stops`: `expand` lists outcomes that are no step. Cost: linear in the size of the
+    lowered form, some 50 microseconds a statement.
+    """
+    with room_for_nesting():
+        lowered = arranged_in_words(lowered)
+        program = _program(lowered, sought, marks, lists_stops)
+        return Emitted(_module_text(lowered, program, sought, lively, marks), program)
+
+
+def _module_text(
+    lowered: Lowered,
+    program: Program,
+    sought: Sequence[Sought],
+    lively: frozenset[int] | None,
+    marks: Sequence[Mark],
+) -> str:
+    module, notes = new_module(lowered), program.notes
+    count = len(lowered.instances)
+    module.parts.append(f"@anything = private unnamed_addr constant [1 x i32] [i32 {count}]")
+    wanted = {kind: [item.wanted for item in sought if item.kind == kind] for kind in ("state", "dead", "step")}
+    everything = (True,) * (count + 1)
+
+    finders: dict[Node, str] = {}
+    for number, node in enumerate(wanted["state"]):
+        affecting = [bool(mask >> number & 1) for mask in program.affected]
+        module.parts.append(finding_function(module, f"find_{number}", node, affecting))
+        finders.setdefault(node, f"find_{number}")
+    for node in (*wanted["dead"], *(mark.wanted for mark in marks)):
+        if node not in finders:
+            finders[node] = f"seek_{len(finders)}"
+            module.parts.append(finding_function(module, finders[node], node, everything))
+    module.parts.append(inspect_function(module, notes, [f"find_{n}" for n in range(len(wanted["state"]))]))
+    module.parts += marking_functions(module, [finders[mark.wanted] for mark in marks])
+
+    bounds = {name: place for place, name in enumerate(program.bounds)}
+    watches = Watches(lowered, wanted["step"])
+    plan = Plan(lowered, module, notes, bounds, watches, lively, program.lists_stops)
+    watched = [f"step_{number}" for number in range(len(wanted["step"]))]
+    module.parts += map(step_function, [module] * len(watched), watched, wanted["step"])
+    names = []
+    for number, group in enumerate(chunks(lowered)):
+        names.append(f"chunk_{number}")
+        module.parts.append(chunk_function(plan, names[-1], group))
+    module.parts += expand_function(plan, names, watched, [finders[node] for node in wanted["dead"]])
+    return module.text()
+
+
+# ---- what the functions are about ----
+
+
+def _program(lowered: Lowered, sought: Sequence[Sought], marks: Sequence[Mark], lists_stops: bool) -> Program:
+    bounds = dict.fromkeys(
+        statement.text
+        for instance in lowered.instances
+        for statement in _ends(instance.block)
+        if isinstance(statement, Stopped) and statement.kind == "cut"
+    )
+    keys = {kind: tuple(item.key for item in sought if item.kind == kind) for kind in ("state", "dead", "step")}
+    return Program(
+        lowered.layout,
+        word_count(lowered.layout),
+        len(lowered.system.actions),
+        tuple((instance.action, instance.arguments) for instance in lowered.instances),
+        tuple(bounds),
+        keys["state"],
+        keys["dead"],
+        keys["step"],
+        tuple(mark.key for mark in marks),
+        _affected(lowered, [item.wanted for item in sought if item.kind == "state"]),
+        sum(_outcomes_max(instance.block, lists_stops) for instance in lowered.instances),
+        lists_stops,
+    )
+
+
+def _affected(lowered: Lowered, conditions: Sequence[Node]) -> tuple[int, ...]:
+    """For each instance, and for none, which conditions read a slot that it writes."""
+    readers: dict[int, int] = {}
+    for number, condition in enumerate(conditions):
+        for node in reachable([condition]):
+            if node.operator == "slot":
+                readers[node.number] = readers.get(node.number, 0) | 1 << number
+    masks = []
+    for instance in lowered.instances:
+        mask = 0
+        for statement in _ends(instance.block):
+            if isinstance(statement, Emit):
+                for update in statement.updates:
+                    mask |= readers.get(update.slot, 0)
+        masks.append(mask)
+    return (*masks, (1 << len(conditions)) - 1)
+
+
+def _ends(block: Block) -> Iterator[Emit | Stopped]:
+    """The outcomes in a block."""
+    waiting = [block]
+    while waiting:
+        for statement in waiting.pop():
+            if isinstance(statement, Branch):
+                waiting += (statement.then, statement.otherwise)
+            elif isinstance(statement, Emit | Stopped):
+                yield statement
+
+
+def _outcomes_max(block: Block, stops: bool) -> int:
+    """How many outcomes a block can have at most, those that are no step counted too if asked for."""
+    total = 0
+    for statement in block:
+        if isinstance(statement, Branch):
+            total += max(_outcomes_max(statement.then, stops), _outcomes_max(statement.otherwise, stops))
+        else:
+            total += isinstance(statement, Emit) or (stops and isinstance(statement, Stopped))
+    return total

@@ -1,0 +1,158 @@
+"""What all generated functions of a module share: where slots are in words, constants, intrinsics; and its text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from hacheck.checker.explicit.native.codegen.words import WORD_BITS, word_count
+from hacheck.model.data import dataclass, field
+from hacheck.model.lowering.blocks import Lowered
+from hacheck.model.lowering.graph import Graph
+from hacheck.model.lowering.nodes import Node, is_leaf, is_test
+
+FULL: Final = (1 << WORD_BITS) - 1
+
+BEFORE: Final = -1
+AFTER: Final = -2
+"""Sources of words: the state before the step, the one after it; any other is the number of a merge."""
+
+
+_ATTRIBUTES = "attributes #0 = { noinline nounwind optnone }"
+"""Of every function. What is printed is as short as LLVM's passes would make it. `optnone` has LLVM choose instructions
+fast, not well: a third of the time, a tenth slower code. Registers are given out well all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a slot is: bits `mask << shift` of word `word`; a wide one has `words` of them, from bit 0 on."""
+
+    word: int
+    shift: int
+    mask: int
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class MaskTest:
+    """The condition that some bits of a word have a certain content: `word & mask == content`."""
+
+    source: int
+    word: int
+    mask: int
+    content: int
+
+
+@dataclass(slots=True)
+class Module:
+    """A module being written. `places`: by slot; `parts`: functions and constants as text."""
+
+    graph: Graph
+    words: int
+    places: tuple[Place, ...]
+    parts: list[str] = field(default_factory=list)
+    _intrinsics: dict[str, str] = field(default_factory=dict)
+    _tables: dict[tuple[int, ...], str] = field(default_factory=dict)
+    _fills: dict[tuple[int, int], int] = field(default_factory=dict)
+    _tests: dict[Node, MaskTest | None] = field(default_factory=dict)
+    _costs: dict[Node, int] = field(default_factory=dict)
+
+    def intrinsic(self, name: str, result: str, arguments: str) -> str:
+        """The name of an intrinsic, which is declared."""
+        self._intrinsics[name] = f"declare {result} @{name}({arguments})"
+        return f"@{name}"
+
+    def table(self, numbers: Sequence[int]) -> str:
+        """The name of a table of signed 64-bit constants."""
+        key = tuple(numbers)
+        if key not in self._tables:
+            self._tables[key] = f"@table{len(self._tables)}"
+        return self._tables[key]
+
+    def place(self, leaf: Node) -> Place:
+        """Where the slot is that a leaf reads."""
+        return self.places[leaf.detail if leaf.operator == "part" else leaf.number]
+
+    def fill(self, merge: int, slot: int) -> None:
+        """Notes that a merge gives a slot its content."""
+        place = self.places[slot]
+        key = merge, place.word
+        self._fills[key] = self._fills.get(key, 0) | place.mask << place.shift
+
+    def filled(self, source: int, word: int) -> int:
+        """The bits of a merge's word that may be set; of a state it is not said."""
+        return self._fills.get((source, word), 0)
+
+    def mask_test(self, node: Node) -> MaskTest | None:
+        """The node as a test of bits where they are, if it is one."""
+        try:
+            return self._tests[node]
+        except KeyError:
+            found = self._tests[node] = self._mask_test(node)
+            return found
+
+    def _mask_test(self, node: Node) -> MaskTest | None:
+        operator = node.operator
+        if is_leaf(node):
+            place = self.place(node)
+            bits = place.mask << place.shift
+            return MaskTest(source_of(node), place.word, bits, bits) if place.mask == 1 else None
+        if operator == "eq" and is_test(node):
+            place, number = self.place(node.operands[0]), node.operands[1].number
+            if place.words > 1 or not 0 <= number <= place.mask:
+                return None
+            return MaskTest(source_of(node.operands[0]), place.word, place.mask << place.shift, number << place.shift)
+        if operator == "bit" and is_test(node):
+            place, index = self.place(node.operands[0]), node.operands[1].number
+            word, shift = divmod(place.word * WORD_BITS + place.shift + index, WORD_BITS)
+            return MaskTest(source_of(node.operands[0]), word, 1 << shift, 1 << shift)
+        if operator == "not":
+            inner = node.operands[0]
+            found = self.mask_test(inner)
+            if found is not None and found.mask == found.content and found.mask & found.mask - 1 == 0:
+                return MaskTest(found.source, found.word, found.mask, 0)
+            if is_leaf(inner) and self.place(inner).words == 1:
+                place = self.place(inner)
+                return MaskTest(source_of(inner), place.word, place.mask << place.shift, 0)
+        return None
+
+    def cost(self, node: Node) -> int:
+        """Roughly how many instructions the node takes, nothing of it being known."""
+        found = self._costs.get(node)
+        if found is None:
+            found = 1 if is_leaf(node) or is_test(node) else 1 + sum(map(self.cost, node.operands))
+            self._costs[node] = found = 0 if node.is_const else found
+        return found
+
+    def text(self) -> str:
+        """The module as LLVM IR."""
+        tables = (
+            f"{name} = private unnamed_addr constant [{len(numbers)} x i64] [{listed('i64', numbers)}]"
+            for numbers, name in self._tables.items()
+        )
+        return "\n".join([*self._intrinsics.values(), *tables, *self.parts, _ATTRIBUTES, ""])
+
+
+def new_module(lowered: Lowered) -> Module:
+    """An empty module for a system whose layout is arranged in words."""
+    places = []
+    for slot in lowered.layout.slots:
+        word, shift = divmod(slot.offset, WORD_BITS)
+        places.append(Place(word, shift, (1 << slot.width) - 1, max(1, -(-slot.width // WORD_BITS))))
+    return Module(lowered.graph, word_count(lowered.layout), tuple(places))
+
+
+def source_of(leaf: Node) -> int:
+    """What a leaf is read from."""
+    return {"slot": BEFORE, "after": AFTER}.get(leaf.operator, leaf.number)
+
+
+def listed(kind: str, numbers: Iterable[int]) -> str:
+    """The elements of a constant array."""
+    return ", ".join(f"{kind} {number}" for number in numbers)
+
+
+def signed(word: int) -> int:
+    """The signed number with the bits of a word: constants are written so."""
+    word &= FULL
+    return word - (1 << WORD_BITS) if word >> WORD_BITS - 1 else word

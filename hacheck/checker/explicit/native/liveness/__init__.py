@@ -1,0 +1,1 @@
+"""`eventually` and `leads_to`, on the finished graph of a search."""

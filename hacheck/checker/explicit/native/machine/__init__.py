@@ -1,0 +1,1 @@
+"""What the machine has for the engine: a compiler, object code kept and loaded, memory, threads."""
