@@ -37,10 +37,9 @@ class Region:
     def __init__(self, size: int, huge: bool = True) -> None:
         """`huge`: much of it will be touched, so large pages are worth their zeroing."""
         self.size = max(size, mmap.PAGESIZE)
-        advice = getattr(mmap, "MADV_HUGEPAGE", None)
-        huge = huge and advice is not None and self.size >= PAGE_BYTES
+        advice = getattr(mmap, "MADV_HUGEPAGE", None) if huge and self.size >= PAGE_BYTES else None
         # A huge page has a place of its own size: in a range that begins anywhere there may be none.
-        mapped = -(-self.size // PAGE_BYTES) * PAGE_BYTES + PAGE_BYTES if huge else self.size
+        mapped = -(-self.size // PAGE_BYTES) * PAGE_BYTES + PAGE_BYTES if advice else self.size
         try:
             if sys.platform == "win32":
                 self._map = mmap.mmap(-1, mapped)
@@ -50,9 +49,9 @@ class Region:
         except (OSError, OverflowError, ValueError) as failure:
             raise MemoryError(f"no address space for {self.size:,} bytes: {failure}") from None
         address = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
-        self._start = -address % PAGE_BYTES if huge else 0
+        self._start = -address % PAGE_BYTES if advice else 0
         self.address = address + self._start
-        if huge:
+        if advice:
             try:
                 self._map.madvise(advice)
             except OSError:
