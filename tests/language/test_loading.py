@@ -131,7 +131,11 @@ def test_library_in_a_folder_is_found_beside_the_file_that_uses_it() -> None:
 
 
 def test_everything_declared_knows_its_line_and_a_library_s_its_file() -> None:
-    libraries = {"lib.ha": 'library L "x"\n\n\naction late(s: S) do s.v := true\n'}
+    libraries = {
+        "lib.ha": 'library L "x"\n\n\naction late(s: S) do s.v := true\nlock K held by S freed late\n'
+        "on lost K at s do s.v := true\non restart of s: S do s.v := true\n"
+        "clock S up to 1 skew 1\nfaults { pause S up to 1 }\n"
+    }
     text = (
         'system A "x"\nuse "lib.ha"\n\nnode S { v: bool }\naction go(s: S)\n  do s.v := true\n'
         "faults {\n  crash S\n}\ninvariant ok: true\nobserve gone of go shows v = n.v\ncheck default expect all hold\n"
@@ -141,7 +145,12 @@ def test_everything_declared_knows_its_line_and_a_library_s_its_file() -> None:
     system = specification.instantiate().system
     assert system is not None
     places = {action.name: specification.place_of(action) for action in system.actions}
-    assert places == {"go": "spec.ha:5", "late": "lib.ha:4", "crash S": "spec.ha:8", "restart S": ""}
+    known = {
+        "go": "spec.ha:5", "late": "lib.ha:4", "lost_K": "lib.ha:6", "restart S": "lib.ha:7", "crash S": "spec.ha:8",
+        "clock of S": "lib.ha:8", "pause S": "lib.ha:9",
+    }  # fmt: skip
+    assert {name: place for name, place in places.items() if place} == known
+    assert {"resume S", "free K", "tick"} == set(places) - set(known)
     assert specification.place_of(system.properties[0]) == "spec.ha:10"
     assert (system.observations[0].line, specification.checks[0].line) == (11, 12)
 

@@ -120,5 +120,27 @@ do
     )
 
 
+def test_ways_of_a_choice_stand_below_each_other() -> None:
+    text = """system A "x"
+node S { n: 0..2 = 0 }
+define one =
+  if S.n == 0 then 1
+  else 2
+define two = if S.n == 0
+  then 1
+  else if S.n == 1 then 3
+  else 2
+invariant i:
+  if S.n == 0 then one == 1
+  else two > 1
+"""
+    assert format_text(text) == text
+
+
+def test_long_lines_stay() -> None:
+    text = 'system A "x"\ndefine long = ' + " + ".join(["1"] * 100) + "\n"
+    assert format_text(text) == text
+
+
 def test_text_that_cannot_be_read_stays() -> None:
     assert format_text("system A { ") == "system A { "

@@ -31,12 +31,18 @@ def build(context: Context, written: Behaviour) -> None:
     assert actor is not None
     thread = thread_of(written, points)
     assert thread is not None
-    needed: frozenset[str] | None = None
-    for _ in range(2):
-        handler = Handler(context, head.name, owner, actor, thread, points, head.bound, head.at_end, needed)
-        handler.compile(written.body, scope)
-        alive = liveness.live(handler)
-        needed = frozenset().union(*alive.values())
+
+    def compiled(kept: frozenset[str] | None) -> Handler:
+        made = Handler(context, head.name, owner, actor, thread, points, head.bound, head.at_end, kept)
+        made.compile(written.body, scope)
+        return made
+
+    needed = frozenset().union(*liveness.live(compiled(None)).values())
+    handler = compiled(needed)
+    outliving = liveness.outliving(handler)
+    if outliving:
+        handler = compiled(needed | outliving)
+    alive = liveness.live(handler)
     for name, kind in handler.frames.items():
         whole = ty.Map(owner, kind)
         context.variables[name] = ir.StateVariable(name, whole, ty.default(whole), owner.name, "frame")

@@ -218,7 +218,7 @@ class _Declarations(Builder):
     def _property(self, kind: Any, parts: list[Any], span: Span, sides: int) -> d.Declaration:
         name, text, *rest = parts
         cited = [part for part in rest if isinstance(part, Tree) and part.data in ("clause_source", "clause_note")]
-        fair = [part for part in rest if isinstance(part, Tree) and part.data == "fair"]
+        fair = [part for part in rest if isinstance(part, Tree) and part.data in ("fair", "fair_all")]
         written = [part for part in rest if part not in cited and part not in fair]
         goals = [self.optional(part) for part in written]
         premise = goals[0] if sides == 2 else None
@@ -227,13 +227,17 @@ class _Declarations(Builder):
         )
 
     def _fairness(self, nodes: list[Any]) -> tuple[d.Fair, ...]:
-        return tuple(
-            d.Fair(
-                tuple(self.name(word) for word in node.children[-1].children),
-                len(node.children) == 2 and node.children[0] is not None,
-            )
-            for node in nodes
-        )
+        return tuple(self._fair(node) for node in nodes)
+
+    def _fair(self, node: Tree) -> d.Fair:
+        first = node.children[0]
+        strong = isinstance(first, Token) and first.kind == "STRONGLY"
+        rest = node.children[1:] if strong else node.children
+        names = rest[-1]
+        words = () if names is None else tuple(self.name(word) for word in cast(Tree, names).children)
+        if node.data == "fair":
+            return d.Fair(words, strong)
+        return d.Fair(words, strong, True, None if rest[0] is None else self.name(rest[0]))
 
     def _top_invariant(self, parts: list[Any], span: Span) -> d.Declaration:
         return self._property("invariant", parts, span, 1)

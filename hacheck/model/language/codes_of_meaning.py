@@ -85,6 +85,15 @@ MEANING: tuple[CodeInfo, ...] = (
         "node S { n: 0..3 = 0 }\naction go(s: S) do while s.n < 3 do { s.n := s.n + 1 step turn: }",
     ),
     info(
+        "HA131",
+        "this is never under way",
+        "`running(n, HANDLER)` asks whether a handler waits at one of its steps. One that has neither a\n"
+        "`step` nor a call is a single step: nothing happens while it runs. Where its calls are atomic\n"
+        "under some settings only, `running` is false under these.",
+        "node S { n: 0..3 = 0 }\naction go(s: S) do s.n := 1\ninvariant i: running(S, go) implies S.n == 0",
+        "node S { n: 0..3 = 0 }\naction go(s: S) do step wait: s.n := 1\ninvariant i: running(S, go) implies S.n == 0",
+    ),
+    info(
         "HA140",
         "there is no such setting",
         "A check or the command line sets params, switches and assumptions of the spec and of its libraries.",

@@ -87,6 +87,8 @@ class Context:
     """For a kind of node and a thread: the points (`handler.step`) at which a handler may wait on it."""
     holding: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     """Those of `threads` at which the node's other handlers must wait too."""
+    at_once: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """For a handler: the points (`handler.call`) it passes at once, because these calls are one step."""
     serving: dict[str, str | None] = field(default_factory=dict)
     """For an operation that is served: the thread its service needs."""
     callers: dict[str, set[tuple[str, str]]] = field(default_factory=dict)

@@ -243,8 +243,12 @@ class FaultDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class Fair:
+    """`fair A, B`; or, with `everything`, `fair all of KIND except A, B`, where `names` are left out."""
+
     names: tuple[Name, ...]
     strong: bool
+    everything: bool = False
+    kind: Name | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from hacheck.model.language.syntax import NOWHERE, Tree
 INDENT = "  "
 PARTS = {
     "node_field", "view", "field_type", "clause_source", "clause_note", "clause_when", "clause_only_after",
-    "clause_thread", "channel", "capacity", "atomic_when", "timeout_when", "freed_late", "lease", "fair", "shown",
-    "by_request", "with_settings", "only", "expect_all", "expect_violated",
+    "clause_thread", "channel", "capacity", "atomic_when", "timeout_when", "freed_late", "lease", "fair", "fair_all",
+    "shown", "by_request", "with_settings", "only", "expect_all", "expect_violated",
 }  # fmt: skip
 """What stands one level inside a declaration when it begins a line."""
 OPERANDS = {"NAME", "NUMBER", "TRUE", "FALSE", "NONE", "RPAR", "RSQB", "RBRACE", "QMARK", "QUESTION"}
@@ -56,7 +56,7 @@ class Structure:
             return
         start, end, _ = node.place
         self.depths.setdefault(start, depth)
-        conditional = node.data in ("if_statement", "acquire", "for_statement", "while_statement") or depth == 0
+        conditional = node.data in ("if_statement", "acquire", "for_statement", "while_statement")
         self.owners.append(Owner(start, end, depth, conditional))
 
 

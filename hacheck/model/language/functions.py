@@ -290,8 +290,26 @@ def _running(written: t.Apply, scope: Scope) -> ir.Expression:
         if owner == kind.name and wanted:
             at = ir.Index(scope.context.variable(f"{owner}.{thread}"), node)
             return _any_of(at, wanted)
+    if scope.context.handlers.get(word.partition(".")[0]) == kind:
+        return _never_running(word, point.span, scope)
     every = [one for points in scope.context.threads.values() for one in points]
     raise error("HA103", f"{kind.name} has no handler with steps called `{word}`", point.span, near(word, every))
+
+
+def _never_running(word: str, at: Span, scope: Scope) -> ir.Expression:
+    """What `running` says of a handler that takes one step under these settings.
+
+    Errors: `HA131` when it does under all settings; `HA103` a step that it does not have.
+    """
+    handler, _, step = word.partition(".")
+    passed = scope.context.at_once[handler]
+    if word in passed or (passed and not step):
+        return ir.FALSE
+    if not step:
+        hint = "leave it out: it is always false; or give the handler a `step`"
+        raise error("HA131", f"`{word}` takes one step, so nobody ever finds it under way", at, hint)
+    every = [one for points in scope.context.threads.values() for one in points if one.startswith(f"{handler}.")]
+    raise error("HA103", f"`{handler}` has no step called `{step}`", at, near(word, [*every, *passed]))
 
 
 def _any_of(at: ir.Expression, points: list[str]) -> ir.Expression:

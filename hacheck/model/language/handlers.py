@@ -17,6 +17,7 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.context import Bound, Context, Scope
 from hacheck.model.language.diagnostics import Span, SpecError, error
 from hacheck.model.language.expressions import boolean, elaborate
+from hacheck.model.language.frames import frame
 from hacheck.model.language.loops import always_ends_step, ends_step, unrolled
 from hacheck.model.language.operations import conjunction, disjunction
 from hacheck.model.language.points import untaken
@@ -78,6 +79,8 @@ class Handler:
     segments: dict[str, Segment] = field(default_factory=dict)
     waiting: list[tuple[str, t.Body, Scope, After | None, t.StepPoint | t.Call]] = field(default_factory=list)
     end_scope: Scope | None = None
+    passing: dict[str, str] = field(default_factory=dict)
+    """For each `var` that is not kept, by its name in the model: the variable that would keep it."""
 
     # ---- locals ----
 
@@ -94,15 +97,9 @@ class Handler:
         name = self.frame_name(word, span)
         if self.kept is not None and name not in self.kept:
             return None
-        # An unused place must hold no identity, or one would never be free again.
-        wrapped = holds_identity(kind)
-        stored = ty.Option(kind) if wrapped else kind
-        self.frames[name] = stored
-        target = ir.Target(ir.Variable(name, ty.Map(self.kind, stored)), (self.actor,))
-        read: ir.Expression = ir.Index(target.root, self.actor)
-        if wrapped:
-            value, read = ir.Unary("some", value), ir.Unary("value", read)
-        return (ir.Assign(target, value),), Bound(read, target if changeable else None)
+        kept = frame(name, self.kind, kind, changeable)
+        self.frames[name] = kept.stored
+        return (kept.write(self.actor, value),), kept.bound(self.actor, changeable)
 
     def plain(self, written: t.Statement, scope: Scope) -> tuple[Made, Scope]:
         """A statement in which no step ends."""
@@ -112,6 +109,11 @@ class Handler:
             if stored is not None:
                 return stored[0], scope.bind(written.name.text, stored[1])
         made, inner = statements.simple(written, scope)
+        if isinstance(written, t.Let) and written.changeable:
+            bound = inner.find(written.name.text)
+            assert bound is not None
+            assert bound.target is not None
+            self.passing[bound.target.root.name] = self.frame_name(written.name.text, written.name.span)
         named = written.binder.name if isinstance(written, t.Choose) else getattr(written, "result", None)
         if isinstance(written, t.Choose | t.Call) and named is not None:
             bound = inner.find(named.text)
@@ -227,7 +229,7 @@ class Handler:
         if not may_change(at, self.frames):
             return at
         name = self.frame_name(f"{written.operation.text} asked", written.span)
-        return ir.Index(ir.Variable(name, ty.Map(self.kind, operation.callee)), self.actor)
+        return frame(name, self.kind, operation.callee, False).read(self.actor)
 
     def answered(self, written: t.Call, scope: Scope) -> tuple[ir.Expression, Made, Scope]:
         """When the caller goes on, how it takes what came, and the scope after that."""
@@ -270,7 +272,7 @@ class Handler:
         item = answer
         if self.called_elsewhere(operation):
             name = self.frame_name(f"{operation.name} asked", written.span)
-            asked = ir.Index(ir.Variable(name, ty.Map(self.kind, ty.Set(operation.callee))), self.actor)
+            asked = frame(name, self.kind, ty.Set(operation.callee), False).read(self.actor)
             item = ir.Conditional(ir.Binary("in", callee, asked), answer, operation.no_answer)
         everyone = ir.Domain(operation.callee, asked, None)
         whole = ty.Map(operation.callee, ty.Option(operation.result))
@@ -316,16 +318,3 @@ class Handler:
 def may_change(expression: ir.Expression, frames: Collection[str]) -> bool:
     """Whether the expression reads anything but a handler's own locals."""
     return any(isinstance(part, ir.Variable) and part.name not in frames for part in walk(expression))
-
-
-def holds_identity(kind: ty.Type) -> bool:
-    """Whether every value of the type holds an identity."""
-    match kind:
-        case ty.Identity():
-            return True
-        case ty.Record(_, fields):
-            return any(holds_identity(field) for _, field in fields)
-        case ty.Map(_, value):
-            return holds_identity(value)
-        case _:
-            return False

@@ -84,6 +84,20 @@ def live_before(body: Made, reads: _Reads, needed: Needed, after: frozenset[str]
     return alive
 
 
+def outliving(handler: Handler) -> frozenset[str]:
+    """The variables of locals that are not kept although a later step than theirs assigns them.
+
+    Nobody reads there what they were before, but the step must have something to assign.
+    """
+    found: set[str] = set()
+    for segment in handler.segments.values():
+        inside = list(statements(segment.body))
+        declared = {part.name for part in inside if isinstance(part, ir.Let)}
+        assigned = {part.target.root.name for part in inside if isinstance(part, ir.Assign)}
+        found |= {handler.passing[name] for name in assigned - declared if name in handler.passing}
+    return frozenset(found)
+
+
 def _written(body: Made, names: frozenset[str]) -> frozenset[str]:
     """Kept locals that the stretch may write."""
     roots = (part.target.root.name for part in statements(body) if isinstance(part, ir.Assign))

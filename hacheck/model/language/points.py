@@ -62,6 +62,16 @@ def points_of(context: Context, written: Behaviour) -> dict[Span, str]:
     return found
 
 
+def passed_at_once(context: Context, written: Behaviour) -> tuple[str, ...]:
+    """The points at which the handler would wait if its atomic calls took several steps."""
+    found: list[str] = []
+    for one in _walk(written.body):
+        called = one.operation.text if isinstance(one, t.Call) else ""
+        if called in context.operations and operations.is_atomic(context, called):
+            found.append(untaken(f"{name_of(written)}.{called}", found))
+    return tuple(found)
+
+
 def untaken(word: str, taken: Collection[str]) -> str:
     """The word, numbered from 2 where it is taken."""
     numbered = (f"{word}_{number}" for number in count(2))
@@ -100,6 +110,7 @@ def declare_points(context: Context, written: Behaviour) -> None:
         raise error("HA101", f"there is a handler `{name}` already", written.span)
     owner = owner_of(context, written)
     context.handlers[name] = owner
+    context.at_once[name] = passed_at_once(context, written)
     points = points_of(context, written)
     thread = thread_of(written, points)
     if isinstance(written, d.ReceiveDeclaration) and written.serves:
@@ -108,6 +119,9 @@ def declare_points(context: Context, written: Behaviour) -> None:
         return
     if owner is None:
         raise error("HA130", "the environment's actions are single steps", written.span, "give it a node parameter")
+    if points and f"{owner.name}.{thread}" in context.variables:
+        message = f"`{thread}` is a field of {owner.name} already; call the thread something else"
+        raise error("HA101", message, written.span if written.clauses.thread is None else written.clauses.thread.span)
     context.threads.setdefault((owner.name, thread), []).extend(points.values())
     for one in _walk(written.body):
         if isinstance(one, t.Call) and one.span in points:
@@ -122,9 +136,6 @@ def declare_threads(context: Context) -> None:
         name = f"{owner}.{thread}"
         if not points:
             continue
-        if name in context.variables:
-            message = f"`{thread}` is a field of {owner} already; call the thread something else"
-            raise error("HA101", message, Span(context.path, 0, 0))
         kind = ty.Enum(name, (IDLE, *points))
         whole = ty.Map(context.nodes[owner], kind)
         context.variables[name] = ir.StateVariable(name, whole, ty.default(whole), owner, "frame")

@@ -11,6 +11,7 @@ from hacheck.model.language.context import Bound, Context, Scope
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import boolean, elaborate
 from hacheck.model.language.folding import fold
+from hacheck.model.language.messages import kind_of
 from hacheck.model.typing import type_of
 
 KINDS: dict[str, Any] = {"transition": "step", "deadlock_free": "deadlock"}
@@ -25,12 +26,33 @@ def build(context: Context, written: d.PropertyDeclaration) -> ir.Property:
     if written.goal is not None:
         goal = fold(boolean(written.goal, scope))
     premise = None if written.premise is None else fold(boolean(written.premise, scope))
-    fairness = tuple(
-        ir.Fairness(_handler(context, name), fair.strong) for fair in written.fairness for name in fair.names
-    )
+    fairness = _fairness(context, written.fairness)
     kind = KINDS.get(written.kind, written.kind)
     name, text, source = written.name.text, written.text, written.source
     return ir.Property(name, kind, goal, premise, fairness, text, source, written.span.line)
+
+
+def _fairness(context: Context, written: tuple[d.Fair, ...]) -> tuple[ir.Fairness, ...]:
+    """Each handler once; what is strongly fair is fair anyhow."""
+    asked: dict[str, bool] = {}
+    for fair in written:
+        for handler in _all_but(context, fair) if fair.everything else [_handler(context, name) for name in fair.names]:
+            asked[handler] = fair.strong or asked.get(handler, False)
+    return tuple(ir.Fairness(handler, strong) for handler, strong in asked.items())
+
+
+def _all_but(context: Context, fair: d.Fair) -> list[str]:
+    """The handlers of nodes, or of one kind of node, that `fair all` means."""
+    kind = None if fair.kind is None else kind_of(context, fair.kind)
+    every = [name for name, owner in context.handlers.items() if owner is not None and kind in (None, owner)]
+    for name in fair.names:
+        if name.text not in every:
+            whose = "node" if kind is None else kind.name
+            message = f"`all` has no handler `{name.text}` to leave out: no {whose} has one"
+            raise error("HA103", message, name.span, near(name.text, every))
+    without = {name.text for name in fair.names}
+    happening = {action.handler for action in context.actions}
+    return [name for name in every if name in happening and name not in without]
 
 
 def _handler(context: Context, name: Any) -> str:

@@ -13,13 +13,11 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
 from hacheck.model.language.elaborate import Examination, elaborate
 from hacheck.model.language.parse import parse
+from hacheck.model.language.points import name_of
 from hacheck.model.language.unused import unused
 
 Reader = Callable[[str], str | None]
 """The text of a library by its path relative to the spec, or `None` when there is none."""
-
-NAMED = (d.ActionDeclaration, d.ReceiveDeclaration, d.PropertyDeclaration)
-"""The declarations that an action or a property of the model bears the name of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +84,27 @@ class Specification:
         """Where an action or a property is declared: `spec/icestorm.ha:212`, or nothing if it is declared nowhere."""
         if item.line == 0:
             return ""
-        name = item.handler if isinstance(item, ir.Action) else item.name
-        paths = [
-            one.span.path
-            for one in self.declarations
-            if one.span.line == item.line and isinstance(one, NAMED) and one.name.text == name
-        ]
+        paths = [one.span.path for one in self.declarations if one.span.line == item.line and _declares(one, item)]
         return f"{paths[0] if paths else self.path}:{item.line}"
+
+
+def _declares(written: d.Declaration, item: ir.Action | ir.Property) -> bool:
+    """Whether an action or a property is made of a declaration, or of one like it on the same line of another file."""
+    match written:
+        case d.PropertyDeclaration(name=name):
+            return isinstance(item, ir.Property) and name.text == item.name
+        case _ if isinstance(item, ir.Property):
+            return False
+        case d.ActionDeclaration() | d.ReceiveDeclaration() | d.LostDeclaration():
+            return name_of(written) == item.handler
+        case d.RestartDeclaration(kind=kind):
+            return item.name == f"restart {kind.text}"
+        case d.FaultDeclaration(names=names):
+            return item.kind == "fault" and bool(names) and {name.text for name in names} <= set(item.name.split())
+        case d.ClockDeclaration():
+            return item.handler == "tick"
+        case _:
+            return False
 
 
 @dataclass(frozen=True, slots=True)
