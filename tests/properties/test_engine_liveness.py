@@ -18,6 +18,7 @@ from hacheck.model.runs import Run, State
 from hacheck.model.semantics import CutShort, EvaluationFault, Interpreter, Taken, replay
 from tests.models.engines import EVERY, ExplicitEngine
 from tests.models.exploration import explore
+from tests.properties.scale import seeds
 from tests.strategies import seeded_system
 
 STATES_MAX = 9
@@ -134,9 +135,9 @@ def assert_shows_it(system: System, graph: Graph, asked: Property, run: Run) -> 
             assert constraint in taken or not passed_over
 
 
-def small_systems(first: int, count: int) -> Iterator[System]:
+def small_systems(seeds: range) -> Iterator[System]:
     """Random systems of few states, asked about every kind of fairness."""
-    for seed in range(first, first + count):
+    for seed in seeds:
         system = seeded_system(seed, risky=False)
         live = [asked for asked in system.properties if asked.kind in ("eventually", "leads_to")]
         try:
@@ -157,9 +158,9 @@ def small_systems(first: int, count: int) -> Iterator[System]:
 
 
 @pytest.mark.parametrize("engine", EVERY)
-@pytest.mark.parametrize("first", range(0, 900, 150))
-def test_liveness_is_decided_as_defined(first: int, engine: ExplicitEngine) -> None:
-    for system in small_systems(first, 150):
+@seeds(0, 900, together=150)
+def test_liveness_is_decided_as_defined(seeds: range, engine: ExplicitEngine) -> None:
+    for system in small_systems(seeds):
         graph = graph_of(system)
         answer = engine.check(system, (), Limits(), lambda _: True)
         for asked, given in zip(system.properties, answer.properties, strict=True):

@@ -7,12 +7,15 @@ are for laws of values.
 
 from tests.strategies.choosing import Chooser, Drawn, Seeded
 from tests.strategies.kinds import random_type, random_value, typed_values, types
+from tests.strategies.programs import programs, random_program
 from tests.strategies.systems import random_system, seeded_system, systems
 
 __all__ = [
     "Chooser",
     "Drawn",
     "Seeded",
+    "programs",
+    "random_program",
     "random_system",
     "random_type",
     "random_value",
