@@ -1,67 +1,60 @@
-"""The parser's cached tables: used when they are right, made anew when they are not."""
+"""The parser's tables: kept beside the grammar, and those of the grammar."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
+from lark import Lark
 
-from hacheck.model.language import tables
-
-
-def cached(folder: Path) -> list[Path]:
-    return sorted(folder.iterdir())
+from hacheck.model.language import making_tables, tables
 
 
-def test_second_start_reads_what_the_first_has_written(tmp_path: Path) -> None:
-    first = tables.load_tables(tmp_path / "new")
-    assert len(cached(tmp_path / "new")) == 1
-    with patch("lark.Lark") as made:
-        second = tables.load_tables(tmp_path / "new")
-    made.assert_not_called()
-    assert second == first
+def test_tables_that_are_kept_are_those_of_the_grammar() -> None:
+    made = making_tables.written(making_tables.made(tables.GRAMMAR.read_text(encoding="utf-8")))
+    mend = "the grammar was changed: python -m hacheck.model.language.making_tables"
+    assert tables.KEPT.read_text(encoding="utf-8") == made, mend
 
 
-@pytest.mark.parametrize("damage", [b"", b"not tables at all", None])
-def test_damaged_cache_is_replaced(tmp_path: Path, damage: bytes | None) -> None:
-    first = tables.load_tables(tmp_path)
-    (path,) = cached(tmp_path)
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
-    assert tables.load_tables(tmp_path) == first
-    assert cached(tmp_path) == [path]
-    with patch("lark.Lark") as made:
-        tables.load_tables(tmp_path)
-    made.assert_not_called()
+def test_states_and_rules_are_as_many_as_lark_has() -> None:
+    known = tables.load_tables()
+    parser = Lark(tables.GRAMMAR.read_text(encoding="utf-8"), parser="lalr", maybe_placeholders=True)
+    table = parser.parser.parser._parse_table
+    assert len(known.rules) == len(parser.rules)
+    rows = [known.moves[state] for state in range(len(known.moves.lines))]
+    assert sorted(sorted(row) for row in rows) == sorted(sorted(row) for row in table.states.values())
 
 
-def test_folder_that_cannot_be_written_costs_only_time(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    assert tables.load_tables(tmp_path / "file" / "below").words["system"] == "SYSTEM"
+def test_row_is_read_once_and_in_full() -> None:
+    moves = tables.Moves(["A", "B", "C"], ["-3:0,2;7:1", ""])
+    assert moves[0] == {"A": -3, "C": -3, "B": 7}
+    assert list(moves) == [0]
+    assert moves[0] is moves[0]
+    with pytest.raises(IndexError):
+        moves[2]
+    assert moves[1] == {}
 
 
-def test_another_grammar_has_tables_of_its_own(tmp_path: Path) -> None:
-    first = tables.load_tables(tmp_path / "cache")
+def test_changed_grammar_is_read_by_tables_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     other = tmp_path / "other.lark"
     other.write_text(tables.GRAMMAR.read_text(encoding="utf-8").replace('"halt"', '"stop"'), encoding="utf-8")
-    with patch.object(tables, "GRAMMAR", other):
-        second = tables.load_tables(tmp_path / "cache")
-    assert "halt" in first.words
-    assert "halt" not in second.words
-    assert len(cached(tmp_path / "cache")) == 2
+    kept = tables.load_tables()
+    monkeypatch.setattr(tables, "GRAMMAR", other)
+    changed = tables.load_tables()
+    assert "halt" in kept.words
+    assert "halt" not in changed.words
 
 
-def test_cache_is_where_the_user_keeps_caches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert tables.cache_folder() == tmp_path / "hacheck"
+def test_tables_are_written_as_they_are_read_back() -> None:
+    plain = {"start": 0, "words": {"a": "A"}, "moves": ["1:2", "3:4;5:6"], "rules": []}
+    assert json.loads(making_tables.written(plain)) == plain
 
 
-def test_what_reads_a_text_needs_nothing_of_what_makes_the_tables(tmp_path: Path) -> None:
-    """Importing lark takes as long as reading a spec of a thousand words."""
-    tables.load_tables(tables.cache_folder())
+def test_what_reads_a_text_needs_nothing_of_what_makes_the_tables() -> None:
+    """Importing lark takes as long as reading a spec of a thousand words, and hacheck's users do not have it."""
     reading = "from hacheck.model.language import load; load('system A \"x\"', 'a.ha')"
     command = [sys.executable, "-c", f"{reading}; import sys; print('lark' in sys.modules)"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\n"

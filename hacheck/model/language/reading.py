@@ -11,7 +11,7 @@ from functools import cache
 
 from hacheck.model.data import dataclass
 from hacheck.model.language.syntax import NOWHERE, Place, Token, Tree
-from hacheck.model.language.tables import END, NAME, NUMBER, TEXT, Rule, Tables, cache_folder, load_tables
+from hacheck.model.language.tables import END, NAME, NUMBER, TEXT, Rule, Tables, load_tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Unreadable(Exception):
 
 @cache
 def tables() -> Tables:
-    """The tables; read or made once, when first needed."""
-    return load_tables(cache_folder())
+    """The tables; read once, when first needed."""
+    return load_tables()
 
 
 def read(text: str) -> Reading:
