@@ -230,8 +230,9 @@ def test_rules_without_a_source_are_found() -> None:
         ("action", "wonder"),
         ("service", "ask"),
         ("fault", "crash Relay"),
-        ("property", "forgets"),
     ]
+    elsewhere = untraced(specification(), frozenset({"look", "wonder"}))
+    assert [rule.name for rule in elsewhere] == ["crash Relay"]
 
 
 def test_service_is_traced_where_every_rule_that_calls_it_is() -> None:

@@ -132,7 +132,7 @@ def rules(source: Source) -> list[str]:
     places = {path: sections(text) for path, text in source.texts.items()}
     main = source.specification.path
     for rule in sorted(rules_of(source.specification), key=lambda rule: rule.span.path != main):
-        if rule.kind in ("fault", "property"):
+        if rule.kind in ("fault", "property", "witness"):
             continue
         part = sentence(section_of(rule.span.line, places.get(rule.span.path, []))).removesuffix(".")
         if rule.span.path != source.specification.path:

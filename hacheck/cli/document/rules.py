@@ -12,7 +12,7 @@ from hacheck.model.language import declarations as d
 from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Span
 
-RuleKind = Literal["action", "environment", "receipt", "service", "notice", "restart", "fault", "property"]
+RuleKind = Literal["action", "environment", "receipt", "service", "notice", "restart", "fault", "property", "witness"]
 
 CHOICE = re.compile(r"(?:^|; )Choice: ")
 """What stands before a `note` where it is told together with a `source`."""
@@ -20,7 +20,8 @@ CHOICE = re.compile(r"(?:^|; )Choice: ")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Something the protocol does, suffers or promises.
+    """Something the protocol does, suffers or promises. A `witness` (`reachable`) promises nothing: it shows that the
+    spec is not empty talk.
 
     `name`: how reports and other declarations call it (`check`, `lost_LockFile`, `crash Server`). `head`: with what it
     takes. `sources`: where it is written. `choices`: where the source is silent, what was chosen. `when`: the
@@ -73,8 +74,8 @@ def rule_of(written: d.Declaration) -> Rule | None:
             return _of_clauses("restart", name, f"restart of {written.at.text}: {written.kind.text}", written)
         case d.PropertyDeclaration():
             sources, choices = cited(written.source)
-            name = written.name.text
-            return Rule("property", name, name, written.text, sources, choices, (), (), written.span)
+            name, kind = written.name.text, "witness" if written.kind == "reachable" else "property"
+            return Rule(kind, name, name, written.text, sources, choices, (), (), written.span)
         case d.FaultDeclaration() if written.kind != "total":
             name = fault_name(written)
             return Rule("fault", name, name, "", (), (), (), (), written.span)
@@ -132,25 +133,29 @@ def called(part: object) -> Iterator[str]:
             yield from called(getattr(part, field))
 
 
-def untraced(specification: Specification) -> tuple[Rule, ...]:
-    """The rules of which nobody can say where they come from, by the text of the spec.
+def untraced(specification: Specification, elsewhere: frozenset[str] = frozenset()) -> tuple[Rule, ...]:
+    """The rules of which nobody can say where they come from, by the text of the spec. `elsewhere`: the names of those
+    of which it is said at another place.
 
-    A service without a source is half of the rules that call it: it is traced where all of those are.
+    A service without a source is half of the rules that call it: it is traced where all of those are. A witness needs
+    no source.
     """
-    rules = rules_of(specification)
+    rules = tuple(rule for rule in rules_of(specification) if rule.kind != "witness")
+    traced = {rule.name for rule in rules if rule.is_traced} | elsewhere
     inside = {
         one.name.text: frozenset(called(one.body)) for one in specification.declarations if isinstance(one, d.Procedure)
     }
     return tuple(
         rule
         for rule in rules
-        if not rule.is_traced and not (rule.kind == "service" and _callers_are_traced(rule, rules, inside))
+        if rule.name not in traced and not (rule.kind == "service" and _callers(rule, rules, inside) <= traced)
     )
 
 
-def _callers_are_traced(service: Rule, rules: tuple[Rule, ...], inside: Mapping[str, frozenset[str]]) -> bool:
-    callers = [rule for rule in rules if service.name in _reached(rule.calls, inside)]
-    return bool(callers) and all(rule.is_traced for rule in callers)
+def _callers(service: Rule, rules: tuple[Rule, ...], inside: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """The rules that call a service; one that nobody calls counts as its own."""
+    found = frozenset(rule.name for rule in rules if service.name in _reached(rule.calls, inside))
+    return found or frozenset({service.name})
 
 
 def _reached(names: frozenset[str], inside: Mapping[str, frozenset[str]]) -> frozenset[str]:
