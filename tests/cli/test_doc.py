@@ -116,12 +116,13 @@ def test_page_has_the_parts_of_a_protocol_in_their_order(relay: Path) -> None:
     assert "2 checks, all as expected" in page
     headings = [line[3:] for line in page.splitlines() if line.startswith("## ")]
     assert headings[:4] == ["How to read it", "Who takes part", "State diagram", "Rules"]
-    assert headings[4:7] == [
+    assert headings[4:8] == [
+        "Messages and calls",
         "What may go wrong",
         "What is asked",
         "What holds, what does not, and how far that reaches",
     ]
-    assert headings[7:] == ["Settings", "Where the source is silent"]
+    assert headings[8:] == ["Settings", "Where the source is silent"]
 
 
 def test_comment_that_explains_the_spec_and_those_of_libraries_are_there(relay: Path) -> None:
@@ -139,13 +140,14 @@ def test_rule_stands_with_its_condition_its_source_its_choice_and_its_place(rela
         "**`hand_over(s: Sender)`** The sender hands over.\n\n- when `not s.sent`\n- source: Guide, 2; 2.1\n"
         f"- choice: once only\n- relay.ha:{line}\n"
     ) in text
-    assert "**serve `give() at r from s`**" in text
+    assert "**serve `give() at r from s`**\n\n- called by `hand_over`\n" in text
     assert text.index("hand_over") < text.index("### watching.ha") < text.index("the environment `look(w: Watcher)`")
 
 
 def test_what_survives_a_crash_and_what_may_happen_is_told(relay: Path) -> None:
     page = hacheck("doc", "relay.ha", "--static").out
     assert "| `Relay` | 1 | Passes on. | `mode` | `kept` |" in part(page, "Who takes part")
+    assert "| call | `give()` | Sender → Relay | `bool` |  |" in part(page, "Messages and calls")
     assert "| crash Relay | `crashes` | yes |  |" in part(page, "What may go wrong")
     assert "| param | `crashes` | `1 in 0..2` | How often the relay ends. |" in part(page, "Settings")
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from hacheck import shipped
 from hacheck.cli.document import findings as found
 from hacheck.cli.document.findings import Findings
 from hacheck.cli.document.prose import code, how_to_read, section_of, sections, sentence, table
-from hacheck.cli.document.rules import Rule, rules_of
+from hacheck.cli.document.rules import Rule, callers_of, rules_of
 from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.language import Specification
@@ -26,6 +26,9 @@ KINDS = {
     "restart": "on",
 }
 """The words before the head of a rule."""
+
+CALLED = ("service", "receipt")
+"""The rules that begin with what another node calls or sends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ def parts(source: Source, findings: Findings | None, picture: Sequence[str]) -> 
         ("Who takes part", participants(source)),
         ("State diagram", list(picture)),
         ("Rules", rules(source)),
+        ("Messages and calls", messages(source)),
         ("What may go wrong", faults(source)),
         ("What is asked", found.asked(source.system, findings)),
         ("What holds, what does not, and how far that reaches", results(source, findings)),
@@ -130,7 +134,7 @@ def rules(source: Source) -> list[str]:
     lines: list[str] = []
     heading = ""
     places = {path: sections(text) for path, text in source.texts.items()}
-    main = source.specification.path
+    main, callers = source.specification.path, callers_of(source.specification)
     for rule in sorted(rules_of(source.specification), key=lambda rule: rule.span.path != main):
         if rule.kind in ("fault", "property", "witness"):
             continue
@@ -140,19 +144,38 @@ def rules(source: Source) -> list[str]:
         if part and part != heading:
             lines += [f"### {part}", ""]
         heading = part or heading
-        lines += [*one_rule(source, rule), ""]
+        lines += [*one_rule(source, rule, callers.get(rule.name, ()) if rule.kind in CALLED else ()), ""]
     return lines
 
 
-def one_rule(source: Source, rule: Rule) -> list[str]:
-    """A rule: what it is called, what it does, when, and where that is written."""
+def one_rule(source: Source, rule: Rule, callers: Collection[str]) -> list[str]:
+    """A rule: what it is called, what it does, when, and where that is written. `callers`: the rules it serves."""
     word = KINDS[rule.kind]
     lines = [f"**{f'{word} ' if word else ''}{code(rule.head)}** {sentence(rule.text)}".rstrip(), ""]
     lines += [f"- when {code(source.written(span))}" for span in rule.when]
     lines += [f"- timing assumption: only after {code(source.written(span))}" for span in rule.only_after]
     lines += [f"- source: {text}" for text in rule.sources]
     lines += [f"- choice: {text}" for text in rule.choices]
+    if callers:
+        lines.append(f"- {'called' if rule.kind == 'service' else 'sent'} by {', '.join(map(code, sorted(callers)))}")
     return [*lines, f"- {source.link(rule.span)}"]
+
+
+def messages(source: Source) -> list[str]:
+    """What nodes send each other and ask of each other: with what, from whom to whom."""
+    rows = []
+    for one in source.specification.declarations:
+        if not isinstance(one, d.MessageDeclaration | d.OperationDeclaration):
+            continue
+        given = ", ".join(f"{item.name.text}: {source.written(item.type.span)}" for item in one.parameters)
+        head = code(f"{one.name.text}({given})")
+        if isinstance(one, d.MessageDeclaration):
+            ends, kind, answer = (one.sender.text, one.receiver.text), "message", ""
+        else:
+            ends, kind = (one.caller.text, one.callee.text), "call"
+            answer = code(source.written(one.returns.span)) if one.returns is not None else "that it is done"
+        rows.append((kind, head, " → ".join(ends), answer, sentence(one.text)))
+    return table(("kind", "what", "from and to", "answer", "what it means"), rows) if rows else []
 
 
 def faults(source: Source) -> list[str]:

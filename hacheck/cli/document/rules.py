@@ -25,8 +25,8 @@ class Rule:
 
     `name`: how reports and other declarations call it (`check`, `lost_LockFile`, `crash Server`). `head`: with what it
     takes. `sources`: where it is written. `choices`: where the source is silent, what was chosen. `when`: the
-    conditions as written; `only_after`: the timing assumptions. `calls`: the operations it calls, of a rule with a
-    body.
+    conditions as written; `only_after`: the timing assumptions. `calls`: the operations it calls, the messages it
+    sends, and the procedures it performs.
     """
 
     kind: RuleKind
@@ -119,13 +119,15 @@ def fault_name(written: d.FaultDeclaration) -> str:
 
 
 def called(part: object) -> Iterator[str]:
-    """The operations that statements call, and the procedures they perform."""
+    """The operations that statements call, the messages they send, and the procedures they perform."""
     if isinstance(part, tuple):
         for item in part:
             yield from called(item)
         return
     if isinstance(part, t.Call):
         yield part.operation.text
+    elif isinstance(part, t.Send):
+        yield part.message.text
     elif isinstance(part, t.Perform):
         yield part.procedure.text
     for field in getattr(type(part), "__dataclass_fields__", ()):
@@ -142,20 +144,24 @@ def untraced(specification: Specification, elsewhere: frozenset[str] = frozenset
     """
     rules = tuple(rule for rule in rules_of(specification) if rule.kind != "witness")
     traced = {rule.name for rule in rules if rule.is_traced} | elsewhere
-    inside = {
-        one.name.text: frozenset(called(one.body)) for one in specification.declarations if isinstance(one, d.Procedure)
-    }
+    callers = callers_of(specification)
     return tuple(
         rule
         for rule in rules
-        if rule.name not in traced and not (rule.kind == "service" and _callers(rule, rules, inside) <= traced)
+        if rule.name not in traced and not (rule.kind == "service" and callers.get(rule.name, {rule.name}) <= traced)
     )
 
 
-def _callers(service: Rule, rules: tuple[Rule, ...], inside: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """The rules that call a service; one that nobody calls counts as its own."""
-    found = frozenset(rule.name for rule in rules if service.name in _reached(rule.calls, inside))
-    return found or frozenset({service.name})
+def callers_of(specification: Specification) -> dict[str, set[str]]:
+    """For each operation and message the names of the rules that call or send it, by themselves or in a procedure."""
+    inside = {
+        one.name.text: frozenset(called(one.body)) for one in specification.declarations if isinstance(one, d.Procedure)
+    }
+    found: dict[str, set[str]] = {}
+    for rule in rules_of(specification):
+        for name in _reached(rule.calls, inside) - inside.keys():
+            found.setdefault(name, set()).add(rule.name)
+    return found
 
 
 def _reached(names: frozenset[str], inside: Mapping[str, frozenset[str]]) -> frozenset[str]:
