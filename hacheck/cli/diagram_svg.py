@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from hacheck.cli.console import visible
 from hacheck.cli.diagram_markup import ABSENT, COLORS
-from hacheck.cli.diagram_view import ANY, Label, View
+from hacheck.cli.diagram_view import ANY, SEVERAL, Label, View
 from hacheck.cli.layout import Box, Link, Placed, place
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
@@ -154,9 +154,10 @@ def states(view: View, boxes: Sequence[Box], placed: Placed) -> str:
     for state, box, (x, y) in zip(view.states, boxes, placed.nodes, strict=True):
         absent = state in view.unseen
         border = ABSENT if absent else "#1f2937"
-        extra = ' stroke-dasharray="4 3"' if absent or state == ANY else ""
+        faint = absent or state in (ANY, SEVERAL)
+        extra = ' stroke-dasharray="4 3"' if faint else ""
         weight = 2.6 if state in view.initial else 1.3
-        fill = "#f9fafb" if absent or state == ANY else "#fef3c7" if state.startswith("(") else "#eff6ff"
+        fill = "#f9fafb" if faint else "#fef3c7" if state.startswith("(") else "#eff6ff"
         parts.append(
             f'<rect x="{x - box.width / 2:.1f}" y="{y - box.height / 2:.1f}" width="{box.width:.1f}" '
             f'height="{box.height:.1f}" rx="9" fill="{fill}" stroke="{border}" stroke-width="{weight}"{extra}/>'

@@ -10,6 +10,12 @@ from hacheck.model.ir import ActionKind
 ANY = "(any state)"
 """Stands for every state a node can be in, where an action leads from all of them to the same one."""
 
+SEVERAL = "(several states)"
+"""Stands in a brief view for the states in which a fault has been seen, where they are many and not all."""
+
+SEVERAL_LEAST = 4
+"""From how many states a fault must lead to one other state to be told once in a brief view."""
+
 ANY_LEAST = 3
 """From how many states an action must lead to one other state to be told once."""
 
@@ -51,17 +57,17 @@ class View:
     absent: str
 
 
-def view_of(diagram: Diagram) -> View:
-    """The diagram as it is drawn."""
+def view_of(diagram: Diagram, *, brief: bool = False) -> View:
+    """The diagram as it is drawn. `brief`: of a fault that many states have, it is not told which."""
     arrows: dict[tuple[str, str], list[Label]] = {}
-    for transition in _told_once(diagram):
+    for transition in _told_once(diagram, brief):
         action = transition.action.removesuffix(f" {diagram.owner}")
         label = Label(action, transition.kind, transition.guard, transition.seen)
         labels = arrows.setdefault((transition.source, transition.target), [])
         if label not in labels:
             labels.append(label)
     used = {end for edge in arrows for end in edge}
-    states = tuple(state for state in (*diagram.states, ANY) if state != ANY or ANY in used)
+    states = tuple(state for state in (*diagram.states, ANY, SEVERAL) if state in diagram.states or state in used)
     return View(
         f"{diagram.owner}: {diagram.field.removeprefix(diagram.owner + '.')}",
         states,
@@ -83,9 +89,9 @@ def footing_of(diagram: Diagram) -> str:
     return f"explored {walk.states:,} states, not all of them: what is not seen may still be possible"
 
 
-def _told_once(diagram: Diagram) -> list[Transition]:
+def _told_once(diagram: Diagram, brief: bool) -> list[Transition]:
     """The transitions, those that lead from every other state to one under the same condition put into
-    one."""
+    one; in a brief view also faults seen in several."""
     groups: dict[tuple[str, str, str, bool | None], list[Transition]] = {}
     for transition in diagram.transitions:
         key = (transition.target, transition.action, transition.guard, transition.seen)
@@ -97,7 +103,9 @@ def _told_once(diagram: Diagram) -> list[Transition]:
         everywhere = {state for state in live if state != target} <= sources
         if everywhere and len(sources) >= ANY_LEAST and not any(source.startswith("(") for source in sources):
             told.append(Transition(ANY, target, action, group[0].kind, guard, seen))
+        elif brief and seen and group[0].kind == "fault" and len(sources) >= SEVERAL_LEAST:
+            told.append(Transition(SEVERAL, target, action, "fault", guard, seen))
         else:
             told += group
-    order = {state: place for place, state in enumerate((*diagram.states, ANY))}
+    order = {state: place for place, state in enumerate((*diagram.states, ANY, SEVERAL))}
     return sorted(told, key=lambda item: (order[item.source], order[item.target]))

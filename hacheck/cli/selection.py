@@ -73,11 +73,13 @@ def questions_of(specification: Specification) -> tuple[Question, ...]:
 def one_system(
     specification: Specification, name: str | None, overrides: Mapping[str, str], *, no_color: bool
 ) -> System:
-    """The system of one check, by default the one called `default`, else the first that needs no request."""
-    questions = questions_of(specification)
+    """The system of one check, by default that of `default_check`."""
     if name is not None:
-        all_known("check", (name,), [question.name for question in questions])
+        all_known("check", (name,), [question.name for question in questions_of(specification)])
     all_known("setting", overrides, [parameter.name for parameter in specification.parameters])
-    wanted = name or "default"
-    question = min(questions, key=lambda item: (item.name != wanted, item.by_request))
-    return instantiate(specification, overrides, question.name, no_color=no_color)
+    return instantiate(specification, overrides, name or default_check(specification), no_color=no_color)
+
+
+def default_check(specification: Specification) -> str:
+    """The check that counts where none is named: the one called `default`, else the first that needs no request."""
+    return min(questions_of(specification), key=lambda item: (item.name != "default", item.by_request)).name

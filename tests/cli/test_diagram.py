@@ -14,7 +14,7 @@ from hacheck.cli.console import THEME
 from hacheck.cli.diagram_markup import dot, mermaid
 from hacheck.cli.diagram_svg import svg
 from hacheck.cli.diagram_text import text_diagram
-from hacheck.cli.diagram_view import ANY, View, view_of
+from hacheck.cli.diagram_view import ANY, SEVERAL, View, view_of
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from tests.cli.pair import PAIR
@@ -162,3 +162,27 @@ def test_svg_is_well_formed_and_shows_every_state_and_action() -> None:
     for arrow in view.arrows:
         for label in arrow.labels:
             assert label.action in texts
+
+
+BUSY = """
+system Busy "A node with many states."
+node N {
+  state at: { a, b, c, d, e, f } = a
+}
+action on_to_b(n: N) when n.at == a do n.at := b
+action on_to_c(n: N) when n.at == b do n.at := c
+action on_to_d(n: N) when n.at == c do n.at := d
+action on_to_e(n: N) when n.at == d do n.at := e
+action on_to_f(n: N) when n.at == e do n.at := f
+faults { crash N up to 1 when no n: N where n.at == f }
+"""
+
+
+def test_a_brief_view_does_not_tell_in_which_of_many_states_a_fault_was_seen() -> None:
+    diagram = diagram_of(system_of(BUSY))
+    crashes = [arrow.source for arrow in view_of(diagram).arrows if arrow.target == DOWN and arrow.seen]
+    assert crashes == ["a", "b", "c", "d", "e"]
+    brief = view_of(diagram, brief=True)
+    assert [arrow.source for arrow in brief.arrows if arrow.target == DOWN and arrow.seen] == [SEVERAL]
+    assert SEVERAL in brief.states
+    assert SEVERAL in svg([brief])

@@ -14,20 +14,28 @@ from hacheck.cli.diagram_svg import svg
 from hacheck.cli.diagram_view import View, view_of
 from hacheck.cli.document.findings import Findings
 from hacheck.cli.document.page import Source, page
+from hacheck.cli.document.prose import code
 from hacheck.cli.engines import engine_for
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import open_target
 from hacheck.cli.progress import Interruption, progress_display
-from hacheck.cli.selection import one_system, select
+from hacheck.cli.selection import default_check, one_system, select
 from hacheck.cli.sources import load_specification, read_library
 from hacheck.cli.verifying import Request, explore
-from hacheck.model.data import dataclass
+from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
 from hacheck.model.language import Specification
 
 WALK_STATES, WALK_RUNS = 20_000, 1_000
 """How far the model is walked for the diagram: breadth first up to so many states, then so many runs at random. Not a
 time: the same spec has the same page on every machine."""
+
+
+ABSENT = "not seen here"
+"""What is said of an edge that the text allows and the walk has not seen: other settings may have it."""
+
+LIMITS = f"What is {ABSENT} the text of the spec allows, and other settings may show."
+"""What a diagram leaves open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +98,7 @@ def made_of(request: DocumentRequest, specification: Specification, interruption
     findings = None if request.verify is None else findings_of(specification, request.verify, interruption)
     source = Source(request.spec, specification, system, texts_of(specification), request.out)
     picture = svg(views) if views and request.out is not None else None
-    return Written(page(source, findings, shown(views, request.out)), picture)
+    return Written(page(source, findings, shown(views, request.out, default_check(specification))), picture)
 
 
 def texts_of(specification: Specification) -> dict[str, str]:
@@ -111,7 +119,8 @@ def views_of(system: System, request: DocumentRequest, interruption: Interruptio
     errors = error_console(no_color=request.no_color)
     with progress_display(errors, "drawing", quiet=False):
         sightings = walked(system, interruption)
-    return [view_of(diagram) for diagram in diagrams(system, fields, sightings)]
+    views = [view_of(diagram, brief=True) for diagram in diagrams(system, fields, sightings)]
+    return [replace(view, absent=ABSENT) for view in views]
 
 
 def walked(system: System, interruption: Interruption) -> Sightings:
@@ -139,14 +148,16 @@ def findings_of(specification: Specification, request: Request, interruption: In
     return Findings(tuple(results), tuple(check.name for check in selection.left_out))
 
 
-def shown(views: list[View], out: Path | None) -> list[str]:
+def shown(views: list[View], out: Path | None, check: str) -> list[str]:
     """The lines of the page that show the diagrams: a picture beside it, or text that many readers draw."""
     if not views:
         return []
+    said = [f"{view.title.partition(':')[0]}: {view.footing}" for view in views]
+    caption = f"At the settings of {code(check)}. {'; '.join(said)}. {LIMITS}"
     if out is None:
-        return ["```mermaid", mermaid(views).rstrip("\n"), "```"]
+        return ["```mermaid", mermaid(views).rstrip("\n"), "```", "", caption]
     titles = ", ".join(view.title for view in views)
-    return [f"![State diagram of {titles}]({out.with_suffix('.svg').name})"]
+    return [f"![State diagram of {titles}]({out.with_suffix('.svg').name})", "", caption]
 
 
 def compared(pairs: list[tuple[Path, str | None]]) -> ExitCode:
