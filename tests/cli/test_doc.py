@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -258,3 +261,28 @@ def test_parts_of_a_file_are_found_by_their_lines() -> None:
     found = sections("a\n# ---- one ----\nb\n# ---- two ----\nc\n")
     assert found == [(2, "one"), (4, "two")]
     assert [section_of(line, found) for line in (1, 3, 5)] == ["", "one", "two"]
+
+
+def test_a_spec_may_come_from_standard_input() -> None:
+    page = hacheck("doc", "-", stdin='system X "x"\nnode A { n: 0..1 = 0 }\ninvariant i: A.n == 0\n').out
+    assert page.startswith("# X\n")
+    assert "all as expected" not in page
+    assert "1 check, as expected" in page
+
+
+def test_control_c_writes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "slow.ha"
+    path.write_text(
+        'system Slow "x"\nnode A[6] ranked { n: 0..60 = 0 }\n'
+        "action go(a: A) when a.n < 60 do a.n := a.n + 1\ninvariant fine: every a: A satisfies a.n <= 60\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "hacheck", "doc", str(path), "--out", str(tmp_path / "slow.md")]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert running.stderr is not None
+    assert "check default: " in running.stderr.readline()  # the first line about how far it is
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=30)
+    assert running.returncode == ExitCode.UNDECIDED
+    assert "nothing was written" in said
+    assert not (tmp_path / "slow.md").exists()
