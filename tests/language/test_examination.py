@@ -11,7 +11,8 @@ import pytest
 
 from hacheck.model.language import Span, Specification, load
 from hacheck.model.language.declarations import CheckDeclaration
-from hacheck.model.language.elaborate import Examination, elaborate
+from hacheck.model.language.elaborate import elaborate
+from hacheck.model.language.examination import Examination
 from hacheck.model.language.parse import parse
 from tests.language.examples import examples, loaded, shipped
 
@@ -83,6 +84,22 @@ BODIES = [
     "node S { a: 0..3 = 0 }\naction f(s: S) do var x = m x := 1 s.a := x",
     "identity G\nnode S[2] symmetric { g: G? = none  h: set of Small = {} }\n"
     "action f(s: S) when loud do s.g := fresh(G)\naction k(s: S) when guarded do s.h := {n}",
+    # what faults there are decides what is wrong with hooks and fairness, and nothing about handlers
+    "node S { a: Small = 0 }\naction f(s: S) do var x: 0..m - 1 = 0 x := 1 s.a := 0\n"
+    "faults { crash S up to n when guarded  pause S up to m when loud }",
+    "node S[(if pair then 2 else 3)] symmetric { a: Small = 0 }\naction f(s: S) do s.a := 0\n"
+    "on restart of s: S do let o = other(s) s.a := 0\nfaults { crash S up to n when loud }",
+    "node S[2] symmetric { a: Small = 0 }\naction f(s: S) do s.a := 0\n"
+    "eventually e: every s: S satisfies s.a == 0\n  fair f, crash\nfaults { crash S up to 1 when loud }",
+    "node S[2] symmetric { a: Small = 0  paused: Small = 0 }\noperation ask() from S to S atomic when once\n"
+    "serve ask() at s from t do s.a := 1\naction f(s: S) do call ask() at other(s)\n"
+    "invariant i: (no s: S where running(s, f)) and (every s: S satisfies s.paused == 0 or not up(s))\n"
+    "faults { lose ask up to n when guarded and loud  cut S - S up to 1 when pair  pause S when loud }",
+    "identity G\nnode S[2] symmetric { g: G? = none  a: Small = 0 }\n"
+    "action f(s: S) when loud do s.g := fresh(G)\ninvariant i: no g: G where every s: S satisfies s.g == g\n"
+    "action k(s: S) do if pair then s.g := none\nfaults { crash S up to n when guarded }",
+    "node S { a: Small = 0 }\naction f(s: S) do var k: { on_way, there } = there s.a := 0\n"
+    "define far = on_way\nfaults { crash S up to n when guarded }",
 ]
 
 

@@ -47,7 +47,7 @@ def _each(written: t.Each, scope: Scope, expected: ty.Type | None) -> ir.Express
     key = scope.context.rules.resolve(scope.context, written.key, written.name.text)
     if not ty.is_scalar(key):
         raise error("HA112", f"the key type of a map cannot be {describe(key)}", written.key.span)
-    if ty.cardinality(key) > VALUES_MAX:
+    if scope.context.values_of(key) > VALUES_MAX:
         raise error("HA112", f"a map over {ty.cardinality(key):,} keys is too large", written.key.span)
     unique = scope.context.fresh_name(written.name.text)
     inner = scope.bind(written.name.text, Bound(ir.Local(unique, key)))

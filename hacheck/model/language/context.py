@@ -65,7 +65,10 @@ class Context:
     rules: Rules
     constants: dict[str, ir.Constant] = field(default_factory=dict)
     decisive: set[str] = field(default_factory=set)
-    """Settings that types, sizes, initial values, or which faults and steps there are have been made to depend on."""
+    """Settings that types, sizes, initial values, or which faults and steps there are have been made to depend on, and
+    numbers, whose types are their values."""
+    counted: bool = False
+    """Whether it mattered how many values a type has that may be made of identities."""
     types: dict[str, ty.Type] = field(default_factory=dict)
     members: dict[str, list[ty.Enum]] = field(default_factory=dict)
     nodes: dict[str, ty.Node] = field(default_factory=dict)
@@ -134,6 +137,11 @@ class Context:
     def variable(self, name: str) -> ir.Variable:
         """A reference to a declared state variable."""
         return ir.Variable(name, self.variables[name].type)
+
+    def values_of(self, kind: ty.Type) -> int:
+        """How many values a type has, where too many are a mistake."""
+        self.counted = self.counted or isinstance(kind, ty.Identity | ty.Option | ty.Record)
+        return ty.cardinality(kind)
 
     def expand(self, span: Span) -> None:
         """Count one more definition, procedure or service put in where it is used.

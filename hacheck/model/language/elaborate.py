@@ -35,56 +35,24 @@ def elaborate(
     `sizes`: those that pools of identities without a stated size are likely to need. Cost: a second pass when they
     need others.
     """
-    first = _Elaboration(file, declarations, given, at, dict(sizes))
-    made, last = _fitted(first, first.run())
+    first = Elaboration(file, declarations, given, at, dict(sizes))
+    made, last = fitted(first, first.run())
     return made, tuple(last.context.diagnostics)
 
 
-def _fitted(last: _Elaboration, made: ir.System | None) -> tuple[ir.System | None, _Elaboration]:
+def fitted(last: Elaboration, made: ir.System | None) -> tuple[ir.System | None, Elaboration]:
     """What the last pass makes of the file once each pool has the size that the system needs, and that pass."""
     for _ in range(2):
         needed = {} if made is None else {name: max(1, size) for name, size in places(made, last.pools).items()}
         if made is None or needed == last.pools:
             break
-        last = _Elaboration(last.file, last.declarations, last.given, last.at, needed)
+        last = Elaboration(last.file, last.declarations, last.given, last.at, needed)
         made = last.run()
     return made, last
 
 
-class Examination:
-    """What is wrong with a file under one choice of settings after the other.
-
-    A choice that differs from an earlier, sound one in nothing that decides what is declared is sound too: what is
-    switched within conditions changes neither names nor types. Numbers always count, for their types are their values.
-    """
-
-    def __init__(self, file: d.File, declarations: tuple[d.Declaration, ...], at: Span) -> None:
-        self._file, self._declarations, self._at = file, declarations, at
-        self._sound: list[dict[str, ir.Constant]] = []
-        self.sizes: tuple[tuple[str, int], ...] = ()
-        """What the pools of identities needed under the first settings."""
-
-    def mistakes(self, given: settings.Given) -> tuple[Diagnostic, ...]:
-        """Everything that is wrong under these settings. Cost: at most that of `elaborate`."""
-        trial = _Elaboration(self._file, self._declarations, given, self._at, dict(self.sizes))
-        if trial.settle():
-            chosen = trial.context.constants
-            if any(all(chosen[name] == value for name, value in known.items()) for known in self._sound):
-                return ()
-            described = trial.describe()
-            if described is not None and trial.pools:
-                _, trial = _fitted(trial, trial.system(described))
-                self.sizes = self.sizes or tuple(trial.pools.items())
-        context = trial.context
-        if context.diagnostics:
-            return tuple(context.diagnostics)
-        numbers = {name for name, value in context.constants.items() if isinstance(value.type, ty.Range)}
-        self._sound.append({name: context.constants[name] for name in context.decisive | numbers})
-        return ()
-
-
 @dataclass(frozen=True, slots=True)
-class _Described:
+class Described:
     """What has been made of a file's declarations beside what the context holds."""
 
     faults: tuple[str, ...]
@@ -93,7 +61,7 @@ class _Described:
     initial: tuple[ir.Statement, ...]
 
 
-class _Elaboration:
+class Elaboration:
     """One pass over a file. `pools`: sizes of identity types that state none, filled with 1 where unknown."""
 
     def __init__(
@@ -134,15 +102,23 @@ class _Elaboration:
         self.attempt(lambda: settings.declare(context, list(self.of(d.Setting)), self.given, self.at))
         return not context.diagnostics
 
-    def describe(self) -> _Described | None:
+    def describe(self) -> Described | None:
         """Treat every declaration, once the settings are known; `None` when something is wrong."""
+        found = self.declare()
+        return None if found is None else self.tell(found)
+
+    def declare(self) -> list[Fault] | None:
+        """Treat what declares types and variables; the faults that there are, or `None` when something is wrong."""
         context = self.context
         self._types()
         found = self.attempt(lambda: faults.survey(context, list(self.of(d.FaultDeclaration)))) or []
         self._variables(found)
-        if context.diagnostics:
-            return None
-        lines = self._behaviour(found)
+        return None if context.diagnostics else found
+
+    def tell(self, found: list[Fault]) -> Described | None:
+        """Treat all the rest, once variables are known; `None` when something is wrong."""
+        context = self.context
+        lines = self._behaviour(found, True)
         self.each(d.Definition, self._sound)
         self.each(d.OperationDeclaration, self._is_served)
         asked = tuple(one for one in self.each(d.PropertyDeclaration, self._property) if one is not None)
@@ -150,7 +126,13 @@ class _Elaboration:
         initial = self.each(d.Initially, lambda one: statement_body(one.body, Scope(context)))
         if context.diagnostics:
             return None
-        return _Described(tuple(lines), asked, shown, tuple(step for body in initial for step in body))
+        return Described(tuple(lines), asked, shown, tuple(step for body in initial for step in body))
+
+    def tell_faults(self, found: list[Fault]) -> bool:
+        """Treat that part of the rest which depends on what faults there are; whether nothing is wrong with it."""
+        self._behaviour(found, False)
+        self.each(d.PropertyDeclaration, lambda one: properties.fairness(self.context, one))
+        return not self.context.diagnostics
 
     # ---- declaring ----
 
@@ -247,7 +229,7 @@ class _Elaboration:
         callees = {one.name.text: one.callee.text for one in self.of(d.OperationDeclaration)}
         return {(callees if written.serves else receivers).get(written.name.text, "")}
 
-    def _behaviour(self, found: list[Fault]) -> list[str]:
+    def _behaviour(self, found: list[Fault], handlers_too: bool) -> list[str]:
         context = self.context
         for serve in self.of(d.ReceiveDeclaration):
             if serve.serves:
@@ -258,7 +240,7 @@ class _Elaboration:
         self.attempt(lambda: points.declare_threads(context))
         if context.diagnostics:
             return []
-        for one in handlers:
+        for one in handlers if handlers_too else ():
             served = isinstance(one, d.ReceiveDeclaration) and one.serves
             if not (served and operations.is_atomic(context, points.name_of(one))):
                 self.attempt(partial(behaviour.build, context, one))
@@ -311,7 +293,7 @@ class _Elaboration:
 
     # ---- putting together ----
 
-    def system(self, described: _Described) -> ir.System:
+    def system(self, described: Described) -> ir.System:
         """Everything that has been treated, put together."""
         context = self.context
         actions = tuple(finished(context, action) for action in context.actions)

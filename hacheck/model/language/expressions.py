@@ -115,9 +115,10 @@ def name(written: t.Name, scope: Scope, expected: ty.Type | None) -> ir.Expressi
     if bound is not None:
         return bound.expression
     if word in context.constants:
-        if not scope.state:
+        known = context.constants[word]
+        if not scope.state or isinstance(known.type, ty.Range):
             context.decisive.add(word)
-        return context.constants[word]
+        return known
     if word in context.definitions:
         return context.rules.expand(context.definitions[word], (), written.span, scope)
     if word in context.variables:
@@ -281,7 +282,7 @@ def bind(written: t.Binder, where: t.Expression | None, scope: Scope) -> tuple[s
         kind = scope.context.rules.resolve(scope.context, written.type, written.name.text)
         if not ty.is_scalar(kind):
             raise error("HA112", f"a bound variable cannot range over all {describe(kind)}", written.span)
-        if ty.cardinality(kind) > VALUES_MAX:
+        if scope.context.values_of(kind) > VALUES_MAX:
             message = f"{describe(kind)} has {ty.cardinality(kind):,} values; {VALUES_MAX:,} are gone through at most"
             raise error("HA112", message, written.span, "make the range smaller")
     else:

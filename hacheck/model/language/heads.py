@@ -59,7 +59,7 @@ def _action_head(context: Context, written: d.ActionDeclaration) -> Head:
         if not ty.is_scalar(kind):
             hint = "use `choose` for a part of a collection"
             raise error("HA112", "an action's parameters are scalars", parameter.type.span, hint)
-        if ty.cardinality(kind) > VALUES_MAX:
+        if context.values_of(kind) > VALUES_MAX:
             message = f"`{parameter.name.text}` has {ty.cardinality(kind):,} values; {VALUES_MAX:,} are tried at most"
             raise error("HA112", message, parameter.type.span, "make the range smaller")
         if parameter.name.text in dict(parameters):

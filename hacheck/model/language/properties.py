@@ -26,16 +26,19 @@ def build(context: Context, written: d.PropertyDeclaration) -> ir.Property:
     if written.goal is not None:
         goal = fold(boolean(written.goal, scope))
     premise = None if written.premise is None else fold(boolean(written.premise, scope))
-    fairness = _fairness(context, written.fairness)
+    assumed = fairness(context, written)
     kind = KINDS.get(written.kind, written.kind)
     name, text, source = written.name.text, written.text, written.source
-    return ir.Property(name, kind, goal, premise, fairness, text, source, written.span.line)
+    return ir.Property(name, kind, goal, premise, assumed, text, source, written.span.line)
 
 
-def _fairness(context: Context, written: tuple[d.Fair, ...]) -> tuple[ir.Fairness, ...]:
-    """Each handler once; what is strongly fair is fair anyhow."""
+def fairness(context: Context, written: d.PropertyDeclaration) -> tuple[ir.Fairness, ...]:
+    """What a property assumes, each handler once; what is strongly fair is fair anyhow.
+
+    Errors: `HA103` a handler that is not there, which may depend on what faults there are.
+    """
     asked: dict[str, bool] = {}
-    for fair in written:
+    for fair in written.fairness:
         for handler in _all_but(context, fair) if fair.everything else [_handler(context, name) for name in fair.names]:
             asked[handler] = fair.strong or asked.get(handler, False)
     return tuple(ir.Fairness(handler, strong) for handler, strong in asked.items())

@@ -93,7 +93,7 @@ def _scalar(context: Context, written: t.TypeTree, name: str, what: str) -> ty.T
     if not ty.is_scalar(kind):
         hint = "sets and maps are over bools, ranges, enums, nodes, identities and options of them"
         raise error("HA112", f"{what} cannot be {describe(kind)}", written.span, hint)
-    if ty.cardinality(kind) > SET_ELEMENTS_MAX:
+    if context.values_of(kind) > SET_ELEMENTS_MAX:
         message = f"{what} has {ty.cardinality(kind):,} values; {SET_ELEMENTS_MAX} are allowed"
         raise error("HA112", message, written.span, "make the range smaller")
     return kind

@@ -11,7 +11,8 @@ from hacheck.model.data import dataclass, replace
 from hacheck.model.language import declarations as d
 from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
-from hacheck.model.language.elaborate import Examination, elaborate
+from hacheck.model.language.elaborate import elaborate
+from hacheck.model.language.examination import Examination
 from hacheck.model.language.parse import parse
 from hacheck.model.language.points import name_of
 from hacheck.model.language.unused import unused
