@@ -187,7 +187,8 @@ def faults(source: Source) -> list[str]:
             name = rule.name if rule is not None else "all of them together"
             often = code(source.written(one.budget.span)) if one.budget is not None else "any number"
             when = code(source.written(one.when.span)) if one.when is not None else ""
-            rows.append((name, often, "no" if one.for_good else "yes", when))
+            heals = "" if one.kind in ("lose", "duplicate") else "no" if one.for_good else "yes"
+            rows.append((name, often, heals, when))
     return table(("fault", "at most", "heals", "only when"), rows) if rows else ["Nothing."]
 
 

@@ -34,7 +34,7 @@ time: the same spec has the same page on every machine."""
 ABSENT = "not seen here"
 """What is said of an edge that the text allows and the walk has not seen: other settings may have it."""
 
-LIMITS = f"What is {ABSENT} the text of the spec allows, and other settings may show."
+LIMITS = f"What is marked as {ABSENT}, the text of the spec allows; other settings may show it."
 """What a diagram leaves open."""
 
 
@@ -153,7 +153,10 @@ def shown(views: list[View], out: Path | None, check: str) -> list[str]:
     if not views:
         return []
     said = [f"{view.title.partition(':')[0]}: {view.footing}" for view in views]
-    caption = f"At the settings of {code(check)}. {'; '.join(said)}. {LIMITS}"
+    caption = f"At the settings of {code(check)}. {'; '.join(said)}."
+    labels = [label for view in views for arrow in view.arrows for label in arrow.labels]
+    if any(view.unseen for view in views) or any(label.seen is False for label in labels):
+        caption += f" {LIMITS}"
     if out is None:
         return ["```mermaid", mermaid(views).rstrip("\n"), "```", "", caption]
     titles = ", ".join(view.title for view in views)
