@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -57,15 +58,11 @@ def verify_all(request: Request) -> ExitCode:
     width = max((len(path.stem) for path in paths), default=0)
     done: list[SpecResult] = []
     try:
-        with Interruption().watching() as interruption:
-            console.print(heading(width))
-            for path in paths:
-                if interruption.requested:
-                    break
-                found = verify_one(replace(request, spec=str(path)), path, interruption)
-                done.append(found)
-                if not request.quiet or found.code != ExitCode.AS_EXPECTED:
-                    show_row(console, found, width)
+        console.print(heading(width))
+        for found in verified(request, paths):
+            done.append(found)
+            if not request.quiet or found.code != ExitCode.AS_EXPECTED:
+                show_row(console, found, width)
         not_run = [path.stem for path in paths[len(done) :]]
         code = overall(done, not_run)
         show_summary(console, done, not_run)
@@ -97,8 +94,26 @@ def refuse_what_is_of_one_spec(request: Request) -> None:
             raise BadInput(f"{name} goes with one spec, not with --all", "hacheck verify SPEC, and the option")
 
 
+def verified(request: Request, paths: Sequence[Path]) -> Iterator[SpecResult]:
+    """One spec after the other, until all are done or the user interrupts."""
+    interruption = Interruption()
+    for path in paths:
+        try:
+            found = verify_one(replace(request, spec=str(path)), path, interruption)
+        except KeyboardInterrupt:
+            if interruption.requested:  # asked for a second time: at once
+                raise
+            return
+        yield found
+        if interruption.requested:
+            return
+
+
 def verify_one(request: Request, path: Path, interruption: Interruption) -> SpecResult:
-    """The checks of one spec, until all are done or the user interrupts."""
+    """The checks of one spec, until all are done or the user interrupts.
+
+    Errors: `KeyboardInterrupt` while the spec is read, which nobody asks how far it is.
+    """
     name, begin = path.stem, time.monotonic()
     errors = error_console(no_color=request.no_color)
     try:
@@ -108,13 +123,13 @@ def verify_one(request: Request, path: Path, interruption: Interruption) -> Spec
     except Reported:
         return SpecResult(name, False, (), (), (), time.monotonic() - begin)
     results: list[CheckResult] = []
-    total = len(selection.prepared)
-    for number, prepared in enumerate(selection.prepared, start=1):
-        if interruption.requested:
-            break
-        engine = engine_of(request.exploring, prepared, frozenset())
-        title = f"{name}: check {prepared.check.name} ({number} of {total})"
-        results.append(explore(request, engine, prepared, title, interruption))
+    with interruption.watching():
+        for number, prepared in enumerate(selection.prepared, start=1):
+            if interruption.requested:
+                break
+            engine = engine_of(request.exploring, prepared, frozenset())
+            title = f"{name}: check {prepared.check.name} ({number} of {len(selection.prepared)})"
+            results.append(explore(request, engine, prepared, title, interruption))
     skipped = tuple(prepared.check.name for prepared in selection.prepared[len(results) :])
     left_out = tuple(check.name for check in selection.left_out)
     elapsed = time.monotonic() - begin

@@ -19,7 +19,7 @@ from hacheck.cli.engines import engine_for
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import open_target
 from hacheck.cli.progress import Interruption, progress_display
-from hacheck.cli.selection import default_check, one_system, select
+from hacheck.cli.selection import Selection, default_check, one_system, select
 from hacheck.cli.sources import load_specification, read_library
 from hacheck.cli.verifying import Request, explore
 from hacheck.model.data import dataclass, replace
@@ -63,10 +63,13 @@ def document(request: DocumentRequest) -> ExitCode:
     if request.compare and request.out is None:
         raise BadInput("--check compares with a file", "say which: --out docs/icestorm.md --check")
     specification = load_specification(request.spec, no_color=request.no_color)
+    selection = None
+    if request.verify is not None:
+        selection = select(specification, (), {}, (), wide=False, no_color=request.no_color)
     targets = [open_target(str(path)) for path in places(request) if not request.compare]
     try:
         with Interruption().watching() as interruption:
-            made = made_of(request, specification, interruption)
+            made = made_of(request, specification, selection, interruption)
         if interruption.requested:
             print("hacheck: interrupted; nothing was written", file=sys.stderr)
             return ExitCode.UNDECIDED
@@ -91,11 +94,15 @@ def places(request: DocumentRequest) -> list[Path]:
     return [] if request.out is None else [request.out, request.out.with_suffix(".svg")]
 
 
-def made_of(request: DocumentRequest, specification: Specification, interruption: Interruption) -> Written:
+def made_of(
+    request: DocumentRequest, specification: Specification, selection: Selection | None, interruption: Interruption
+) -> Written:
     """The page of a spec and its picture. What an interruption left undone is missing in it."""
     system = one_system(specification, None, {}, no_color=request.no_color)
     views = views_of(system, request, interruption)
-    findings = None if request.verify is None else findings_of(specification, request.verify, interruption)
+    findings = None
+    if request.verify is not None and selection is not None:
+        findings = findings_of(selection, request.verify, interruption)
     source = Source(request.spec, specification, system, texts_of(specification), request.out)
     picture = svg(views) if views and request.out is not None else None
     return Written(page(source, findings, shown(views, request.out, default_check(specification))), picture)
@@ -136,9 +143,8 @@ def walked(system: System, interruption: Interruption) -> Sightings:
     return walk(system, mode_fields(system), WALK_STATES, float("inf"), tell)
 
 
-def findings_of(specification: Specification, request: Request, interruption: Interruption) -> Findings:
+def findings_of(selection: Selection, request: Request, interruption: Interruption) -> Findings:
     """Runs the checks that need no request."""
-    selection = select(specification, (), {}, (), wide=False, no_color=request.no_color)
     results: list[CheckResult] = []
     for prepared in selection.prepared:
         if interruption.requested:
