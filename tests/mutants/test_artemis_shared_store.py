@@ -95,7 +95,7 @@ PINNED: dict[str, Found] = {
         (2_769, 14_736, 24),
         holds="p2_acked_survives p5_only_copy_never_erased p6_exactly_once",
     ),
-    "in_doubt_without_ids": Found(
+    "in_doubt_no_id": Found(
         (3_204, 15_972, 24),
         violated={"p6_exactly_once": 7},
         holds="p2_acked_survives p5_only_copy_never_erased",
