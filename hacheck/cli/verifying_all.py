@@ -12,6 +12,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from hacheck import shipped
+from hacheck.checker.engine import Progress
 from hacheck.checker.verify import CheckResult
 from hacheck.cli import json_output
 from hacheck.cli.console import error_console, output_console, plural, seconds, symbols
@@ -117,7 +118,8 @@ def verify_one(request: Request, path: Path, interruption: Interruption) -> Spec
     name, begin = path.stem, time.monotonic()
     errors = error_console(no_color=request.no_color)
     try:
-        with progress_display(errors, name, quiet=request.quiet):
+        with progress_display(errors, name, quiet=request.quiet) as display:
+            display.update(Progress(0, 0, 0, 0, 0.0, 0, "reading"))
             specification = load_specification(request.spec, no_color=request.no_color)
             selection = select(specification, (), {}, (), wide=request.wide, no_color=request.no_color)
     except Reported:
