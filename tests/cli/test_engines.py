@@ -129,17 +129,6 @@ def test_without_llvmlite_the_portable_engine_explores_and_that_is_said(
     assert check["notes"] == ["explored without machine code, which is slower: llvmlite is not installed"]
 
 
-def test_a_model_found_compiled_needs_no_llvmlite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = ("verify", PAIR, "--check", "crashing")
-    first = hacheck(*arguments, HACHECK_CACHE_DIR=str(tmp_path))
-    if not os.listdir(tmp_path):
-        pytest.skip("nothing is kept where the sources are newer than this process")
-    monkeypatch.setattr(building, "is_available", lambda: Availability("llvmlite is not installed"))
-    second = hacheck(*arguments, HACHECK_CACHE_DIR=str(tmp_path))
-    assert second.code == first.code
-    assert "without machine code" not in second.out
-
-
 def test_the_machine_has_a_core_at_least() -> None:
     assert 1 <= usable_cores() <= (os.cpu_count() or 1)
     engine = engine_for(Exploring())

@@ -1,4 +1,4 @@
-"""The compiler: IR to object code, object code to addresses; and the loader that spares LLVM, against LLVM's own."""
+"""The compiler: IR to object code, object code to addresses."""
 
 from __future__ import annotations
 
@@ -7,28 +7,21 @@ import gc
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
 
 import pytest
 
-from hacheck.checker.explicit.native.machine import loading
 from hacheck.checker.explicit.native.machine.compiler import (
     KERNEL_LEVELS,
     CompilerError,
     Levels,
-    Linked,
     compile_object,
     is_available,
     link,
-    link_by_llvm,
 )
-
-Linker: TypeAlias = Callable[[Sequence[bytes]], Linked]
 
 LEVELS = [Levels(None, 0), Levels(None, 2), KERNEL_LEVELS, Levels(0, 0), Levels(1, 2), Levels(2, 2), Levels(3, 3)]
 
-# What the loader has to fill in: calls near and far, tables of numbers, of places in the code and of addresses, data
+# What linking has to fill in: calls near and far, tables of numbers, of places in the code and of addresses, data
 # that is written and data that begins as zeros, a function and data that others see.
 CALLING = """
 @table = internal constant [8 x i64] [i64 3, i64 1, i64 4, i64 1, i64 5, i64 9, i64 2, i64 6]
@@ -99,19 +92,10 @@ define i64 @far(i64 %a) {
 }
 """
 
-linkers = pytest.mark.parametrize(
-    "linker",
-    [
-        pytest.param(link, id="loader", marks=pytest.mark.skipif(not loading.is_supported(), reason="LLVM links here")),
-        pytest.param(link_by_llvm, id="LLVM"),
-    ],
-)
 
-
-@linkers
 @pytest.mark.parametrize("levels", LEVELS, ids=str)
-def test_linked_code_does_what_it_says(linker: Linker, levels: Levels) -> None:
-    linked = linker([compile_object(CALLING, levels), compile_object(FAR, levels)])
+def test_linked_code_does_what_it_says(levels: Levels) -> None:
+    linked = link([compile_object(CALLING, levels), compile_object(FAR, levels)])
     data, through = linked.function("data", 1), linked.function("through", 2)
     numbers, seen = [3, 1, 4, 1, 5, 9, 2, 6], 70
     asked = [0, 1, 1, 7, 7, 7]
@@ -127,27 +111,16 @@ def test_linked_code_does_what_it_says(linker: Linker, levels: Levels) -> None:
     assert target.raw == bytes(range(150)) + bytes(50)
 
 
-@linkers
-def test_function_works_when_nothing_else_holds_its_code(linker: Linker) -> None:
-    functions = [linker([compile_object(FAR)]).function("far", 1) for _ in range(20)]
+def test_function_works_when_nothing_else_holds_its_code() -> None:
+    functions = [link([compile_object(FAR)]).function("far", 1) for _ in range(20)]
     gc.collect()
     assert [function(number) for number, function in enumerate(functions)] == [1000 * n for n in range(20)]
 
 
-@linkers
-def test_missing_function_is_said_to_be_missing(linker: Linker) -> None:
-    linked = linker([compile_object(FAR)])
+def test_missing_function_is_said_to_be_missing() -> None:
+    linked = link([compile_object(FAR)])
     with pytest.raises(CompilerError, match="no function `near`"):
         linked.address("near")
-
-
-@pytest.mark.skipif(not loading.is_supported(), reason="LLVM links here")
-def test_names_defined_nowhere_or_twice_are_refused() -> None:
-    calling, far = compile_object(CALLING), compile_object(FAR)
-    with pytest.raises(CompilerError, match="`far` is defined nowhere"):
-        link([calling])
-    with pytest.raises(CompilerError, match="`far` is defined twice"):
-        link([far, calling, far])
 
 
 def test_nothing_is_linked_from_nothing() -> None:
@@ -155,30 +128,13 @@ def test_nothing_is_linked_from_nothing() -> None:
         link([]).address("f")
 
 
-@linkers
 @pytest.mark.parametrize("content", [b"", b"not an object", bytes(1000)])
-def test_what_is_no_object_file_is_refused(linker: Linker, content: bytes) -> None:
+def test_what_is_no_object_file_is_refused(content: bytes) -> None:
     with pytest.raises(CompilerError, match="object file"):
-        linker([content])
+        link([content])
 
 
-@pytest.mark.skipif(not loading.is_supported(), reason="LLVM links here")
-def test_object_file_cut_off_anywhere_is_refused() -> None:
-    content = compile_object(FAR)
-    assert loading.load([content]).addresses
-    for length in range(len(content)):
-        with pytest.raises(loading.NotLinkedError):
-            loading.load([content[:length]])
-
-
-@pytest.mark.skipif(not loading.is_supported(), reason="LLVM links here")
-def test_what_the_loader_does_not_know_it_leaves_to_llvm() -> None:
-    content = compile_object("@own = thread_local global i64 5\n" + FAR)
-    with pytest.raises(loading.NotUnderstoodError):
-        loading.load([content])
-
-
-@pytest.mark.skipif(not loading.is_supported(), reason="LLVM links here")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells in /proc")
 def test_code_is_never_writable_while_it_can_run() -> None:
     linked = link([compile_object(CALLING), compile_object(FAR)])
     address = linked.address("data")
@@ -192,7 +148,7 @@ def test_code_is_never_writable_while_it_can_run() -> None:
     assert protections == ["r-x"]
 
 
-@pytest.mark.skipif(not loading.is_supported(), reason="LLVM links here")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells in /proc")
 def test_memory_of_code_no_longer_used_is_given_back() -> None:
     large = compile_object("@large = global [1000000 x i64] zeroinitializer\n" + FAR)
 

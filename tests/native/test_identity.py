@@ -9,24 +9,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from llvmlite.binding import FeatureMap
 
 import hacheck
 from hacheck.checker.explicit.native.machine import identity as module
 from hacheck.checker.explicit.native.machine.identity import UnknownIdentityError, identity
-
-CPU = """\
-processor\t: 0
-vendor_id\t: Somebody
-cpu family\t: 25
-model\t\t: 17
-model name\t: Fast
-stepping\t: 1
-cpu MHz\t\t: {mhz}
-flags\t\t: fpu {flags}
-
-processor\t: 1
-vendor_id\t: Somebody
-"""
 
 
 @pytest.fixture
@@ -99,24 +86,13 @@ def test_process_knows_when_it_began() -> None:
         assert started <= module._LOADED + 0.1
 
 
-def test_another_cpu_is_part_of_it(package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = tmp_path / "cpuinfo"
-    monkeypatch.setattr(module, "_CPUINFO", told)
-    told.write_text(CPU.format(mhz=2000, flags="avx2"))
+@pytest.mark.parametrize("part", ["get_host_cpu_name", "get_host_cpu_features"])
+def test_another_cpu_is_part_of_it(part: str, package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = whole()
-    told.write_text(CPU.format(mhz=3999, flags="avx2"))
     assert whole() == before
-    told.write_text(CPU.format(mhz=2000, flags="avx2 avx512f"))
+    other = FeatureMap({"a-new-one": True}) if part == "get_host_cpu_features" else "another"
+    monkeypatch.setattr(f"llvmlite.binding.{part}", lambda: other)
     assert whole() != before
-
-
-def test_llvm_is_asked_about_a_cpu_that_the_system_does_not_tell(
-    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_CPUINFO", tmp_path / "missing")
-    from llvmlite import binding
-
-    assert binding.get_host_cpu_name() in whole()
 
 
 def test_another_llvmlite_is_part_of_it(package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,11 +109,11 @@ class Builder:
 
     def for_search(self) -> Built:
         """Errors: `EvaluationFault` where a system cannot begin; `GaveUp`; `Unavailable`."""
+        if not (availability := is_available()):
+            raise Unavailable(availability.reason)
         key = key_of("search", self.text, THOROUGH_LEVELS)
         entry = self.cache.lookup(key)
         if entry is None or (built := self._kept(entry)) is None:
-            if not (availability := is_available()):
-                raise Unavailable(availability.reason)
             form = self._lowered()
             entry = self.watch.attended("compiling", partial(self._compiled, form))
             self.cache.store(key, entry.objects, entry.facts)

@@ -12,7 +12,6 @@ from functools import cache
 from threading import RLock
 from typing import Any, Literal
 
-from hacheck.checker.explicit.native.machine import loading
 from hacheck.model.data import dataclass
 
 
@@ -131,21 +130,9 @@ class Linked:
 def link(objects: Sequence[bytes]) -> Linked:
     """Puts object code of this machine into memory; what one object exports, the others find.
 
-    LLVM is not needed where `loading` knows the machine: 0.3 ms instead of 50. Raises `CompilerError`.
+    Raises `CompilerError`. Only whole objects may come here, whose names are all defined: for others LLVM ends the
+    process.
     """
-    if loading.is_supported():
-        try:
-            image = loading.load(objects)
-            return Linked(image.addresses.get, image)
-        except loading.NotUnderstoodError:
-            pass  # LLVM understands it, or says better what is wrong
-        except (loading.NotLinkedError, OSError) as error:
-            raise CompilerError(str(error)) from None
-    return link_by_llvm(objects)
-
-
-def link_by_llvm(objects: Sequence[bytes]) -> Linked:
-    """As `link`, on every machine LLVM knows. Where a name is defined nowhere, LLVM ends the process."""
     if not all(code.startswith(_OBJECT_MAGIC) for code in objects):
         raise CompilerError("no object file")
     with _lock:

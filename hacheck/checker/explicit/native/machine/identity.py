@@ -1,4 +1,4 @@
-"""What machine code depends on besides what it was made from, told without loading LLVM where that can be."""
+"""What machine code depends on besides what it was made from."""
 
 from __future__ import annotations
 
@@ -14,12 +14,9 @@ import hacheck
 
 _SOURCES = ("model", "checker/explicit")  # whatever has a say in what is printed and compiled
 _WITHOUT_SAY = ("__pycache__", "language", "portable")  # a model's own text is part of the key, however it came about
-_CPUINFO = Path("/proc/cpuinfo")
-_CPUINFO_BYTES = 16384  # holds the first of its CPUs; each further one would cost time
 _START_FIELD = 19  # of /proc/self/stat, after the name
 _CLOCK_SECONDS = 0.1  # by which the clocks of files and processes may differ
 _LOADED = time.time()
-_CPU_FIELDS = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
 
 
 class UnknownIdentityError(Exception):
@@ -84,22 +81,9 @@ def _compiler() -> str:
 
 
 def _cpu() -> str:
-    """What LLVM looks at to find the CPU's name and features: the kernel's list, else what LLVM itself says."""
-    try:
-        with _CPUINFO.open("rb", buffering=0) as file:
-            text = file.read(_CPUINFO_BYTES).decode(errors="replace")
-    except OSError:
-        text = ""
-    first = dict(_fields(text.partition("\n\n")[0]))
-    if "flags" in first:
-        return "\n".join(f"{name}: {first.get(name)}" for name in _CPU_FIELDS)
+    """What LLVM compiles for."""
     try:
         targets = import_module("llvmlite.binding")
         return f"{targets.get_host_cpu_name()} {targets.get_host_cpu_features().flatten()}"
     except (ImportError, OSError) as error:
         raise UnknownIdentityError(f"llvmlite cannot be loaded: {error}") from None
-
-
-def _fields(text: str) -> list[tuple[str, str]]:
-    lines = [line.partition(":") for line in text.splitlines()]
-    return [(name.strip(), value.strip()) for name, _, value in lines]
