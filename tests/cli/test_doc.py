@@ -152,7 +152,8 @@ def test_what_survives_a_crash_and_what_may_happen_is_told(relay: Path) -> None:
     assert "| `Relay` | 1 | Passes on. | `mode` | `kept` |" in part(page, "Who takes part")
     assert "| call | `give()` | Sender → Relay | `bool` |  |" in part(page, "Messages and calls")
     assert "| crash Relay | `crashes` | yes |  |" in part(page, "What may go wrong")
-    assert "| param | `crashes` | `1 in 0..2` | How often the relay ends. |" in part(page, "Settings")
+    assert "| param | `crashes` | `1 in 0..2` | How often the relay ends. |  |" in part(page, "Settings")
+    assert "| switch | `forgetful` | `off` | The relay keeps nothing on its disk. | `forgotten` |" in page
 
 
 def test_violated_property_is_told_with_its_shortest_run(relay: Path) -> None:

@@ -30,6 +30,9 @@ KINDS = {
 CALLED = ("service", "receipt")
 """The rules that begin with what another node calls or sends."""
 
+NAMED_MAX = 4
+"""So many of the checks that choose a setting are named."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -205,14 +208,17 @@ def results(source: Source, findings: Findings | None) -> list[str]:
 
 
 def settings(source: Source) -> list[str]:
-    """Params, switches and assumptions with their defaults."""
+    """Params, switches and assumptions with their defaults, and the checks that choose something else."""
     rows = []
     for one in source.specification.declarations:
         if isinstance(one, d.Setting):
             domain = "" if one.type is None else f" in {source.written(one.type.span)}"
             default = source.written(one.default.span)
-            rows.append((one.kind, code(one.name.text), code(f"{default}{domain}"), sentence(one.text)))
-    return table(("kind", "name", "default", "what it means"), rows) if rows else []
+            checks = [check.name for check in source.specification.checks if one.name.text in dict(check.settings)]
+            more = f" and {len(checks) - NAMED_MAX} more" if len(checks) > NAMED_MAX else ""
+            chosen = ", ".join(map(code, checks[:NAMED_MAX])) + more
+            rows.append((one.kind, code(one.name.text), code(f"{default}{domain}"), sentence(one.text), chosen))
+    return table(("kind", "name", "default", "what it means", "chosen by"), rows) if rows else []
 
 
 def choices(source: Source) -> list[str]:
