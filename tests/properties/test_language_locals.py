@@ -8,11 +8,42 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hacheck.checker.engine import Limits
+from hacheck.checker.explicit.native.engine import NativeEngine
+from hacheck.model.language import load
 from tests.language.examples import examples
+from tests.models.exploration import explore
 from tests.properties.keeping import assert_same
 from tests.properties.scale import examples as tried
 
 CASES = Path(__file__).resolve().parents[1] / "language" / "cases" / "handlers.md"
+
+
+KEEPS_A_NODE = """system Alike "A node kept between two steps names none afterwards."
+node S[3] symmetric { peer: S? = none  done: bool = false }
+operation ask() from S to S returns bool
+action go(s: S) when not s.done do
+  choose t: S where t != s
+  var best = t
+  call ask() at t as heard
+  s.done := true
+  if heard == none then best := s
+  step settle:
+  s.peer := best
+serve ask() at s from m do answer s.done
+invariant other: no s: S where s.peer == s
+"""
+
+
+def test_a_node_kept_between_steps_is_told_apart_from_no_other() -> None:
+    read = load(KEEPS_A_NODE, "alike.ha").specification
+    assert read is not None
+    system = read.instantiate().system
+    assert system is not None
+    whole = explore(system)
+    answer = NativeEngine().check(system, (), Limits(), lambda _: True)
+    assert answer.reductions[0] == f"S 1..3 are alike: {answer.coverage.states} states stand for {whole.states}"
+    assert answer.coverage.states * 4 < whole.states
 
 
 LOCALS = ("k", "j", "m")

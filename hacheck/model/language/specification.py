@@ -119,7 +119,8 @@ class Loaded:
 def load(text: str, path: str, read: Reader | None = None) -> Loaded:
     """Read a spec, its libraries, and try it under the settings of each of its checks.
 
-    `read` gives the text of libraries. Cost: one elaboration for each choice of settings that declares other things.
+    `read` gives the text of libraries. Cost: one elaboration for each choice of settings under which handlers see other
+    types and variables.
     """
     file, found = parse(text, path)
     if file is None:
