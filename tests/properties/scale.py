@@ -1,7 +1,8 @@
 """How many random models are tried: few in every run of the tests, thousands when somebody searches for mistakes.
 
 `pytest tests/properties --hypothesis-profile searching` is the run of a night: for Hypothesis as many examples as the
-profile says, by chance and not the same again; of each test over seeds twenty times as many seeds. About an hour.
+profile says, by chance and not the same again; of each test over seeds twenty times as many seeds. Measured on a busy
+machine of two cores: 2,000 systems by the interpreter and two engines in 4 minutes; all of it takes some hours.
 """
 
 from __future__ import annotations
