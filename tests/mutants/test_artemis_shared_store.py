@@ -195,7 +195,7 @@ PINNED: dict[str, Found] = {
         holds="p10_someone_serves",
     ),
     "byte_cached": Found(
-        (21_119, 107_503, 40),
+        (21_675, 109_843, 41),
         violated={
             "clean_stop_keeps_backups_passive": 12,
             "primary_has_priority": 15,
@@ -259,12 +259,12 @@ PINNED: dict[str, Found] = {
         holds="two_serving_ends",
     ),
     "waiting_stop_pauses": Found(
-        (7_150, 32_490, 26),
-        violated={"p10_someone_serves": 11},
+        (21_555, 107_709, 29),
+        violated={"p10_someone_serves": 22},
         holds="p1_one_serving",
     ),
     "as_released": Found(
-        (108_838, 499_211, 52),
+        (110_644, 504_895, 52),
         violated={
             "p1_one_serving": 14,
             "p2_acked_survives": 15,
