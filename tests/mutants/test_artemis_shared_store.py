@@ -21,7 +21,7 @@ from tests.mutants.pinning import (
 )
 
 SPEC = "artemis_shared_store"
-PORTABLE_MAX = 2_000
+PORTABLE_MAX = 1_000
 """States that the portable engine explores in well under a second; there are many checks."""
 
 PINNED: dict[str, Found] = {
