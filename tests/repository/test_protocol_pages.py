@@ -38,6 +38,11 @@ def test_every_shipped_spec_has_its_page_and_no_page_is_left_over() -> None:
     assert sorted(path.stem for path in PAGES.glob("*.md") if path.stem != "README") == sorted(shipped.names())
 
 
+def test_every_page_is_in_the_list_of_them() -> None:
+    listed = re.findall(r"\]\((\w+)\.md\)", (PAGES / "README.md").read_text(encoding="utf-8"))
+    assert sorted(listed) == sorted(shipped.names())
+
+
 @pytest.mark.parametrize("name", shipped.names())
 def test_page_says_what_the_text_of_its_spec_says(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
