@@ -5,10 +5,10 @@ like it breaks. Some are explored once more with reductions. Checks that run by 
 
 Known defects: `one_pair` (no votes), `halved_size` (too few), `asks_for_reach` (the wrong question), `found_is_no` and
 `any_connector` (the vote to stay), `health_decides`, `empty_list_is_healthy` and `isolation_stops` (the network check),
-`no_look`, `both_down`, `late_ack_ignored`, `keeps_connection`, `snapshot_without_flush`, `replica_memory`,
-`failback_by_delay`, `trusts_topology`, `votes_in_failback`, `replicates_first`. The same without the defect:
-`one_pair_crash`, `three_pairs`, `one_crash`, `paused`, `health_and_vote`, `isolation_retries`, `late_ack`,
-`slow_replica`, `split_writes`, `replica_memory_one_fault`, `hasty_votes`, `refused`.
+`no_look`, `both_down`, `late_ack_ignored`, `keeps_connection`, `snapshot_without_flush`, `transaction_torn`,
+`replica_memory`, `failback_by_delay`, `trusts_topology`, `votes_in_failback`, `replicates_first`. The same without the
+defect: `one_pair_crash`, `three_pairs`, `one_crash`, `paused`, `health_and_vote`, `isolation_retries`, `late_ack`,
+`slow_replica`, `split_writes`, `replica_memory_one_fault`, `hasty_votes`, `transaction`, `refused`.
 """
 
 from __future__ import annotations
@@ -39,16 +39,17 @@ PINNED: dict[str, Found] = {
             "returned_gets_its_place": 29,
         },
         reached={"in_both": 6, "backup_takes_over": 11, "failed_back": 11, "backup_gives_up": 6},
-        holds="p3_no_incomplete_copy_serves p5_only_copy_never_erased p6_exactly_once p8_standby_never_serves "
-        "p9_replica_equals_after_quiesce in_sync_is_so nobody_retires p13_vote_order_irrelevant "
-        "p14_failback_loses_nothing healthy_goes_on backup_waits_for_live pairs_within_group "
-        "one_backup_each p10_someone_serves p10_primary_starts p11_recovering_ends",
+        holds="p3_no_incomplete_copy_serves p5_only_copy_never_erased p6_exactly_once "
+        "p7_transaction_all_or_nothing p8_standby_never_serves p9_replica_equals_after_quiesce "
+        "in_sync_is_so nobody_retires p13_vote_order_irrelevant p14_failback_loses_nothing "
+        "healthy_goes_on backup_waits_for_live pairs_within_group one_backup_each p10_someone_serves "
+        "p10_primary_starts p11_recovering_ends",
     ),
     "one_fault": Found(
         (788, 4_638, 24),
         reached={"in_both": 6, "backup_takes_over": 11, "failed_back": 11, "backup_gives_up": 6},
         holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
-        "p5_only_copy_never_erased p6_exactly_once p8_standby_never_serves "
+        "p5_only_copy_never_erased p6_exactly_once p7_transaction_all_or_nothing p8_standby_never_serves "
         "p9_replica_equals_after_quiesce in_sync_is_so nobody_retires p13_vote_order_irrelevant "
         "p14_failback_loses_nothing healthy_goes_on backup_waits_for_live pairs_within_group "
         "one_backup_each p10_someone_serves p10_primary_starts p10_pair_serves p11_recovering_ends "
@@ -73,7 +74,7 @@ PINNED: dict[str, Found] = {
     "paused": Found(
         (688, 3_728, 26),
         violated={"p1_one_serving": 10, "p2_acked_survives": 11, "healthy_goes_on": 10},
-        holds="p3_no_incomplete_copy_serves split_brain_ends pair_is_restored",
+        holds="p3_no_incomplete_copy_serves split_brain_ends",
     ),
     "split_writes": Found(
         (3_543, 23_370, 31),
@@ -127,12 +128,10 @@ PINNED: dict[str, Found] = {
     "one_pair": Found(
         (152, 459, 15),
         violated={"p1_one_serving": 8, "p2_acked_survives": 9, "split_brain_ends": 10},
-        holds="p10_someone_serves",
     ),
     "one_pair_crash": Found(
         (141, 350, 21),
-        holds="p1_one_serving p2_acked_survives p4_no_stale_copy_serves healthy_goes_on p10_someone_serves "
-        "pair_is_restored",
+        holds="p1_one_serving p2_acked_survives p4_no_stale_copy_serves healthy_goes_on p10_someone_serves",
     ),
     "one_pair_quorum": Found(
         (121, 293, 11),
@@ -159,13 +158,7 @@ PINNED: dict[str, Found] = {
     ),
     "any_connector": Found(
         (692, 3_746, 26),
-        violated={
-            "p1_one_serving": 10,
-            "p2_acked_survives": 11,
-            "healthy_goes_on": 10,
-            "split_brain_ends": 16,
-            "pair_is_restored": 16,
-        },
+        violated={"p1_one_serving": 10, "p2_acked_survives": 11, "healthy_goes_on": 10, "split_brain_ends": 16},
         holds="p3_no_incomplete_copy_serves",
     ),
     "first_answer": Found(
@@ -176,12 +169,11 @@ PINNED: dict[str, Found] = {
     "hasty_votes": Found(
         (289, 1_581, 23),
         violated={"p10_someone_serves": 14},
-        holds="p1_one_serving p14_failback_ends pair_is_restored",
+        holds="p1_one_serving p14_failback_ends",
     ),
     "slow_detection": Found(
         (855, 5_091, 26),
         violated={"p1_one_serving": 10},
-        holds="split_brain_ends",
     ),
     "network_check": Found(
         (281, 986, 23),
@@ -263,6 +255,14 @@ PINNED: dict[str, Found] = {
         },
         holds="p1_one_serving p5_only_copy_never_erased p6_exactly_once",
     ),
+    "transaction": Found(
+        (18_181, 136_363, 44),
+        holds="p2_acked_survives p7_transaction_all_or_nothing",
+    ),
+    "transaction_torn": Found(
+        (24_647, 183_297, 47),
+        violated={"p2_acked_survives": 19, "p7_transaction_all_or_nothing": 18},
+    ),
     "replica_memory": Found(
         (12_528, 78_521, 43),
         violated={"p5_only_copy_never_erased": 10},
@@ -286,11 +286,11 @@ PINNED: dict[str, Found] = {
     "failback_by_delay": Found(
         (507, 2_689, 25),
         violated={"p2_acked_survives": 18, "p3_no_incomplete_copy_serves": 17, "p14_failback_ends": 27},
-        holds="p14_failback_loses_nothing returned_gets_its_place",
+        holds="p14_failback_loses_nothing",
     ),
     "votes_in_failback": Found(
         (344, 1_839, 26),
-        violated={"p10_someone_serves": 14, "p14_failback_ends": 26, "pair_is_restored": 26},
+        violated={"p10_someone_serves": 14, "p14_failback_ends": 26},
         holds="p1_one_serving",
     ),
     "old_data_deleted": Found(
