@@ -297,6 +297,10 @@ PINNED: dict[str, Found] = {
         (1_082, 6_029, 29),
         violated={"p5_only_copy_never_erased": 13},
     ),
+    "old_data_rotates": Found(
+        (17_576, 98_660, 53),
+        violated={"p5_only_copy_never_erased": 22},
+    ),
     "retires": Found(
         (2_125, 11_345, 31),
         violated={"nobody_retires": 8},
