@@ -107,6 +107,17 @@ def join(cluster: Brokers, primary: int, backup: int) -> None:
     fill(cluster, primary, backup)
 
 
+def linked(**settings: str) -> Brokers:
+    """Broker 1 is the primary and has acknowledged message 1; broker 2 has just found it."""
+    cluster = brokers(**settings)
+    cluster.take("promote", 1)
+    cluster.use(1)
+    cluster.send(1)
+    cluster.take("find_primary", 2)
+    cluster.take("read_response", 2)
+    return cluster
+
+
 def formed(**settings: str) -> Brokers:
     """Broker 1 is the primary, has acknowledged message 1, and all others are ready."""
     cluster = brokers(**settings)
