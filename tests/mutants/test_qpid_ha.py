@@ -197,6 +197,10 @@ LARGE: dict[str, Found] = {
         (835_161, 5_498_868, 61),
         holds="p2_acked_survives p4_no_stale_copy_serves",
     ),
+    "recovers_without_queue": Found(
+        (2_070_004, 14_674_800, 44),
+        holds="p11_recovering_ends",
+    ),
     "no_queue_left": Found(
         (628_933, 4_010_340, 50),
         violated={"p11_recovering_ends": 26},
