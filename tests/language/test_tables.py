@@ -54,7 +54,7 @@ def test_tables_are_written_as_they_are_read_back() -> None:
 
 
 def test_what_reads_a_text_needs_nothing_of_what_makes_the_tables() -> None:
-    """Importing lark takes as long as reading a spec of a thousand words, and hacheck's users do not have it."""
+    """Importing lark takes as long as reading a spec of a thousand words."""
     reading = "from hacheck.model.language import load; load('system A \"x\"', 'a.ha')"
     command = [sys.executable, "-c", f"{reading}; import sys; print('lark' in sys.modules)"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\n"

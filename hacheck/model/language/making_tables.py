@@ -1,6 +1,6 @@
 """Makes the parser's tables of the grammar, and keeps them beside it: `python -m hacheck.model.language.making_tables`.
 
-lark reads the grammar and works out the tables. Only whoever changes the grammar needs it, so hacheck's users do not.
+lark reads the grammar and works out the tables. Only who changes the grammar has it loaded.
 """
 
 from __future__ import annotations
