@@ -38,22 +38,22 @@ PINNED: dict[str, Found] = {
             "pair_is_restored": 20,
             "returned_gets_its_place": 29,
         },
-        reached={"in_both": 6, "backup_takes_over": 11, "failed_back": 11, "backup_gives_up": 6},
+        reached={"in_both": 6, "all_paired": 5, "backup_takes_over": 11, "failed_back": 11, "backup_gives_up": 6},
         holds="p3_no_incomplete_copy_serves p5_only_copy_never_erased p6_exactly_once "
         "p7_transaction_all_or_nothing p8_standby_never_serves p9_replica_equals_after_quiesce "
         "in_sync_is_so nobody_retires p13_vote_order_irrelevant p14_failback_loses_nothing "
         "healthy_goes_on backup_waits_for_live pairs_within_group one_backup_each p10_someone_serves "
-        "p10_primary_starts p11_recovering_ends",
+        "p10_primary_starts p11_recovering_ends backup_finds_live",
     ),
     "one_fault": Found(
         (788, 4_638, 24),
-        reached={"in_both": 6, "backup_takes_over": 11, "failed_back": 11, "backup_gives_up": 6},
+        reached={"in_both": 6, "all_paired": 5, "backup_takes_over": 11, "failed_back": 11, "backup_gives_up": 6},
         holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
         "p5_only_copy_never_erased p6_exactly_once p7_transaction_all_or_nothing p8_standby_never_serves "
         "p9_replica_equals_after_quiesce in_sync_is_so nobody_retires p13_vote_order_irrelevant "
         "p14_failback_loses_nothing healthy_goes_on backup_waits_for_live pairs_within_group "
         "one_backup_each p10_someone_serves p10_primary_starts p10_pair_serves p11_recovering_ends "
-        "p14_failback_ends split_brain_ends pair_is_restored returned_gets_its_place",
+        "p14_failback_ends split_brain_ends pair_is_restored backup_finds_live returned_gets_its_place",
     ),
     "one_crash": Found(
         (283, 1_519, 23),
@@ -313,6 +313,12 @@ PINNED: dict[str, Found] = {
     ),
     "groups": Found(
         (1_152, 11_536, 11),
+        reached={"all_paired": 10},
+        holds="pairs_within_group one_backup_each backup_finds_live",
+    ),
+    "tries_first_only": Found(
+        (42, 379, 7),
+        violated={"backup_finds_live": 14},
         holds="pairs_within_group one_backup_each",
     ),
     "skips_group": Found(

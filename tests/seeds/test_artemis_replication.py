@@ -131,6 +131,25 @@ def test_live_server_has_one_backup() -> None:
     assert (pair[PRIMARY].partner, pair[PRIMARY].link) == (BACKUP, pair[BACKUP].link)
 
 
+def test_backup_tries_the_next_live_server() -> None:
+    """The first one has a backup.
+
+    Source: manual, Data Replication (each live server in turn).
+    """
+    two = brokers(primaries="2", backups="2")
+    two.take("start_primary", 1)
+    two.take("locate", 3)
+    two.take("start_primary", 2)
+    two.take("locate", 4)
+    assert (two[3].partner, two[4].partner, two[4].node_id) == (1, 2, 2)
+    stubborn = brokers(primaries="2", backups="2", tries_first_only="on")
+    for server in (1, 2):
+        stubborn.take("start_primary", server)
+    for server in (3, 4):
+        stubborn.take("locate", server)
+    assert (stubborn[3].partner, stubborn[4].mode) == (1, "locating")
+
+
 @pytest.mark.parametrize(("group", "then"), [("fish", "syncing"), ("bird", "locating")])
 def test_backup_pairs_within_its_group(group: str, then: str) -> None:
     """One of another group goes on looking.
