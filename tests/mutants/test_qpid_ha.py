@@ -188,13 +188,15 @@ LARGE: dict[str, Found] = {
         violated={"p2_acked_survives": 12, "p4_no_stale_copy_serves": 19},
     ),
     "mended": Found(
-        (89_596, 444_660, 49),
+        (102_289, 509_181, 49),
+        reached={"failover": 7, "held": 6},
         holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
         "p5_only_copy_never_erased p9_replica_equals_after_quiesce ready_means_safe_or_delayed "
         "acknowledged_by_all_backups p10_someone_serves p11_recovering_ends",
     ),
     "mended_list": Found(
         (835_161, 5_498_868, 61),
+        reached={"failover": 10, "held": 7},
         holds="p2_acked_survives p4_no_stale_copy_serves",
     ),
     "recovers_without_queue": Found(
