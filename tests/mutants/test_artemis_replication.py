@@ -125,6 +125,10 @@ PINNED: dict[str, Found] = {
         (795, 4_703, 26),
         holds="p1_one_serving p2_acked_survives p5_only_copy_never_erased split_brain_ends",
     ),
+    "stops_slowly": Found(
+        (1_151, 6_549, 33),
+        violated={"p1_one_serving": 11, "p2_acked_survives": 11},
+    ),
     "one_pair": Found(
         (152, 459, 15),
         violated={"p1_one_serving": 8, "p2_acked_survives": 9, "split_brain_ends": 10},
