@@ -8,8 +8,9 @@ Known defects: `joining_promoted` and `slow_backup` (a broker that has nothing i
 of another broker: a mirror that is not synchronised), `position_only` (stuck in catching up), `no_queue_left` and
 `queues_only` (never active without queues), `queues_by_name` (same name, other queue), `late_response` and
 `replaced_queue` (events against responses), `catchup_on_connect`, `forgotten_message` (missing completion),
-`first_store_wins` (cold start), `stale_ready` and `late_list` (ready in its own eyes alone). The same without the
-defect: `joining_refuses`, `pair`, `declared_again`, `stalled_backup`, `mended`, `mended_list`, `mended_stores`.
+`first_store_wins` (cold start), `stale_ready`, `late_list` and `late_ready` (ready in its own eyes alone). The
+same without the defect: `joining_refuses`, `pair`, `declared_again`, `recovers_without_queue`, `mended`, `mended_list`,
+`mended_late_ready`, `mended_stores`.
 """
 
 from __future__ import annotations
@@ -187,6 +188,11 @@ LARGE: dict[str, Found] = {
         (1_104_736, 7_200_828, 62),
         violated={"p2_acked_survives": 12, "p4_no_stale_copy_serves": 19},
     ),
+    "late_ready": Found(
+        (184_335, 1_072_954, 58),
+        violated={"p2_acked_survives": 13, "p3_no_incomplete_copy_serves": 9},
+        holds="p9_replica_equals_after_quiesce acknowledged_by_all_backups",
+    ),
     "mended": Found(
         (102_289, 509_181, 49),
         reached={"failover": 7, "held": 6},
@@ -198,6 +204,11 @@ LARGE: dict[str, Found] = {
         (835_161, 5_498_868, 61),
         reached={"failover": 10, "held": 7},
         holds="p2_acked_survives p4_no_stale_copy_serves",
+    ),
+    "mended_late_ready": Found(
+        (142_821, 808_016, 55),
+        holds="p2_acked_survives p3_no_incomplete_copy_serves p9_replica_equals_after_quiesce "
+        "acknowledged_by_all_backups",
     ),
     "recovers_without_queue": Found(
         (2_070_004, 14_674_800, 44),
