@@ -50,7 +50,8 @@ TYPES: tuple[CodeInfo, ...] = (
         "HA112",
         "a type that cannot stand here",
         "Sets and maps are over scalars (bools, ranges, enums, nodes, identities and options of them) of at\n"
-        "most 64 values; so are the parameters of an action. An optional type is not made optional again.",
+        "most 64 values; so are the parameters of an action. An optional type is not made optional again, and\n"
+        "no operation returns one: that nobody answered is `none` already.",
         "node S { seen: set of set of 0..3 }",
         "node S { seen: map 0..3 to set of 0..3 }",
     ),

@@ -79,6 +79,10 @@ def find(context: Context, name: t.Name) -> Operation:
     caller, callee = kind_of(context, declaration.caller), kind_of(context, declaration.callee)
     request = ty.Record(name.text, fields_of(context, declaration.parameters, name.text))
     result = DONE if declaration.returns is None else resolve(context, declaration.returns, f"{name.text} result")
+    if isinstance(result, ty.Option):
+        assert declaration.returns is not None, "what returns nothing has no optional type"
+        hint = "return a record with the part that may be none"
+        raise error("HA112", "an answer that is none would look like no answer", declaration.returns.span, hint)
     return Operation(declaration, caller, callee, request, result)
 
 
