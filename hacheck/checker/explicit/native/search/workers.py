@@ -69,13 +69,14 @@ def recent_states(words: int) -> int:
 @dataclass(slots=True)
 class Worker:
     """The memory of one thread. `first`: its first index; `kept`: the first whose state was not given back;
-    `control`: see `control`; `notes`: what it noted."""
+    `control`: see `control`; `notes`: what it noted; `buffers`: for successors; `recent`: states seen lately."""
 
     first: int
     kept: int
     control: array[int]
     notes: NotesArray
     buffers: Region
+    recent: Region
 
     @property
     def address(self) -> int:
@@ -148,6 +149,7 @@ class Workers:
         self.log.free()
         for worker in self.all:
             worker.buffers.free()
+            worker.recent.free()
 
 
 def hire(program: Program, threads: int) -> Workers:
@@ -162,17 +164,18 @@ def hire(program: Program, threads: int) -> Workers:
 
 def _worker(workers: Workers, program: Program, number: int) -> Worker:
     sizes, size = workers.sizes, workers.words * 8
-    # What is looked up at random is first, on a huge page.
-    lengths = {FILTER: sizes.recent * size, OUT: sizes.successors * size, TAGS: sizes.successors * 8}
-    lengths |= {HASHES: sizes.successors * 8, BY: sizes.successors * 8}
+    lengths = {OUT: sizes.successors * size, TAGS: sizes.successors * 8, HASHES: sizes.successors * 8}
+    lengths |= {BY: sizes.successors * 8}
     buffers = Region(sum(lengths.values()))
     control, address = array("Q", bytes(8 * (THREAD_WORDS + APART))), buffers.address
     for place, length in lengths.items():
         control[place] = address
         address += length
+    recent = Region(sizes.recent * size)  # looked up at random: on a huge page of its own
+    control[FILTER] = recent.address
     notes = program.notes.new()
     notes.extend([0] * APART)
     control[NOTES] = notes.buffer_info()[0]
     first = number * workers.capacity
     control[NEXT], control[END] = first, first + workers.capacity
-    return Worker(first, first, control, notes, buffers)
+    return Worker(first, first, control, notes, buffers, recent)
