@@ -28,7 +28,8 @@ def verified(size: tuple[int, ...], cache: Path) -> Spent:
     command = [sys.executable, "-m", "hacheck", "verify", str(SPEC), "--check", "default", "--quiet", "--threads", "1"]
     for setting in settings:
         command += ["--set", setting]
-    return spent(command, environment={"HACHECK_CACHE_DIR": str(cache)})
+    # Python keeps its own modules compiled unless it is told not to, as on machines that build and test.
+    return spent(command, environment={"HACHECK_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": ""})
 
 
 def with_nothing_kept(size: tuple[int, ...]) -> Spent:
