@@ -18,6 +18,10 @@ AFTER: Final = -2
 """Sources of words: the state before the step, the one after it; any other is the number of a merge."""
 
 
+SMALL_LINES = 4_000
+"""Of a module that LLVM may take its time for, since that is little: some hundredths of a second."""
+
+_ATTRIBUTES_IF_SMALL = "attributes #0 = { noinline nounwind }"
 _ATTRIBUTES = "attributes #0 = { noinline nounwind optnone }"
 """Of every function. What is printed is as short as LLVM's passes would make it. `optnone` has LLVM choose instructions
 fast, not well: a third of the time, a tenth slower code. Registers are given out well all the same."""
@@ -130,7 +134,9 @@ class Module:
             f"{name} = private unnamed_addr constant [{len(numbers)} x i64] [{listed('i64', numbers)}]"
             for numbers, name in self._tables.items()
         )
-        return "\n".join([*self._intrinsics.values(), *tables, *self.parts, _ATTRIBUTES, ""])
+        lines = sum(part.count("\n") for part in self.parts)
+        attributes = _ATTRIBUTES_IF_SMALL if lines <= SMALL_LINES else _ATTRIBUTES
+        return "\n".join([*self._intrinsics.values(), *tables, *self.parts, attributes, ""])
 
 
 def new_module(lowered: Lowered) -> Module:

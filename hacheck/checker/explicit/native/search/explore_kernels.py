@@ -55,6 +55,7 @@ from hacheck.checker.explicit.native.search.control import (
     USED,
 )
 from hacheck.checker.explicit.native.search.state_kernels import (
+    ALONE,
     EXACT,
     LOW,
     NOWHERE,
@@ -67,7 +68,6 @@ from hacheck.checker.explicit.native.search.state_kernels import (
 )
 
 # Set when the kernels are compiled, as those of `state_kernels` are:
-ALONE = 0  # whether one thread works on its own
 FILTER_MASK = (1 << 14) - 1  # states seen lately that are kept, less one
 
 

@@ -26,6 +26,7 @@ from hacheck.checker.explicit.native.search.control import (
 
 # Set when the kernels are compiled:
 W = 1  # words of a state
+ALONE = 0  # whether one thread works on its own
 EXACT = 1  # whether slots hold indices, or else fingerprints
 HASH_MASK = (1 << 64) - 1  # bits of the hash that are used: all, except in tests that want collisions
 
@@ -106,6 +107,12 @@ def rehash(old: int, first: int, end: int, table: int, shift: int) -> None:
         slot = load64(old, first)
         if slot:
             place = slot >> shift
+            if ALONE:
+                while load64(table, place):
+                    place = (place + 1) & mask
+                store64(table, place, slot)
+                first += 1
+                continue
             while compare_swap64(table, place, 0, slot):
                 place = (place + 1) & mask
                 while load64_relaxed(table, place):
