@@ -1,0 +1,155 @@
+"""Opens traces wherever they are, a file or a folder, and hands out their records in Arrow batches as they are stored.
+
+`ordering.sorted_batches` puts them in the order in which they are judged.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from hacheck.model.data import dataclass
+from hacheck.traces import json_lines, parquet_files
+from hacheck.traces.findings import Finding, Findings, Kind, TracesError
+from hacheck.traces.records import SchemaError, TraceSchema, united
+
+SOURCE, ROW = "_source", "_row"
+"""Columns of `Dataset.located`: the number of the file in `files`, and the line or row in it, from 1."""
+
+PACKED = ("", ".gz", ".zst", ".bz2")
+"""Endings of compressed files, after the one that tells what is in them."""
+
+JSON_SUFFIXES = tuple(kind + packed for kind in (".jsonl", ".ndjson", ".json") for packed in PACKED)
+PARQUET_SUFFIXES = (".parquet",)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFile:
+    """A file of traces; `name` is what findings call it."""
+
+    path: Path
+    name: str
+    parquet: bool
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Traces that can be read: their files, and the schema that these agree on."""
+
+    files: tuple[TraceFile, ...]
+    schema: TraceSchema
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of all files."""
+        return sum(file.size_bytes for file in self.files)
+
+    def batches(self, findings: Findings) -> Iterator[Any]:
+        """All records, file by file, in batches with the columns of `schema.arrow()`."""
+        for _, batch, _ in self._read(findings):
+            yield batch
+
+    def located(self, findings: Findings) -> Iterator[Any]:
+        """As `batches`, with two columns more that say where each record stands: `SOURCE` and `ROW`."""
+        schema = located_schema(self.schema)
+        for number, batch, rows in self._read(findings):
+            source = pa.array([number], pa.int32()).take(pa.array([0] * batch.num_rows, pa.int8()))
+            yield pa.RecordBatch.from_arrays([*batch.columns, source, rows], schema=schema)
+
+    def _read(self, findings: Findings) -> Iterator[tuple[int, Any, Any]]:
+        for number, file in enumerate(self.files):
+            read = parquet_files.read if file.parquet else json_lines.read
+            for batch, rows in read(file.path, file.name, self.schema, findings):
+                yield number, batch, rows
+
+
+def located_schema(schema: TraceSchema) -> Any:
+    """The Arrow schema of `Dataset.located`."""
+    return schema.arrow().append(pa.field(SOURCE, pa.int32())).append(pa.field(ROW, pa.int64()))
+
+
+def open_traces(place: Path, findings: Findings) -> Dataset:
+    """The traces in a file or folder. Files that do not fit are findings, and left out.
+
+    Errors: `TracesError` where there is nothing to be read at all.
+    """
+    files = trace_files(place)
+    accepted: list[TraceFile] = []
+    schema: TraceSchema | None = None
+    for file in files:
+        try:
+            told = parquet_files.schema_of(file.path, file.name) if file.parquet else None
+            told = told or json_lines.schema_of(file.path, file.name)
+            schema = told if schema is None else united(schema, told)
+        except SchemaError as error:
+            leave_out(file, error, findings)
+        except (OSError, pa.ArrowException) as error:
+            leave_out(file, error, findings)
+        else:
+            accepted.append(file)
+    return Dataset(tuple(accepted), schema or TraceSchema())
+
+
+def leave_out(file: TraceFile, error: Exception, findings: Findings) -> None:
+    """Takes note of a file that is left out, and of the traces it has records of."""
+    if file.parquet:
+        found = parquet_files.refused(file.path, file.name, error)
+        findings.add(found)
+        for trace_id in parquet_files.trace_ids_of(file.path):
+            findings.damage(trace_id, found)
+        return
+    kind = Kind(error.problems[0][0]) if isinstance(error, SchemaError) else Kind.UNREADABLE
+    lines = Findings()
+    records, ids = 0, set[str]()
+    for batch, _ in json_lines.read(file.path, file.name, json_lines.schema_of(file.path, file.name), lines):
+        records += batch.num_rows
+        ids |= set(batch.column("trace_id").to_pylist())
+    found = Finding(kind, f"{error}; the file is left out", file.name, records=records + lines.quarantined)
+    findings.add(found)
+    for trace_id in (*sorted(ids), *lines.damaged):
+        findings.damage(trace_id, found)
+
+
+def trace_files(place: Path) -> tuple[TraceFile, ...]:
+    """The files of traces at a place, by name. Errors: `TracesError`."""
+    try:
+        if place.is_dir():
+            found = [path for path in walked(place) if path.name.endswith((*JSON_SUFFIXES, *PARQUET_SUFFIXES))]
+            if not found:
+                hint = "traces are .jsonl or .parquet files; logs are read with --adapter"
+                raise TracesError(f"{place}: no traces in this folder", hint)
+            return tuple(_file(path, str(path.relative_to(place))) for path in found)
+        if not place.exists():
+            raise TracesError(f"{place}: no such file or folder")
+        if not os.access(place, os.R_OK):
+            raise TracesError(f"{place}: no permission to read it")
+        if not place.name.endswith((*JSON_SUFFIXES, *PARQUET_SUFFIXES)):
+            raise TracesError(f"{place}: not a .jsonl or .parquet file", "logs are read with --adapter NAME or FILE")
+        return (_file(place, str(place)),)
+    except OSError as error:
+        raise TracesError(f"{place}: cannot be read: {error.strerror}") from None
+
+
+def walked(folder: Path) -> list[Path]:
+    """The files in a folder and the folders below it, by path; names that begin with `.` or `_` are passed over.
+
+    Errors: `OSError` where a folder cannot be listed.
+    """
+    found = []
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    for parent, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        found += [Path(parent, name) for name in sorted(names) if not name.startswith((".", "_"))]
+    return sorted(found)
+
+
+def _file(path: Path, name: str) -> TraceFile:
+    return TraceFile(path, name, path.name.endswith(PARQUET_SUFFIXES), path.stat().st_size)

@@ -1,0 +1,65 @@
+"""Puts records in the order in which they are judged: one trace after another, each by its numbers.
+
+DuckDB sorts, because it goes on to disk where memory ends.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from hacheck.traces.dataset import ROW, SOURCE, Dataset, located_schema
+from hacheck.traces.findings import Findings, TracesError
+from hacheck.traces.parquet_files import BATCH_ROWS
+from hacheck.traces.records import SEQ, TRACE_ID
+
+MEMORY_BYTES = 1 << 30
+"""So much memory sorting takes before it goes on to disk."""
+
+
+def sorted_batches(
+    dataset: Dataset,
+    findings: Findings,
+    *,
+    memory_bytes: int = MEMORY_BYTES,
+    scratch: Path | None = None,
+) -> Iterator[Any]:
+    """All records of a dataset sorted by (trace_id, seq), then by where they stand, in batches with the columns of
+    `Dataset.located`. `scratch`: where what memory does not hold is kept meanwhile.
+
+    Errors: `TracesError` when that place is full.
+    """
+    schema = located_schema(dataset.schema)
+    records = pa.RecordBatchReader.from_batches(schema, dataset.located(findings))
+    yield from sorted_by(records, (TRACE_ID, SEQ, SOURCE, ROW), memory_bytes=memory_bytes, scratch=scratch)
+
+
+def sorted_by(
+    records: Any, columns: tuple[str, ...], *, memory_bytes: int = MEMORY_BYTES, scratch: Path | None = None
+) -> Iterator[Any]:
+    """The records of a reader sorted by some columns, in bytewise order of strings, in batches of the same schema."""
+    with tempfile.TemporaryDirectory(prefix="hacheck-sort-", dir=scratch) as folder:
+        settings: dict[str, Any] = {
+            "memory_limit": f"{memory_bytes}B",
+            "temp_directory": folder,
+            "threads": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+            "preserve_insertion_order": False,
+        }
+        with duckdb.connect(":memory:", config=settings) as connection:
+            try:
+                connection.register("records", records)
+                order = ", ".join(f'"{column}"' for column in columns)
+                found = connection.sql(f"SELECT * FROM records ORDER BY {order}")
+                for batch in found.to_arrow_reader(BATCH_ROWS):
+                    yield batch.cast(records.schema)
+            except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
+                hint = "give a folder with more space: TMPDIR=/some/where"
+                raise TracesError(f"sorting ran out of room: {str(error).splitlines()[0]}", hint) from None
+            except duckdb.InterruptException:
+                raise KeyboardInterrupt from None
