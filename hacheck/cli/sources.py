@@ -75,11 +75,18 @@ def show_findings(diagnostics: Iterable[Diagnostic], texts: dict[str, str], no_c
     from hacheck.cli.console import error_console
     from hacheck.cli.diagnostics import show_diagnostics
 
-    for path in {item.span.path for item in diagnostics} - set(texts):
-        text = read_library(path)
+    found = with_libraries(texts, [item.span.path for item in diagnostics])
+    show_diagnostics(error_console(no_color=no_color), diagnostics, found)
+
+
+def with_libraries(texts: Mapping[str, str], paths: Iterable[str]) -> dict[str, str]:
+    """The texts of files by path, and of those of these paths that are missing and can be read."""
+    found = dict(texts)
+    for path in paths:
+        text = None if path in found else read_library(path)
         if text is not None:
-            texts[path] = text
-    show_diagnostics(error_console(no_color=no_color), diagnostics, texts)
+            found[path] = text
+    return found
 
 
 def read_spec(spec: str) -> tuple[str, str]:

@@ -20,6 +20,7 @@ STYLES = {"expected": "ok", "unexpected": "bad", "undecided": "warn"}
 NAMED_MAX = 2
 """So many expected violations are named in the line of a check; of more there is the number."""
 
+VERDICTS = {"expected": "as expected", "unexpected": "not as expected", "undecided": "undecided"}
 LOUD = {"expected": "good", "unexpected": "bad", "undecided": "doubt"}
 
 
@@ -112,8 +113,6 @@ def remark(result: CheckResult) -> str:
 def verdict_line(results: Sequence[CheckResult], skipped: Sequence[str]) -> Text:
     """How many checks came out how."""
     total = sum(result.answer.coverage.wall_seconds for result in results)
-    count = {name: sum(result.outcome == name for result in results) for name in STYLES}
-    said = []
     if len(results) == 1 and not skipped:
         words = {"expected": "as expected", "unexpected": "not as expected", "undecided": "not decided"}
         return Text.assemble(
@@ -122,15 +121,20 @@ def verdict_line(results: Sequence[CheckResult], skipped: Sequence[str]) -> Text
             f" ({remark(results[0]).removesuffix(', as expected')}), {seconds(total)}",
         )
     line = Text(f"{plural(len(results), 'check')}, {seconds(total)}: ")
-    for outcome, words_for in (
-        ("expected", "as expected"),
-        ("unexpected", "not as expected"),
-        ("undecided", "undecided"),
-    ):
-        if count[outcome]:
-            said.append((f"{count[outcome]} {words_for}", LOUD[outcome]))
+    said = tally(results)
     if skipped:
         said.append((f"{len(skipped)} not run", "doubt"))
-    for index, (words_said, style) in enumerate(said):
-        line.append(", " if index else "").append(words_said, style=style)
+    return listed(line, said)
+
+
+def tally(results: Sequence[CheckResult]) -> list[tuple[str, str]]:
+    """How many checks came out how, each in words with a style."""
+    count = {outcome: sum(result.outcome == outcome for result in results) for outcome in VERDICTS}
+    return [(f"{count[outcome]} {words}", LOUD[outcome]) for outcome, words in VERDICTS.items() if count[outcome]]
+
+
+def listed(line: Text, said: Sequence[tuple[str, str]]) -> Text:
+    """The line with these words behind it, commas between them."""
+    for index, (words, style) in enumerate(said):
+        line.append(", " if index else "").append(words, style=style)
     return line

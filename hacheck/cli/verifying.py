@@ -3,7 +3,7 @@ ends."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rich.console import Console
@@ -18,7 +18,7 @@ from hacheck.cli.progress import Interruption, progress_display
 from hacheck.cli.selection import Selection, select
 from hacheck.cli.sources import load_specification
 from hacheck.cli.summary import exit_code, summary
-from hacheck.model.data import dataclass, replace
+from hacheck.model.data import dataclass, field, replace
 from hacheck.model.language import Specification
 from hacheck.model.semantics import replay
 
@@ -28,49 +28,27 @@ class Request:
     """What the user asked of `verify`."""
 
     spec: str
-    checks: tuple[str, ...]
-    settings: Mapping[str, str]
-    properties: tuple[str, ...]
-    wide: bool
-    exploring: Exploring
-    states_max: int | None
-    depth_max: int | None
-    seconds_max: float | None
-    memory_max: int | None
-    json: str | None
-    itf: str | None
-    runs: bool
-    witnesses: bool
-    quiet: bool
-    no_color: bool
+    checks: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    properties: tuple[str, ...] = ()
+    wide: bool = False
+    exploring: Exploring = Exploring()
+    states_max: int | None = None
+    depth_max: int | None = None
+    seconds_max: float | None = None
+    memory_max: int | None = None
+    json: str | None = None
+    itf: str | None = None
+    runs: bool = False
+    witnesses: bool = False
+    quiet: bool = False
+    no_color: bool = False
 
     @property
     def limits(self) -> Limits:
         """Where each exploration gives up; without a word from the user, before the machine swaps."""
         memory = self.memory_max if self.memory_max is not None else memory_default()
         return Limits(self.states_max, self.seconds_max, memory, self.depth_max)
-
-
-def plain_request(spec: str, *, states_max: int | None, no_color: bool) -> Request:
-    """All the checks of a spec that need no request, with no wish but a limit."""
-    return Request(
-        spec=spec,
-        checks=(),
-        settings={},
-        properties=(),
-        wide=False,
-        exploring=Exploring(),
-        states_max=states_max,
-        depth_max=None,
-        seconds_max=None,
-        memory_max=None,
-        json=None,
-        itf=None,
-        runs=False,
-        witnesses=False,
-        quiet=False,
-        no_color=no_color,
-    )
 
 
 def verify_spec(request: Request) -> ExitCode:
@@ -137,15 +115,30 @@ def run_checks(
     if not request.quiet:
         console.print(report.title(specification))
     with Interruption().watching() as interruption:
-        for prepared in selection.prepared:
-            if interruption.requested:
-                break
-            engine, title = engine_of(request.exploring, prepared, kept), f"check {prepared.check.name}"
-            result = explore(request, engine, prepared, title, interruption)
+        for result in explored(request, selection, interruption, kept=kept):
             results.append(result)
             if not request.quiet or result.outcome != "expected":
                 show_result(request, console, specification, result)
     return results
+
+
+def explored(
+    request: Request,
+    selection: Selection,
+    interruption: Interruption,
+    *,
+    kept: frozenset[str] = frozenset(),
+    spec: str | None = None,
+) -> Iterator[CheckResult]:
+    """One check after the other until all are done or the user interrupts. `kept`: the checks to go on with. `spec`:
+    whose checks they are, where the progress has to say it."""
+    for number, prepared in enumerate(selection.prepared, start=1):
+        if interruption.requested:
+            return
+        title = f"check {prepared.check.name}"
+        if spec is not None:
+            title = f"{spec}: {title} ({number} of {len(selection.prepared)})"
+        yield explore(request, engine_of(request.exploring, prepared, kept), prepared, title, interruption)
 
 
 def explore(

@@ -22,11 +22,9 @@ from hacheck.cli.json_output import Json
 from hacheck.cli.progress import Interruption, progress_display
 from hacheck.cli.selection import select
 from hacheck.cli.sources import load_specification
-from hacheck.cli.summary import LOUD, STYLES, exit_code, remark
-from hacheck.cli.verifying import Request, engine_of, explore
+from hacheck.cli.summary import STYLES, VERDICTS, exit_code, listed, remark, tally
+from hacheck.cli.verifying import Request, explored
 from hacheck.model.data import dataclass, replace
-
-VERDICTS = {"expected": "as expected", "unexpected": "not as expected", "undecided": "undecided"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,18 +122,12 @@ def verify_one(request: Request, path: Path, interruption: Interruption) -> Spec
             selection = select(specification, (), {}, (), wide=request.wide, no_color=request.no_color)
     except Reported:
         return SpecResult(name, False, (), (), (), time.monotonic() - begin)
-    results: list[CheckResult] = []
     with interruption.watching():
-        for number, prepared in enumerate(selection.prepared, start=1):
-            if interruption.requested:
-                break
-            engine = engine_of(request.exploring, prepared, frozenset())
-            title = f"{name}: check {prepared.check.name} ({number} of {len(selection.prepared)})"
-            results.append(explore(request, engine, prepared, title, interruption))
+        results = tuple(explored(request, selection, interruption, spec=name))
     skipped = tuple(prepared.check.name for prepared in selection.prepared[len(results) :])
     left_out = tuple(check.name for check in selection.left_out)
     elapsed = time.monotonic() - begin
-    found = SpecResult(name, True, tuple(results), skipped, left_out, elapsed)
+    found = SpecResult(name, True, results, skipped, left_out, elapsed)
     if request.json is None:
         return found
     made = json_output.verify_json(specification, name, results, [*skipped, *left_out], found.code)
@@ -197,11 +189,7 @@ def show_summary(console: Console, done: list[SpecResult], not_run: list[str]) -
     results = [result for one in done for result in one.results]
     line = Text(f"{plural(len(done), 'spec')}, {plural(len(results), 'check')}, ")
     line.append(f"{seconds(sum(one.wall_seconds for one in done))}: ")
-    said: list[tuple[str, str]] = []
-    for outcome, words in VERDICTS.items():
-        number = sum(result.outcome == outcome for result in results)
-        if number:
-            said.append((f"{number} {words}", LOUD[outcome]))
+    said = tally(results)
     unreadable = [one.name for one in done if not one.readable]
     if unreadable:
         said.append((f"with errors: {', '.join(unreadable)}", "bad"))
@@ -209,18 +197,12 @@ def show_summary(console: Console, done: list[SpecResult], not_run: list[str]) -
     if skipped or not_run:
         unbegun = [plural(skipped, "check")] if skipped else []
         said.append((f"not run: {', '.join([*unbegun, *not_run])}", "doubt"))
-    for index, (words_said, style) in enumerate(said):
-        line.append(", " if index else "").append(words_said, style=style)
-    console.print(line)
-    surprising = [(one.name, result.check.name) for one in done for result in one.results if remarkable(result)]
-    if surprising:
-        spec, check = surprising[0]
+    console.print(listed(line, said))
+    checks = ((one.name, result) for one in done for result in one.results)
+    surprise = next(((spec, result.check.name) for spec, result in checks if result.outcome == "unexpected"), None)
+    if surprise is not None:
+        spec, check = surprise
         console.print(Text(f"  hacheck verify {spec} --check {check}   tells it step by step", style="quiet"))
     left_out = sum(len(one.left_out) for one in done)
     if left_out:
         console.print(Text(f"by request, not run: {plural(left_out, 'check')}; --wide runs them", style="quiet"))
-
-
-def remarkable(result: CheckResult) -> bool:
-    """Whether a check came out otherwise than its spec expects."""
-    return result.outcome == "unexpected"

@@ -36,10 +36,10 @@ def doc(
 
     from hacheck.cli.document.writing import DocumentRequest, document
     from hacheck.cli.options import parse_count
-    from hacheck.cli.verifying import plain_request
+    from hacheck.cli.verifying import Request
 
     verify = None
     if not static:
         states_max = None if states is None else parse_count("--states", states)
-        verify = plain_request(spec, states_max=states_max, no_color=no_color)
+        verify = Request(spec, states_max=states_max, no_color=no_color)
     return document(DocumentRequest(spec, None if out is None else Path(out), check, verify, no_color))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hacheck.checker.verify import CheckResult, PropertyResult
 from hacheck.cli.console import plural
-from hacheck.cli.document.prose import code, details, markdown, section_of, sections, sentence, table
+from hacheck.cli.document.prose import code, details, markdown, section_of, sections, sentence, table, uncommented
 from hacheck.cli.document.stories import story
 from hacheck.cli.report import KINDS, extent, verdict_of
 from hacheck.cli.runs import run_title
@@ -76,7 +76,7 @@ def comment_above(text: str, line: int) -> str:
     for before in reversed(text.splitlines()[: max(line - 1, 0)]):
         if not before.startswith("#") or before.startswith("# --"):
             break
-        above.insert(0, before.removeprefix("#").removeprefix(" "))
+        above.insert(0, uncommented(before))
     return markdown(above)
 
 

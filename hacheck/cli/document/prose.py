@@ -30,10 +30,15 @@ def comments(text: str) -> Iterator[list[str]]:
     block: list[str] = []
     for line in (*text.splitlines(), ""):
         if line.startswith("#"):
-            block.append(line[2:] if line.startswith("# ") else line[1:])
+            block.append(uncommented(line))
         elif block:
             yield block
             block = []
+
+
+def uncommented(line: str) -> str:
+    """A line of a comment without its `#`."""
+    return line.removeprefix("#").removeprefix(" ")
 
 
 def markdown(lines: Sequence[str]) -> str:

@@ -77,8 +77,7 @@ def rule_of(written: d.Declaration) -> Rule | None:
             name, kind = written.name.text, "witness" if written.kind == "reachable" else "property"
             return Rule(kind, name, name, written.text, sources, choices, (), (), written.span)
         case d.FaultDeclaration() if written.kind != "total":
-            name = fault_name(written)
-            return Rule("fault", name, name, "", (), (), (), (), written.span)
+            return Rule("fault", written.title, written.title, "", (), (), (), (), written.span)
         case _:
             return None
 
@@ -111,28 +110,14 @@ def cited(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return ((source,) if source else ()), tuple(choices)
 
 
-def fault_name(written: d.FaultDeclaration) -> str:
-    """What a fault is called in reports: `crash Replica`, `cut Server - Gateway`."""
-    word = "cut" if written.kind == "cut one way" else written.kind
-    joint = " -> " if written.kind == "cut one way" else " - "
-    return f"{word} {joint.join(name.text for name in written.names)}"
-
-
-def called(part: object) -> Iterator[str]:
+def called(body: t.Body) -> Iterator[str]:
     """The operations that statements call, the messages they send, and the procedures they perform."""
-    if isinstance(part, tuple):
-        for item in part:
-            yield from called(item)
-        return
-    if isinstance(part, t.Call):
-        yield part.operation.text
-    elif isinstance(part, t.Send):
-        yield part.message.text
-    elif isinstance(part, t.Perform):
-        yield part.procedure.text
-    for field in getattr(type(part), "__dataclass_fields__", ()):
-        if field != "span":
-            yield from called(getattr(part, field))
+    for part in t.parts(body):
+        match part:
+            case t.Call(operation=name) | t.Send(message=name) | t.Perform(procedure=name):
+                yield name.text
+            case _:
+                continue
 
 
 def untraced(specification: Specification, elsewhere: frozenset[str] = frozenset()) -> tuple[Rule, ...]:

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from hacheck.checker.diagram import Sightings, diagrams, mode_fields, walk
-from hacheck.checker.verify import CheckResult
 from hacheck.cli.console import error_console
 from hacheck.cli.diagram_markup import mermaid
 from hacheck.cli.diagram_svg import svg
@@ -15,13 +14,12 @@ from hacheck.cli.diagram_view import View, view_of
 from hacheck.cli.document.findings import Findings
 from hacheck.cli.document.page import Source, page
 from hacheck.cli.document.prose import code
-from hacheck.cli.engines import engine_for
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import open_target
 from hacheck.cli.progress import Interruption, progress_display
 from hacheck.cli.selection import Selection, default_check, one_system, select
-from hacheck.cli.sources import load_specification, read_library
-from hacheck.cli.verifying import Request, explore
+from hacheck.cli.sources import load_specification, with_libraries
+from hacheck.cli.verifying import Request, explored
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
 from hacheck.model.language import Specification
@@ -30,6 +28,8 @@ WALK_STATES, WALK_RUNS = 20_000, 1_000
 """How far the model is walked for the diagram: breadth first up to so many states, then so many runs at random. Not a
 time: the same spec has the same page on every machine."""
 
+DIFFERENCES = 20
+"""So many lines of a difference are shown."""
 
 ABSENT = "not seen here"
 """What is said of an edge that the text allows and the walk has not seen: other settings may have it."""
@@ -110,12 +110,8 @@ def made_of(
 
 def texts_of(specification: Specification) -> dict[str, str]:
     """The texts of a spec and of the libraries it uses, by path."""
-    texts = {specification.path: specification.text}
-    for path in dict.fromkeys(one.span.path for one in specification.declarations):
-        text = None if path in texts else read_library(path)
-        if text is not None:
-            texts[path] = text
-    return texts
+    paths = [one.span.path for one in specification.declarations]
+    return with_libraries({specification.path: specification.text}, paths)
 
 
 def views_of(system: System, request: DocumentRequest, interruption: Interruption) -> list[View]:
@@ -145,13 +141,8 @@ def walked(system: System, interruption: Interruption) -> Sightings:
 
 def findings_of(selection: Selection, request: Request, interruption: Interruption) -> Findings:
     """Runs the checks that need no request."""
-    results: list[CheckResult] = []
-    for prepared in selection.prepared:
-        if interruption.requested:
-            break
-        title = f"check {prepared.check.name}"
-        results.append(explore(request, engine_for(request.exploring), prepared, title, interruption))
-    return Findings(tuple(results), tuple(check.name for check in selection.left_out))
+    results = tuple(explored(request, selection, interruption))
+    return Findings(results, tuple(check.name for check in selection.left_out))
 
 
 def shown(views: list[View], out: Path | None, check: str) -> list[str]:
@@ -185,7 +176,3 @@ def compared(pairs: list[tuple[Path, str | None]]) -> ExitCode:
         for line in list(changed)[:DIFFERENCES]:
             print(f"  {line[:160]}")
     return ExitCode.NOT_AS_EXPECTED if differs else ExitCode.AS_EXPECTED
-
-
-DIFFERENCES = 20
-"""So many lines of a difference are shown."""

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from hacheck.model.data import dataclass
 from hacheck.model.language.diagnostics import Span
-from hacheck.model.language.tree import Body, Expression, Name, TypeTree
+from hacheck.model.language.tree import Body, Expression, Name, Shown, TypeTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +240,13 @@ class FaultDeclaration:
     when: Expression | None
     span: Span
 
+    @property
+    def title(self) -> str:
+        """What the fault is called in reports: `crash Replica`, `cut Server - Gateway`."""
+        one_way = self.kind == "cut one way"
+        joint = " -> " if one_way else " - "
+        return f"{'cut' if one_way else self.kind} {joint.join(name.text for name in self.names)}"
+
 
 @dataclass(frozen=True, slots=True)
 class Fair:
@@ -266,11 +273,28 @@ class PropertyDeclaration:
 
 
 @dataclass(frozen=True, slots=True)
+class Observed:
+    """A handler whose steps are observed; `kind` of node only where that is said: `restart Server`."""
+
+    handler: Name
+    kind: Name | None
+
+
+@dataclass(frozen=True, slots=True)
 class ObserveDeclaration:
     event: Name
-    handlers: tuple[Name, ...]
+    handlers: tuple[Observed, ...]
     when: Expression | None
-    shows: tuple[tuple[Name, Expression], ...]
+    shows: tuple[Shown, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TraceDeclaration:
+    """The settings under which logs are compared with the spec."""
+
+    text: str
+    settings: tuple[tuple[Name, Expression], ...]
     span: Span
 
 
@@ -308,6 +332,7 @@ Declaration: TypeAlias = (
     | FaultDeclaration
     | PropertyDeclaration
     | ObserveDeclaration
+    | TraceDeclaration
     | CheckDeclaration
 )
 

@@ -29,9 +29,7 @@ class Fault:
     @property
     def title(self) -> str:
         """What the fault is called in reports: `crash Replica`."""
-        word = "cut" if self.written.kind == "cut one way" else self.written.kind
-        joint = " -> " if self.written.kind == "cut one way" else " - "
-        return f"{word} {joint.join(self.names)}"
+        return self.written.title
 
 
 def step(

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cache
-from typing import Any
 
-from hacheck.model.data import fields, is_dataclass
 from hacheck.model.language import declarations as d
 from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Diagnostic
@@ -25,7 +22,7 @@ def unused(file: d.File, declarations: Iterable[d.Declaration]) -> Iterator[Diag
     received: set[str] = set()
     for one in declarations:
         passed_over = _not_used(one)
-        for part in _parts(one):
+        for part in t.parts(one):
             match part:
                 case t.Name(text) if id(part) not in passed_over:
                     named[text] += 1
@@ -69,27 +66,8 @@ def _warning(code: str, message: str, name: t.Name, hint: str) -> Diagnostic:
 
 def _not_used(declaration: d.Declaration) -> set[int]:
     """The names in a declaration that are no use of what they name, by identity: its own, and the settings that a
-    check chooses."""
+    check or a `trace` chooses."""
     own = getattr(declaration, "name", None)
-    chosen = [name for name, _ in declaration.settings] if isinstance(declaration, d.CheckDeclaration) else []
+    chooses = isinstance(declaration, d.CheckDeclaration | d.TraceDeclaration)
+    chosen = [name for name, _ in declaration.settings] if chooses else []
     return {id(name) for name in (own, *chosen)}
-
-
-def _parts(root: object) -> Iterator[object]:
-    """Everything in a tree, places left out."""
-    stack = [root]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, tuple):
-            stack.extend(part)
-            continue
-        yield part
-        form: Any = type(part)
-        stack.extend([getattr(part, name) for name in _holding(form)])
-
-
-@cache
-def _holding(form: Any) -> tuple[str, ...]:
-    """The fields of a form of tree that can hold other parts of it; none of what is no tree."""
-    plain = {"Span", "str", "int", "bool"}
-    return tuple(place.name for place in fields(form) if str(place.type) not in plain) if is_dataclass(form) else ()

@@ -41,9 +41,9 @@ if TYPE_CHECKING:  # what is found compiled is not lowered
     from hacheck.checker.explicit.questions import Questions
     from hacheck.model.lowering.blocks import Lowered
 
-QUICK_LEVELS, THOROUGH_LEVELS = Levels(passes=None, codegen=0), Levels(passes=None, codegen=2)
-"""For generated code, which is as short as LLVM's passes would make it. The quick way takes a third of the time, and
-the code takes a third longer to run. A small module gets the passes that kernels get: a tenth less time to run."""
+QUICK_LEVELS = Levels(passes=None, codegen=0)
+"""For large modules: it takes a third of the time, and the code takes a third longer to run. All others get the passes
+that kernels get, which skip what `codegen.module` tells them to."""
 
 LARGE_LINES = 30_000
 """Of IR. What has more is compiled the quick way, so that a verdict on few states does not wait for it."""
@@ -111,7 +111,7 @@ class Builder:
         """Errors: `EvaluationFault` where a system cannot begin; `GaveUp`; `Unavailable`."""
         if not (availability := is_available()):
             raise Unavailable(availability.reason)
-        key = key_of("search", self.text, THOROUGH_LEVELS)
+        key = key_of("search", self.text, KERNEL_LEVELS)
         entry = self.cache.lookup(key)
         if entry is None or (built := self._kept(entry)) is None:
             form = self._lowered()
@@ -123,7 +123,7 @@ class Builder:
 
     def for_liveness(self) -> BuiltForLiveness:
         """Errors: `GaveUp`."""
-        key = key_of("liveness", self.text, THOROUGH_LEVELS)
+        key = key_of("liveness", self.text, KERNEL_LEVELS)
         entry = self.cache.lookup(key)
         if entry is None or (built := self._kept_for_liveness(entry)) is None:
             form = self._lowered()
@@ -192,10 +192,7 @@ class Builder:
 
 def levels_for(ir: str) -> Levels:
     """How thoroughly generated code is to be compiled."""
-    from hacheck.checker.explicit.native.codegen.module import SMALL_LINES
-
-    lines = ir.count("\n")
-    return KERNEL_LEVELS if lines <= SMALL_LINES else THOROUGH_LEVELS if lines <= LARGE_LINES else QUICK_LEVELS
+    return KERNEL_LEVELS if ir.count("\n") <= LARGE_LINES else QUICK_LEVELS
 
 
 def printed(system: System, reduces: bool = True) -> str:

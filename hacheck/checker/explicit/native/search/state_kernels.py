@@ -111,12 +111,11 @@ def rehash(old: int, first: int, end: int, table: int, shift: int) -> None:
                 while load64(table, place):
                     place = (place + 1) & mask
                 store64(table, place, slot)
-                first += 1
-                continue
-            while compare_swap64(table, place, 0, slot):
-                place = (place + 1) & mask
-                while load64_relaxed(table, place):
+            else:
+                while compare_swap64(table, place, 0, slot):
                     place = (place + 1) & mask
+                    while load64_relaxed(table, place):
+                        place = (place + 1) & mask
         first += 1
 
 
