@@ -13,7 +13,7 @@ from typing import TypeAlias, assert_never
 
 from hacheck.model.data import dataclass, replace
 from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, domain_values, evaluate
-from hacheck.model.ir import Assign, Choose, Cut, ForEach, If, Let, Local, Require, Statement, Variable
+from hacheck.model.ir import Assign, Choose, Cut, ForEach, If, Let, Local, Log, Require, Statement, Variable
 from hacheck.model.storing import misfit, part_type, refuse, written
 from hacheck.model.types import Type, Value
 
@@ -88,6 +88,8 @@ def _continue(statement: Statement, going: Going) -> list[Continuation]:
             return [going] if evaluate(condition, scope) else []
         case Cut(bound):
             raise BoundReached(bound)
+        case Log():
+            return [going]
         case _:
             assert_never(statement)
 

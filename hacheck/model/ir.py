@@ -108,7 +108,28 @@ class Cut:
     bound: str
 
 
-Statement: TypeAlias = Assign | Let | Choose | If | ForEach | Require | Cut
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A field of a log line. `by_name`: the log has a name where the model has a value: which is which shows where a
+    value appears first, and holds as long as something holds the value."""
+
+    name: str
+    value: Expression
+    by_name: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The step writes a line: the event, the node that writes it (`None`: it is nobody's) and what the line shows. It
+    changes nothing, so a system has these only where it is compared with logs."""
+
+    event: str
+    node: Expression | None
+    fields: tuple[Shown, ...]
+    line: int
+
+
+Statement: TypeAlias = Assign | Let | Choose | If | ForEach | Require | Cut | Log
 
 # ---- the system --------------------------------------------------------------------------------------------------
 
@@ -199,7 +220,7 @@ class Observation:
     event: str
     handlers: tuple[str, ...]
     condition: Expression
-    fields: tuple[tuple[str, Expression], ...]
+    fields: tuple[Shown, ...]
     line: int
 
 
@@ -250,6 +271,7 @@ __all__ = [
     "Index",
     "Let",
     "Local",
+    "Log",
     "MakeCollection",
     "MakeRecord",
     "MapOf",
@@ -262,6 +284,7 @@ __all__ = [
     "Require",
     "Role",
     "SetOf",
+    "Shown",
     "StateVariable",
     "Statement",
     "System",

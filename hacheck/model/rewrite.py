@@ -11,8 +11,8 @@ from typing import Any, TypeAlias, cast, get_args
 
 from hacheck.model import ir
 
-Tree: TypeAlias = ir.Expression | ir.Statement | ir.Domain | ir.Target
-TREES = (*get_args(ir.Expression), *get_args(ir.Statement), ir.Domain, ir.Target)
+Tree: TypeAlias = ir.Expression | ir.Statement | ir.Domain | ir.Target | ir.Shown
+TREES = (*get_args(ir.Expression), *get_args(ir.Statement), ir.Domain, ir.Target, ir.Shown)
 _NAMES = frozenset({"Expression", "Statement"} | {form.__name__ for form in TREES})
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, assert_never
 
-from hacheck.model.ir import Assign, Choose, Cut, ForEach, If, Let, Require, Statement
+from hacheck.model.ir import Assign, Choose, Cut, ForEach, If, Let, Log, Require, Statement
 from hacheck.model.lowering.assigning import assign, assign_constants
 from hacheck.model.lowering.blocks import Block, Emit, Stopped, Update
 from hacheck.model.lowering.collecting import bindings
@@ -90,6 +90,8 @@ def _step(context: Context, path: Path, work: Work) -> Going | Block:
             return checked(context, path, scope.checks, lambda after: _require(context, after, needed, rest))
         case Cut(bound):
             return (Stopped("cut", bound),)
+        case Log():
+            return Going(path, rest)
         case _:
             assert_never(item)
 

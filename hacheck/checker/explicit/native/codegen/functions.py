@@ -13,7 +13,7 @@ The functions it exports, with every argument and result a 64-bit number or addr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from hacheck.checker.explicit.native.codegen.asking import (
     finding_function,
@@ -56,15 +56,16 @@ def emit(
     lively: frozenset[int] | None = None,
     marks: Sequence[Mark] = (),
     lists_stops: bool = False,
+    apart: Sequence[Collection[int]] = (),
 ) -> Emitted:
     """The module of a lowered system.
 
-    `lively`: the actions whose outcomes keep a state from being a dead end, where one is sought. `marks` get their
+    `apart`: groups of slots that have words of their own, see `arranged_in_words`. `lively`: the actions whose outcomes keep a state from being a dead end, where one is sought. `marks` get their
     functions in order. `lists_stops`: `expand` lists outcomes that are no step. Cost: linear in the size of the
     lowered form, some 50 microseconds a statement.
     """
     with room_for_nesting():
-        lowered = arranged_in_words(lowered)
+        lowered = arranged_in_words(lowered, apart)
         program = _program(lowered, sought, marks, lists_stops)
         return Emitted(_module_text(lowered, program, sought, lively, marks), program)
 

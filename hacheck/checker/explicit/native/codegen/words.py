@@ -6,7 +6,7 @@ counting from bit 0 of the first word: a packed state is the sum of `word[i] << 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from hacheck.model.data import replace
 from hacheck.model.lowering.blocks import Lowered
@@ -15,28 +15,38 @@ from hacheck.model.lowering.layout import Layout, Slot
 WORD_BITS = 64
 
 
-def arranged_in_words(lowered: Lowered) -> Lowered:
-    """The same system in words, as few as can be found, in the order of its layout as far as that costs none."""
+def arranged_in_words(lowered: Lowered, apart: Sequence[Collection[int]] = ()) -> Lowered:
+    """The same system in words, as few as can be found, in the order of its layout as far as that costs none. `apart`:
+    groups of slots that have words of their own behind all others, each group the same as another of the same widths.
+    """
     slots = lowered.layout.slots
     order = sorted((index for index, slot in enumerate(slots) if slot.width), key=lambda index: slots[index].offset)
+    grouped = {index for group in apart for index in group}
+    placed = list(slots)
+    words = _place(placed, [index for index in order if index not in grouped], 0)
+    for group in apart:
+        words = _place(placed, [index for index in group if slots[index].width], words)
+    return replace(lowered, layout=Layout(tuple(placed), lowered.layout.places))
+
+
+def _place(slots: list[Slot], order: Sequence[int], words: int) -> int:
+    """Places some slots behind so many words. Returns how many words there are then."""
     narrow = [index for index in order if slots[index].width <= WORD_BITS]
-    wide = [index for index in order if slots[index].width > WORD_BITS]
     packings = (
         _first_fit(slots, narrow),
         _first_fit(slots, sorted(narrow, key=lambda index: -slots[index].width)),
     )
-    placed = list(slots)
-    words = 0
     for word in min(packings, key=len):
         offset = WORD_BITS * words
         for index in word:
-            placed[index] = replace(slots[index], offset=offset)
+            slots[index] = replace(slots[index], offset=offset)
             offset += slots[index].width
         words += 1
-    for index in wide:
-        placed[index] = replace(slots[index], offset=WORD_BITS * words)
-        words += -(-slots[index].width // WORD_BITS)
-    return replace(lowered, layout=Layout(tuple(placed), lowered.layout.places))
+    for index in order:
+        if slots[index].width > WORD_BITS:
+            slots[index] = replace(slots[index], offset=WORD_BITS * words)
+            words += -(-slots[index].width // WORD_BITS)
+    return words
 
 
 def _first_fit(slots: Sequence[Slot], order: Iterable[int]) -> list[list[int]]:

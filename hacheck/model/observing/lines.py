@@ -1,0 +1,67 @@
+"""Where the steps of a system write lines of a log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hacheck.model import ir
+from hacheck.model.data import replace
+from hacheck.model.rewrite import rebuild, walk
+from hacheck.model.types import Identity, is_scalar
+
+
+def logged(system: ir.System, every_step: bool = False) -> ir.System:
+    """The system with a line for each `observe` of its spec. `every_step`: instead of that, each step writes a line
+    that is called as its action, shows its arguments, and is written by its actor (of a system without lines)."""
+    if every_step:
+        actions = tuple(_with_own_line(action) for action in system.actions)
+    else:
+        actions = tuple(_with_observations(action, system.observations) for action in system.actions)
+    return replace(system, actions=actions)
+
+
+def has_lines(system: ir.System) -> bool:
+    """Whether the spec says anything about lines."""
+    return bool(system.observations) or any(True for action in system.actions for _ in lines_of(action))
+
+
+def lines_of(action: ir.Action) -> Iterator[ir.Log]:
+    """The lines that an action may write."""
+    return (part for one in action.body for part in walk(one) if isinstance(part, ir.Log))
+
+
+def _with_own_line(action: ir.Action) -> ir.Action:
+    node, fields = None, []
+    for name, kind in action.parameters:
+        if name == action.actor:
+            node = ir.Local(name, kind)
+        elif is_scalar(kind):
+            fields.append(ir.Shown(name, ir.Local(name, kind), isinstance(kind, Identity)))
+    return replace(action, body=(ir.Log(action.name, node, tuple(fields), action.line), *action.body))
+
+
+def _with_observations(action: ir.Action, observations: Sequence[ir.Observation]) -> ir.Action:
+    added: list[ir.Statement] = []
+    for seen in observations:
+        if action.handler not in seen.handlers:
+            continue
+        actor = None if action.actor is None else ir.Local(action.actor, dict(action.parameters)[action.actor])
+        shown = tuple(replace(one, value=_about(one.value, actor)) for one in seen.fields)
+        line = ir.Log(seen.event, actor, shown, seen.line)
+        condition = _about(seen.condition, actor)
+        added.append(line if condition == ir.TRUE else ir.If(condition, (line,), ()))
+    return replace(action, body=(*action.body, *added)) if added else action
+
+
+def _about(expression: ir.Expression, actor: ir.Local | None) -> ir.Expression:
+    """An expression about `n`, said of the actor."""
+    if actor is None:
+        return expression
+
+    def change(part: ir.Expression) -> ir.Expression:
+        if isinstance(part, ir.Local) and part.name == "n":
+            return actor
+        made: ir.Expression = rebuild(part, change)
+        return made
+
+    return change(expression)

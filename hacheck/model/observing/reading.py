@@ -1,0 +1,248 @@
+"""Lines as conditions on records.
+
+A step that writes a line is possible only if the next record of its stream says the same, and counts the records it
+takes. So the runs of the observed system, its records being those of a log, are the runs of the system that explain the
+log, and whatever explores a system can look for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from hacheck.model import ir
+from hacheck.model.data import replace
+from hacheck.model.observing.lines import lines_of
+from hacheck.model.observing.records import (
+    FIRST_EVENT,
+    NAME_MAX,
+    PLACES_MAX,
+    PREFIX,
+    Observed,
+    ObservingError,
+    events_of,
+    names_of,
+    record_variables,
+)
+from hacheck.model.rewrite import rebuild, walk
+from hacheck.model.types import Map, Node, Option, Range, Set, Type
+from hacheck.model.typing import type_of
+
+TOO_MANY = "lines of a step"
+"""The bound that a step meets which writes more lines than are looked ahead."""
+
+
+def observed(system: ir.System, merged: bool = True) -> Observed:
+    """The system that reads records, from one whose steps write lines.
+
+    `merged`: there is one stream of records, in the order in which they were written; else each writer has its own, and
+    nothing is known of the order between them. Errors: `ObservingError`.
+    """
+    events, columns = events_of(system)
+    writers = (*((node.name, number) for node in system.nodes for number in range(1, node.size + 1)), None)
+    most = max((_lines_most(action.body) for action in system.actions), default=0)
+    places = max(1, min(most, PLACES_MAX))
+    pools = tuple(
+        dict.fromkeys(kind for action in system.actions for line in lines_of(action) for kind in _named(line))
+    )
+    shape = Observed(system, events, columns, writers, merged, places, pools)
+    actions = tuple(_Reading(shape, action).action() for action in system.actions)
+    variables = (*system.variables, *record_variables(shape))
+    bounds = (*system.bounds, (TOO_MANY, "lines that one step writes"))
+    return replace(shape, system=replace(system, variables=variables, actions=actions, bounds=bounds))
+
+
+def _named(line: ir.Log) -> Iterator[Type]:
+    for shown in line.fields:
+        if shown.by_name:
+            kind = type_of(shown.value)
+            yield kind.element if isinstance(kind, Option) else kind
+
+
+def _lines_most(body: tuple[ir.Statement, ...]) -> int:
+    """How many lines a body writes at most, as far as its text says."""
+    total = 0
+    for statement in body:
+        match statement:
+            case ir.Log():
+                total += 1
+            case ir.If(_, then, otherwise):
+                total += max(_lines_most(then), _lines_most(otherwise))
+            case ir.ForEach(_, _, inner):
+                total += PLACES_MAX * _lines_most(inner)
+            case _:
+                pass
+    return total
+
+
+class _Reading:
+    """Rewrites one action."""
+
+    def __init__(self, shape: Observed, action: ir.Action) -> None:
+        self.shape, self.old = shape, action
+        self.count = 0
+        self.counter = Range(0, shape.places)
+        self.read = {self.stream(value) for line in lines_of(action) for value in self.writers_of(line)}
+
+    def action(self) -> ir.Action:
+        """The action that takes the records of its lines."""
+        body = self.block(self.old.body)
+        start, end = [], []
+        for stream in sorted(self.read):
+            start.append(ir.Let(self.taken(stream).name, self.counter, _number(0)))
+            target = ir.Target(ir.Variable(self.shape.taken_variable(stream), self.counter))
+            end.append(ir.Assign(target, self.taken(stream)))
+        return replace(self.old, body=(*start, *body, *end))
+
+    def taken(self, stream: int) -> ir.Local:
+        """How many records of a stream the step has taken so far."""
+        return ir.Local(f"{PREFIX}{stream}.taken", self.counter)
+
+    def stream(self, writer: int) -> int:
+        """The stream in which a writer's records are."""
+        return 0 if self.shape.merged else writer
+
+    def fresh_name(self, word: str) -> str:
+        """A local that no other has."""
+        self.count += 1
+        return f"{PREFIX}{word}.{self.count}"
+
+    # ---- statements ----
+
+    def block(self, body: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
+        """A block whose lines are conditions."""
+        return tuple(made for statement in body for made in self.statement(statement))
+
+    def statement(self, statement: ir.Statement) -> tuple[ir.Statement, ...]:
+        """What becomes of a statement."""
+        match statement:
+            case ir.Log():
+                return self.line(statement)
+            case ir.If(condition, then, otherwise):
+                return (ir.If(condition, self.block(then), self.block(otherwise)),)
+            case ir.ForEach(variable, domain, inner):
+                return (ir.ForEach(variable, domain, self.block(inner)),)
+            case _:
+                return self.drawing(statement)
+
+    def drawing(self, statement: ir.Statement) -> tuple[ir.Statement, ...]:
+        """A statement; what identities it draws have lost the names that others had in their place."""
+        drawn = [part for part in walk(statement) if isinstance(part, ir.Fresh) and part.type in self.shape.pools]
+        if not drawn:
+            return (statement,)
+        if len(drawn) > 1 or not isinstance(statement, ir.Let | ir.Assign):
+            raise ObservingError(f"{self.old.name} draws several identities in one statement; draw each by a `let`")
+        (fresh,) = drawn
+        local = ir.Local(self.fresh_name("drawn"), fresh.type)
+
+        def change(part: ir.Statement | ir.Expression) -> ir.Statement | ir.Expression:
+            if part is fresh:
+                return local
+            made: ir.Statement | ir.Expression = rebuild(part, change)
+            return made
+
+        forget = ir.Assign(ir.Target(self.names(fresh.type), (local,)), _number(0))
+        rest = change(statement)
+        assert isinstance(rest, ir.Let | ir.Assign), "a statement stays one"
+        return (ir.Let(local.name, fresh.type, fresh), forget, rest)
+
+    # ---- a line ----
+
+    def writers_of(self, line: ir.Log) -> Mapping[int, ir.Expression]:
+        """Who may write a line, each with the condition that it does."""
+        places = {writer: place for place, writer in enumerate(self.shape.writers)}
+        if line.node is None:
+            return {places[None]: ir.TRUE}
+        kind = type_of(line.node)
+        assert isinstance(kind, Node), f"a line is written by {kind}"
+        return {
+            places[kind.name, number]: ir.Binary("==", line.node, ir.Constant(number, kind))
+            for number in range(1, kind.size + 1)
+        }
+
+    def line(self, line: ir.Log) -> tuple[ir.Statement, ...]:
+        """Takes the next record of the writer's stream, which must say what the line says."""
+        values: list[ir.Statement] = []
+        shown: dict[str, ir.Local] = {}
+        for field in line.fields:
+            kind = type_of(field.value)
+            shown[field.name] = ir.Local(self.fresh_name(field.name), kind)
+            values.append(ir.Let(shown[field.name].name, kind, field.value))
+        chosen: tuple[ir.Statement, ...] = ()
+        for writer, condition in reversed(tuple(self.writers_of(line).items())):
+            taking = self.taking(line, writer, shown)
+            chosen = taking if condition == ir.TRUE else (ir.If(condition, taking, chosen),)
+        return (*values, *chosen)
+
+    def taking(self, line: ir.Log, writer: int, shown: Mapping[str, ir.Local]) -> tuple[ir.Statement, ...]:
+        """Takes a record as this writer."""
+        stream = self.stream(writer)
+        taken = self.taken(stream)
+        body: tuple[ir.Statement, ...] = (ir.Cut(TOO_MANY),)
+        for place in reversed(range(self.shape.places)):
+            here = ir.Binary("==", taken, ir.Constant(place, self.counter))
+            advance = ir.Assign(ir.Target(taken), ir.Constant(place + 1, self.counter))
+            body = (ir.If(here, (*self.agreeing(line, writer, stream, place, shown), advance), body),)
+        return body
+
+    def agreeing(
+        self, line: ir.Log, writer: int, stream: int, place: int, shown: Mapping[str, ir.Local]
+    ) -> Iterator[ir.Statement]:
+        """Goes on only if a record says what the line says, and remembers the names it has."""
+        numbers = {event.name: number for number, event in enumerate(self.shape.events, start=FIRST_EVENT)}
+        fields = {field.name: field for field in self.shape.events[numbers[line.event] - FIRST_EVENT].fields}
+        event, said, *columns = self.shape.record_variables(stream, place)
+        kind = Range(0, len(self.shape.events))
+        yield ir.Require(ir.Binary("==", ir.Variable(event, kind), ir.Constant(numbers[line.event], kind)))
+        if self.shape.merged:
+            who = ir.Variable(said, Range(0, len(self.shape.writers)))
+            mine = ir.Binary("==", who, ir.Constant(writer + 1, who.type))
+            yield ir.Require(ir.Binary("or", ir.Binary("==", who, _number(0)), mine))
+        for one in line.fields:
+            field = fields[one.name]
+            column = ir.Variable(columns[field.column], self.shape.columns[field.column].type)
+            if field.by_name:
+                yield from self.naming(shown[one.name], column)
+            else:
+                same = ir.Binary("==", column, ir.Unary("some", _as_column(shown[one.name])))
+                missing = ir.Binary("==", column, ir.Constant(None, column.type))
+                yield ir.Require(ir.Binary("or", missing, same))
+
+    def names(self, pool: Type) -> ir.Variable:
+        """The names of a type's values."""
+        return ir.Variable(names_of(pool), Map(pool, Range(0, NAME_MAX)))
+
+    def naming(self, value: ir.Local, column: ir.Variable) -> Iterator[ir.Statement]:
+        """Goes on only if the record has the name of the value, or a new one where it has none so far."""
+        if isinstance(value.type, Option):
+            none = ir.Binary("==", value, ir.Constant(None, value.type))
+            inner = tuple(self.naming_one(ir.Unary("value", value), value.type.element, column))
+            yield ir.If(none, (ir.Require(ir.Binary("==", column, _number(0))),), inner)
+        else:
+            yield from self.naming_one(value, value.type, column)
+
+    def naming_one(self, value: ir.Expression, pool: Type, column: ir.Variable) -> Iterator[ir.Statement]:
+        """The same of a value that is one."""
+        names = self.names(pool)
+        name = ir.Index(names, value)
+        other = ir.Local(self.fresh_name("other"), pool)
+        domain = ir.Domain(pool, None, None)
+        taken = ir.Quantified("none", other.name, domain, ir.Binary("==", ir.Index(names, other), column))
+        fresh = ir.If(
+            ir.Binary("==", name, _number(0)),
+            (ir.Require(taken), ir.Assign(ir.Target(names, (value,)), column)),
+            (ir.Require(ir.Binary("==", name, column)),),
+        )
+        yield ir.If(ir.Binary("==", column, _number(0)), (), (fresh,))
+
+
+def _as_column(value: ir.Local) -> ir.Expression:
+    """A value as records have it: an option as a set of one or none."""
+    if not isinstance(value.type, Option):
+        return value
+    kind = Set(value.type.element)
+    one = ir.MakeCollection(kind, (ir.Unary("value", value),))
+    return ir.Conditional(ir.Binary("==", value, ir.Constant(None, value.type)), ir.Constant(frozenset(), kind), one)
+
+
+def _number(number: int) -> ir.Constant:
+    return ir.Constant(number, Range(number, number))
