@@ -15,15 +15,27 @@ from hacheck.model.data import dataclass, replace
 from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, domain_values, evaluate
 from hacheck.model.ir import Assign, Choose, Cut, ForEach, If, Let, Local, Log, Require, Statement, Variable
 from hacheck.model.storing import misfit, part_type, refuse, written
-from hacheck.model.types import Type, Value
+from hacheck.model.types import Node, Type, Value
+from hacheck.model.typing import type_of
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line that a step writes. `node`: the kind and the id of who writes it, `None` if it is nobody's; `fields`: by
+    name, each with the type of what the spec shows."""
+
+    event: str
+    node: tuple[str, int] | None
+    fields: tuple[tuple[str, Type, Value], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Going:
-    """A continuation: what holds so far, and the choices made."""
+    """A continuation: what holds so far, the choices made, and the lines written."""
 
     scope: Scope
     choices: tuple[Value, ...]
+    lines: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +85,7 @@ def _continue(statement: Statement, going: Going) -> list[Continuation]:
             return [replace(going, scope=scope.bind(name, kind, result))]
         case Choose(name, domain):
             return [
-                Going(scope.bind(name, domain.type, choice), (*going.choices, choice))
+                Going(scope.bind(name, domain.type, choice), (*going.choices, choice), going.lines)
                 for choice in domain_values(name, domain, scope)
             ]
         case If(condition, then, otherwise):
@@ -89,9 +101,19 @@ def _continue(statement: Statement, going: Going) -> list[Continuation]:
         case Cut(bound):
             raise BoundReached(bound)
         case Log():
-            return [going]
+            return [replace(going, lines=(*going.lines, _written(statement, scope)))]
         case _:
             assert_never(statement)
+
+
+def _written(line: Log, scope: Scope) -> Line:
+    node = None
+    if line.node is not None:
+        kind = type_of(line.node)
+        assert isinstance(kind, Node), f"a line is written by {kind}"
+        node = kind.name, evaluate(line.node, scope)
+    fields = tuple((one.name, type_of(one.value), evaluate(one.value, scope)) for one in line.fields)
+    return Line(line.event, node, fields)
 
 
 def _turn(

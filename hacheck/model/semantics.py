@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from hacheck.model.data import dataclass
 from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, evaluate
-from hacheck.model.execution import Going, execute
+from hacheck.model.execution import Continuation, Going, Line, execute
 from hacheck.model.ir import TRUE, Action, Expression, Property, Require, System
 from hacheck.model.runs import Run, State, Step, StepFault
 from hacheck.model.show import show
@@ -153,18 +153,28 @@ class Interpreter:
 
     def outcomes_with(self, action: int, arguments: tuple[Value, ...], state: State) -> Iterator[Outcome]:
         """The outcomes of one action with given arguments."""
-        taken = self.system.actions[action]
-        scope = Scope(self.variables, state, state)
-        for (name, kind), argument in zip(taken.parameters, arguments, strict=True):
-            scope = scope.bind(name, kind, argument)
-        start = Going(scope, ())
-        for end in execute((Require(taken.guard), *taken.body), start):
+        for end in self._ends(action, arguments, state):
             if isinstance(end, Going):
                 yield Taken(Step(action, arguments, end.choices, end.scope.state))
             elif end.bound is not None:
                 yield CutShort(action, arguments, end.choices, end.bound)
             else:
                 yield Failed(StepFault(action, arguments, end.choices, end.message))
+
+    def steps_with_lines(self, state: State) -> Iterator[tuple[Step, tuple[Line, ...]]]:
+        """Every step that is possible in a state, with the lines that it writes."""
+        for index, action in enumerate(self.system.actions):
+            for arguments in instances(action):
+                for end in self._ends(index, arguments, state):
+                    if isinstance(end, Going):
+                        yield Step(index, arguments, end.choices, end.scope.state), end.lines
+
+    def _ends(self, action: int, arguments: tuple[Value, ...], state: State) -> list[Continuation]:
+        taken = self.system.actions[action]
+        scope = Scope(self.variables, state, state)
+        for (name, kind), argument in zip(taken.parameters, arguments, strict=True):
+            scope = scope.bind(name, kind, argument)
+        return execute((Require(taken.guard), *taken.body), Going(scope, ()))
 
 
 def _changes(outcome: Outcome, state: State) -> bool:

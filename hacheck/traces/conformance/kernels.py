@@ -30,6 +30,7 @@ CONTROL = (
     "POSITION",  # records taken by the set that is next
     "PEAK",  # the most candidates that a set had
     "EXPANDED",  # candidates that were expanded
+    "PAUSE",  # and how many may be before the caller is asked again
     "RECORD_ADDRESS",  # the record at position 0
     "STARTS",  # the states that a trace may start in, `W` words each
     "START_COUNT",
@@ -58,6 +59,7 @@ CONTROL = (
     POSITION,
     PEAK,
     EXPANDED,
+    PAUSE,
     RECORD_ADDRESS,
     STARTS,
     START_COUNT,
@@ -81,11 +83,16 @@ INDEX_MASK = (1 << INDEX_BITS) - 1
 MARK, SURELY, PERHAPS, MARK_WORDS = 0, 1, 2, 3
 NOWHERE = (1 << 64) - 1
 
-FOLLOWED, DEAD, FULL = 0, 1, 2
-"""What becomes of a trace: every record is taken; no candidate is left; a set has no room for one more."""
+FOLLOWED, DEAD, FULL, PAUSED = 0, 1, 2, 3
+"""What becomes of a trace: every record is taken; no candidate is left; a set has no room for one more; it is to be
+gone on with."""
 
-TRACE, FIRST, LENGTH, OPENS, CLOSES = 5, 0, 1, 2, 3
-RESULT, STATUS, PLACE, WIDTH, LIMITED = 4, 0, 1, 2, 3
+FIRST, LENGTH, GOES_ON, TRACE_WORDS = 0, 1, 2, 3
+"""A part of a trace: its first record, how many there are, whether it is a later part of the trace before."""
+
+STATUS, PLACE, WIDTH, LIMITED, RESULT_WORDS = 0, 1, 2, 3, 4
+"""What became of it: where it stopped, the most candidates, how many outcomes met a bound; then for each property where
+it was violated: surely, perhaps."""
 
 
 def set_at(control: int, position: int) -> int:
@@ -260,6 +267,22 @@ def candidates(control: int) -> int:
     return total
 
 
+def go_on(control: int) -> None:
+    """Shows all candidates the records that are there now."""
+    ahead = 0
+    while ahead < RING:
+        position = load64(control, POSITION) + ahead
+        chosen = set_at(control, position)
+        record = load64(control, RECORD_ADDRESS) + position * (RECORD * 8)
+        i = 0
+        while i < load64(chosen, COUNT):
+            to = entry(chosen, i)
+            for w in range(RECORDS):
+                store64(to, W + w, load64(record, w))
+            i += 1
+        ahead += 1
+
+
 def follow(control: int, end: int) -> int:
     """Takes the records up to a position. Returns what became of the trace; `POSITION` is where it stopped."""
     position = load64(control, POSITION)
@@ -268,6 +291,8 @@ def follow(control: int, end: int) -> int:
         chosen = set_at(control, position)
         if load64(chosen, COUNT):
             store64(control, POSITION, position)
+            if load64(control, EXPANDED) >= load64(control, PAUSE):
+                return PAUSED
             if not spread(control, position):
                 return FULL
             if marks:
@@ -278,6 +303,44 @@ def follow(control: int, end: int) -> int:
         position += 1
     store64(control, POSITION, position)
     return FOLLOWED
+
+
+def follow_parts(control: int, records: int, parts: int, count: int, results: int) -> int:
+    """Follows `count` parts of traces, one after another, and writes what became of each. Returns how many are done:
+    fewer where one is to be gone on with."""
+    marks = load64(control, MARK_COUNT)
+    size = (RESULT_WORDS + 2 * marks) * 8
+    number = 0
+    while number < count:
+        part = parts + number * (TRACE_WORDS * 8)
+        if load64(part, GOES_ON):
+            start = load64(control, POSITION)
+            store64(control, RECORD_ADDRESS, records + (load64(part, FIRST) - start) * (RECORD * 8))
+            go_on(control)
+        else:
+            start = 0
+            store64(control, RECORD_ADDRESS, records + load64(part, FIRST) * (RECORD * 8))
+            begin(control)
+        status = follow(control, start + load64(part, LENGTH))
+        if status == PAUSED:
+            done = load64(control, POSITION) - start
+            store64(part, FIRST, load64(part, FIRST) + done)
+            store64(part, LENGTH, load64(part, LENGTH) - done)
+            store64(part, GOES_ON, 1)
+            return number
+        result = results + number * size
+        store64(result, STATUS, status)
+        store64(result, PLACE, load64(control, POSITION))
+        store64(result, WIDTH, load64(control, PEAK))
+        store64(result, LIMITED, cuts(control) - load64(control, CUTS))
+        i = 0
+        while i < marks:
+            asked = load64(control, MARKS) + i * (MARK_WORDS * 8)
+            store64(result, RESULT_WORDS + 2 * i, load64(asked, SURELY))
+            store64(result, RESULT_WORDS + 2 * i + 1, load64(asked, PERHAPS))
+            i += 1
+        number += 1
+    return number
 
 
 KERNELS = (
@@ -293,5 +356,7 @@ KERNELS = (
     cuts,
     begin,
     candidates,
+    go_on,
     follow,
+    follow_parts,
 )

@@ -1,0 +1,129 @@
+"""Follows traces with compiled code: the memory that it works in, and what it says of each trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hacheck.checker.explicit.native.machine.memory import Region
+from hacheck.model.data import dataclass
+from hacheck.traces.conformance import kernels as k
+from hacheck.traces.conformance.program import Compiled
+
+CAPACITY = 2**14
+"""States that explain a log so far, at one position, before nothing more is said of it."""
+
+_BLOCK = 64
+_EXPANDED_PER_CALL = 2_000_000  # some tenths of a second
+_WORD = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What became of the part of a trace.
+
+    - `status`: of `kernels`; `place`: the record at which it stopped, counted from 0 in the trace;
+    - `width`: the most states that explained it; `limited`: how many steps met a bound of the model on the way;
+    - `violated`: for each property the record before which it was violated: surely, perhaps (`None`: never).
+    """
+
+    status: int
+    place: int
+    width: int
+    limited: int
+    violated: tuple[tuple[int | None, int | None], ...]
+
+
+class Follower:
+    """Follows one trace after another. `capacity`: the most states that may explain a log at one position."""
+
+    def __init__(self, compiled: Compiled, capacity: int = CAPACITY) -> None:
+        self.compiled, self.capacity = compiled, capacity
+        program = compiled.program
+        block = max(1, min(_BLOCK, 2**22 // max(program.successors_max, 1)))
+        outcomes = block * program.successors_max + _BLOCK
+        size = program.words * _WORD
+        table_bits = max((2 * capacity - 1).bit_length(), 6)
+        ring = compiled.shape.places + 1
+        self._out, self._tags = Region(outcomes * size), Region(outcomes * _WORD)
+        self._entries = [Region((capacity + 1) * size) for _ in range(ring)]
+        self._tables = [Region(_WORD << table_bits) for _ in range(ring)]
+        self._bytes = Region(capacity + 1)
+        self._notes = program.notes.new()
+        self._starts = np.array(
+            [[start >> 64 * word & (1 << 64) - 1 for word in range(compiled.base)] for start in compiled.starts], np.uint64
+        )
+        marks = len(compiled.asked)
+        self._marks = np.zeros((max(marks, 1), k.MARK_WORDS), np.uint64)
+        for number in range(marks):
+            self._marks[number, k.MARK] = compiled.code.address(f"mark_{number}")
+        control = np.zeros(k.SETS + ring * k.SET_WORDS, np.uint64)
+        taken = compiled.taken[0]
+        notes = program.notes
+        for place, value in {
+            k.EXPAND: compiled.code.address("expand"),
+            k.OUT: self._out.address,
+            k.TAGS: self._tags.address,
+            k.NOTES: self._notes.buffer_info()[0],
+            k.BLOCK: block,
+            k.TAKEN_WORD: taken.word,
+            k.TAKEN_SHIFT: taken.shift,
+            k.TAKEN_MASK: (1 << taken.width) - 1,
+            k.CAPACITY: capacity,
+            k.TABLE_SHIFT: 64 - table_bits,
+            k.STARTS: self._starts.ctypes.data,
+            k.START_COUNT: len(self._starts),
+            k.CUT_FIRST: notes.cuts,
+            k.CUT_COUNT: notes.fault - notes.cuts,
+            k.FAULT: notes.fault,
+            k.MARK_COUNT: marks,
+            k.MARKS: self._marks.ctypes.data,
+            k.BYTES: self._bytes.address,
+        }.items():
+            control[place] = value
+        for number in range(ring):
+            at = k.SETS + number * k.SET_WORDS
+            control[at + k.STAMP] = 1
+            control[at + k.ENTRIES] = self._entries[number].address
+            control[at + k.TABLE] = self._tables[number].address
+        self._control = control
+
+    @property
+    def expanded(self) -> int:
+        """How many states were looked at so far."""
+        return int(self._control[k.EXPANDED])
+
+    def follow(self, records: Any, parts: Any, report: Callable[[], bool] = lambda: True) -> list[Followed] | None:
+        """Follows parts of traces.
+
+        `records`: words (uint64, one row for each record), behind the last part twice as many more as a step may take;
+        `parts`: rows of `kernels.TRACE_WORDS` (uint64), changed by it. `report` is asked some times a second whether to
+        go on. Returns what became of each, or `None` if it was not to go on.
+        """
+        control, marks = self._control, len(self.compiled.asked)
+        results = np.zeros((len(parts), k.RESULT_WORDS + 2 * marks), np.uint64)
+        step = self.compiled.kernels["follow_parts"]
+        done = 0
+        while done < len(parts):
+            control[k.PAUSE] = control[k.EXPANDED] + _EXPANDED_PER_CALL
+            done += step(
+                control.ctypes.data,
+                records.ctypes.data,
+                parts[done:].ctypes.data,
+                len(parts) - done,
+                results[done:].ctypes.data,
+            )
+            if not report():
+                return None
+        return [_followed(row, marks) for row in results.tolist()]
+
+
+def _followed(row: list[int], marks: int) -> Followed:
+    def place(number: int) -> int | None:
+        return None if number == k.NOWHERE else number
+
+    rest = row[k.RESULT_WORDS :]
+    violated = tuple((place(rest[2 * number]), place(rest[2 * number + 1])) for number in range(marks))
+    return Followed(row[k.STATUS], row[k.PLACE], row[k.WIDTH], row[k.LIMITED], violated)
