@@ -1,12 +1,11 @@
-"""What the checks of a shipped spec find, pinned: states, and for each property the length of a shortest run.
+"""Exploring the checks of a shipped spec, and comparing what is found with what is pinned.
 
-Each check is explored in full, every state of it, and once more with reductions.
+Pinned are states, and for each property the length of a shortest run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from hacheck.checker.engine import Coverage, Engine, Limits
 from hacheck.checker.explicit.native.engine import NativeEngine
@@ -14,35 +13,8 @@ from hacheck.checker.explicit.portable.engine import PortableEngine
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, Question, run_check
 from hacheck.model.language.specification import Check
 from hacheck.model.semantics import replay
+from tests.mutants.table import Found, Table, length
 from tests.seeds.driving import specification
-
-PORTABLE_MAX = 100_000
-"""States that the portable engine explores within seconds."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """What exploring a check finds.
-
-    `counts`: states, transitions, depth. `violated`: by property the steps of a shortest run, a loop included; `None`
-    for a `reachable` one that nothing reaches. `reached`: the same for those reached. `holds`: the names of all others.
-    """
-
-    counts: tuple[int, int, int]
-    violated: dict[str, int | None] = field(default_factory=dict)
-    reached: dict[str, int] = field(default_factory=dict)
-    holds: str = ""
-
-    @property
-    def told(self) -> dict[str, str]:
-        """By property what is found of it, in words."""
-        broken = {name: f"violated{_length(steps)}" for name, steps in self.violated.items()}
-        met = {name: f"reached{_length(steps)}" for name, steps in self.reached.items()}
-        return {**broken, **met, **dict.fromkeys(self.holds.split(), "holds")}
-
-
-def _length(steps: int | None) -> str:
-    return "" if steps is None else f" in {steps} steps"
 
 
 def check_of(spec: str, name: str) -> Check:
@@ -66,8 +38,8 @@ def words(result: PropertyResult) -> str:
     answer = result.answer
     steps = None if answer.run is None else len(answer.run.steps)
     if answer.verdict == "holds" and result.asked.kind == "reachable":
-        return f"reached{_length(steps)}"
-    return f"{answer.verdict}{_length(steps)}"
+        return f"reached{length(steps)}"
+    return f"{answer.verdict}{length(steps)}"
 
 
 def differences(pinned: Mapping[str, str], found: Mapping[str, str]) -> list[str]:
@@ -80,24 +52,28 @@ def differences(pinned: Mapping[str, str], found: Mapping[str, str]) -> list[str
     ]
 
 
-def exact_engine(pinned: Found) -> Engine:
-    """Who explores every state: the portable engine what it can within seconds, else compiled code."""
-    return PortableEngine() if pinned.counts[0] <= PORTABLE_MAX else NativeEngine(reductions=False)
+def exact_engine(table: Table, name: str) -> Engine:
+    """Who explores every state of a check: the portable engine what it can within seconds, else compiled code."""
+    states, _, _ = table.pinned[name].counts
+    return PortableEngine() if states <= table.portable_max else NativeEngine(reductions=False)
 
 
-def assert_finds(spec: str, name: str, pinned: Found, engine: Engine) -> None:
+def assert_finds(table: Table, name: str) -> None:
     """An engine that leaves no state out finds exactly what is pinned."""
-    coverage = _assert_found(name, pinned, explored(spec, name, engine), lassos=True)
-    assert (coverage.states, coverage.transitions, coverage.depth) == pinned.counts
+    pinned = table.pinned[name]
+    coverage = _assert_found(name, pinned, explored(table.spec, name, exact_engine(table, name)), lassos=True)
+    counts = (coverage.states, coverage.transitions, coverage.depth)
+    assert counts == pinned.counts, f"check {name}: pinned with {pinned.counts}, found {counts}"
 
 
-def assert_finds_among_fewer_states(spec: str, name: str, pinned: Found) -> None:
+def assert_finds_among_fewer_states(table: Table, name: str) -> None:
     """With reductions the same is found."""
     # A loop may have to be gone round several times until the very same state comes back.
-    coverage = _assert_found(name, pinned, explored(spec, name, NativeEngine()), lassos=False)
+    pinned = table.pinned[name]
+    coverage = _assert_found(name, pinned, explored(table.spec, name, NativeEngine()), lassos=False)
     states, _, depth = pinned.counts
-    assert coverage.states <= states
-    assert coverage.depth <= depth
+    assert coverage.states <= states, f"check {name}: pinned with {states} states, found {coverage.states}"
+    assert coverage.depth <= depth, f"check {name}: pinned with a depth of {depth}, found {coverage.depth}"
 
 
 def _assert_found(name: str, pinned: Found, result: CheckResult, lassos: bool) -> Coverage:
@@ -117,9 +93,10 @@ def _assert_found(name: str, pinned: Found, result: CheckResult, lassos: bool) -
     return coverage
 
 
-def assert_expected(spec: str, name: str, pinned: Found) -> None:
+def assert_expected(table: Table, name: str) -> None:
     """The spec expects what is pinned."""
-    assert set(pinned.violated) == set(check_of(spec, name).expect_violated)
+    pinned, expected = set(table.pinned[name].violated), set(check_of(table.spec, name).expect_violated)
+    assert pinned == expected, f"check {name}: only pinned {pinned - expected}, only expected {expected - pinned}"
 
 
 def unrequested(spec: str) -> list[str]:
@@ -127,9 +104,9 @@ def unrequested(spec: str) -> list[str]:
     return [check.name for check in specification(spec).checks if not check.by_request]
 
 
-def never_violated(spec: str, pinned: Mapping[str, Found]) -> set[str]:
+def never_violated(table: Table) -> set[str]:
     """The properties, witnesses aside, that every check leaves whole: such a one may say nothing at all."""
-    instance = specification(spec).instantiate()
+    instance = specification(table.spec).instantiate()
     assert instance.system is not None, instance.diagnostics
-    broken = {name for found in pinned.values() for name in found.violated}
+    broken = {name for found in table.pinned.values() for name in found.violated}
     return {one.name for one in instance.system.properties if one.kind != "reachable"} - broken

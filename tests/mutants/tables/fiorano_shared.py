@@ -6,17 +6,7 @@ what must hold although something like it breaks. Checks that run by request are
 
 from __future__ import annotations
 
-import pytest
-
-from tests.mutants.pinning import (
-    Found,
-    assert_expected,
-    assert_finds,
-    assert_finds_among_fewer_states,
-    exact_engine,
-    never_violated,
-    unrequested,
-)
+from tests.mutants.table import Found, Table
 
 PINNED: dict[str, Found] = {
     "default": Found(
@@ -112,25 +102,4 @@ PINNED: dict[str, Found] = {
     ),
 }
 
-
-@pytest.mark.parametrize("name", PINNED)
-def test_check_finds_exactly_what_is_pinned(name: str) -> None:
-    assert_finds("fiorano_shared", name, PINNED[name], exact_engine(PINNED[name]))
-
-
-@pytest.mark.parametrize("name", PINNED)
-def test_check_finds_the_same_among_fewer_states(name: str) -> None:
-    assert_finds_among_fewer_states("fiorano_shared", name, PINNED[name])
-
-
-def test_every_check_that_needs_no_request_is_pinned() -> None:
-    assert unrequested("fiorano_shared") == list(PINNED)
-
-
-@pytest.mark.parametrize("name", PINNED)
-def test_spec_expects_what_is_pinned(name: str) -> None:
-    assert_expected("fiorano_shared", name, PINNED[name])
-
-
-def test_every_property_is_violated_by_some_check() -> None:
-    assert never_violated("fiorano_shared", PINNED) == set()
+TABLE = Table("fiorano_shared", PINNED)

@@ -6,23 +6,7 @@ what must hold although something like it breaks. Checks that run by request are
 
 from __future__ import annotations
 
-import pytest
-
-from hacheck.checker.engine import Engine
-from hacheck.checker.explicit.native.engine import NativeEngine
-from hacheck.checker.explicit.portable.engine import PortableEngine
-from tests.mutants.pinning import (
-    Found,
-    assert_expected,
-    assert_finds,
-    assert_finds_among_fewer_states,
-    never_violated,
-    unrequested,
-)
-
-SPEC = "artemis_shared_store"
-PORTABLE_MAX = 1_000
-"""States that the portable engine explores in well under a second; there are many checks."""
+from tests.mutants.table import Found, Table
 
 PINNED: dict[str, Found] = {
     "default": Found(
@@ -331,30 +315,9 @@ PINNED: dict[str, Found] = {
     ),
 }
 
-
-def exact(pinned: Found) -> Engine:
-    """Who explores every state."""
-    return PortableEngine() if pinned.counts[0] <= PORTABLE_MAX else NativeEngine(reductions=False)
-
-
-@pytest.mark.parametrize("name", PINNED)
-def test_check_finds_exactly_what_is_pinned(name: str) -> None:
-    assert_finds(SPEC, name, PINNED[name], exact(PINNED[name]))
-
-
-@pytest.mark.parametrize("name", PINNED)
-def test_check_finds_the_same_among_fewer_states(name: str) -> None:
-    assert_finds_among_fewer_states(SPEC, name, PINNED[name])
-
-
-def test_every_check_that_needs_no_request_is_pinned() -> None:
-    assert unrequested(SPEC) == list(PINNED)
-
-
-@pytest.mark.parametrize("name", PINNED)
-def test_spec_expects_what_is_pinned(name: str) -> None:
-    assert_expected(SPEC, name, PINNED[name])
-
-
-def test_every_property_is_violated_by_some_check() -> None:
-    assert never_violated(SPEC, PINNED) == set()
+TABLE = Table(
+    "artemis_shared_store",
+    PINNED,
+    portable_max=1_000,  # well under a second; there are many checks
+    unreached={"failback": "`no_failback` turns it off"},
+)

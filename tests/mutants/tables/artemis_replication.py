@@ -13,17 +13,7 @@ defect: `one_pair_crash`, `three_pairs`, `one_crash`, `paused`, `health_and_vote
 
 from __future__ import annotations
 
-import pytest
-
-from tests.mutants.pinning import (
-    Found,
-    assert_expected,
-    assert_finds,
-    assert_finds_among_fewer_states,
-    exact_engine,
-    never_violated,
-    unrequested,
-)
+from tests.mutants.table import Found, Table
 
 PINNED: dict[str, Found] = {
     "default": Found(
@@ -353,28 +343,9 @@ PINNED: dict[str, Found] = {
     ),
 }
 
-SOME = ("default", "split_writes", "spare", "any_connector")
-"""Those with two messages, several steps, a second backup, a pause."""
-
-
-@pytest.mark.parametrize("name", PINNED)
-def test_check_finds_exactly_what_is_pinned(name: str) -> None:
-    assert_finds("artemis_replication", name, PINNED[name], exact_engine(PINNED[name]))
-
-
-@pytest.mark.parametrize("name", SOME)
-def test_check_finds_the_same_among_fewer_states(name: str) -> None:
-    assert_finds_among_fewer_states("artemis_replication", name, PINNED[name])
-
-
-def test_every_check_that_needs_no_request_is_pinned() -> None:
-    assert unrequested("artemis_replication") == list(PINNED)
-
-
-@pytest.mark.parametrize("name", PINNED)
-def test_spec_expects_what_is_pinned(name: str) -> None:
-    assert_expected("artemis_replication", name, PINNED[name])
-
-
-def test_every_property_is_violated_by_some_check() -> None:
-    assert never_violated("artemis_replication", PINNED) == set()
+TABLE = Table(
+    "artemis_replication",
+    PINNED,
+    # Those with two messages, several steps, a second backup, a pause.
+    once_more=("default", "split_writes", "spare", "any_connector"),
+)

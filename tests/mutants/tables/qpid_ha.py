@@ -1,7 +1,7 @@
 """Qpid high availability, and what breaks it: every check finds exactly what is pinned, at its shortest length.
 
 A small check is explored in full, every state of it; a large one with reductions, as `hacheck verify` does, and some of
-the small ones once more so. The tables also have the near-misses: what must hold although something like it breaks.
+the small ones once more so. The table also has the near-misses: what must hold although something like it breaks.
 Checks that run by request are left out.
 
 Known defects: `joining_promoted` and `slow_backup` (a broker that has nothing is promoted), `catchup_promoted` (and so
@@ -15,25 +15,34 @@ same without the defect: `joining_refuses`, `pair`, `declared_again`, `recovers_
 
 from __future__ import annotations
 
-import pytest
+from tests.mutants.table import Found, Table
 
-from hacheck.checker.engine import Engine
-from hacheck.checker.explicit.native.engine import NativeEngine
-from hacheck.checker.explicit.portable.engine import PortableEngine
-from tests.mutants.pinning import (
-    Found,
-    assert_expected,
-    assert_finds,
-    assert_finds_among_fewer_states,
-    never_violated,
-    unrequested,
-)
-
-SPEC = "qpid_ha"
-PORTABLE_MAX = 3_000
-"""States that the portable engine explores in well under a second; there are many checks."""
-
-SMALL: dict[str, Found] = {
+PINNED: dict[str, Found] = {
+    "default": Found(
+        (414_055, 2_537_934, 40),
+        violated={"p6_exactly_once": 16, "p10_after_total_failure": 15, "taken_again": None},
+        reached={"all_ready": 18, "failover": 8, "held": 8, "sent_again": 16},
+        holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
+        "p5_only_copy_never_erased duplicates_only_in_doubt p8_standby_never_serves "
+        "p9_replica_equals_after_quiesce ready_means_safe_or_delayed acknowledged_by_all_backups "
+        "p10_someone_serves p11_recovering_ends p11_senders_are_answered backups_become_ready",
+    ),
+    "two_crashes": Found(
+        (779_400, 5_167_194, 62),
+        reached={"held": 8},
+        holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
+        "p5_only_copy_never_erased p9_replica_equals_after_quiesce ready_means_safe_or_delayed "
+        "acknowledged_by_all_backups",
+    ),
+    "pair": Found(
+        (360_398, 1_746_705, 53),
+        violated={"p6_exactly_once": 15, "p10_after_total_failure": 11},
+        reached={"failover": 7, "sent_again": 15, "taken_again": 10},
+        holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
+        "p5_only_copy_never_erased duplicates_only_in_doubt p8_standby_never_serves "
+        "p9_replica_equals_after_quiesce ready_means_safe_or_delayed acknowledged_by_all_backups "
+        "p10_someone_serves p11_senders_are_answered backups_become_ready",
+    ),
     "declared_again": Found(
         (99_983, 535_210, 28),
         holds="p2_acked_survives p6_exactly_once duplicates_only_in_doubt p9_replica_equals_after_quiesce "
@@ -49,10 +58,25 @@ SMALL: dict[str, Found] = {
         (5_102, 19_782, 24),
         holds="p1_one_serving p2_acked_survives acknowledged_by_all_backups p11_senders_are_answered",
     ),
+    "split_calls": Found(
+        (310_486, 1_725_154, 53),
+        holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
+        "p5_only_copy_never_erased p9_replica_equals_after_quiesce ready_means_safe_or_delayed "
+        "acknowledged_by_all_backups",
+    ),
     "stale_ready": Found(
         (18_612, 80_326, 36),
         violated={"p2_acked_survives": 10, "p3_no_incomplete_copy_serves": 7},
         holds="p1_one_serving p8_standby_never_serves",
+    ),
+    "late_list": Found(
+        (1_104_736, 7_200_828, 62),
+        violated={"p2_acked_survives": 12, "p4_no_stale_copy_serves": 19},
+    ),
+    "late_ready": Found(
+        (184_335, 1_072_954, 58),
+        violated={"p2_acked_survives": 13, "p3_no_incomplete_copy_serves": 9},
+        holds="p9_replica_equals_after_quiesce acknowledged_by_all_backups",
     ),
     "slow_backup": Found(
         (40_458, 174_698, 40),
@@ -62,6 +86,23 @@ SMALL: dict[str, Found] = {
     "split_brain": Found(
         (158, 572, 14),
         violated={"p1_one_serving": 4, "p2_acked_survives": 7},
+    ),
+    "mended": Found(
+        (102_289, 509_181, 49),
+        reached={"failover": 7, "held": 6},
+        holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
+        "p5_only_copy_never_erased p9_replica_equals_after_quiesce ready_means_safe_or_delayed "
+        "acknowledged_by_all_backups p10_someone_serves p11_recovering_ends",
+    ),
+    "mended_list": Found(
+        (835_161, 5_498_868, 61),
+        reached={"failover": 10, "held": 7},
+        holds="p2_acked_survives p4_no_stale_copy_serves",
+    ),
+    "mended_late_ready": Found(
+        (142_821, 808_016, 55),
+        holds="p2_acked_survives p3_no_incomplete_copy_serves p9_replica_equals_after_quiesce "
+        "acknowledged_by_all_backups",
     ),
     "mended_stores": Found(
         (20_290, 82_808, 35),
@@ -94,6 +135,14 @@ SMALL: dict[str, Found] = {
         (109, 370, 11),
         violated={"backups_become_ready": 6},
         holds="p11_senders_are_answered",
+    ),
+    "recovers_without_queue": Found(
+        (2_070_004, 14_674_800, 44),
+        holds="p11_recovering_ends",
+    ),
+    "no_queue_left": Found(
+        (628_933, 4_010_340, 50),
+        violated={"p11_recovering_ends": 26},
     ),
     "queues_by_name": Found(
         (19_133, 93_196, 25),
@@ -149,112 +198,34 @@ SMALL: dict[str, Found] = {
         violated={"duplicates_only_in_doubt": 18, "p9_replica_equals_after_quiesce": 18},
         holds="p6_exactly_once",
     ),
-}
-"""What exploring every state finds."""
-
-LARGE: dict[str, Found] = {
-    "default": Found(
-        (414_055, 2_537_934, 40),
-        violated={"p6_exactly_once": 16, "p10_after_total_failure": 15, "taken_again": None},
-        reached={"all_ready": 18, "failover": 8, "held": 8, "sent_again": 16},
-        holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
-        "p5_only_copy_never_erased duplicates_only_in_doubt p8_standby_never_serves "
-        "p9_replica_equals_after_quiesce ready_means_safe_or_delayed acknowledged_by_all_backups "
-        "p10_someone_serves p11_recovering_ends p11_senders_are_answered backups_become_ready",
-    ),
-    "two_crashes": Found(
-        (779_400, 5_167_194, 62),
-        reached={"held": 8},
-        holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
-        "p5_only_copy_never_erased p9_replica_equals_after_quiesce ready_means_safe_or_delayed "
-        "acknowledged_by_all_backups",
-    ),
-    "pair": Found(
-        (360_398, 1_746_705, 53),
-        violated={"p6_exactly_once": 15, "p10_after_total_failure": 11},
-        reached={"failover": 7, "sent_again": 15, "taken_again": 10},
-        holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
-        "p5_only_copy_never_erased duplicates_only_in_doubt p8_standby_never_serves "
-        "p9_replica_equals_after_quiesce ready_means_safe_or_delayed acknowledged_by_all_backups "
-        "p10_someone_serves p11_senders_are_answered backups_become_ready",
-    ),
-    "split_calls": Found(
-        (310_486, 1_725_154, 53),
-        holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
-        "p5_only_copy_never_erased p9_replica_equals_after_quiesce ready_means_safe_or_delayed "
-        "acknowledged_by_all_backups",
-    ),
-    "late_list": Found(
-        (1_104_736, 7_200_828, 62),
-        violated={"p2_acked_survives": 12, "p4_no_stale_copy_serves": 19},
-    ),
-    "late_ready": Found(
-        (184_335, 1_072_954, 58),
-        violated={"p2_acked_survives": 13, "p3_no_incomplete_copy_serves": 9},
-        holds="p9_replica_equals_after_quiesce acknowledged_by_all_backups",
-    ),
-    "mended": Found(
-        (102_289, 509_181, 49),
-        reached={"failover": 7, "held": 6},
-        holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
-        "p5_only_copy_never_erased p9_replica_equals_after_quiesce ready_means_safe_or_delayed "
-        "acknowledged_by_all_backups p10_someone_serves p11_recovering_ends",
-    ),
-    "mended_list": Found(
-        (835_161, 5_498_868, 61),
-        reached={"failover": 10, "held": 7},
-        holds="p2_acked_survives p4_no_stale_copy_serves",
-    ),
-    "mended_late_ready": Found(
-        (142_821, 808_016, 55),
-        holds="p2_acked_survives p3_no_incomplete_copy_serves p9_replica_equals_after_quiesce "
-        "acknowledged_by_all_backups",
-    ),
-    "recovers_without_queue": Found(
-        (2_070_004, 14_674_800, 44),
-        holds="p11_recovering_ends",
-    ),
-    "no_queue_left": Found(
-        (628_933, 4_010_340, 50),
-        violated={"p11_recovering_ends": 26},
-    ),
     "expected_not_guarded": Found(
         (997_853, 6_549_065, 62),
         violated={"p2_acked_survives": 16, "p4_no_stale_copy_serves": 23, "acknowledged_by_all_backups": 14},
     ),
 }
-"""What is found with reductions; the numbers of states are those explored then."""
 
-PINNED = {**SMALL, **LARGE}
-ONCE_MORE = ("stale_ready", "mended_stores", "position_first", "late_response")
-"""Small checks of each kind: faults of links, stores, a changed rule, no fault at all."""
+LARGE = (
+    "default",
+    "two_crashes",
+    "pair",
+    "split_calls",
+    "late_list",
+    "late_ready",
+    "mended",
+    "mended_list",
+    "mended_late_ready",
+    "recovers_without_queue",
+    "no_queue_left",
+    "expected_not_guarded",
+)
+"""Explored with reductions only; their numbers are those of the states explored then."""
 
-
-def engine_for(pinned: Found) -> Engine:
-    """Who explores every state of a small check."""
-    return PortableEngine() if pinned.counts[0] <= PORTABLE_MAX else NativeEngine(reductions=False)
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_check_finds_exactly_what_is_pinned(name: str) -> None:
-    assert_finds(SPEC, name, SMALL[name], engine_for(SMALL[name]))
-
-
-@pytest.mark.parametrize("name", [*LARGE, *ONCE_MORE])
-def test_check_finds_the_same_among_fewer_states(name: str) -> None:
-    assert_finds_among_fewer_states(SPEC, name, PINNED[name])
-
-
-def test_every_check_that_needs_no_request_is_pinned() -> None:
-    assert set(unrequested(SPEC)) == set(PINNED)
-
-
-@pytest.mark.parametrize("name", PINNED)
-def test_spec_expects_what_is_pinned(name: str) -> None:
-    unreached = {one for one, steps in PINNED[name].violated.items() if steps is None}
-    assert_expected(SPEC, name, PINNED[name])
-    assert unreached <= {"taken_again"}
-
-
-def test_every_property_is_violated_by_some_check() -> None:
-    assert never_violated(SPEC, PINNED) == set()
+TABLE = Table(
+    "qpid_ha",
+    PINNED,
+    portable_max=3_000,  # well under a second; there are many checks
+    only_reduced=LARGE,
+    # Of those explored in full one of each kind: faults of links, stores, a changed rule, no fault at all.
+    once_more=("stale_ready", "mended_stores", "position_first", "late_response"),
+    unreached={"taken_again": "`default` has no consumer, and deletes no queue"},
+)
