@@ -215,13 +215,17 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A log event: which handlers' steps it shows, and which of its fields say what (`Old` reads before the step)."""
+    """A line that each step of some handlers writes at its end, if the condition holds. `Old` reads before the step.
+
+    `node`: of which kind of node these steps are, which writes the line and is the local `n` here; `None`: nobody does.
+    """
 
     event: str
     handlers: tuple[str, ...]
     condition: Expression
     fields: tuple[Shown, ...]
     line: int
+    node: Node | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from hacheck.model.ir import (
     Observation,
     Property,
     PropertyKind,
+    Shown,
     Statement,
     StateVariable,
     System,
@@ -216,4 +217,4 @@ def _observations(context: Context, actions: tuple[Action, ...]) -> tuple[Observ
     action = pick(context.chooser, actions)
     variable = pick(context.chooser, context.variables)
     shown = expression(context, type_of(variable), 1)
-    return (Observation("event", (action.handler,), boolean(context, 1), (("value", shown),), 1),)
+    return (Observation("event", (action.handler,), boolean(context, 1), (Shown("value", shown),), 1),)

@@ -11,6 +11,7 @@ from hacheck.model.language import Specification
 from hacheck.model.language import declarations as d
 from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Span
+from hacheck.model.language.walking import parts
 
 RuleKind = Literal["action", "environment", "receipt", "service", "notice", "restart", "fault", "property", "witness"]
 
@@ -112,7 +113,7 @@ def cited(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def called(body: t.Body) -> Iterator[str]:
     """The operations that statements call, the messages they send, and the procedures they perform."""
-    for part in t.parts(body):
+    for part in parts(body):
         match part:
             case t.Call(operation=name) | t.Send(message=name) | t.Perform(procedure=name):
                 yield name.text

@@ -230,3 +230,13 @@ class Builder:
     def _do_step(self, parts: list[Any], span: Span) -> t.Statement:
         name, holding, when = parts
         return t.StepPoint(self.name(name), holding is not None, self.optional(when), span)
+
+    def _do_log(self, parts: list[Any], span: Span) -> t.Statement:
+        name, fields, at = (parts[0], None, parts[1]) if len(parts) == 2 else parts
+        shown = () if fields is None else tuple(self.shown(child) for child in fields.children)
+        return t.Log(self.name(name), shown, self.optional(at), span)
+
+    def shown(self, node: Any) -> t.Shown:
+        """A field of a log line: `name: value` or, of an `observe`, `name = value`."""
+        name, value, by_name = node.children
+        return t.Shown(self.name(name), self.expression(value), by_name is not None)

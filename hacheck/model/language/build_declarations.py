@@ -258,12 +258,25 @@ class _Declarations(Builder):
         return self._property("deadlock_free", parts, span, 1)
 
     def _top_observe(self, parts: list[Any], span: Span) -> d.Declaration:
-        event, handlers, when, *shown = parts
-        shows = tuple(
-            (self.name(one.children[0]), self.expression(one.children[1])) for one in shown if one is not None
-        )
-        words = tuple(self.name(word) for word in handlers.children)
-        return d.ObserveDeclaration(self.name(event), words, self.optional(when), shows, span)
+        event, *rest = parts
+        observed = [one for one in rest if isinstance(one, Tree) and one.data == "observed"]
+        when, *shown = rest[len(observed) :]
+        handlers = tuple(self._observed(one.children) for one in observed)
+        shows = tuple(self.shown(one) for one in shown if one is not None)
+        return d.ObserveDeclaration(self.name(event), handlers, self.optional(when), shows, span)
+
+    def _observed(self, parts: list[Any]) -> d.Observed:
+        handler, kind = parts
+        return d.Observed(self.name(handler), None if kind is None else self.name(kind))
+
+    def _top_trace(self, parts: list[Any], span: Span) -> d.Declaration:
+        text, chosen = parts
+        return d.TraceDeclaration(unquote(text), self._assigned(chosen), span)
+
+    def _assigned(self, clause: Tree) -> tuple[tuple[Name, Expression], ...]:
+        """The settings that a `with` chooses."""
+        pairs = (cast(Tree, one).children for one in clause.children)
+        return tuple((self.name(cast(Token, name)), self.expression(value)) for name, value in pairs)
 
     def _top_check(self, parts: list[Any], span: Span) -> d.Declaration:
         name, text, *clauses = parts
@@ -272,7 +285,7 @@ class _Declarations(Builder):
         violated: list[Name] = []
         for clause in clauses:
             if clause.data == "with_settings":
-                settings += [(self.name(one.children[0]), self.expression(one.children[1])) for one in clause.children]
+                settings += self._assigned(clause)
             elif clause.data == "only":
                 only += [self.name(word) for word in clause.children[0].children]
             elif clause.data == "expect_violated":

@@ -69,7 +69,8 @@ MEANING: tuple[CodeInfo, ...] = (
     info(
         "HA128",
         "handlers of different kinds of node",
-        "One `observe` shows what happens on one kind of node, which it calls `n`.",
+        "One `observe` shows what happens on one kind of node, which it calls `n`. Of what happens to several\n"
+        "kinds it says which: `observe started of restart Server`.",
         "node A { v: bool }\nnode B { v: bool }\naction a(x: A) do x.v := true\naction b(x: B) do x.v := true\n"
         "observe happened of a, b",
         "node A { v: bool }\nnode B { v: bool }\naction a(x: A) do x.v := true\naction b(x: B) do x.v := true\n"
@@ -94,6 +95,31 @@ MEANING: tuple[CodeInfo, ...] = (
         "node S { n: 0..3 = 0 }\naction go(s: S) do step wait: s.n := 1\ninvariant i: running(S, go) implies S.n == 0",
     ),
     info(
+        "HA132",
+        "nobody would write this line",
+        "A line is written by a step, on the node whose handler it is. A procedure belongs to no node: there a\n"
+        "`log` says who writes, `at NODE`. Nobody writes in `initially`, before the first step. And a service\n"
+        "that is part of its caller's step ends no step that could be observed: write `log` in it.",
+        SERVER + "procedure tell(s: Server) do log told(active: s.active)\naction go(s: Server) do tell(s)",
+        SERVER + "procedure tell(s: Server) do log told(active: s.active) at s\naction go(s: Server) do tell(s)",
+    ),
+    info(
+        "HA133",
+        "lines of one event that do not agree",
+        "A log has one column for a field of an event, so what lines show under one name is of one type, with\n"
+        "`as name` everywhere or nowhere. A line may leave fields out.",
+        SERVER + "action go(s: Server) do log moved(to: s.active)\naction stop(s: Server) do log moved(to: 3)",
+        SERVER + "action go(s: Server) do log moved(to: s.active)\naction stop(s: Server) do log stopped(to: 3)",
+    ),
+    info(
+        "HA134",
+        "a line that would change something",
+        "`log` says what is, and changes nothing. `fresh` draws an identity, which is a step's doing.",
+        "identity Group\nnode S { group: Group? = none }\naction go(s: S) do log made(group: fresh(Group))",
+        "identity Group\nnode S { group: Group? = none }\n"
+        "action go(s: S) do s.group := fresh(Group) log made(group: s.group)",
+    ),
+    info(
         "HA140",
         "there is no such setting",
         "A check or the command line sets params, switches and assumptions of the spec and of its libraries.",
@@ -114,5 +140,13 @@ MEANING: tuple[CodeInfo, ...] = (
         "`only` and `expect` name invariants, transitions, reachables, eventuallys, leads_tos and\ndeadlock_frees.",
         SERVER + "check default expect one violated",
         SERVER + "invariant one: at most one s: Server where s.active\ncheck default expect all hold",
+    ),
+    info(
+        "HA143",
+        "a `trace` too many",
+        "`trace` says under which settings logs are compared with a spec: once, in the spec itself. What\n"
+        "differs between logs is chosen with `--set`.",
+        "param n = 2 in 2..5\nnode Server[n] symmetric { }\ntrace with n = 3\ntrace with n = 5",
+        "param n = 2 in 2..5\nnode Server[n] symmetric { }\ntrace with n = 5",
     ),
 )

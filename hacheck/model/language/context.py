@@ -67,6 +67,10 @@ class Context:
     decisive: set[str] = field(default_factory=set)
     """Settings that types, sizes, initial values, or which faults and steps there are have been made to depend on, and
     numbers, whose types are their values."""
+    logged: bool = False
+    """Whether the system is to be compared with logs: then no budget limits how often a fault happens."""
+    shown: dict[tuple[str, str], tuple[object, str, Span]] = field(default_factory=dict)
+    """For an event of logs and a field that its lines show: its type, also in words, and where it was found first."""
     counted: bool = False
     """Whether it mattered how many values a type has that may be made of identities."""
     types: dict[str, ty.Type] = field(default_factory=dict)
@@ -159,6 +163,8 @@ class Context:
         return f"{name}${self.unique}"
 
 
+Lines: TypeAlias = Literal["own", "named", "none"]
+"""Who writes lines of logs: the acting node, or the environment; only who is named; nobody."""
 Sight: TypeAlias = Literal["node", "all"]
 """`node`: only what the acting node can know. `all`: the whole state, ghosts and faults included."""
 
@@ -200,6 +206,7 @@ class Scope:
     """Where they are used."""
     answer: Answer | None = None
     """What `answer` does, in a served operation."""
+    lines: Lines = "own"
 
     failed: tuple[tuple[str, SpecError], ...] = ()
     """Locals whose declaration is faulty, and why."""
@@ -226,7 +233,7 @@ class Scope:
     def _with(self, locals: Mapping[str, Bound], sight: Sight) -> Scope:
         return Scope(
             self.context, locals, self.actor, self.actor_kind, sight, self.old, self.state, self.expanding,
-            self.used_at, self.answer, self.failed,
+            self.used_at, self.answer, self.lines, self.failed,
         )  # fmt: skip
 
 

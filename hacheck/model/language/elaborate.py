@@ -9,7 +9,18 @@ from typing import Any, TypeVar
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.data import dataclass
-from hacheck.model.language import behaviour, clocks, faults, locks, messages, operations, points, properties, settings
+from hacheck.model.language import (
+    behaviour,
+    clocks,
+    faults,
+    locks,
+    log_lines,
+    messages,
+    operations,
+    points,
+    properties,
+    settings,
+)
 from hacheck.model.language import declarations as d
 from hacheck.model.language.context import Bound, Context, Scope
 from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, error
@@ -28,14 +39,14 @@ Kind = TypeVar("Kind")
 
 def elaborate(
     file: d.File, declarations: tuple[d.Declaration, ...], given: settings.Given, at: Span,
-    sizes: Iterable[tuple[str, int]] = (),
+    sizes: Iterable[tuple[str, int]] = (), logged: bool = False,
 ) -> tuple[ir.System | None, tuple[Diagnostic, ...]]:  # fmt: skip
     """The system under these settings, or everything that is wrong with it.
 
-    `sizes`: those that pools of identities without a stated size are likely to need. Cost: a second pass when they
-    need others.
+    `sizes`: those that pools of identities without a stated size are likely to need. `logged`: the system is to be
+    compared with logs, so budgets of faults do not count. Cost: a second pass when pools need other sizes.
     """
-    first = Elaboration(file, declarations, given, at, dict(sizes))
+    first = Elaboration(file, declarations, given, at, dict(sizes), logged)
     made, last = fitted(first, first.run())
     return made, tuple(last.context.diagnostics)
 
@@ -46,7 +57,7 @@ def fitted(last: Elaboration, made: ir.System | None) -> tuple[ir.System | None,
         needed = {} if made is None else {name: max(1, size) for name, size in places(made, last.pools).items()}
         if made is None or needed == last.pools:
             break
-        last = Elaboration(last.file, last.declarations, last.given, last.at, needed)
+        last = Elaboration(last.file, last.declarations, last.given, last.at, needed, last.context.logged)
         made = last.run()
     return made, last
 
@@ -66,10 +77,10 @@ class Elaboration:
 
     def __init__(
         self, file: d.File, declarations: tuple[d.Declaration, ...], given: settings.Given, at: Span,
-        pools: dict[str, int],
+        pools: dict[str, int], logged: bool = False,
     ) -> None:  # fmt: skip
         self.file, self.declarations, self.given, self.at, self.pools = file, declarations, given, at, pools
-        self.context = Context(at.path, RULES)
+        self.context = Context(at.path, RULES, logged=logged)
 
     def of(self, kind: type[Kind]) -> Iterator[Kind]:
         return (one for one in self.declarations if isinstance(one, kind))
@@ -122,8 +133,9 @@ class Elaboration:
         self.each(d.Definition, self._sound)
         self.each(d.OperationDeclaration, self._is_served)
         asked = tuple(one for one in self.each(d.PropertyDeclaration, self._property) if one is not None)
-        shown = tuple(self.each(d.ObserveDeclaration, lambda one: properties.observation(context, one)))
-        initial = self.each(d.Initially, lambda one: statement_body(one.body, Scope(context)))
+        every = list(self.of(d.FaultDeclaration))
+        shown = tuple(self.each(d.ObserveDeclaration, lambda one: log_lines.observation(context, one, every)))
+        initial = self.each(d.Initially, lambda one: statement_body(one.body, Scope(context, lines="none")))
         if context.diagnostics:
             return None
         return Described(tuple(lines), asked, shown, tuple(step for body in initial for step in body))

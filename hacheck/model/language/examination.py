@@ -60,6 +60,10 @@ class Examination:
         self._sound.append(_chosen(trial.context))
         return ()
 
+    def unsettled(self, given: settings.Given) -> tuple[Diagnostic, ...]:
+        """What is wrong with these settings by themselves, whatever they make of the file."""
+        return tuple(self._begun(given).context.diagnostics)
+
     def _begun(self, given: settings.Given) -> Elaboration:
         begun = Elaboration(self._file, self._declarations, given, self._at, dict(self.sizes))
         begun.settle()

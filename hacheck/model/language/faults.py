@@ -22,7 +22,10 @@ LINKS = ("cut", "cut one way", "isolate", "partition", "bridge")
 
 
 def survey(context: Context, written: list[d.FaultDeclaration]) -> list[Fault]:
-    """The faults that these settings allow; nodes, links and operations they touch are noted in the context."""
+    """The faults that these settings allow; nodes, links and operations they touch are noted in the context.
+
+    Where the system is to be compared with logs, any number of each that may happen at all.
+    """
     found: list[Fault] = []
     for one in written:
         limit = None if one.budget is None else number(context, one.budget, "how often a fault may happen")
@@ -33,6 +36,8 @@ def survey(context: Context, written: list[d.FaultDeclaration]) -> list[Fault]:
     if any(fault.written.kind == "total" and fault.limit == 0 for fault in found):
         return []
     found = [fault for fault in found if fault.limit != 0]
+    if context.logged:  # a log has as many faults as it has
+        found = [replace(fault, limit=None) for fault in found if fault.written.kind != "total"]
     limited = any(fault.written.kind == "total" and fault.limit is not None for fault in found)
     for index, fault in enumerate(found):
         twice = next((other for other in found[:index] if other.title == fault.title), None)

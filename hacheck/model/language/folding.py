@@ -59,7 +59,7 @@ def _fold(node: Any) -> tuple[Any, frozenset[str] | None]:
         if simpler is not node:
             known = isinstance(simpler, ir.Constant)
             return simpler, _NOTHING if known else next((needs for new, needs in folded if new is simpler), needed)
-    elif isinstance(node, ir.Domain | ir.Target):
+    elif isinstance(node, ir.Domain | ir.Target | ir.Shown):
         return node, needed
     elif isinstance(node, ir.Quantified | ir.SetOf | ir.MapOf | ir.Extreme) and needed is not None:
         needed -= {node.variable}

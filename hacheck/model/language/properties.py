@@ -1,18 +1,16 @@
-"""What is asked of a system, and what its logs show."""
+"""What is asked of a system."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from hacheck.model import ir
-from hacheck.model import types as ty
 from hacheck.model.language import declarations as d
-from hacheck.model.language.context import Bound, Context, Scope
+from hacheck.model.language.context import Context, Scope
 from hacheck.model.language.diagnostics import error, near
-from hacheck.model.language.expressions import boolean, elaborate
+from hacheck.model.language.expressions import boolean
 from hacheck.model.language.folding import fold
 from hacheck.model.language.messages import kind_of
-from hacheck.model.typing import type_of
 
 KINDS: dict[str, Any] = {"transition": "step", "deadlock_free": "deadlock"}
 FAULT_HANDLERS = ("restart", "resume", "heal", "free", "tick")
@@ -64,30 +62,3 @@ def _handler(context: Context, name: Any) -> str:
     if word not in context.handlers and word not in known and word not in FAULT_HANDLERS:
         raise error("HA103", f"there is no action or handler `{word}`", name.span, near(word, known))
     return word
-
-
-def observation(context: Context, written: d.ObserveDeclaration) -> ir.Observation:
-    """What one log event shows. In it `n` is the node the step happens on.
-
-    Errors: `HA103` a handler that is not there, `HA128` handlers of different kinds of node.
-    """
-    owners = []
-    for name in written.handlers:
-        if name.text not in context.handlers:
-            hint = near(name.text, context.handlers)
-            raise error("HA103", f"there is no action or handler `{name.text}`", name.span, hint)
-        owners.append(context.handlers[name.text])
-    if any(owner != owners[0] for owner in owners):
-        raise error("HA128", "these handlers run on different kinds of node", written.span, "observe them separately")
-    scope = Scope(context, old=True)
-    if owners[0] is not None:
-        scope = scope.bind("n", Bound(ir.Local("n", owners[0])))
-    condition = ir.TRUE if written.when is None else fold(boolean(written.when, scope))
-    fields = []
-    for name, value in written.shows:
-        made = fold(elaborate(value, scope))
-        if not ty.is_scalar(type_of(made)) and not isinstance(type_of(made), ty.Record | ty.Set):
-            raise error("HA112", f"`{name.text}` cannot be shown as one value of a log line", name.span)
-        fields.append((name.text, made))
-    handlers = tuple(name.text for name in written.handlers)
-    return ir.Observation(written.event.text, handlers, condition, tuple(fields), written.span.line)

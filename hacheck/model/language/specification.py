@@ -13,6 +13,7 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
 from hacheck.model.language.elaborate import elaborate
 from hacheck.model.language.examination import Examination
+from hacheck.model.language.log_lines import without_logs
 from hacheck.model.language.parse import parse
 from hacheck.model.language.points import name_of
 from hacheck.model.language.unused import unused
@@ -49,6 +50,16 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class Trace:
+    """The settings under which logs are compared with the spec."""
+
+    description: str
+    settings: tuple[tuple[str, str], ...]
+    line: int
+    written: d.TraceDeclaration
+
+
+@dataclass(frozen=True, slots=True)
 class Instance:
     """A system, or what is wrong with the settings it was asked for under."""
 
@@ -71,15 +82,21 @@ class Specification:
     declarations: tuple[d.Declaration, ...]
     pools: tuple[tuple[str, int], ...] = ()
     """The sizes that pools of identities without a stated size are likely to need."""
+    trace: Trace | None = None
 
-    def instantiate(self, settings: Mapping[str, str] | None = None, check: str | None = None) -> Instance:
+    def instantiate(
+        self, settings: Mapping[str, str] | None = None, check: str | None = None, *, logs: bool = False
+    ) -> Instance:
         """The system of a check (or of the defaults) with further settings given as text.
 
-        Errors: as diagnostics, for unknown and ill-typed settings and for what they make of the spec.
+        `logs`: the system that logs are compared with. Its steps write lines, the settings of `trace` come before those
+        of the check, and a fault that may happen at all may happen any number of times. Without, each `log` counts as
+        not written. Errors: as diagnostics, for unknown and ill-typed settings and for what they make of the spec.
         """
         chosen = next((one for one in self.checks if one.name == check), None)
-        given = {**_given(chosen), **(settings or {})}
-        return Instance(*elaborate(self.file, self.declarations, given, Span(self.path, 0, 0), self.pools))
+        given = {**_given(chosen), **_given(self.trace if logs else None), **(settings or {})}
+        declarations = self.declarations if logs else without_logs(self.declarations)
+        return Instance(*elaborate(self.file, declarations, given, Span(self.path, 0, 0), self.pools, logs))
 
     def place_of(self, item: ir.Action | ir.Property) -> str:
         """Where an action or a property is declared: `spec/icestorm.ha:212`, or nothing if it is declared nowhere."""
@@ -130,6 +147,8 @@ def load(text: str, path: str, read: Reader | None = None) -> Loaded:
     declarations = (*libraries, *file.declarations)
     checks, wrong = _checks(file)
     diagnostics.extend(wrong)
+    trace, wrong = _trace(file, libraries)
+    diagnostics.extend(wrong)
     specification = Specification(
         name=file.name.text,
         description=file.text,
@@ -140,6 +159,7 @@ def load(text: str, path: str, read: Reader | None = None) -> Loaded:
         checks=checks,
         file=file,
         declarations=declarations,
+        trace=trace,
     )
     examination = Examination(file, declarations, Span(path, 0, 0))
     if not diagnostics or found:
@@ -167,15 +187,17 @@ def _tried(specification: Specification, before: list[Diagnostic], examination: 
             break
         if check is None:
             found.extend(_unknown_properties(specification))
+    if specification.trace is not None and not found:
+        found.extend(examination.unsettled(_given(specification.trace)))
     if before:
         # A declaration with a syntax error is missing, so what refers to it would be reported as unknown.
         return [one for one in found if one.code not in ("HA102", "HA103")]
     return found
 
 
-def _given(check: Check | None) -> dict[str, str | t.Expression]:
-    """The settings a check chooses, by name."""
-    return {} if check is None else {name.text: value for name, value in check.written.settings}
+def _given(chooser: Check | Trace | None) -> dict[str, str | t.Expression]:
+    """The settings that a check or a `trace` chooses, by name."""
+    return {} if chooser is None else {name.text: value for name, value in chooser.written.settings}
 
 
 def _unknown_properties(specification: Specification) -> list[Diagnostic]:
@@ -229,7 +251,7 @@ def _checks(file: d.File) -> tuple[tuple[Check, ...], list[Diagnostic]]:
             Check(
                 name=one.name.text,
                 description=one.text,
-                settings=tuple((name.text, written_setting(value)) for name, value in one.settings),
+                settings=_written(one),
                 only=tuple(name.text for name in one.only),
                 expect_violated=tuple(name.text for name in one.expect_violated),
                 by_request=one.by_request,
@@ -238,6 +260,30 @@ def _checks(file: d.File) -> tuple[tuple[Check, ...], list[Diagnostic]]:
             )
         )
     return tuple(made), wrong
+
+
+def _trace(file: d.File, libraries: tuple[d.Declaration, ...]) -> tuple[Trace | None, list[Diagnostic]]:
+    """The `trace` of a spec. Errors: `HA143` a second one, or one in a library."""
+    found: list[d.TraceDeclaration] = []
+    wrong: list[Diagnostic] = []
+    for one in (*file.declarations, *libraries):
+        if not isinstance(one, d.TraceDeclaration):
+            continue
+        if file.library or one in libraries:
+            wrong.append(Diagnostic("HA143", "a library says nothing of logs", one.span, hint="say it in the spec"))
+        elif found:
+            first = ((found[0].span, "first here"),)
+            hint = "join their settings, or let a `check` choose what differs"
+            wrong.append(Diagnostic("HA143", "there is a `trace` already", one.span, first, hint))
+        else:
+            found.append(one)
+    made = [Trace(one.text, _written(one), one.span.line, one) for one in found]
+    return (made[0] if made else None), wrong
+
+
+def _written(chooser: d.CheckDeclaration | d.TraceDeclaration) -> tuple[tuple[str, str], ...]:
+    """The settings that are chosen, as text."""
+    return tuple((name.text, written_setting(value)) for name, value in chooser.settings)
 
 
 def _parameters(declarations: tuple[d.Declaration, ...]) -> tuple[Parameter, ...]:

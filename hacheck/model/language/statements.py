@@ -7,9 +7,9 @@ from typing import assert_never
 
 from hacheck.model import ir
 from hacheck.model import types as ty
-from hacheck.model.language import locks, messages, operations
+from hacheck.model.language import locks, log_lines, messages, operations
 from hacheck.model.language import tree as t
-from hacheck.model.language.context import Bound, Halt, Scope, describe
+from hacheck.model.language.context import Bound, Halt, Lines, Scope, describe
 from hacheck.model.language.diagnostics import SpecError, error, near
 from hacheck.model.language.expressions import bind, boolean, elaborate, node_field, variable
 from hacheck.model.language.functions import fill
@@ -76,6 +76,8 @@ def simple(written: t.Statement, scope: Scope) -> tuple[Made, Scope]:
             return locks.release(lock, scope), scope
         case t.Sync(written_place):
             return _sync(written_place, scope), scope
+        case t.Log():
+            return log_lines.line(written, scope), scope
         case t.Halt(span):
             raise error("HA130", "a node cannot halt inside a `for`", span, "choose in the loop, halt after it")
         case t.While():
@@ -238,7 +240,9 @@ def _perform(written: t.Perform, scope: Scope) -> Made:
             made.append(ir.Let(local.name, kind, value))
             value = local
         bounds[name] = Bound(value)
-    return (*made, *body(procedure.body, replace(scope, locals=bounds, expanding=(*scope.expanding, word))))
+    lines: Lines = "none" if scope.lines == "none" else "named"
+    inner = replace(scope, locals=bounds, expanding=(*scope.expanding, word), lines=lines)
+    return (*made, *body(procedure.body, inner))
 
 
 def _sync(written: t.Place, scope: Scope) -> Made:

@@ -12,7 +12,7 @@ from hacheck.model.language.tables import END, NAME
 HEAD = re.compile(
     r"^[ \t]*(use|param|switch|assumption|type|record|ordered|identity|node|ghost|shared|initially|message|operation"
     r"|lock|clock|define|procedure|environment|action|on|serve|faults|invariant|transition|reachable|eventually"
-    r"|leads_to|deadlock_free|observe|check)\b(?=\s+[A-Za-z_{\"])",
+    r"|leads_to|deadlock_free|observe|trace|check)\b(?=\s+[A-Za-z_{\"])",
     re.MULTILINE,
 )
 """What begins a declaration, at the beginning of a line."""
@@ -139,6 +139,8 @@ def _hint(failure: Unreadable, text: str) -> str | None:
         return "`do` stands before what is done"
     if failure.kind == NAME and found in ("and", "or", "not"):
         return None
+    if failure.opened and re.search(r"\blog\s+\w+\s*$", text[: failure.opened[-1]]):
+        return "each field of a log line has its name: `log EVENT(field: value, …)`"
     if re.fullmatch(r"[a-z_]+", found) and failure.kind != NAME and NAME in wanted:
         return f"`{found}` is a word of the language; choose another name"
     return near(found, [word for word in words if word.isalpha()])

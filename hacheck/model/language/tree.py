@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from hacheck.model.data import dataclass, fields, is_dataclass
+from hacheck.model.data import dataclass
 from hacheck.model.language.diagnostics import Span
 
 # ---- expressions -------------------------------------------------------------------------------------------------
@@ -382,26 +380,3 @@ Statement: TypeAlias = (
     | Log
 )
 Body: TypeAlias = tuple[Statement, ...]
-
-
-# ---- the whole -----------------------------------------------------------------------------------------------------
-
-
-def parts(root: object) -> Iterator[object]:
-    """Everything in a tree, places left out."""
-    stack = [root]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, tuple):
-            stack.extend(part)
-            continue
-        yield part
-        form: Any = type(part)
-        stack.extend([getattr(part, name) for name in _holding(form)])
-
-
-@cache
-def _holding(form: Any) -> tuple[str, ...]:
-    """The fields of a form of tree that can hold other parts of it; none of what is no tree."""
-    plain = {"Span", "str", "int", "bool"}
-    return tuple(place.name for place in fields(form) if str(place.type) not in plain) if is_dataclass(form) else ()

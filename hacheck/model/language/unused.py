@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from hacheck.model.language import declarations as d
 from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Diagnostic
+from hacheck.model.language.walking import parts
 
 REMOVE = "use it, or remove it"
 
@@ -22,7 +23,7 @@ def unused(file: d.File, declarations: Iterable[d.Declaration]) -> Iterator[Diag
     received: set[str] = set()
     for one in declarations:
         passed_over = _not_used(one)
-        for part in t.parts(one):
+        for part in parts(one):
             match part:
                 case t.Name(text) if id(part) not in passed_over:
                     named[text] += 1
@@ -68,6 +69,7 @@ def _not_used(declaration: d.Declaration) -> set[int]:
     """The names in a declaration that are no use of what they name, by identity: its own, and the settings that a
     check or a `trace` chooses."""
     own = getattr(declaration, "name", None)
-    chooses = isinstance(declaration, d.CheckDeclaration | d.TraceDeclaration)
-    chosen = [name for name, _ in declaration.settings] if chooses else []
+    chosen: list[t.Name] = []
+    if isinstance(declaration, d.CheckDeclaration | d.TraceDeclaration):
+        chosen = [name for name, _ in declaration.settings]
     return {id(name) for name in (own, *chosen)}
