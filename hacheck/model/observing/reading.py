@@ -191,8 +191,14 @@ class _Reading:
         numbers = {event.name: number for number, event in enumerate(self.shape.events, start=FIRST_EVENT)}
         fields = {field.name: field for field in self.shape.events[numbers[line.event] - FIRST_EVENT].fields}
         event, said, *columns = self.shape.record_variables(stream, place)
-        kind = Range(0, len(self.shape.events))
-        yield ir.Require(ir.Binary("==", ir.Variable(event, kind), ir.Constant(numbers[line.event], kind)))
+        kind = Range(0, self.shape.end)
+        same_event = ir.Binary("==", ir.Variable(event, kind), ir.Constant(numbers[line.event], kind))
+        if place or not self.shape.merged:
+            # What a step writes when the log has come to its end is not there to be seen.
+            same_event = ir.Binary(
+                "or", same_event, ir.Binary("==", ir.Variable(event, kind), ir.Constant(self.shape.end, kind))
+            )
+        yield ir.Require(same_event)
         if self.shape.merged:
             who = ir.Variable(said, Range(0, len(self.shape.writers)))
             mine = ir.Binary("==", who, ir.Constant(writer + 1, who.type))

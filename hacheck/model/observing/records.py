@@ -59,7 +59,7 @@ class Column:
 class Observed:
     """A system that reads records.
 
-    - `events`: the number of an event in a record is its place here, more `FIRST_EVENT`.
+    - `events`: the number of an event in a record is its place here, more `FIRST_EVENT`; `end` is one more number.
     - `writers`: who writes lines: a kind of node and an id, in order; nobody's lines come last, as `None`.
     - `merged`: there is one stream, in which each record says its writer (its place in `writers`, more 1; 0: not said);
       else each writer has a stream, in the order of `writers`.
@@ -74,6 +74,11 @@ class Observed:
     merged: bool
     places: int
     pools: tuple[Type, ...]
+
+    @property
+    def end(self) -> int:
+        """The number of an event that is any: what is read behind the end of a log."""
+        return FIRST_EVENT + len(self.events)
 
     @property
     def streams(self) -> int:
@@ -160,7 +165,7 @@ def record_variables(shape: Observed) -> Iterator[ir.StateVariable]:
         yield variable(shape.taken_variable(stream), Range(0, shape.places))
     for stream, place in product(range(shape.streams), range(shape.places)):
         event, writer, *columns = shape.record_variables(stream, place)
-        yield variable(event, Range(0, len(shape.events)))
+        yield variable(event, Range(0, shape.end))
         yield variable(writer, Range(0, len(shape.writers) if shape.merged else 0))
         for name, column in zip(columns, shape.columns, strict=True):
             yield variable(name, column.type)

@@ -53,7 +53,8 @@ class Follower:
         self._bytes = Region(capacity + 1)
         self._notes = program.notes.new()
         self._starts = np.array(
-            [[start >> 64 * word & (1 << 64) - 1 for word in range(compiled.base)] for start in compiled.starts], np.uint64
+            [[start >> 64 * word & (1 << 64) - 1 for word in range(compiled.base)] for start in compiled.starts],
+            np.uint64,
         )
         marks = len(compiled.asked)
         self._marks = np.zeros((max(marks, 1), k.MARK_WORDS), np.uint64)

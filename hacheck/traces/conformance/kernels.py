@@ -41,6 +41,10 @@ CONTROL = (
     "MARK_COUNT",  # properties that are asked on the way
     "MARKS",  # for each its function, and where it was violated: surely, perhaps
     "BYTES",  # room for what these functions say
+    "TAKEN_MASKS",  # by word, the bits that say how many records of any stream the last step took
+    "EMITTED",  # room for what `close` finds
+    "EMITTED_COUNT",
+    "EMITTED_CAPACITY",
     "SETS",  # the sets
 )
 """The words of the control block, which is an argument of every kernel: numbers and addresses."""
@@ -70,6 +74,10 @@ CONTROL = (
     MARK_COUNT,
     MARKS,
     BYTES,
+    TAKEN_MASKS,
+    EMITTED,
+    EMITTED_COUNT,
+    EMITTED_CAPACITY,
     SETS,
 ) = range(len(CONTROL))
 
@@ -201,6 +209,44 @@ def spread(control: int, position: int) -> int:
     if done > load64(control, PEAK):
         store64(control, PEAK, done)
     return 1
+
+
+def close(control: int, done: int) -> int:
+    """Takes every step from the candidates of the first set, from number `done` on, and from those that join them by a
+    step that takes no record; what takes some is listed. Returns how many are done, fewer than there are where the list
+    is full or it is time to ask the caller; `NOWHERE` if the set has no room."""
+    out = load64(control, OUT)
+    masks = load64(control, TAKEN_MASKS)
+    block = load64(control, BLOCK)
+    chosen = set_at(control, 0)
+    listed = load64(control, EMITTED_COUNT)
+    expanded = load64(control, EXPANDED)
+    while done < load64(chosen, COUNT):
+        n = load64(chosen, COUNT) - done
+        n = block if n > block else n
+        k = call(load64(control, EXPAND), entry(chosen, done), n, out, load64(control, TAGS), load64(control, NOTES))
+        if listed + k > load64(control, EMITTED_CAPACITY) or expanded >= load64(control, PAUSE):
+            break
+        state = out
+        j = 0
+        while j < k:
+            taken = 0
+            for w in range(W):
+                taken = taken | (load64(state, w) & load64(masks, w))
+            if taken:
+                to = load64(control, EMITTED) + listed * (W * 8)
+                for w in range(W):
+                    store64(to, w, load64(state, w))
+                listed += 1
+            elif not add(control, 0, state):
+                return NOWHERE
+            state += (W + RECORDS) * 8
+            j += 1
+        done += n
+        expanded += n
+    store64(control, EMITTED_COUNT, listed)
+    store64(control, EXPANDED, expanded)
+    return done
 
 
 def mark(control: int, position: int) -> None:
@@ -352,6 +398,7 @@ KERNELS = (
     add,
     empty,
     spread,
+    close,
     mark,
     cuts,
     begin,
