@@ -60,9 +60,10 @@ def emit(
 ) -> Emitted:
     """The module of a lowered system.
 
-    `apart`: groups of slots that have words of their own, see `arranged_in_words`. `lively`: the actions whose outcomes keep a state from being a dead end, where one is sought. `marks` get their
-    functions in order. `lists_stops`: `expand` lists outcomes that are no step. Cost: linear in the size of the
-    lowered form, some 50 microseconds a statement.
+    `lively`: the actions whose outcomes keep a state from being a dead end, where one is sought. `marks` get their
+    functions in order. `lists_stops`: `expand` lists outcomes that are no step. `apart`: groups of slots that have
+    words of their own, see `arranged_in_words`. Cost: linear in the size of the lowered form, some 50 microseconds a
+    statement.
     """
     with room_for_nesting():
         lowered = arranged_in_words(lowered, apart)
