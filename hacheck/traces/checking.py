@@ -5,6 +5,7 @@ events and nodes that nobody knows. What comes out are the batches that kernels 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hacheck.model.data import dataclass
-from hacheck.traces.dataset import ROW, SOURCE, Dataset
+from hacheck.traces.dataset import ROW, SOURCE, Located
 from hacheck.traces.findings import Finding, Findings, Kind
 from hacheck.traces.ordering import MEMORY_BYTES, sorted_batches
 from hacheck.traces.records import EVENT, FILE, LINE, NODE, SEQ, TIME, TRACE_ID
@@ -29,7 +30,7 @@ class Expected:
 
 
 def checked_batches(
-    dataset: Dataset, findings: Findings, expected: Expected | None = None, *, memory_bytes: int = MEMORY_BYTES
+    dataset: Located, findings: Findings, expected: Expected | None = None, *, memory_bytes: int = MEMORY_BYTES
 ) -> Iterator[Any]:
     """All good records of a dataset, in batches with the columns of `schema.arrow()`, sorted by (trace_id, seq), each
     number of a trace once. Whatever is wrong is a finding; the traces it is about are `findings.damaged`, which is
@@ -37,7 +38,10 @@ def checked_batches(
 
     Errors: `TracesError` when sorting runs out of room.
     """
-    checker = Checker([file.name for file in dataset.files], expected or Expected(), findings)
+    held_to = expected or Expected()
+    back = max(held_to.clock_back_ns, dataset.clock_back_ns)
+    held_to = replace(held_to, clock_back_ns=back)
+    checker = Checker([file.name for file in dataset.files], held_to, findings)
     for batch in sorted_batches(dataset, findings, memory_bytes=memory_bytes):
         good = checker.checked(batch) if batch.num_rows else batch
         if good.num_rows:
@@ -137,9 +141,9 @@ class Checker:
     def _add(self, batch: Any, index: int, kind: Kind, message: str) -> None:
         """A finding at a record: where it stands, and where in a log it comes from."""
         origin, line = batch.column(FILE)[index].as_py(), batch.column(LINE)[index].as_py()
-        if origin is not None:
-            message = f"{message}; from {origin}" + (f":{line}" if line is not None else "")
         name, row = self._files[batch.column(SOURCE)[index].as_py()], batch.column(ROW)[index].as_py()
+        if origin is not None and (origin, line) != (name, row):
+            message = f"{message}; from {origin}" + (f":{line}" if line is not None else "")
         self._findings.add(Finding(kind, message, name, row, batch.column(TRACE_ID)[index].as_py()))
 
 

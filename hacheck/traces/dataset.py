@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -37,12 +37,36 @@ class TraceFile:
     size_bytes: int
 
 
+class Located(Protocol):
+    """Records with their places: of files of traces, or made of logs by an adapter. Reading again begins anew."""
+
+    @property
+    def files(self) -> tuple[TraceFile, ...]:
+        """The files that are read."""
+        ...
+
+    @property
+    def schema(self) -> TraceSchema:
+        """What all records have in common."""
+        ...
+
+    @property
+    def clock_back_ns(self) -> int:
+        """So far the times of a node may go back from one record to the next without meaning anything."""
+        ...
+
+    def located(self, findings: Findings) -> Iterator[Any]:
+        """All records in batches with the columns of `located_schema`. What is wrong is a finding."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Dataset:
     """Traces that can be read: their files, and the schema that these agree on."""
 
     files: tuple[TraceFile, ...]
     schema: TraceSchema
+    clock_back_ns: int = 0
 
     @property
     def size_bytes(self) -> int:

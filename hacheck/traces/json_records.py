@@ -90,7 +90,7 @@ def problem_of(record: Mapping[str, Any], fields: Mapping[str, FieldType]) -> Pr
             continue
         if name not in TYPES:
             return problem(Kind.EXTRA_COLUMN, f"unknown column {name!r}; what an event shows belongs into `fields`")
-        wrong = _wrong(value, TYPES[name])
+        wrong = problem_of_value(value, TYPES[name])
         if wrong is not None:
             return problem(wrong, f"{name} is {_shown(value)}, not {WORDS[TYPES[name]]}{_range(wrong)}")
     for name in REQUIRED:
@@ -109,14 +109,14 @@ def _problem_of_fields(found: Any, fields: Mapping[str, FieldType], trace_id: st
     for name, value in found.items():
         if name not in fields:
             return Problem(Kind.EXTRA_COLUMN, f"unknown field {name!r}; the header names all fields", trace_id)
-        wrong = _wrong(value, fields[name])
+        wrong = problem_of_value(value, fields[name])
         if wrong is not None:
             message = f"field {name} is {_shown(value)}, not {WORDS[fields[name]]}{_range(wrong)}"
             return Problem(wrong, message, trace_id)
     return None
 
 
-def _wrong(value: object, kind: FieldType) -> Kind | None:
+def problem_of_value(value: object, kind: FieldType) -> Kind | None:
     """How a value is none of a type: the type is another, or it is out of range."""
     match kind:
         case _ if value is None:
@@ -141,7 +141,7 @@ def _wrong(value: object, kind: FieldType) -> Kind | None:
             if not isinstance(value, list) or None in value:
                 return Kind.WRONG_TYPE
             inner = FieldType.INT if kind is FieldType.INTS else FieldType.STRING
-            return next((wrong for item in value if (wrong := _wrong(item, inner)) is not None), None)
+            return next((wrong for item in value if (wrong := problem_of_value(item, inner)) is not None), None)
 
 
 def type_of(value: object) -> FieldType | None:

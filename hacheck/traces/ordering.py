@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from hacheck.traces.dataset import ROW, SOURCE, Dataset, located_schema
+from hacheck.traces.dataset import ROW, SOURCE, Located, located_schema
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.parquet_files import BATCH_ROWS
 from hacheck.traces.records import SEQ, TRACE_ID
@@ -24,7 +24,7 @@ MEMORY_BYTES = 1 << 30
 
 
 def sorted_batches(
-    dataset: Dataset,
+    dataset: Located,
     findings: Findings,
     *,
     memory_bytes: int = MEMORY_BYTES,

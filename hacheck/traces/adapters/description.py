@@ -1,0 +1,94 @@
+"""What an adapter says about a log: how its lines begin, which messages are which events, which mean nothing."""
+
+from __future__ import annotations
+
+import re
+
+from hacheck.model.data import dataclass
+from hacheck.traces.records import FieldType, Order
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRule:
+    """Where a field comes from. Of a text: the group of the pattern with its name (`group`), or every match of `each`
+    in the whole message; `numbered` counts the events of this name at its node. Of JSON: the value at `path`."""
+
+    name: str
+    type: FieldType
+    about: str = ""
+    each: re.Pattern[str] | None = None
+    numbered: bool = False
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EventRule:
+    """Which messages are an event. `has`: every such message has this text in it; one that has it and is none after
+    all is a finding. `where`: what the parts of the head of the line must be. `whole`: the pattern speaks of all lines
+    of the message, not of the first alone."""
+
+    name: str
+    about: str
+    has: str
+    pattern: re.Pattern[str] | None
+    where: tuple[tuple[str, tuple[str, ...]], ...]
+    whole: bool
+    fields: tuple[FieldRule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NothingRule:
+    """Messages that mean nothing to anybody who judges a trace; they are counted under a name."""
+
+    name: str
+    about: str
+    pattern: re.Pattern[str]
+    where: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LineRule:
+    """How a line is taken apart. `head`: the beginning of an entry, with groups for its parts: `time`, `node`,
+    `stream` (lines with the same are of one node), and any others. `continuation`: lines that belong to the entry
+    above. `times`: the forms of time stamps. `zone`: where clocks are. `clock_back_ns`: so far times may go back from
+    one line to the next, for lines of several threads."""
+
+    head: re.Pattern[str] | None
+    continuation: re.Pattern[str] | None
+    times: tuple[str, ...]
+    zone: str
+    clock_back_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class JsonPaths:
+    """Where the parts of a record are in an object of JSON lines; `()` where they are not."""
+
+    time: tuple[str, ...] = ()
+    node: tuple[str, ...] = ()
+    event: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    trace_id: tuple[str, ...] = ()
+    seq: tuple[str, ...] = ()
+    message: tuple[str, ...] = ()
+    causes: tuple[str, ...] = ()
+    any_event: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """A whole adapter. `files`: the names of logs, with groups `node` and `trace` where names tell these."""
+
+    name: str
+    about: str
+    source: str
+    order: Order
+    files: re.Pattern[str]
+    line: LineRule
+    json: JsonPaths | None
+    events: tuple[EventRule, ...]
+    nothing: tuple[NothingRule, ...]
+
+    def field_types(self) -> tuple[tuple[str, FieldType], ...]:
+        """The fields of all events, by name."""
+        return tuple({field.name: field.type for event in self.events for field in event.fields}.items())

@@ -1,0 +1,103 @@
+"""The lines of a text log as entries: a line with a head, and the lines that belong to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from hacheck.model.data import dataclass
+from hacheck.traces.adapters.description import LineRule
+from hacheck.traces.findings import TEXT_MAX
+
+LINES_MAX = 1_000
+"""So many lines of an entry are kept; further ones (of a stack trace, a dump) are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One message of a log. `line`: the number of its first line; `parts`: the groups of its head; `message`: what
+    comes after the head; `more`: the lines that belong to it; `more_count`: how many these are in the log. `torn`:
+    another head came before the line was over."""
+
+    line: int
+    parts: dict[str, str]
+    message: str
+    more: tuple[str, ...] = ()
+    more_count: int = 0
+    torn: bool = False
+
+    @property
+    def whole(self) -> str:
+        """The message with its further lines, without what these are indented by."""
+        return "\n".join([self.message, *(line.strip() for line in self.more)])
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """A line without a head that belongs to no entry. `continues`: it would, but nothing is above it."""
+
+    line: int
+    text: str
+    continues: bool
+
+
+def entries(lines: Iterable[tuple[int, bytes]], rule: LineRule) -> Iterator[Entry | Stray]:
+    """The entries of a log, and lines that are in none. Lines of blanks below an entry belong to it."""
+    assert rule.head is not None, "texts have heads"
+    open_entry: Entry | None = None
+    more: list[str] = []
+    count = 0
+    for number, raw in lines:
+        text = raw[: TEXT_MAX * 10].decode("utf-8", errors="backslashreplace")
+        found = _taken_apart(number, text, rule.head)
+        if not found and open_entry is not None and _continues(text, rule.continuation):
+            count += 1
+            if count <= LINES_MAX:
+                more.append(text)
+            continue
+        if open_entry is not None:
+            yield _closed(open_entry, more, count)
+            open_entry, more, count = None, [], 0
+        if not found:
+            yield Stray(number, text, _continues(text, rule.continuation))
+            continue
+        yield from found[:-1]
+        open_entry = found[-1]
+    if open_entry is not None:
+        yield _closed(open_entry, more, count)
+
+
+def _closed(entry: Entry, more: list[str], count: int) -> Entry:
+    return Entry(entry.line, entry.parts, entry.message, tuple(more), count)
+
+
+def _taken_apart(number: int, text: str, head: re.Pattern[str]) -> list[Entry]:
+    """The entries that begin on a line: one, or none; two where a process died while it wrote, and its successor went
+    on in the same line."""
+    found: list[Entry] = []
+    match = head.match(text)
+    if match is None:
+        later = _later_head(text, 1, head)
+        if later is None:
+            return []
+        found.append(Entry(number, {}, text[: later.start()], torn=True))
+        match = later
+    while True:
+        later = _later_head(text, match.end(), head)
+        parts = {name: value for name, value in match.groupdict().items() if value is not None}
+        message = text[match.end() : later.start() if later else None]
+        found.append(Entry(number, parts, message, torn=later is not None))
+        if later is None:
+            return found
+        match = later
+
+
+def _later_head(text: str, start: int, head: re.Pattern[str]) -> re.Match[str] | None:
+    """A head that begins somewhere later in a line."""
+    if head.pattern.startswith("^"):
+        return re.compile(head.pattern[1:], head.flags).search(text, start)
+    return head.search(text, start)
+
+
+def _continues(text: str, continuation: re.Pattern[str] | None) -> bool:
+    return not text.strip() or (continuation is not None and continuation.match(text) is not None)

@@ -1,0 +1,239 @@
+"""Reads an adapter from its TOML. Whatever is wrong with it is told with the line, and what to write instead."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from importlib import resources
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from hacheck.traces.adapters.clocks import FORMS, is_form
+from hacheck.traces.adapters.description import Adapter, EventRule, FieldRule, JsonPaths, LineRule, NothingRule
+from hacheck.traces.findings import TracesError
+from hacheck.traces.records import FieldType, Order
+
+SHIPPED = resources.files("hacheck.traces.adapters") / "shipped"
+"""Where the adapters are that come with hacheck."""
+
+TYPES = {kind.value: kind for kind in FieldType}
+PATHS = ("time", "node", "event", "fields", "trace_id", "seq", "message", "causes")
+
+
+def shipped_names() -> list[str]:
+    """The names of the adapters that come with hacheck."""
+    return sorted(item.name.removesuffix(".toml") for item in SHIPPED.iterdir() if item.name.endswith(".toml"))
+
+
+def load(name: str) -> Adapter:
+    """The adapter of a name, or in a file. Errors: `TracesError`."""
+    if name in shipped_names():
+        text = (SHIPPED / f"{name}.toml").read_text(encoding="utf-8")
+        return from_toml(text, name)
+    path = Path(name)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        near = get_close_matches(name, shipped_names(), n=1)
+        known = f"did you mean {near[0]}?" if near else f"there are: {', '.join(shipped_names())}; or give a .toml file"
+        raise TracesError(f"no adapter {name!r}, and no file of that name", known) from None
+    except UnicodeDecodeError:
+        raise TracesError(f"{name}: not UTF-8 text", "an adapter is a text in TOML") from None
+    except OSError as error:
+        raise TracesError(f"{name}: cannot be read: {error.strerror}") from None
+    return from_toml(text, name)
+
+
+def from_toml(text: str, place: str) -> Adapter:
+    """The adapter that a text tells. Errors: `TracesError` at the first thing that is wrong."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        where = re.search(r"at line (\d+)", str(error))
+        at = where[1] if where else text.count("\n") + 1
+        reason = str(error).partition(" (at")[0]
+        raise TracesError(f"{place}:{at}: not TOML: {reason}", "see docs/adapters.md for an example") from None
+    return _Loading(text, place).adapter(content)
+
+
+class _Loading:
+    """Reads one text; knows where its tables and keys stand."""
+
+    def __init__(self, text: str, place: str) -> None:
+        self._lines = text.splitlines()
+        self._place = place
+
+    def adapter(self, content: Mapping[str, Any]) -> Adapter:
+        known = ("name", "about", "source", "format", "order", "files", "line", "event", "nothing")
+        self._keys(content, known, "", 0)
+        form = self._text(content, "format", "", 0, "text")
+        if form not in ("text", "json"):
+            self._wrong(f"format {form!r}", "write text or json", "", 0, "format")
+        order = self._text(content, "order", "", 0, Order.PER_NODE.value)
+        if order not in {item.value for item in Order}:
+            self._wrong(f"order {order!r}", "write total or per_node", "", 0, "order")
+        line = self._table(content, "line")
+        files = self._table(content, "files")
+        self._keys(files, ("name",), "files", 0)
+        events = tuple(self._event(item, at, form) for at, item in enumerate(self._tables(content, "event")))
+        nothing = tuple(self._nothing(item, at) for at, item in enumerate(self._tables(content, "nothing")))
+        paths = self._paths(line) if form == "json" else None
+        if not events and not (paths and paths.any_event):
+            self._wrong("an adapter without an event", "write an [[event]]", "", 0, "name")
+        adapter = Adapter(
+            name=self._text(content, "name", "", 0),
+            about=self._text(content, "about", "", 0, ""),
+            source=self._text(content, "source", "", 0, ""),
+            order=Order(order),
+            files=self._pattern(files, "name", "files", 0),
+            line=self._line(line, form),
+            json=paths,
+            events=events,
+            nothing=nothing,
+        )
+        self._types_agree(adapter)
+        return adapter
+
+    def _line(self, line: Mapping[str, Any], form: str) -> LineRule:
+        texts = ("head", "continuation", "time", "zone", "clock_back_ms")
+        self._keys(
+            line, texts if form == "text" else ("zone", "clock_back_ms", "times", "any_event", *PATHS), "line", 0
+        )
+        key = "time" if form == "text" else "times"
+        times = line.get(key, "iso")
+        times = [times] if isinstance(times, str) else times
+        if not isinstance(times, list) or not all(isinstance(item, str) and is_form(item) for item in times):
+            self._wrong(f"{key} {times!r}", f"write {', '.join(FORMS)} or a form such as %Y-%m-%d", "line", 0, key)
+        zone = self._text(line, "zone", "line", 0, "UTC")
+        try:
+            ZoneInfo(zone)
+        except (ValueError, OSError, KeyError):
+            self._wrong(f"no time zone {zone!r}", "write UTC, or a name such as Europe/Berlin", "line", 0, "zone")
+        back = line.get("clock_back_ms", 0)
+        if not isinstance(back, int) or back < 0:
+            self._wrong(f"clock_back_ms {back!r}", "write a whole number of milliseconds", "line", 0, "clock_back_ms")
+        head = continuation = None
+        if form == "text":
+            head = self._pattern(line, "head", "line", 0)
+            if "time" not in head.groupindex:
+                self._wrong("head has no group (?P<time>…)", "put one around the time stamp", "line", 0, "head")
+            continuation = self._pattern(line, "continuation", "line", 0) if "continuation" in line else None
+        return LineRule(head, continuation, tuple(times), zone, back * 1_000_000)
+
+    def _paths(self, line: Mapping[str, Any]) -> JsonPaths:
+        found = {name: tuple(path.split(".")) for name in PATHS if (path := self._text(line, name, "line", 0, ""))}
+        anything = line.get("any_event", False)
+        if not isinstance(anything, bool):
+            self._wrong(f"any_event {anything!r}", "write true or false", "line", 0, "any_event")
+        if anything and "event" not in found:
+            self._wrong("any_event without a path of `event`", "say where events are named", "line", 0, "any_event")
+        return JsonPaths(**found, any_event=anything)
+
+    def _event(self, item: Mapping[str, Any], at: int, form: str) -> EventRule:
+        self._keys(item, ("name", "about", "has", "pattern", "where", "whole", "fields"), "event", at)
+        name = self._text(item, "name", "event", at)
+        pattern, has = None, ""
+        whole = item.get("whole", False)
+        if not isinstance(whole, bool):
+            self._wrong(f"whole {whole!r}", "write true or false", "event", at, "whole")
+        if form == "text":
+            has = self._text(item, "has", "event", at)
+            pattern = self._pattern(item, "pattern", "event", at, re.DOTALL if whole else 0)
+        fields = item.get("fields", {})
+        if not isinstance(fields, dict):
+            self._wrong("fields is no table", 'write fields = { old = "string" }', "event", at, "fields")
+        rules = tuple(self._field(key, value, at, pattern) for key, value in fields.items())
+        about = self._text(item, "about", "event", at, "")
+        return EventRule(name, about, has, pattern, self._where(item, "event", at), whole, rules)
+
+    def _field(self, name: str, told: object, at: int, pattern: re.Pattern[str] | None) -> FieldRule:
+        table: Mapping[str, Any] = {"type": told} if isinstance(told, str) else told if isinstance(told, dict) else {}
+        self._keys(table, ("type", "about", "each", "numbered", "path"), "event", at)
+        kind = str(table.get("type"))
+        if kind not in TYPES:
+            self._wrong(f"field {name} has no type", f"there are: {', '.join(TYPES)}", "event", at, name)
+        each = self._pattern(table, "each", "event", at) if "each" in table else None
+        if each is not None and TYPES[kind] not in (FieldType.INTS, FieldType.STRINGS):
+            self._wrong(f"field {name} is {kind}, which holds one value", "write ints or strings", "event", at, name)
+        path = tuple(self._text(table, "path", "event", at, "").split(".")) if "path" in table else ()
+        numbered = table.get("numbered", False) is True
+        if pattern is not None and each is None and not numbered and name not in pattern.groupindex:
+            self._wrong(f"the pattern has no group (?P<{name}>…)", "put one around its value", "event", at, name)
+        return FieldRule(name, TYPES[kind], str(table.get("about", "")), each, numbered, path)
+
+    def _nothing(self, item: Mapping[str, Any], at: int) -> NothingRule:
+        self._keys(item, ("name", "about", "pattern", "where"), "nothing", at)
+        name, about = self._text(item, "name", "nothing", at), self._text(item, "about", "nothing", at, "")
+        return NothingRule(name, about, self._pattern(item, "pattern", "nothing", at), self._where(item, "nothing", at))
+
+    def _where(self, item: Mapping[str, Any], table: str, at: int) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        where = item.get("where", {})
+        wanted = {key: [value] if isinstance(value, str) else value for key, value in dict(where).items()}
+        if not all(
+            isinstance(value, list) and all(isinstance(word, str) for word in value) for value in wanted.values()
+        ):
+            self._wrong("where", 'write where = { category = "Election" }, or a list of words', table, at, "where")
+        return tuple((key, tuple(value)) for key, value in wanted.items())
+
+    def _types_agree(self, adapter: Adapter) -> None:
+        types: dict[str, tuple[FieldType, str]] = {}
+        for at, event in enumerate(adapter.events):
+            for field in event.fields:
+                kind, first = types.setdefault(field.name, (field.type, event.name))
+                if kind is not field.type:
+                    message = f"field {field.name} is {field.type.value}, and {kind.value} in the event {first}"
+                    self._wrong(message, "a field has one type; rename one of them", "event", at, field.name)
+
+    def _tables(self, content: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+        found = content.get(key, [])
+        if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+            self._wrong(f"{key} is no list of tables", f"write [[{key}]]", "", 0, key)
+        return list(found)
+
+    def _table(self, content: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+        found = content.get(key)
+        if not isinstance(found, dict):
+            self._wrong(f"no table [{key}]", f"write [{key}]", "", 0, key)
+        return dict(found or {})
+
+    def _keys(self, table: Mapping[str, Any], known: Iterable[str], name: str, at: int) -> None:
+        for key in table:
+            if key not in (names := tuple(known)):
+                near = get_close_matches(key, names, n=1)
+                hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
+                self._wrong(f"unknown key {key!r}", hint, name, at, key)
+
+    def _text(self, table: Mapping[str, Any], key: str, name: str, at: int, otherwise: str | None = None) -> str:
+        found = table.get(key, otherwise)
+        if not isinstance(found, str) or (otherwise is None and not found):
+            here = f"[{name}] " if name else ""
+            self._wrong(f"{here}has no text {key}".strip(), f'write {key} = "…"', name, at, key)
+        return str(found)
+
+    def _pattern(self, table: Mapping[str, Any], key: str, name: str, at: int, flags: int = 0) -> re.Pattern[str]:
+        text = self._text(table, key, name, at)
+        try:
+            return re.compile(text, flags)
+        except re.error as error:
+            self._wrong(f"{key} is no regular expression: {error}", "single quotes keep \\ as it is", name, at, key)
+            raise AssertionError("wrong raises") from None
+
+    def _wrong(self, message: str, hint: str, table: str, at: int, key: str) -> None:
+        raise TracesError(f"{self._place}:{self._line_of(table, at, key)}: {message}", hint)
+
+    def _line_of(self, table: str, at: int, key: str) -> int:
+        """The line of a key in the `at`-th table of a name; that of the table where the key is not in it."""
+        start = 0
+        if table:
+            heads = [n for n, line in enumerate(self._lines) if re.match(rf"\s*\[+\s*{table}\s*\]", line)]
+            start = heads[min(at, len(heads) - 1)] if heads else 0
+        for number in range(start + bool(table), len(self._lines)):
+            line = self._lines[number]
+            if re.match(r"\s*\[", line) and table:
+                break
+            if re.search(rf'(^|[\s{{,."]){re.escape(key)}"?\s*=', line):
+                return number + 1
+        return start + 1

@@ -1,0 +1,135 @@
+"""The logs at a place as traces: which files there are, whose they are, and their records in the order of time."""
+
+from __future__ import annotations
+
+import heapq
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from hacheck.model.data import dataclass
+from hacheck.traces.adapters.description import Adapter
+from hacheck.traces.adapters.streams import Record, Stream, found_fields
+from hacheck.traces.adapters.tally import Tally
+from hacheck.traces.dataset import ROW, SOURCE, TraceFile, located_schema, walked
+from hacheck.traces.findings import Findings, TracesError
+from hacheck.traces.parquet_files import BATCH_ROWS
+from hacheck.traces.records import FILE, LINE, SEQ, TRACE_ID, TraceSchema
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """A log: the trace it belongs to, and its node where its name tells."""
+
+    file: TraceFile
+    trace_id: str
+    node: str | None
+
+
+class LogDataset:
+    """The traces that an adapter makes of logs. `tally`: where the lines went, when all are read."""
+
+    def __init__(self, logs: tuple[LogFile, ...], adapter: Adapter, zone: str | None = None) -> None:
+        self.logs = logs
+        self.adapter = adapter
+        self.files = tuple(log.file for log in logs)
+        self.clock_back_ns = adapter.line.clock_back_ns
+        self.tally = Tally()
+        self._zone = zone or adapter.line.zone
+        fields = adapter.field_types()
+        if adapter.json is not None and adapter.json.any_event:
+            fields = found_fields(self.files, adapter, fields)
+        self.schema = TraceSchema(fields, adapter.order)
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of all files."""
+        return sum(file.size_bytes for file in self.files)
+
+    def located(self, findings: Findings) -> Iterator[Any]:
+        """All records, one trace after another, each in the order of time; see `dataset.Located`."""
+        self.tally = Tally()
+        schema = located_schema(self.schema)
+        rows: list[dict[str, Any]] = []
+        for row in self._rows(findings):
+            rows.append(row)
+            if len(rows) == BATCH_ROWS:
+                yield pa.RecordBatch.from_pylist(rows, schema)
+                rows = []
+        if rows:
+            yield pa.RecordBatch.from_pylist(rows, schema)
+
+    def _rows(self, findings: Findings) -> Iterator[dict[str, Any]]:
+        """Records as objects, numbered in their trace."""
+        for trace_id in sorted({log.trace_id for log in self.logs}):
+            numbers: Counter[str] = Counter()
+            streams = self._streams(trace_id, findings)
+            for record in heapq.merge(*streams, key=lambda record: record.when):
+                own = record.columns.get(TRACE_ID, trace_id)
+                numbers[own] += 1
+                file = self.files[record.source]
+                place = {FILE: file.name, LINE: record.line, SOURCE: record.source, ROW: record.line}
+                yield record.columns | place | {TRACE_ID: own, SEQ: numbers[own]}
+
+    def _streams(self, trace_id: str, findings: Findings) -> list[Iterator[Record]]:
+        """The records of each node (or of each file, where names tell no node) of a trace, each in its order."""
+        groups: dict[object, list[int]] = {}
+        for source, log in enumerate(self.logs):
+            if log.trace_id == trace_id:
+                groups.setdefault(source if log.node is None else log.node, []).append(source)
+        found = []
+        for sources in groups.values():
+            log = self.logs[sources[0]]
+            types = dict(self.schema.fields)
+            stream = Stream(self.adapter, types, self._zone, log.node, trace_id, self.tally, findings)
+            files = [(source, self.files[source]) for source in sources]
+            found.append(stream.records(files))
+        return found
+
+
+def open_logs(place: Path, adapter: Adapter, zone: str | None = None) -> LogDataset:
+    """The logs in a file or folder. A folder with logs in it is one trace, named as the folder; a folder of such
+    folders is many.
+
+    Errors: `TracesError` where there is no log.
+    """
+    try:
+        logs = _logs(place, adapter)
+    except OSError as error:
+        raise TracesError(f"{place}: cannot be read: {error.strerror}") from None
+    return LogDataset(logs, adapter, zone)
+
+
+def _logs(place: Path, adapter: Adapter) -> tuple[LogFile, ...]:
+    if not place.exists():
+        raise TracesError(f"{place}: no such file or folder")
+    if not place.is_dir():
+        if not os.access(place, os.R_OK):
+            raise TracesError(f"{place}: no permission to read it")
+        return (_log(place, place.name, place.name.partition(".")[0], adapter.files),)
+    found = []
+    top = place.resolve().name or "trace"
+    for path in walked(place):
+        if adapter.files.fullmatch(path.name):
+            inside = path.parent.relative_to(place).as_posix()
+            found.append(_log(path, str(path.relative_to(place)), top if inside == "." else inside, adapter.files))
+    if not found:
+        hint = f"the adapter {adapter.name} reads files whose names match {adapter.files.pattern}"
+        raise TracesError(f"{place}: no logs in this folder", hint)
+    return tuple(found)
+
+
+def _log(path: Path, name: str, trace_id: str, names: re.Pattern[str]) -> LogFile:
+    match = names.fullmatch(path.name)
+    groups = match.groupdict() if match else {}
+    own = groups.get("trace")
+    return LogFile(
+        TraceFile(path, name, False, path.stat().st_size),
+        trace_id if own is None else f"{trace_id}/{own}",
+        groups.get("node"),
+    )

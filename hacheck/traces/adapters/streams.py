@@ -1,0 +1,253 @@
+"""The records of one node's logs, in the order of their lines, and a count of where every line went."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from hacheck.model.data import dataclass
+from hacheck.traces.adapters.clocks import Clock
+from hacheck.traces.adapters.description import Adapter
+from hacheck.traces.adapters.entries import Entry, Stray, entries
+from hacheck.traces.adapters.interpreting import Almost, Happened, Nothing, at, told, told_by_object
+from hacheck.traces.adapters.tally import Tally
+from hacheck.traces.dataset import TraceFile
+from hacheck.traces.findings import Finding, Findings, Kind, text_of
+from hacheck.traces.json_records import Problem, parsed, problem_of_value, type_of
+from hacheck.traces.records import CAUSES, EVENT, FIELDS, MESSAGE, NODE, TIME, TRACE_ID, FieldType
+from hacheck.traces.text_blocks import blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record without its number. `when`: the latest time of its stream so far, in nanoseconds; 0 before the first."""
+
+    when: int
+    source: int
+    line: int
+    columns: dict[str, Any]
+
+
+class Stream:
+    """Reads the logs of one node (or one log, whose lines tell the nodes), file after file."""
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        fields: Mapping[str, FieldType],
+        zone: str,
+        node: str | None,
+        trace_id: str,
+        tally: Tally,
+        findings: Findings,
+    ) -> None:
+        self._adapter = adapter
+        self._fields = fields
+        self._node = node
+        self._trace_id = trace_id
+        self._tally = tally
+        self._findings = findings
+        self._clocks: dict[str, Clock] = {}
+        self._zone = zone
+        self._when = 0
+        self._told_nodes: dict[str, str] = {}
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._last_numbers: dict[tuple[str, str], int] = {}
+        self._name = ""
+
+    def records(self, files: list[tuple[int, TraceFile]]) -> Iterator[Record]:
+        """The records of some files, which are read in the order of their first times."""
+        if len(files) > 1:
+            files = sorted(files, key=lambda item: self._first_time(item[1]))
+        for source, file in files:
+            self._name = file.name
+            lines = self._lines(file)
+            found = self._of_objects(lines) if self._adapter.json is not None else self._of_text(lines)
+            for line, columns in found:
+                yield Record(self._when, source, line, columns)
+
+    def _first_time(self, file: TraceFile) -> int:
+        quiet = Stream(self._adapter, self._fields, self._zone, self._node, self._trace_id, Tally(), Findings())
+        first = next(quiet.records([(0, file)]), None)
+        return 0 if first is None else first.when
+
+    def _lines(self, file: TraceFile) -> Iterator[tuple[int, bytes]]:
+        for block in blocks(file.path, file.name, self._findings):
+            for number, line in block.lines():
+                self._tally.lines += 1
+                yield number, line
+
+    def _of_text(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The records of a text log."""
+        for item in entries(lines, self._adapter.line):
+            if isinstance(item, Stray):
+                self._stray(item)
+                continue
+            self._tally.continued += item.more_count
+            columns = self._entry(item)
+            if columns is not None:
+                yield item.line, columns
+
+    def _stray(self, stray: Stray) -> None:
+        if not stray.text.strip():
+            self._tally.blank += 1
+        elif stray.continues:
+            self._tally.unknown_line(f"(goes on from a line that is not there) {stray.text}")
+        else:
+            self._tally.unknown_line(stray.text)
+
+    def _entry(self, entry: Entry) -> dict[str, Any] | None:
+        """The columns of an entry that is an event; whatever else it is, is counted."""
+        if entry.torn:
+            message = "a line that another one cuts off"  # which counts for both
+            self._finding(entry.line, Kind.TRUNCATED, message, entry.message, counted=False)
+            return None
+        meaning = told(entry, self._adapter)
+        when = self._time(entry) if not isinstance(meaning, Nothing) else None
+        if isinstance(meaning, Nothing):
+            if meaning.name is None:
+                category = " ".join(value for name, value in entry.parts.items() if name not in ("time", "stream"))
+                self._tally.unknown_line(f"{category} {entry.message}")
+            else:
+                self._tally.nothing[meaning.name] += 1
+            return None
+        if isinstance(meaning, Almost):
+            self._finding(entry.line, Kind.ALMOST, meaning.message, entry.message)
+            return None
+        if when is None:
+            self._finding(entry.line, Kind.NO_TIME, f"no time: {entry.parts.get('time', '')!r}", entry.message)
+            return None
+        return self._columns(entry.line, meaning, entry.parts.get("stream", ""), when, entry.message)
+
+    def _time(self, entry: Entry) -> int | None:
+        stream = entry.parts.get("stream", "")
+        return self._read_time(stream, entry.parts.get("time", ""))
+
+    def _read_time(self, stream: str, text: str) -> int | None:
+        clock = self._clocks.get(stream)
+        if clock is None:
+            clock = self._clocks[stream] = Clock(self._adapter.line.times, self._zone)
+        return clock.read(text)
+
+    def _columns(self, line: int, meaning: Happened, stream: str, when: int | None, text: str) -> dict[str, Any] | None:
+        """The columns of an event, once it is clear whose it is."""
+        node = self._whose(meaning.node, stream)
+        if node is None:
+            said = f"it is about node {meaning.node!r}, in a log of node {self._node or self._told_nodes.get(stream)!r}"
+            self._finding(line, Kind.UNKNOWN_NODE, said if meaning.node else "nothing tells whose line this is", text)
+            return None
+        fields = dict(meaning.fields)
+        if meaning.numbered:
+            self._counts[node, meaning.event] += 1
+            fields |= dict.fromkeys(meaning.numbered, self._counts[node, meaning.event])
+        self._tally.events[meaning.event] += 1
+        if when is not None:
+            self._when = max(self._when, when)
+        columns: dict[str, Any] = {NODE: node, TIME: when, EVENT: meaning.event}
+        return columns | {FIELDS: fields} if self._fields else columns
+
+    def _whose(self, said: str | None, stream: str) -> str | None:
+        """The node of a line: what its file is named for, what it says itself, what the lines before it said."""
+        if self._node is not None:
+            return self._node if said in (None, self._node) else None
+        if said is not None:
+            self._told_nodes[stream] = said
+            return said
+        return self._told_nodes.get(stream)
+
+    def _of_objects(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The records of JSON lines."""
+        for number, line in lines:
+            if not line.strip():
+                self._tally.blank += 1
+                continue
+            content = parsed(line)
+            if isinstance(content, Problem):
+                self._finding(number, content.kind, content.message, text_of(line))
+                continue
+            columns = self._object(number, content, text_of(line))
+            if columns is not None:
+                yield number, columns
+
+    def _object(self, number: int, content: dict[str, Any], text: str) -> dict[str, Any] | None:
+        """The columns of an object that is an event; whatever else it is, is counted."""
+        paths = self._adapter.json
+        assert paths is not None, "the adapter is for JSON"
+        meaning = told_by_object(content, self._adapter)
+        if isinstance(meaning, Nothing):
+            if meaning.name is None:
+                self._tally.unknown_line(str(at(content, paths.event) or text))
+            else:
+                self._tally.nothing[meaning.name] += 1
+            return None
+        if isinstance(meaning, Almost):
+            self._finding(number, Kind.ALMOST, meaning.message, text)
+            return None
+        for name, value in meaning.fields.items():
+            kind = self._fields.get(name)
+            if kind is None or problem_of_value(value, kind) is not None:
+                wanted_type = kind.value if kind else "of no type that fields have"
+                self._finding(number, Kind.WRONG_TYPE, f"field {name} is {value!r}, not {wanted_type}", text)
+                return None
+        stamp = at(content, paths.time)
+        when = None if stamp is None else self._read_time("", str(stamp))
+        if stamp is not None and when is None:
+            self._finding(number, Kind.NO_TIME, f"no time: {stamp!r}", text)
+            return None
+        further = {MESSAGE: at(content, paths.message), CAUSES: at(content, paths.causes)}
+        further |= {TRACE_ID: at(content, paths.trace_id)}
+        further = {name: value for name, value in further.items() if value is not None}
+        wanted = {MESSAGE: FieldType.STRING, CAUSES: FieldType.STRINGS, TRACE_ID: FieldType.STRING}
+        for name, value in further.items():
+            if problem_of_value(value, wanted[name]) is not None or value == "":
+                self._finding(number, Kind.WRONG_TYPE, f"{name} is {value!r}", text)
+                return None
+        columns = self._columns(number, meaning, "", when, text)
+        if columns is None:
+            return None
+        of = str(further.get(TRACE_ID, "")), str(columns[NODE])
+        return columns | further if self._own_number(number, of, at(content, paths.seq), text) else None
+
+    def _own_number(self, line: int, of: tuple[str, str], found: object, text: str) -> bool:
+        """Looks at the number that a node gave its own record, and returns whether the record is to be kept. One that
+        is missing is a record that was lost; a node that starts again may begin again, with 0 or 1."""
+        if found is None:
+            return True
+        if not isinstance(found, int) or isinstance(found, bool):
+            self._finding(line, Kind.WRONG_TYPE, f"the number {found!r} is not whole", text, counted=False)
+            return False
+        before = self._last_numbers.get(of)
+        if before is not None and 1 < found <= before:
+            message = f"number {found:,} of node {of[1]!r} comes after {before:,}"
+            self._finding(line, Kind.DUPLICATE_SEQ, message, text, counted=False)
+            return False
+        if before is not None and found > before + 1:
+            message = f"records {before + 1:,} to {found - 1:,} of node {of[1]!r} are missing before this one"
+            self._finding(line, Kind.MISSING_SEQ, message, text, counted=False)
+        self._last_numbers[of] = found
+        return True
+
+    def _finding(self, line: int, kind: Kind, message: str, text: str, *, counted: bool = True) -> None:
+        if counted:
+            self._tally.findings += 1
+        self._findings.add(Finding(kind, message, self._name, line, self._trace_id, text.strip()))
+
+
+def found_fields(
+    files: Iterable[TraceFile], adapter: Adapter, told_fields: Iterable[tuple[str, FieldType]]
+) -> tuple[tuple[str, FieldType], ...]:
+    """The fields of events that the adapter does not name, with the type of the first value of each."""
+    paths = adapter.json
+    assert paths is not None, "the adapter is for JSON"
+    found = dict(told_fields)
+    for file in files:
+        for block in blocks(file.path, file.name, Findings()):
+            for _, line in block.lines():
+                content = parsed(line) if line.strip() else None
+                values = at(content, paths.fields) if isinstance(content, dict) else None
+                for name, value in values.items() if isinstance(values, dict) else ():
+                    kind = type_of(value)
+                    if kind is not None and found.get(name) in (None, FieldType.INT) and found.get(name) is not kind:
+                        found[name] = kind if name not in found or kind is FieldType.FLOAT else found[name]
+    return tuple(found.items())
