@@ -22,6 +22,7 @@ from hacheck.cli.console import plural, seconds, size
 
 if TYPE_CHECKING:
     from rich.live import Live
+    from rich.table import Table
 
 PLAIN_SECONDS = 5.0
 """How often a line is written where there is no terminal."""
@@ -138,6 +139,10 @@ class LiveLine:
 
     def update(self, progress: Progress) -> None:
         """Shows the newest numbers; the terminal is written to at most ten times a second."""
+        self._live.update(self.line(progress))
+
+    def line(self, progress: Progress) -> Table:
+        """The line with these numbers."""
         exploring = progress.phase == EXPLORING
         rate = self._meter.rate(progress)
         parts = (
@@ -156,7 +161,7 @@ class LiveLine:
 
         row = Table.grid(padding=(0, 1, 0, 0))
         row.add_row(self._spinner, line)
-        self._live.update(row)
+        return row
 
 
 def thousands(rate: float) -> str:

@@ -37,20 +37,40 @@ def select(
 
     Errors: `BadInput` or `Reported` for an unknown check, setting or property.
     """
+    chosen, left_out = choose(specification, names, wide=wide)
+    all_known("setting", overrides, [parameter.name for parameter in specification.parameters])
+    prepared = tuple(prepare(specification, item, overrides, properties, no_color=no_color) for item in chosen)
+    return Selection(prepared, left_out)
+
+
+def choose(
+    specification: Specification, names: tuple[str, ...], *, wide: bool
+) -> tuple[tuple[Question, ...], tuple[Question, ...]]:
+    """The checks named, or all that need no request; and those left out because they run by request only.
+
+    Errors: `BadInput` for an unknown check, or where none is left.
+    """
     questions = questions_of(specification)
     all_known("check", names, [question.name for question in questions])
-    all_known("setting", overrides, [parameter.name for parameter in specification.parameters])
-    chosen = [item for item in questions if (item.name in names if names else wide or not item.by_request)]
+    chosen = tuple(item for item in questions if (item.name in names if names else wide or not item.by_request))
     if not chosen:
         hint = f"run one with --check {questions[0].name}, or all with --wide"
         raise BadInput("every check of this spec runs by request only", hint)
-    prepared = []
-    for question in chosen:
-        system = instantiate(specification, overrides, question.name, no_color=no_color)
-        all_known("property", properties, [item.name for item in system.properties])
-        prepared.append(Prepared(question, system, properties or question.only))
-    left_out = [item for item in questions if item not in chosen and item.by_request and not names]
-    return Selection(tuple(prepared), tuple(left_out))
+    return chosen, tuple(item for item in questions if item not in chosen and item.by_request and not names)
+
+
+def prepare(
+    specification: Specification,
+    question: Question,
+    overrides: Mapping[str, str],
+    properties: tuple[str, ...],
+    *,
+    no_color: bool,
+) -> Prepared:
+    """A check with the system it means. Errors: `BadInput` or `Reported` for an unknown setting or property."""
+    system = instantiate(specification, overrides, question.name, no_color=no_color)
+    all_known("property", properties, [item.name for item in system.properties])
+    return Prepared(question, system, properties or question.only)
 
 
 def questions_of(specification: Specification) -> tuple[Question, ...]:

@@ -32,6 +32,7 @@ class Request:
     settings: Mapping[str, str] = field(default_factory=dict)
     properties: tuple[str, ...] = ()
     wide: bool = False
+    jobs: int | None = None
     exploring: Exploring = Exploring()
     states_max: int | None = None
     depth_max: int | None = None
@@ -128,16 +129,12 @@ def explored(
     interruption: Interruption,
     *,
     kept: frozenset[str] = frozenset(),
-    spec: str | None = None,
 ) -> Iterator[CheckResult]:
-    """One check after the other until all are done or the user interrupts. `kept`: the checks to go on with. `spec`:
-    whose checks they are, where the progress has to say it."""
-    for number, prepared in enumerate(selection.prepared, start=1):
+    """One check after the other until all are done or the user interrupts. `kept`: the checks to go on with."""
+    for prepared in selection.prepared:
         if interruption.requested:
             return
         title = f"check {prepared.check.name}"
-        if spec is not None:
-            title = f"{spec}: {title} ({number} of {len(selection.prepared)})"
         yield explore(request, engine_of(request.exploring, prepared, kept), prepared, title, interruption)
 
 

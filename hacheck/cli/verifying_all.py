@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from contextlib import closing
 
 from rich.console import Console
 from rich.padding import Padding
@@ -12,38 +11,17 @@ from rich.rule import Rule
 from rich.text import Text
 
 from hacheck import shipped
-from hacheck.checker.engine import Progress
-from hacheck.checker.verify import CheckResult
 from hacheck.cli import json_output
 from hacheck.cli.console import error_console, output_console, plural, seconds, symbols
-from hacheck.cli.engines import engine_for
-from hacheck.cli.guard import BadInput, ExitCode, Reported
+from hacheck.cli.engines import engine_for, usable_cores
+from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import Json
-from hacheck.cli.progress import Interruption, progress_display
-from hacheck.cli.selection import select
-from hacheck.cli.sources import load_specification
+from hacheck.cli.progress import Interruption
+from hacheck.cli.progress_of_several import progress_of_several
+from hacheck.cli.side_by_side import SideBySide, SpecResult
 from hacheck.cli.summary import STYLES, VERDICTS, exit_code, listed, remark, tally
-from hacheck.cli.verifying import Request, explored
-from hacheck.model.data import dataclass, replace
-
-
-@dataclass(frozen=True, slots=True)
-class SpecResult:
-    """What became of one spec. `readable`: else its text has errors, which were shown. `skipped`: the checks that were
-    not begun; `left_out`: those that run by request only. `json`: all that was found, where it is asked for."""
-
-    name: str
-    readable: bool
-    results: tuple[CheckResult, ...]
-    skipped: tuple[str, ...]
-    left_out: tuple[str, ...]
-    wall_seconds: float
-    json: Json = None
-
-    @property
-    def code(self) -> ExitCode:
-        """What `hacheck verify` would return for this spec alone."""
-        return exit_code(self.results, all_ran=not self.skipped) if self.readable else ExitCode.BAD_INPUT
+from hacheck.cli.verifying import Request
+from hacheck.model.language import Specification
 
 
 def verify_all(request: Request) -> ExitCode:
@@ -53,25 +31,55 @@ def verify_all(request: Request) -> ExitCode:
     target = None if request.json is None else json_output.open_target(request.json)
     to_stderr = target is not None and target.path is None
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)
-    paths = shipped.specs()
-    width = max((len(path.stem) for path in paths), default=0)
-    done: list[SpecResult] = []
     try:
-        console.print(heading(width))
-        for found in verified(request, paths):
-            done.append(found)
-            if not request.quiet or found.code != ExitCode.AS_EXPECTED:
-                show_row(console, found, width)
-        not_run = [path.stem for path in paths[len(done) :]]
-        code = overall(done, not_run)
-        show_summary(console, done, not_run)
+        code, found_of_each, not_run = run_and_show(request, console)
         if target is not None:
-            found_of_each = [one.json for one in done if one.readable]
             target.write(json_output.all_json(found_of_each, not_run, code))
     finally:
         if target is not None:
             target.forget()
     return code
+
+
+def run_and_show(request: Request, console: Console) -> tuple[ExitCode, list[Json], list[str]]:
+    """Runs everything and shows the table: what the process is to return, the JSON of each spec if it is asked for, and
+    the specs of which nothing was run."""
+    paths = shipped.specs()
+    width = max((len(path.stem) for path in paths), default=0)
+    done: list[SpecResult] = []
+    found_of_each: list[Json] = []
+    jobs, begin = request.jobs or usable_cores(), time.monotonic()
+    console.print(heading(width))
+    errors = error_console(no_color=request.no_color)
+    with (
+        Interruption().watching() as interruption,
+        progress_of_several(errors, quiet=request.quiet) as display,
+        closing(SideBySide(request, paths, jobs, display, interruption).results()) as results,
+    ):
+        for found in results:
+            done.append(found)
+            if not request.quiet or code_of(found) != ExitCode.AS_EXPECTED:
+                display.hide()
+                show_row(console, found, width)
+            if request.json is not None and found.specification is not None:
+                found_of_each.append(json_of(found, found.specification))
+    names = {one.name for one in done}
+    not_run = [path.stem for path in paths if path.stem not in names]
+    show_summary(console, done, not_run, time.monotonic() - begin)
+    return overall(done, not_run), found_of_each, not_run
+
+
+def json_of(found: SpecResult, specification: Specification) -> Json:
+    """All that was found, as `hacheck verify` has it for this spec alone."""
+    not_run = [*found.skipped, *found.left_out]
+    return json_output.verify_json(specification, found.name, found.results, not_run, code_of(found))
+
+
+def code_of(found: SpecResult) -> ExitCode:
+    """What `hacheck verify` would return for this spec alone."""
+    if found.specification is None:
+        return ExitCode.BAD_INPUT
+    return exit_code(found.results, all_ran=not found.skipped)
 
 
 def refuse_what_is_of_one_spec(request: Request) -> None:
@@ -93,50 +101,9 @@ def refuse_what_is_of_one_spec(request: Request) -> None:
             raise BadInput(f"{name} goes with one spec, not with --all", "hacheck verify SPEC, and the option")
 
 
-def verified(request: Request, paths: Sequence[Path]) -> Iterator[SpecResult]:
-    """One spec after the other, until all are done or the user interrupts."""
-    interruption = Interruption()
-    for path in paths:
-        try:
-            found = verify_one(replace(request, spec=str(path)), path, interruption)
-        except KeyboardInterrupt:
-            if interruption.requested:  # asked for a second time: at once
-                raise
-            return
-        yield found
-        if interruption.requested:
-            return
-
-
-def verify_one(request: Request, path: Path, interruption: Interruption) -> SpecResult:
-    """The checks of one spec, until all are done or the user interrupts.
-
-    Errors: `KeyboardInterrupt` while the spec is read, which nobody asks how far it is.
-    """
-    name, begin = path.stem, time.monotonic()
-    errors = error_console(no_color=request.no_color)
-    try:
-        with progress_display(errors, name, quiet=request.quiet) as display:
-            display.update(Progress(0, 0, 0, 0, 0.0, 0, "reading"))
-            specification = load_specification(request.spec, no_color=request.no_color)
-            selection = select(specification, (), {}, (), wide=request.wide, no_color=request.no_color)
-    except Reported:
-        return SpecResult(name, False, (), (), (), time.monotonic() - begin)
-    with interruption.watching():
-        results = tuple(explored(request, selection, interruption, spec=name))
-    skipped = tuple(prepared.check.name for prepared in selection.prepared[len(results) :])
-    left_out = tuple(check.name for check in selection.left_out)
-    elapsed = time.monotonic() - begin
-    found = SpecResult(name, True, results, skipped, left_out, elapsed)
-    if request.json is None:
-        return found
-    made = json_output.verify_json(specification, name, results, [*skipped, *left_out], found.code)
-    return replace(found, json=made)
-
-
 def overall(done: list[SpecResult], not_run: list[str]) -> ExitCode:
     """What the process returns: a spec with errors counts most, as for one spec."""
-    if any(not one.readable for one in done):
+    if any(one.specification is None for one in done):
         return ExitCode.BAD_INPUT
     results = [result for one in done for result in one.results]
     return exit_code(results, all_ran=not not_run and not any(one.skipped for one in done))
@@ -155,7 +122,7 @@ def row(name: str, checks: str, states: str, wall_time: str, width: int) -> str:
 def show_row(console: Console, found: SpecResult, width: int) -> None:
     """The row of a spec, and beneath it each of its checks that did not come out as expected."""
     marks = symbols(console)
-    code = found.code
+    code = code_of(found)
     mark, style = {
         ExitCode.AS_EXPECTED: (marks.holds, "ok"),
         ExitCode.UNDECIDED: (marks.unknown, "warn"),
@@ -172,10 +139,10 @@ def show_row(console: Console, found: SpecResult, width: int) -> None:
 
 def verdict_of(found: SpecResult) -> str:
     """How the checks of a spec came out, in a few words."""
-    if not found.readable:
+    if found.specification is None:
         return "has errors, see above"
     count = {name: sum(result.outcome == name for result in found.results) for name in VERDICTS}
-    if found.code == ExitCode.AS_EXPECTED:
+    if code_of(found) == ExitCode.AS_EXPECTED:
         return "as expected"
     said = [f"{count[name]} {VERDICTS[name]}" for name in ("unexpected", "undecided") if count[name]]
     if found.skipped:
@@ -183,14 +150,14 @@ def verdict_of(found: SpecResult) -> str:
     return ", ".join(said)
 
 
-def show_summary(console: Console, done: list[SpecResult], not_run: list[str]) -> None:
+def show_summary(console: Console, done: list[SpecResult], not_run: list[str], wall_seconds: float) -> None:
     """How many checks of how many specs came out how, how to see more, and how to run the rest."""
     console.print(Rule(style="quiet", characters=symbols(console).rule))
     results = [result for one in done for result in one.results]
     line = Text(f"{plural(len(done), 'spec')}, {plural(len(results), 'check')}, ")
-    line.append(f"{seconds(sum(one.wall_seconds for one in done))}: ")
+    line.append(f"{seconds(wall_seconds)}: ")
     said = tally(results)
-    unreadable = [one.name for one in done if not one.readable]
+    unreadable = [one.name for one in done if one.specification is None]
     if unreadable:
         said.append((f"with errors: {', '.join(unreadable)}", "bad"))
     skipped = sum(len(one.skipped) for one in done)

@@ -43,9 +43,11 @@ RESUME = "Go on from what --checkpoint kept in this folder; it is kept up to dat
 NO_REDUCTIONS = "Explore states that are alike one by one, and what no property reads."
 MEMORY = "Stop at this much memory: 8GiB, 500M. By default three quarters of what there is."
 EVERY = "Every shipped protocol instead of one SPEC, a row for each."
+JOBS = "With --all: how many checks run side by side; by default one for each core this process may use."
 QUIET = "Only what is not as expected, and the summary."
 
 Every = Annotated[bool, flag("--all", help=EVERY)]
+Jobs = Annotated[One, option("--jobs", metavar="N", help=JOBS, panel=EXPLORING)]
 Checks = Annotated[Many, option("--check", metavar="NAME", help="Run this check only. May be given often.")]
 Only = Annotated[Many, option("--property", metavar="NAME", help="Decide this property only. May be given often.")]
 Wide = Annotated[bool, flag("--wide", help="Run the checks marked `by request` as well.")]
@@ -79,6 +81,7 @@ def verify(
     only: Only = None,
     wide: Wide = False,
     engine: EngineName = "native",
+    jobs: Jobs = None,
     threads: Threads = None,
     fingerprint: Fingerprint = False,
     checkpoint: Checkpoint = None,
@@ -103,12 +106,15 @@ def verify(
 
     if spec is None and not every:
         raise BadInput("which spec?", "hacheck verify icestorm, or --all for all that is shipped")
+    if jobs is not None and not every:
+        raise BadInput("--jobs goes with --all: one spec runs one check after the other", "leave --jobs out")
     request = Request(
         spec=spec or "",
         checks=tuple(check or ()),
         settings=parse_settings(settings or ()),
         properties=tuple(only or ()),
         wide=wide,
+        jobs=None if jobs is None else parse_count("--jobs", jobs),
         exploring=parse_exploring(engine, threads, fingerprint, no_reductions, checkpoint, resume),
         states_max=None if states is None else parse_count("--states", states),
         depth_max=None if depth is None else parse_count("--depth", depth),

@@ -1,0 +1,294 @@
+"""The checks of several specs, run side by side in processes of their own.
+
+What is found does not depend on how many run at once, as long as no limit on time cuts a check short: each has its
+share of the threads and of the memory, and one that its share of the memory does not suffice for is run again by itself
+when the others are done.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Generator, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+
+from hacheck.checker.engine import Limits, Progress, Refused, Report
+from hacheck.checker.verify import CheckResult, Question, run_check
+from hacheck.cli.console import error_console
+from hacheck.cli.engines import Exploring, engine_for, memory_default, usable_cores
+from hacheck.cli.guard import BadInput, ExitCode, Reported
+from hacheck.cli.processes import Died, Done, Event, Failed, Job, Processes, Told
+from hacheck.cli.progress import Interruption
+from hacheck.cli.progress_of_several import SeveralDisplay
+from hacheck.cli.selection import choose, prepare
+from hacheck.cli.sources import read_library, read_spec, show_findings
+from hacheck.cli.verifying import Request
+from hacheck.model.data import dataclass, field, replace
+from hacheck.model.language import Specification, load
+from hacheck.model.language.specification import Loaded
+from hacheck.model.lowering.depth import room_for_nesting
+from hacheck.model.semantics import replay
+
+WAIT_SECONDS = 0.1
+FAREWELL_SECONDS = 0.7
+"""How long after Ctrl-C checks that run may take to say how far they came."""
+
+READING = -1
+"""In place of the number of a check: the spec is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpecResult:
+    """What became of one spec. `specification`: none if its text has errors, which were shown. `skipped`: the checks
+    that were not run; `left_out`: those that run by request only. `wall_seconds`: from the begin of its first check to
+    the end of its last."""
+
+    name: str
+    specification: Specification | None
+    results: tuple[CheckResult, ...]
+    skipped: tuple[str, ...]
+    left_out: tuple[str, ...]
+    wall_seconds: float
+
+
+@dataclass(slots=True)
+class _Work:
+    """What there is to do for one spec, and what is done. `waiting`: numbers of checks not begun; `alone`: those that
+    need more memory than their share; `running`: how many jobs of it are being done."""
+
+    path: Path
+    text: str = ""
+    shown_path: str = ""
+    is_begun: bool = False
+    is_read: bool = False
+    specification: Specification | None = None
+    pickled: bytes = b""
+    questions: tuple[Question, ...] = ()
+    left_out: tuple[Question, ...] = ()
+    waiting: list[int] = field(default_factory=list)
+    alone: list[int] = field(default_factory=list)
+    results: dict[int, CheckResult] = field(default_factory=dict)
+    running: int = 0
+    begin: float | None = None
+    end: float = 0.0
+
+    @property
+    def is_done(self) -> bool:
+        return self.is_read and not (self.waiting or self.alone or self.running)
+
+    def title(self, number: int) -> str:
+        """What is being done, for people."""
+        if number == READING:
+            return self.path.stem
+        return f"{self.path.stem}: check {self.questions[number].name} ({number + 1} of {len(self.questions)})"
+
+    def result(self) -> SpecResult:
+        """What became of it so far."""
+        if self.specification is None:
+            return SpecResult(self.path.stem, None, (), (), (), 0.0)
+        return SpecResult(
+            name=self.path.stem,
+            specification=self.specification,
+            results=tuple(self.results[number] for number in sorted(self.results)),
+            skipped=tuple(one.name for number, one in enumerate(self.questions) if number not in self.results),
+            left_out=tuple(one.name for one in self.left_out),
+            wall_seconds=0.0 if self.begin is None else self.end - self.begin,
+        )
+
+
+class SideBySide:
+    """Runs the checks of specs, `jobs` at once. `request`: how, the same for all."""
+
+    def __init__(
+        self, request: Request, paths: Sequence[Path], jobs: int, display: SeveralDisplay, interruption: Interruption
+    ) -> None:
+        self._request, self._display, self._interruption = request, display, interruption
+        self._works = [_Work(path) for path in paths]
+        self._processes: Processes[tuple[int, int]] = Processes(jobs)
+        threads = request.exploring.threads or max(usable_cores() // jobs, 1)
+        self._exploring = replace(request.exploring, threads=threads)
+        self._alone = request.limits
+        self._shared = shared_limits(self._alone, jobs)
+        self._run_alone: set[tuple[int, int]] = set()
+
+    def results(self) -> Generator[SpecResult, None, None]:
+        """Each spec in the order given, as soon as it and all before it are done. When the user interrupts: those of
+        which something was run.
+
+        Errors: what a job raised, as `BadInput`, `MemoryError` or `JobFailed`; `Reported` when somebody ended one of
+        the processes, which is said.
+        """
+        shown = 0
+        with self._processes:
+            while shown < len(self._works):
+                self._hand_out()
+                for key, event in self._processes.wait(WAIT_SECONDS):
+                    self._take(key, event)
+                if self._interruption.requested:
+                    self._farewell()
+                    yield from (work.result() for work in self._works[shown:] if work.is_done or work.results)
+                    return
+                while shown < len(self._works) and self._works[shown].is_done:
+                    yield self._works[shown].result()
+                    shown += 1
+
+    # ---- what is begun ----
+
+    def _hand_out(self) -> None:
+        """Begins what there is a process for: the next spec in time, else the first check that waits."""
+        while self._processes.busy < self._processes.number:
+            waiting = sum(len(work.waiting) for work in self._works)
+            unread = next((index for index, work in enumerate(self._works) if not work.is_begun), None)
+            if unread is not None and waiting < self._processes.number:
+                self._begin_reading(unread)
+            elif waiting:
+                first = next(index for index, work in enumerate(self._works) if work.waiting)
+                self._begin_check(first, self._works[first].waiting.pop(0), self._shared)
+            else:
+                break
+        if not self._processes.busy:
+            alone = next((index for index, work in enumerate(self._works) if work.alone), None)
+            if alone is not None:
+                number = self._works[alone].alone.pop(0)
+                self._run_alone.add((alone, number))
+                self._begin_check(alone, number, self._alone)
+
+    def _begin_reading(self, index: int) -> None:
+        work = self._works[index]
+        work.is_begun = True
+        work.text, work.shown_path = read_spec(str(work.path))
+        self._begin(index, READING, partial(read, work.text, work.shown_path), "reading")
+
+    def _begin_check(self, index: int, number: int, limits: Limits) -> None:
+        work = self._works[index]
+        work.begin = work.begin or time.monotonic()
+        question = work.questions[number]
+        job = partial(check, work.pickled, question, self._exploring, limits, self._request.no_color)
+        self._begin(index, number, job, "preparing")
+
+    def _begin(self, index: int, number: int, job: Job, phase: str) -> None:
+        work = self._works[index]
+        work.running += 1
+        self._display.update(work.title(number), Progress(0, 0, 0, 0, 0.0, 0, phase))
+        self._processes.begin((index, number), job)
+
+    # ---- what has happened ----
+
+    def _take(self, key: tuple[int, int], event: Event) -> None:
+        index, number = key
+        work = self._works[index]
+        title = work.title(number)
+        if isinstance(event, Told):
+            self._display.update(title, event.progress)
+            return
+        work.running -= 1
+        work.end = time.monotonic()
+        self._display.end(title)
+        had_share = self._shared != self._alone and key not in self._run_alone
+        match event:
+            case Done(loaded) if number == READING:
+                self._take_specification(work, loaded)
+            case Done(CheckResult() as result) if had_share and is_short_of_memory(result):
+                work.alone.append(number)
+            case Done(result):
+                work.results[number] = result
+            case Failed("MemoryError") if had_share and number != READING:
+                work.alone.append(number)
+            case Failed():
+                self._fail(work, title, event)
+            case Died() if not self._interruption.requested:
+                self._mourn(title, event)
+
+    def _take_specification(self, work: _Work, loaded: Loaded) -> None:
+        work.is_read = True
+        if loaded.diagnostics:
+            self._display.hide()
+            show_findings(loaded.diagnostics, {work.shown_path: work.text}, self._request.no_color)
+        work.specification = loaded.specification
+        if loaded.specification is None:
+            return
+        with room_for_nesting():
+            work.pickled = pickle.dumps(loaded.specification)
+        work.questions, work.left_out = choose(loaded.specification, (), wide=self._request.wide)
+        work.waiting = list(range(len(work.questions)))
+
+    def _fail(self, work: _Work, title: str, failed: Failed) -> None:
+        if failed.kind == "Reported":  # wrong under the settings of this check, which was shown
+            work.specification = None
+            work.waiting.clear()
+            work.alone.clear()
+            return
+        if failed.kind == "BadInput":
+            raise BadInput(failed.message, failed.hint)
+        if failed.kind == "MemoryError":
+            raise MemoryError(f"{title}: {failed.message}")
+        error = JobFailed(f"{title}: {failed.kind}: {failed.message}")
+        error.add_note(failed.trace)
+        raise error
+
+    def _mourn(self, title: str, died: Died) -> None:
+        if not died.from_outside:
+            raise JobFailed(f"{title}: its process {died.how}")
+        self._display.hide()
+        console = error_console(no_color=self._request.no_color)
+        console.print(f"[bold red]error[/]: {title}: its process {died.how}", soft_wrap=True)
+        if died.signal == "SIGKILL":
+            hint = "if the machine ran out of memory: --jobs 1 runs one check at a time, --memory sets a limit"
+            console.print(f"  [cyan]=[/] {hint}", soft_wrap=True)
+        raise Reported(ExitCode.UNDECIDED)
+
+    def _farewell(self) -> None:
+        """Takes what the checks that run have found so far, of those that say it in time."""
+        self._processes.ask_to_stop()
+        until = time.monotonic() + FAREWELL_SECONDS
+        while self._processes.busy and (left := until - time.monotonic()) > 0:
+            for key, event in self._processes.wait(left):
+                self._take(key, event)
+
+
+class JobFailed(AssertionError):
+    """A check could not be run to its end, for a mistake of ours: which one, and what happened."""
+
+
+def shared_limits(alone: Limits, jobs: int) -> Limits:
+    """The limits of each of several checks that run at once: all together have the memory that one has by default."""
+    default = memory_default()
+    if default is None or jobs == 1:
+        return alone
+    share = default // jobs
+    most = alone.memory_bytes_max
+    return replace(alone, memory_bytes_max=share if most is None else min(share, most))
+
+
+def is_short_of_memory(result: CheckResult) -> bool:
+    """Whether something was not decided because the memory did not suffice, which engines say in words only."""
+    open_ones = (found.answer.scope for found in result.properties if found.outcome == "undecided")
+    return any("memory" in text for text in (result.answer.coverage.stopped or "", *open_ones))
+
+
+# ---- what the other processes do ----
+
+
+def read(text: str, path: str, report: Report) -> Loaded:
+    """A spec, or what is wrong with it."""
+    return load(text, path, read_library)
+
+
+def check(
+    pickled: bytes, question: Question, exploring: Exploring, limits: Limits, no_color: bool, report: Report
+) -> CheckResult:
+    """A check of a spec, run. Errors: `Reported`, when the spec is wrong under its settings."""
+    prepared = prepare(specification_of(pickled), question, {}, (), no_color=no_color)
+    try:
+        return run_check(prepared, engine_for(exploring), limits, report, replay)
+    except Refused as refused:
+        raise BadInput(str(refused)) from None
+
+
+@lru_cache(maxsize=1)
+def specification_of(pickled: bytes) -> Specification:
+    """The specification, which is the same for one check after the other."""
+    specification = pickle.loads(pickled)
+    assert isinstance(specification, Specification), "nothing else is sent"
+    return specification
