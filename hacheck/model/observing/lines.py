@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from hacheck.model import ir
 from hacheck.model.data import replace
@@ -10,14 +10,32 @@ from hacheck.model.rewrite import rebuild, walk
 from hacheck.model.types import Identity, is_scalar
 
 
-def logged(system: ir.System, every_step: bool = False) -> ir.System:
+def logged(system: ir.System, every_step: bool = False, hidden: Collection[str] = ()) -> ir.System:
     """The system with a line for each `observe` of its spec. `every_step`: instead of that, each step writes a line
-    that is called as its action, shows its arguments, and is written by its actor (of a system without lines)."""
+    that is called as its action, shows its arguments, and is written by its actor (of a system without lines).
+    `hidden`: the events of lines that are not written after all."""
     if every_step:
-        actions = tuple(_with_own_line(action) for action in system.actions)
+        actions = [_with_own_line(action) for action in system.actions]
     else:
-        actions = tuple(_with_observations(action, system.observations) for action in system.actions)
-    return replace(system, actions=actions)
+        actions = [_with_observations(action, system.observations) for action in system.actions]
+    if hidden:
+        actions = [replace(action, body=_without(action.body, hidden)) for action in actions]
+    return replace(system, actions=tuple(actions))
+
+
+def _without(body: tuple[ir.Statement, ...], hidden: Collection[str]) -> tuple[ir.Statement, ...]:
+    left: list[ir.Statement] = []
+    for statement in body:
+        match statement:
+            case ir.Log(event) if event in hidden:
+                continue
+            case ir.If(condition, then, otherwise):
+                left.append(ir.If(condition, _without(then, hidden), _without(otherwise, hidden)))
+            case ir.ForEach(variable, domain, inner):
+                left.append(ir.ForEach(variable, domain, _without(inner, hidden)))
+            case _:
+                left.append(statement)
+    return tuple(left)
 
 
 def has_lines(system: ir.System) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ctypes
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ CAPACITY = 2**14
 """States that explain a log so far, at one position, before nothing more is said of it."""
 
 _BLOCK = 64
+_EMITTED = 2**16  # states after steps that took records, listed before they are looked at
 _EXPANDED_PER_CALL = 2_000_000  # some tenths of a second
 _WORD = 8
 
@@ -36,8 +38,12 @@ class Followed:
     violated: tuple[tuple[int | None, int | None], ...]
 
 
-class Follower:
-    """Follows one trace after another. `capacity`: the most states that may explain a log at one position."""
+class Memory:
+    """The memory that compiled code works in: the sets of candidates, and room for steps.
+
+    - `capacity`: the most candidates of a set; `starts`: the states that a trace may start in, in words;
+    - `masks`: by word, the bits that say how many records the last step took.
+    """
 
     def __init__(self, compiled: Compiled, capacity: int = CAPACITY) -> None:
         self.compiled, self.capacity = compiled, capacity
@@ -46,16 +52,18 @@ class Follower:
         outcomes = block * program.successors_max + _BLOCK
         size = program.words * _WORD
         table_bits = max((2 * capacity - 1).bit_length(), 6)
-        ring = compiled.shape.places + 1
+        ring = compiled.shape.places + 1 if compiled.shape.merged else 1
         self._out, self._tags = Region(outcomes * size), Region(outcomes * _WORD)
         self._entries = [Region((capacity + 1) * size) for _ in range(ring)]
         self._tables = [Region(_WORD << table_bits) for _ in range(ring)]
         self._bytes = Region(capacity + 1)
+        self._listed = max(_EMITTED, outcomes)
+        self._emitted = Region(self._listed * compiled.base * _WORD)
         self._notes = program.notes.new()
-        self._starts = np.array(
-            [[start >> 64 * word & (1 << 64) - 1 for word in range(compiled.base)] for start in compiled.starts],
-            np.uint64,
-        )
+        self.starts = np.array([words_of(start, compiled.base) for start in compiled.starts], np.uint64)
+        self.masks = np.zeros(compiled.base, np.uint64)
+        for bits in compiled.taken:
+            self.masks[bits.word] |= np.uint64(((1 << bits.width) - 1) << bits.shift)
         marks = len(compiled.asked)
         self._marks = np.zeros((max(marks, 1), k.MARK_WORDS), np.uint64)
         for number in range(marks):
@@ -74,14 +82,17 @@ class Follower:
             k.TAKEN_MASK: (1 << taken.width) - 1,
             k.CAPACITY: capacity,
             k.TABLE_SHIFT: 64 - table_bits,
-            k.STARTS: self._starts.ctypes.data,
-            k.START_COUNT: len(self._starts),
+            k.STARTS: self.starts.ctypes.data,
+            k.START_COUNT: len(self.starts),
             k.CUT_FIRST: notes.cuts,
             k.CUT_COUNT: notes.fault - notes.cuts,
             k.FAULT: notes.fault,
             k.MARK_COUNT: marks,
             k.MARKS: self._marks.ctypes.data,
             k.BYTES: self._bytes.address,
+            k.TAKEN_MASKS: self.masks.ctypes.data,
+            k.EMITTED: self._emitted.address,
+            k.EMITTED_CAPACITY: self._listed,
         }.items():
             control[place] = value
         for number in range(ring):
@@ -89,12 +100,76 @@ class Follower:
             control[at + k.STAMP] = 1
             control[at + k.ENTRIES] = self._entries[number].address
             control[at + k.TABLE] = self._tables[number].address
-        self._control = control
+        self.control = control
+
+    @property
+    def address(self) -> int:
+        """What kernels are given."""
+        return int(self.control.ctypes.data)
 
     @property
     def expanded(self) -> int:
         """How many states were looked at so far."""
-        return int(self._control[k.EXPANDED])
+        return int(self.control[k.EXPANDED])
+
+    @property
+    def count(self) -> int:
+        """How many candidates the first set has."""
+        return int(self.control[k.SETS + k.COUNT])
+
+    def cuts(self) -> int:
+        """How many steps met a bound so far, or were an error of the spec."""
+        return self.compiled.kernels["cuts"](self.address)
+
+    def close(self, states: Any, window: Any) -> Iterator[Any]:
+        """Makes these states candidates that see these records, and takes every step from them and from those that join
+        them. Gives the states after steps that took records, in words, some at a time; `None` if there are too many
+        candidates. Between two of them it may be left."""
+        control = self.control
+        self.compiled.kernels["empty"](self.address + k.SETS * _WORD)
+        entries = _array(self._entries[0], len(states), self.compiled.program.words)
+        entries[:, : self.compiled.base] = states
+        entries[:, self.compiled.base :] = window.reshape(-1)
+        control[k.RECORD_ADDRESS] = window.ctypes.data
+        control[k.SETS + k.COUNT] = len(states)
+        done = 0
+        while done < self.count:
+            control[k.EMITTED_COUNT], control[k.PAUSE] = 0, control[k.EXPANDED] + _EXPANDED_PER_CALL
+            done = self.compiled.kernels["close"](self.address, done)
+            if done == k.NOWHERE:
+                yield None
+                return
+            yield _array(self._emitted, int(control[k.EMITTED_COUNT]), self.compiled.base).copy()
+
+    def closed(self) -> Any:
+        """The candidates of the first set, as states in words."""
+        return _array(self._entries[0], self.count, self.compiled.program.words)[:, : self.compiled.base].copy()
+
+    def marked(self, number: int) -> tuple[bool, bool]:
+        """Whether some, and whether all candidates of the first set violate a property."""
+        prototype = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64)
+        prototype(int(self._marks[number, k.MARK]))(self._entries[0].address, self.count, self._bytes.address)
+        found = self._bytes.read(0, self.count)
+        return any(found), all(found)
+
+
+def words_of(packed: int, count: int) -> list[int]:
+    """The words of a packed state."""
+    return [packed >> 64 * word & (1 << 64) - 1 for word in range(count)]
+
+
+def _array(region: Region, rows: int, words: int) -> Any:
+    """Memory as rows of words."""
+    whole = (ctypes.c_uint64 * (rows * words)).from_address(region.address)
+    return np.frombuffer(memoryview(whole), np.uint64).reshape(rows, words) if rows else np.zeros((0, words), np.uint64)
+
+
+class Follower:
+    """Follows one trace after another, each in one order."""
+
+    def __init__(self, compiled: Compiled, memory: Memory | None = None) -> None:
+        self.compiled = compiled
+        self.memory = Memory(compiled) if memory is None else memory
 
     def follow(self, records: Any, parts: Any, report: Callable[[], bool] = lambda: True) -> list[Followed] | None:
         """Follows parts of traces.
@@ -103,14 +178,14 @@ class Follower:
         `parts`: rows of `kernels.TRACE_WORDS` (uint64), changed by it. `report` is asked some times a second whether to
         go on. Returns what became of each, or `None` if it was not to go on.
         """
-        control, marks = self._control, len(self.compiled.asked)
+        control, marks = self.memory.control, len(self.compiled.asked)
         results = np.zeros((len(parts), k.RESULT_WORDS + 2 * marks), np.uint64)
         step = self.compiled.kernels["follow_parts"]
         done = 0
         while done < len(parts):
             control[k.PAUSE] = control[k.EXPANDED] + _EXPANDED_PER_CALL
             done += step(
-                control.ctypes.data,
+                self.memory.address,
                 records.ctypes.data,
                 parts[done:].ctypes.data,
                 len(parts) - done,

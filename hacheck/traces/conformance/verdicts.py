@@ -85,14 +85,10 @@ def to_batch(verdicts: list[Verdict]) -> Any:
 
 def from_batch(batch: Any) -> list[Verdict]:
     """The verdicts of an Arrow batch of `SCHEMA`."""
-    rows = batch.to_pylist()
-    lists = ("expected", "violated", "perhaps")
-    return [
-        Verdict(
-            **{
-                ("kind" if name == "verdict" else name): tuple(value) if name in lists else value
-                for name, value in row.items()
-            }
-        )
-        for row in rows
-    ]
+    found = []
+    for row in batch.to_pylist():
+        fields: dict[str, Any] = dict(row)
+        fields["kind"] = fields.pop("verdict")
+        fields |= {name: tuple(fields[name]) for name in ("expected", "violated", "perhaps")}
+        found.append(Verdict(**fields))
+    return found

@@ -1,0 +1,201 @@
+"""Follows a trace whose nodes logged apart: every order of their records that their clocks and messages leave open.
+
+How far a run has come in each stream is its cut. From cut to cut, those with fewer records first, the states that
+explain everything before it are kept; a step may take records of several streams at once.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from hacheck.model.data import dataclass, field
+from hacheck.traces.conformance import kernels as k
+from hacheck.traces.conformance.following import Memory
+from hacheck.traces.conformance.program import Compiled
+
+Cut: TypeAlias = tuple[int, ...]
+"""How many records of each stream are taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """A trace: for each stream its records in words, their times (nanoseconds; `None` where a record has none, and then
+    of no stream), and by record what it comes after: pairs of a stream and how many of its records. `skew_ns`: how far
+    the clocks of two nodes may differ."""
+
+    words: Sequence[Any]
+    times: Sequence[Any] | None
+    after: Sequence[dict[int, tuple[tuple[int, int], ...]]]
+    skew_ns: int
+
+    @property
+    def lengths(self) -> Cut:
+        """How many records there are in each."""
+        return tuple(len(words) for words in self.words)
+
+    def allows(self, cut: Cut, before: Cut) -> bool:
+        """Whether this may be how far a run has come, where `before` may."""
+        if self.times is not None:
+            taken = [times[at - 1] for times, at in zip(self.times, cut, strict=True) if at]
+            left = [times[at] for times, at in zip(self.times, cut, strict=True) if at < len(times)]
+            if taken and left and max(taken) - self.skew_ns > min(left):
+                return False
+        for stream, (start, end) in enumerate(zip(before, cut, strict=True)):
+            for record in range(start, end):
+                if any(cut[other] < least for other, least in self.after[stream].get(record, ())):
+                    return False
+        return True
+
+    def nears_its_end(self, cut: Cut) -> bool:
+        """Whether what is written now may have been cut off with the end of the log."""
+        if self.times is None:
+            return all(length - at <= 1 for length, at in zip(self.lengths, cut, strict=True))
+        last = max((times[-1] for times in self.times if len(times)), default=0)
+        pairs = zip(self.times, cut, strict=True)
+        return all(at == len(times) or times[at] >= last - self.skew_ns for times, at in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Woven:
+    """What became of a trace.
+
+    - `status`: of `kernels`; `cut`: how far the furthest runs came; `others`: further cuts of as many records;
+    - `width`: the most states at a cut; `limited`: how many steps met a bound; `expanded`: states that were looked at;
+    - `violated`: for each property the cuts at which it was violated, surely and perhaps (`None`: never).
+    """
+
+    status: int
+    cut: Cut
+    others: tuple[Cut, ...]
+    width: int
+    limited: int
+    violated: tuple[tuple[Cut | None, Cut | None], ...]
+    expanded: int
+
+
+@dataclass(slots=True)
+class Weaver:
+    """Follows one trace after another. `memory`: where; `expanded_max`: how many states it looks at for a trace."""
+
+    compiled: Compiled
+    memory: Memory
+    expanded_max: int = 50_000_000
+    kept: dict[Cut, Any] = field(default_factory=dict)
+    keeps: bool = False
+
+    def weave(self, streams: Streams, report: Callable[[], bool] = lambda: True) -> Woven | None:
+        """Looks for a run that explains all records. `None` if `report` says not to go on. Where `keeps`, `kept` has
+        the states of each cut afterwards, closed under hidden steps."""
+        run = _Weaving(self, streams, report)
+        self.kept = {}
+        return run.result()
+
+
+class _Weaving:
+    def __init__(self, weaver: Weaver, streams: Streams, report: Callable[[], bool]) -> None:
+        self.weaver, self.streams, self.report = weaver, streams, report
+        self.compiled, self.memory = weaver.compiled, weaver.memory
+        self.lengths = streams.lengths
+        self.pending: dict[Cut, list[Any]] = {}
+        self.heap: list[tuple[int, Cut]] = []
+        self.width = 0
+        self.violated: list[tuple[Cut | None, Cut | None]] = [(None, None)] * len(self.compiled.asked)
+        self.started = self.memory.expanded
+        self.bounds = self.memory.cuts()
+        self.interrupted = False
+
+    def result(self) -> Woven | None:
+        start = (0,) * len(self.lengths)
+        self.put(start, self.memory.starts)
+        furthest: list[Cut] = [start]
+        status = k.DEAD
+        while self.heap:
+            total, cut = heapq.heappop(self.heap)
+            if total > sum(furthest[0]):
+                furthest = []
+            furthest.append(cut)
+            if cut == self.lengths:
+                status = k.FOLLOWED
+                break
+            states = _distinct(np.concatenate(self.pending.pop(cut)))
+            if not self.spread(cut, states):
+                if self.interrupted:
+                    return None
+                status = k.FULL
+                break
+        limited = self.memory.cuts() - self.bounds
+        expanded = self.memory.expanded - self.started
+        others = tuple(dict.fromkeys(furthest[1:]))
+        return Woven(status, furthest[0], others, self.width, limited, tuple(self.violated), expanded)
+
+    def put(self, cut: Cut, states: Any) -> None:
+        if cut not in self.pending:
+            self.pending[cut] = []
+            heapq.heappush(self.heap, (sum(cut), cut))
+        self.pending[cut].append(states)
+
+    def spread(self, cut: Cut, states: Any) -> bool:
+        """Takes every step from the states at a cut. False if there are too many, or it is to stop."""
+        if len(states) > self.memory.capacity:
+            return False
+        window = self.window(cut)
+        for emitted in self.memory.close(states, window):
+            if emitted is None:
+                return False
+            self.sort(cut, emitted)
+            if not self.report():
+                self.interrupted = True
+                return False
+            if self.memory.expanded - self.started > self.weaver.expanded_max:
+                return False
+        self.width = max(self.width, self.memory.count)
+        if self.weaver.keeps:
+            self.weaver.kept[cut] = self.memory.closed()
+        for number, (surely, perhaps) in enumerate(self.violated):
+            if surely is None:
+                some, all_of_them = self.memory.marked(number)
+                self.violated[number] = (cut if all_of_them else None, perhaps or (cut if some else None))
+        return True
+
+    def window(self, cut: Cut) -> Any:
+        """The next records of each stream, as candidates see them."""
+        places, words = self.compiled.shape.places, self.compiled.record.words
+        window = np.zeros((len(cut), places, words), np.uint64)
+        ends = self.streams.nears_its_end(cut)
+        event = self.compiled.record.event
+        assert event is not None, "records have events"
+        for stream, at in enumerate(cut):
+            there = self.streams.words[stream][at : at + places]
+            window[stream, : len(there)] = there
+            if ends:
+                window[stream, len(there) :, event.word] = np.uint64(self.compiled.shape.end << event.shift)
+        return window
+
+    def sort(self, cut: Cut, emitted: Any) -> None:
+        """Puts states where they are, by the records that the last step took."""
+        taken = np.stack(
+            [
+                (emitted[:, bits.word] >> np.uint64(bits.shift)) & np.uint64((1 << bits.width) - 1)
+                for bits in self.compiled.taken
+            ],
+            axis=1,
+        ).astype(np.int64)
+        left = np.array(self.lengths) - np.array(cut)
+        real = np.minimum(taken, left)
+        emitted &= ~self.memory.masks
+        ways, of = np.unique(real, axis=0, return_inverse=True)
+        for number, way in enumerate(ways.tolist()):
+            after = tuple(a + b for a, b in zip(cut, way, strict=True))
+            if any(way) and self.streams.allows(after, cut):
+                self.put(after, emitted[of.reshape(-1) == number])
+
+
+def _distinct(states: Any) -> Any:
+    if len(states) < 2:
+        return states
+    rows = np.ascontiguousarray(states).view(np.dtype((np.void, states.shape[1] * 8))).reshape(-1)
+    return states[np.unique(rows, return_index=True)[1]]
