@@ -49,6 +49,7 @@ COMMANDS = (
     Command("list", LOOK, "list_specs"),
     Command("inspect", LOOK),
     Command("version", LOOK, "print_version"),
+    Command("traces", LOOK),
     Command("doc", WRITE),
     Command("fmt", WRITE),
     Command("explain", WRITE),

@@ -92,6 +92,8 @@ class Checker:
             first, last = int(before[index]) + 1, int(numbers[index]) - 1
             missing = f"record {first:,} is" if first == last else f"records {first:,} to {last:,} are"
             self._add(batch, index, Kind.MISSING_SEQ, f"{missing} missing before this one")
+        for index in np.flatnonzero(numbers < before).tolist():
+            self._add(batch, index, Kind.SPLIT_TRACE, "its trace was over, or further, already")
         for index in np.flatnonzero(numbers == before).tolist():
             source, row = self._place
             if index:

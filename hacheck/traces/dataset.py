@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from hacheck.model.data import dataclass
-from hacheck.traces import json_lines, parquet_files
+from hacheck.traces import json_lines, manifest, parquet_files
 from hacheck.traces.findings import Finding, Findings, Kind, TracesError
 from hacheck.traces.records import SchemaError, TraceSchema, united
 
@@ -51,6 +51,11 @@ class Located(Protocol):
         ...
 
     @property
+    def in_order(self) -> bool:
+        """Whether the records come sorted by (trace_id, seq) already."""
+        ...
+
+    @property
     def clock_back_ns(self) -> int:
         """So far the times of a node may go back from one record to the next without meaning anything."""
         ...
@@ -67,6 +72,7 @@ class Dataset:
     files: tuple[TraceFile, ...]
     schema: TraceSchema
     clock_back_ns: int = 0
+    in_order: bool = False
 
     @property
     def size_bytes(self) -> int:
@@ -116,7 +122,9 @@ def open_traces(place: Path, findings: Findings) -> Dataset:
             leave_out(file, error, findings)
         else:
             accepted.append(file)
-    return Dataset(tuple(accepted), schema or TraceSchema())
+    whole = len(accepted) == len(files) and place.is_dir()
+    in_order = whole and manifest.describes(place, [(file.name, file.size_bytes) for file in accepted])
+    return Dataset(tuple(accepted), schema or TraceSchema(), in_order=in_order)
 
 
 def leave_out(file: TraceFile, error: Exception, findings: Findings) -> None:

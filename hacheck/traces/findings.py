@@ -72,7 +72,7 @@ MEANINGS = {
     Kind.EMPTY: "a file without a record",
     Kind.ALMOST: "a line of a log that looks like a known message and is none",
     Kind.NO_TIME: "a line of a log whose time cannot be read",
-    Kind.SPLIT_TRACE: "a trace in more than one file of a clustered folder",
+    Kind.SPLIT_TRACE: "a trace that is not in one piece where its folder says so",
 }
 """What each kind means, for people."""
 

@@ -35,6 +35,9 @@ def sorted_batches(
 
     Errors: `TracesError` when that place is full.
     """
+    if dataset.in_order:
+        yield from dataset.located(findings)
+        return
     schema = located_schema(dataset.schema)
     records = pa.RecordBatchReader.from_batches(schema, dataset.located(findings))
     yield from sorted_by(records, (TRACE_ID, SEQ, SOURCE, ROW), memory_bytes=memory_bytes, scratch=scratch)

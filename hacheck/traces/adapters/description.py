@@ -23,13 +23,13 @@ class FieldRule:
 
 @dataclass(frozen=True, slots=True)
 class EventRule:
-    """Which messages are an event. `has`: every such message has this text in it; one that has it and is none after
-    all is a finding. `where`: what the parts of the head of the line must be. `whole`: the pattern speaks of all lines
-    of the message, not of the first alone."""
+    """Which messages are an event. `has`: every such message has one of these texts in it; one that has it and is no
+    event after all is a finding. Without any, the pattern alone decides. `where`: what the parts of the head of the
+    line must be. `whole`: the pattern speaks of all lines of the message, not of the first alone."""
 
     name: str
     about: str
-    has: str
+    has: tuple[str, ...]
     pattern: re.Pattern[str] | None
     where: tuple[tuple[str, tuple[str, ...]], ...]
     whole: bool
@@ -77,13 +77,15 @@ class JsonPaths:
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """A whole adapter. `files`: the names of logs, with groups `node` and `trace` where names tell these."""
+    """A whole adapter. `files`: the names of logs, with groups `node` and `trace` where names tell these. `paths`: the
+    same for paths below the folder that is read, for logs that are all called alike; it is tried first."""
 
     name: str
     about: str
     source: str
     order: Order
-    files: re.Pattern[str]
+    files: re.Pattern[str] | None
+    paths: re.Pattern[str] | None
     line: LineRule
     json: JsonPaths | None
     events: tuple[EventRule, ...]

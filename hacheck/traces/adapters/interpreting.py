@@ -45,18 +45,18 @@ def told(entry: Entry, adapter: Adapter) -> Happened | Nothing | Almost:
     """What an entry of a text log means."""
     looked_like: EventRule | None = None
     for rule in adapter.events:
-        if rule.has not in entry.message or not fits(rule, entry.parts):
+        if not fits(rule, entry.parts) or (rule.has and not any(text in entry.message for text in rule.has)):
             continue
         assert rule.pattern is not None, "events of texts have patterns"
         match = rule.pattern.fullmatch(entry.whole if rule.whole else entry.message)
         if match is not None:
             return _happened(rule, match, entry)
-        looked_like = looked_like or rule
+        looked_like = looked_like or (rule if rule.has else None)
+    if looked_like is not None:
+        return Almost(f"looks like the event {looked_like.name}, and does not match its pattern")
     for nothing in adapter.nothing:
         if fits(nothing, entry.parts) and nothing.pattern.search(entry.message):
             return Nothing(nothing.name)
-    if looked_like is not None:
-        return Almost(f"looks like the event {looked_like.name}, and does not match its pattern")
     return Nothing(None)
 
 

@@ -77,7 +77,9 @@ class _Loading:
             self._wrong(f"order {order!r}", "write total or per_node", "", 0, "order")
         line = self._table(content, "line")
         files = self._table(content, "files")
-        self._keys(files, ("name",), "files", 0)
+        self._keys(files, ("name", "path"), "files", 0)
+        if not files:
+            self._wrong("[files] has neither name nor path", "say how logs are called: name = '…'", "files", 0, "name")
         events = tuple(self._event(item, at, form) for at, item in enumerate(self._tables(content, "event")))
         nothing = tuple(self._nothing(item, at) for at, item in enumerate(self._tables(content, "nothing")))
         paths = self._paths(line) if form == "json" else None
@@ -88,7 +90,8 @@ class _Loading:
             about=self._text(content, "about", "", 0, ""),
             source=self._text(content, "source", "", 0, ""),
             order=Order(order),
-            files=self._pattern(files, "name", "files", 0),
+            files=self._pattern(files, "name", "files", 0) if "name" in files else None,
+            paths=self._pattern(files, "path", "files", 0) if "path" in files else None,
             line=self._line(line, form),
             json=paths,
             events=events,
@@ -135,19 +138,21 @@ class _Loading:
     def _event(self, item: Mapping[str, Any], at: int, form: str) -> EventRule:
         self._keys(item, ("name", "about", "has", "pattern", "where", "whole", "fields"), "event", at)
         name = self._text(item, "name", "event", at)
-        pattern, has = None, ""
+        pattern, has = None, item.get("has", [])
         whole = item.get("whole", False)
         if not isinstance(whole, bool):
             self._wrong(f"whole {whole!r}", "write true or false", "event", at, "whole")
         if form == "text":
-            has = self._text(item, "has", "event", at)
+            has = [has] if isinstance(has, str) else has
+            if not isinstance(has, list) or not all(isinstance(word, str) and word for word in has):
+                self._wrong(f"has {has!r}", "write a text, or a list of texts", "event", at, "has")
             pattern = self._pattern(item, "pattern", "event", at, re.DOTALL if whole else 0)
         fields = item.get("fields", {})
         if not isinstance(fields, dict):
             self._wrong("fields is no table", 'write fields = { old = "string" }', "event", at, "fields")
         rules = tuple(self._field(key, value, at, pattern) for key, value in fields.items())
         about = self._text(item, "about", "event", at, "")
-        return EventRule(name, about, has, pattern, self._where(item, "event", at), whole, rules)
+        return EventRule(name, about, tuple(has), pattern, self._where(item, "event", at), whole, rules)
 
     def _field(self, name: str, told: object, at: int, pattern: re.Pattern[str] | None) -> FieldRule:
         table: Mapping[str, Any] = {"type": told} if isinstance(told, str) else told if isinstance(told, dict) else {}

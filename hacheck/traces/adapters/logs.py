@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +38,7 @@ class LogDataset:
         self.adapter = adapter
         self.files = tuple(log.file for log in logs)
         self.clock_back_ns = adapter.line.clock_back_ns
+        self.in_order = adapter.json is None  # objects may name traces of their own
         self.tally = Tally()
         self._zone = zone or adapter.line.zone
         fields = adapter.field_types()
@@ -111,25 +111,35 @@ def _logs(place: Path, adapter: Adapter) -> tuple[LogFile, ...]:
     if not place.is_dir():
         if not os.access(place, os.R_OK):
             raise TracesError(f"{place}: no permission to read it")
-        return (_log(place, place.name, place.name.partition(".")[0], adapter.files),)
+        return (_log(place, place.name, place.name, place.name.partition(".")[0], adapter),)
     found = []
     top = place.resolve().name or "trace"
     for path in walked(place):
-        if adapter.files.fullmatch(path.name):
+        below = path.relative_to(place).as_posix()
+        if matched(below, adapter) is not None:
             inside = path.parent.relative_to(place).as_posix()
-            found.append(_log(path, str(path.relative_to(place)), top if inside == "." else inside, adapter.files))
+            found.append(_log(path, below, str(path.relative_to(place)), top if inside == "." else inside, adapter))
     if not found:
-        hint = f"the adapter {adapter.name} reads files whose names match {adapter.files.pattern}"
-        raise TracesError(f"{place}: no logs in this folder", hint)
+        names = " or ".join(item.pattern for item in (adapter.files, adapter.paths) if item is not None)
+        raise TracesError(f"{place}: no logs in this folder", f"{adapter.name} reads files whose names match {names}")
     return tuple(found)
 
 
-def _log(path: Path, name: str, trace_id: str, names: re.Pattern[str]) -> LogFile:
-    match = names.fullmatch(path.name)
-    groups = match.groupdict() if match else {}
+def matched(below: str, adapter: Adapter) -> dict[str, str | None] | None:
+    """What the path of a file tells, `node` and `trace` where it does; `None` if it is none of the adapter's logs."""
+    for pattern, text in ((adapter.paths, below), (adapter.files, below.rpartition("/")[2])):
+        match = None if pattern is None else pattern.fullmatch(text)
+        if match is not None:
+            by_path = {"by_path": ""} if pattern is adapter.paths else {}
+            return match.groupdict() | by_path
+    return None
+
+
+def _log(path: Path, below: str, name: str, trace_id: str, adapter: Adapter) -> LogFile:
+    groups = matched(below, adapter) or {}
     own = groups.get("trace")
-    return LogFile(
-        TraceFile(path, name, False, path.stat().st_size),
-        trace_id if own is None else f"{trace_id}/{own}",
-        groups.get("node"),
-    )
+    if "by_path" in groups:  # then the path tells the trace, too, or all is one
+        trace_id = own or path.parents[below.count("/")].resolve().name or "trace"
+    elif own is not None:
+        trace_id = f"{trace_id}/{own}"
+    return LogFile(TraceFile(path, name, False, path.stat().st_size), trace_id, groups.get("node"))

@@ -1,0 +1,122 @@
+"""`hacheck traces`: looks at traces and logs, says what is wrong with them, and writes them in another form."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from hacheck.cli.declaring import Argument, flag, option
+from hacheck.cli.guard import ExitCode, guarded
+from hacheck.cli.options import DebugOption, NoColorOption
+
+ACTIONS = ("validate", "stats", "convert", "cluster")
+
+CHECKING, WRITING = "What records are held to", "convert and cluster"
+
+
+def actions_beginning(incomplete: str) -> list[str]:
+    """What a shell offers for an action."""
+    return [name for name in ACTIONS if name.startswith(incomplete)]
+
+
+def adapters_beginning(incomplete: str) -> list[str]:
+    """What a shell offers for an adapter."""
+    from hacheck.traces.adapters.loading import shipped_names
+
+    return [name for name in shipped_names() if name.startswith(incomplete)]
+
+
+EPILOG = """
+[bold]What it does[/]
+
+  validate   count records, and tell what is wrong with which, file and line
+
+  stats      how many traces, how long, which events and nodes
+
+  convert    write the good records as JSON lines or Parquet, from either or from logs
+
+  cluster    write them as a folder of Parquet files in which no trace is split, and a manifest
+
+[bold]Examples[/]
+
+  hacheck traces validate night.jsonl --quarantine bad.jsonl
+
+  hacheck traces validate logs/ --adapter icestorm        every line of the logs accounted for
+
+  hacheck traces stats night.parquet --json -
+
+  hacheck traces convert logs/ --adapter icestorm --out night.parquet
+
+  hacheck traces convert logs/ --adapter mine.toml --out night.jsonl
+
+  hacheck traces cluster many/ --out clustered/
+
+[bold]Exit codes[/]
+
+  0 all is well   2 something is wrong with the input   3 interrupted   4 a bug in hacheck
+"""
+
+One = str | None
+PLACE = "A .jsonl or .parquet file, or a folder of such; with --adapter a log, or a folder of logs."
+ADAPTER = "PLACE holds logs: the adapter that reads them, by name or as a .toml file."
+ZONE = "The time zone of the clocks in logs, such as Europe/Berlin; by default what the adapter says."
+EVENTS = "Only these events may occur: a,b,c, or @FILE with one on each line."
+NODES = "Only these nodes may occur: a,b,c, or @FILE with one on each line."
+CLOCK_BACK = "So many milliseconds a node's clock may go back from one record to the next."
+QUARANTINE = "Write everything that is wrong, and the lines as they are, as JSON lines."
+OUT = "Where to write: a .jsonl or .parquet file; for cluster, a new folder."
+PART = "About so many records go into one file of a clustered folder."
+
+Action = Annotated[str, Argument("ACTION", "validate, stats, convert or cluster.", actions_beginning)]
+Place = Annotated[str, Argument("PLACE", PLACE)]
+AdapterName = Annotated[One, option("--adapter", metavar="NAME", help=ADAPTER, offers=adapters_beginning)]
+Zone = Annotated[One, option("--time-zone", metavar="ZONE", help=ZONE)]
+Events = Annotated[One, option("--events", metavar="LIST", help=EVENTS, panel=CHECKING)]
+Nodes = Annotated[One, option("--nodes", metavar="LIST", help=NODES, panel=CHECKING)]
+ClockBack = Annotated[int, option("--clock-back", metavar="MS", help=CLOCK_BACK, panel=CHECKING, least=0)]
+Quarantine = Annotated[One, option("--quarantine", metavar="FILE", help=QUARANTINE)]
+Out = Annotated[One, option("--out", "-o", metavar="PATH", help=OUT, panel=WRITING)]
+PartRecords = Annotated[str, option("--part-records", metavar="N", help=PART, panel=WRITING)]
+JsonFile = Annotated[One, option("--json", metavar="FILE", help="Write what was found as JSON (- is stdout).")]
+Quiet = Annotated[bool, flag("--quiet", "-q", help="Show no progress, and print nothing if all is well.")]
+
+
+@guarded
+def traces(
+    action: Action,
+    place: Place,
+    adapter: AdapterName = None,
+    time_zone: Zone = None,
+    events: Events = None,
+    nodes: Nodes = None,
+    clock_back: ClockBack = 0,
+    quarantine: Quarantine = None,
+    out: Out = None,
+    part_records: PartRecords = "2M",
+    json: JsonFile = None,
+    quiet: Quiet = False,
+    no_color: NoColorOption = False,
+    debug: DebugOption = False,
+) -> ExitCode:
+    """Look at traces: validate them, count, convert them (also from logs), cluster them."""
+    from hacheck.cli.options import all_known, parse_count
+
+    all_known("action", (action,), ACTIONS)
+    from hacheck.cli.tracing import TracesRequest, look
+
+    return look(
+        TracesRequest(
+            action=action,
+            place=place,
+            adapter=adapter,
+            zone=time_zone,
+            events=events,
+            nodes=nodes,
+            clock_back_ms=clock_back,
+            quarantine=quarantine,
+            out=out,
+            part_records=parse_count("--part-records", part_records),
+            json=json,
+            quiet=quiet,
+            no_color=no_color,
+        )
+    )
