@@ -79,11 +79,13 @@ class Woven:
 
 @dataclass(slots=True)
 class Weaver:
-    """Follows one trace after another. `memory`: where; `expanded_max`: how many states it looks at for a trace."""
+    """Follows one trace after another. `memory`: where; `expanded_max`: how many states it looks at for a trace;
+    `starts`: in which states traces begin, in words, if not where the system does."""
 
     compiled: Compiled
     memory: Memory
     expanded_max: int = 50_000_000
+    starts: Any = None
     kept: dict[Cut, Any] = field(default_factory=dict)
     keeps: bool = False
 
@@ -110,7 +112,7 @@ class _Weaving:
 
     def result(self) -> Woven | None:
         start = (0,) * len(self.lengths)
-        self.put(start, self.memory.starts)
+        self.put(start, self.memory.starts if self.weaver.starts is None else self.weaver.starts)
         furthest: list[Cut] = [start]
         status = k.DEAD
         while self.heap:

@@ -1,0 +1,147 @@
+"""Judges traces whose nodes logged apart. A trace is in memory from its first record to its last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hacheck.model.data import dataclass
+from hacheck.traces.conformance import kernels as k
+from hacheck.traces.conformance.encoding import Encoded, Encoder, Misfit
+from hacheck.traces.conformance.explaining import Explainer, first_left
+from hacheck.traces.conformance.judging import explained, outcome, place_of
+from hacheck.traces.conformance.verdicts import Verdict
+from hacheck.traces.conformance.weaving import Cut, Streams, Woven
+from hacheck.traces.records import CAUSES, MESSAGE, TIME, TRACE_ID
+
+
+@dataclass(frozen=True, slots=True)
+class _Woven:
+    """A trace as streams. `rows`: by stream, which record of the trace each is (places among the encoded ones)."""
+
+    batch: Any
+    encoded: Encoded
+    streams: Streams
+    rows: tuple[Any, ...]
+
+
+class Apart:
+    """Judges traces one after another, as their records come. `stopped`: whether `report` said not to go on."""
+
+    def __init__(self, explainer: Explainer, skew_ns: int, explained_max: int, report: Callable[[], bool]) -> None:
+        self.explainer, self.skew_ns, self.left, self.report = explainer, skew_ns, explained_max, report
+        self.compiled = explainer.compiled
+        self.pieces: list[Any] = []
+        self.open: str | None = None
+        self.stopped = False
+
+    def feed(self, batch: Any) -> list[Verdict]:
+        """The verdicts that more records allow: those on traces that came to their ends before."""
+        verdicts = []
+        ids = batch.column(TRACE_ID).to_pylist()
+        start = 0
+        for row in range(1, len(ids) + 1):
+            if row < len(ids) and ids[row] == ids[start]:
+                continue
+            if self.open is not None and ids[start] != self.open:
+                verdicts += self.finish()
+            self.open = ids[start]
+            self.pieces.append(batch.slice(start, row - start))
+            start = row
+            if self.stopped:
+                return []
+        return verdicts
+
+    def finish(self) -> list[Verdict]:
+        """The verdict on the last trace: no more records come."""
+        if not self.pieces:
+            return []
+        batch = pa.Table.from_batches(self.pieces).combine_chunks().to_batches()[0]
+        trace_id, self.pieces, self.open = self.open, [], None
+        assert trace_id is not None, "a trace has an id"
+        verdict = self._judged(trace_id, batch)
+        return [] if verdict is None else [verdict]
+
+    def _judged(self, trace_id: str, batch: Any) -> Verdict | None:
+        encoded = Encoder(self.compiled).encode(batch)
+        counts = {"records": batch.num_rows, "compared": len(encoded.rows)}
+        stray = next((found for found in encoded.misfits.values() if found.why == "node"), None)
+        if stray is not None:
+            place = place_of(batch, int(encoded.rows[stray.row]))
+            return Verdict(trace_id, "unknown", reason=stray.text, **counts, **place)
+        woven = self._streams(batch, encoded)
+        found = self.explainer.weaver.weave(woven.streams, self.report)
+        if found is None:
+            self.stopped = True
+            return None
+        properties = self._properties(woven, found)
+        if found.status == k.FOLLOWED:
+            return Verdict(trace_id, "conforms", width=found.width, **counts, **properties)
+        stream = first_left(woven.streams, found.cut)
+        place = self._place(woven, stream, found.cut)
+        misfit = self._misfit(woven, stream, found.cut)
+        kind, reason = outcome(found.status, found.limited, misfit, self.explainer.weaver.memory.capacity)
+        if found.status == k.FULL and found.expanded >= self.explainer.weaver.expanded_max:
+            reason = f"more than {found.expanded:,} states of the model were looked at"
+        verdict = Verdict(trace_id, kind, reason=reason, width=found.width, **counts, **place, **properties)
+        if kind != "deviates" or self.left <= 0:
+            return verdict
+        self.left -= 1
+        return explained(verdict, self.explainer.explain(woven.streams))
+
+    def _streams(self, batch: Any, encoded: Encoded) -> _Woven:
+        """A trace's records by their writers."""
+        rows = tuple(np.flatnonzero(encoded.writers == writer) for writer in range(self.compiled.shape.streams))
+        words = [encoded.words[mine] for mine in rows]
+        column = batch.column(TIME)
+        times = None
+        if column.null_count == 0:
+            every = column.to_numpy(zero_copy_only=False)[encoded.rows]
+            # A clock that steps back within one log says nothing of the order in it.
+            times = [np.maximum.accumulate(every[mine]) if len(mine) else every[mine] for mine in rows]
+        return _Woven(batch, encoded, Streams(words, times, self._causes(batch, encoded, rows), self.skew_ns), rows)
+
+    def _causes(
+        self, batch: Any, encoded: Encoded, rows: tuple[Any, ...]
+    ) -> list[dict[int, tuple[tuple[int, int], ...]]]:
+        """By stream and record, what it comes after: the records that sent the messages it names."""
+        after: list[dict[int, tuple[tuple[int, int], ...]]] = [{} for _ in rows]
+        if batch.column(CAUSES).null_count == batch.num_rows:
+            return after
+        sent = {}
+        for stream, mine in enumerate(rows):
+            messages = batch.column(MESSAGE).take(pa.array(encoded.rows[mine])).to_pylist()
+            sent.update({message: (stream, at + 1) for at, message in enumerate(messages) if message is not None})
+        for stream, mine in enumerate(rows):
+            for at, named in enumerate(batch.column(CAUSES).take(pa.array(encoded.rows[mine])).to_pylist()):
+                needed = tuple(sent[one] for one in named or () if one in sent and sent[one][0] != stream)
+                if needed:
+                    after[stream][at] = needed
+        return after
+
+    # ---- where it stopped ----
+
+    def _place(self, woven: _Woven, stream: int | None, cut: Cut) -> dict[str, Any]:
+        if stream is None:
+            return {}
+        return place_of(woven.batch, int(woven.encoded.rows[woven.rows[stream][cut[stream]]]))
+
+    def _misfit(self, woven: _Woven, stream: int | None, cut: Cut) -> Misfit | None:
+        """What a record that comes next has that the model does not have."""
+        found = [
+            woven.encoded.misfits.get(int(mine[at])) for mine, at in zip(woven.rows, cut, strict=True) if at < len(mine)
+        ]
+        return next((one for one in found if one is not None), None)
+
+    def _properties(self, woven: _Woven, found: Woven) -> dict[str, Any]:
+        surely: list[str] = []
+        perhaps: list[str] = []
+        for name, (certain, possible) in zip(self.compiled.asked, found.violated, strict=True):
+            cut = certain or possible
+            if cut is not None:
+                place = self._place(woven, first_left(woven.streams, cut), cut)
+                (surely if certain is not None else perhaps).append(f"{name}@{place.get('seq', 'end')}")
+        return {"violated": tuple(surely), "perhaps": tuple(perhaps)}

@@ -1,0 +1,78 @@
+"""Judges traces: Arrow batches of records in, sorted by trace and number, batches of verdicts out.
+
+This is all that drivers know of: on one machine, on Spark, on a stream. A checker can be pickled; what it needs is
+compiled where it is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from hacheck.model.data import dataclass
+from hacheck.model.ir import System
+from hacheck.model.observing.reading import observed
+from hacheck.traces.conformance.apart import Apart
+from hacheck.traces.conformance.explaining import Explainer
+from hacheck.traces.conformance.following import CAPACITY, Memory
+from hacheck.traces.conformance.in_order import InOrder
+from hacheck.traces.conformance.program import Compiled, compiled
+from hacheck.traces.conformance.verdicts import Verdict, to_batch
+from hacheck.traces.conformance.weaving import Weaver
+from hacheck.traces.records import CAUSES, EVENT, FIELDS, FILE, LINE, MESSAGE, NODE, SEQ, TIME, TRACE_ID, Order
+
+VERDICTS_PER_BATCH = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class TraceChecker:
+    """Judges traces by a system whose steps write lines.
+
+    - `order`: what the traces' numbers say about different nodes; `skew_ns`: how far two nodes' clocks may differ;
+    - `asked`: invariants to look at on the way; `capacity`: the most states that may explain a log at once;
+    - `explained_max`: of so many deviating traces it is said what would have been possible, and what would mend them.
+    """
+
+    system: System
+    order: Order
+    skew_ns: int = 0
+    asked: tuple[str, ...] = ()
+    capacity: int = CAPACITY
+    explained_max: int = 20
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it reads."""
+        ordered = (TRACE_ID, NODE, SEQ, EVENT, FIELDS, FILE, LINE)
+        return ordered if self.order == Order.TOTAL else (*ordered, TIME, MESSAGE, CAUSES)
+
+    def check(self, batches: Iterable[Any], report: Callable[[], bool] = lambda: True) -> Iterator[Any]:
+        """The verdicts on whole traces that come one after another, each sorted by `seq`. `report` is asked some times
+        a second whether to go on; if not, no verdicts come any more."""
+        judge = self.judge(report)
+        waiting: list[Verdict] = []
+        for batch in batches:
+            waiting += judge.feed(batch)
+            if judge.stopped:
+                return
+            if len(waiting) >= VERDICTS_PER_BATCH:
+                yield to_batch(waiting)
+                waiting = []
+        waiting += judge.finish()
+        if waiting and not judge.stopped:
+            yield to_batch(waiting)
+
+    def judge(self, report: Callable[[], bool] = lambda: True) -> InOrder | Apart:
+        """What judges traces as their records come. Errors: `EvaluationFault`, `ObservingError`, `CompilerError`."""
+        made = self.compiled()
+        memory = Memory(made, self.capacity)
+        explainer = Explainer(self.system, Weaver(made, memory))
+        if self.order == Order.TOTAL:
+            return InOrder(explainer, self.explained_max, report)
+        return Apart(explainer, self.skew_ns, self.explained_max, report)
+
+    def compiled(self) -> Compiled:
+        """The machine code for it."""
+        shape = observed(self.system, merged=self.order == Order.TOTAL)
+        asked = [one for one in self.system.properties if one.name in self.asked]
+        return compiled(shape, asked=asked)
