@@ -180,13 +180,15 @@ def without_logs(declarations: Iterable[d.Declaration]) -> tuple[d.Declaration, 
     """The declarations as if no `log` had been written; also without conditions, loops and procedures that do nothing
     else. Cost: the number of statements."""
     silent = tuple(declarations)
+    wordy = {one.name.text for one in silent if isinstance(one, d.Procedure) and one.body}
     empty: frozenset[str] = frozenset()
     while True:
         silent = tuple(_silent(one, empty) for one in silent)
-        found = frozenset(one.name.text for one in silent if isinstance(one, d.Procedure) and not one.body)
+        emptied = (one.name.text for one in silent if isinstance(one, d.Procedure) and not one.body)
+        found = wordy.intersection(emptied)
         if found == empty:
             return silent
-        empty = found
+        empty = frozenset(found)
 
 
 def _silent(written: d.Declaration, empty: frozenset[str]) -> d.Declaration:

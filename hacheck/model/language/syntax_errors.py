@@ -139,6 +139,8 @@ def _hint(failure: Unreadable, text: str) -> str | None:
         return "`do` stands before what is done"
     if failure.kind == NAME and found in ("and", "or", "not"):
         return None
+    if found == "(" and before[:1] == ["log"]:
+        return "a line has an event: `log EVENT(field: value, …)`"
     if failure.opened and re.search(r"\blog\s+\w+\s*$", text[: failure.opened[-1]]):
         return "each field of a log line has its name: `log EVENT(field: value, …)`"
     if re.fullmatch(r"[a-z_]+", found) and failure.kind != NAME and NAME in wanted:

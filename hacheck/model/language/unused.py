@@ -27,6 +27,8 @@ def unused(file: d.File, declarations: Iterable[d.Declaration]) -> Iterator[Diag
             match part:
                 case t.Name(text) if id(part) not in passed_over:
                     named[text] += 1
+                case t.Shown(name=name) | t.Log(event=name) | d.ObserveDeclaration(event=name):
+                    named[name.text] -= 1  # it is the log's own name, met as one of its parts
                 case t.Send(message=name):
                     sent.add(name.text)
                 case t.Call(operation=name):
