@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console
 
-from hacheck.cli.console import error_console, output_console, plural
+from hacheck.cli.console import error_console, output_console, plural, seconds
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
 from hacheck.cli.tracing_report import show_findings, show_statistics, show_tally
@@ -23,6 +22,9 @@ from hacheck.traces.dataset import Located, open_traces
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.statistics import Statistics
 from hacheck.traces.writing import write_clustered, writing
+
+if TYPE_CHECKING:
+    from rich.status import Status
 
 PROGRESS_SECONDS = 5.0
 """How often a line is written where there is no terminal."""
@@ -70,11 +72,12 @@ def _look(request: TracesRequest) -> ExitCode:
     target = None if request.json is None else open_target(request.json)
     statistics = Statistics()
     with ExitStack() as stack:
-        findings = Findings(_quarantine(request, stack))
-        dataset = opened(request, findings)
-        console = error_console(no_color=request.no_color)
-        watched = _watched(checked_batches(dataset, findings, expected), console, quiet=request.quiet)
-        written = _written(request, dataset, _counted(watched, statistics))
+        findings = Findings(quarantine(request.quarantine, stack))
+        dataset = opened(request.place, request.adapter, request.zone, findings)
+        progress = Progress(error_console(no_color=request.no_color), quiet=request.quiet)
+        stack.enter_context(progress.shown())
+        batches = checked_batches(Watched(dataset, progress.read), findings, expected)
+        written = _written(request, dataset, _counted(batches, statistics, progress))
     statistics.finish()
     code = ExitCode.BAD_INPUT if findings.total else ExitCode.AS_EXPECTED
     tally = dataset.tally if isinstance(dataset, LogDataset) else None
@@ -95,12 +98,10 @@ def _look(request: TracesRequest) -> ExitCode:
     return code
 
 
-def opened(request: TracesRequest, findings: Findings) -> Located:
-    """The records at the place asked for. Errors: `TracesError`."""
-    place = Path(request.place)
-    if request.adapter is None:
-        return open_traces(place, findings)
-    zone = request.zone
+def opened(place: str, adapter: str | None, zone: str | None, findings: Findings) -> Located:
+    """The records at a place, or in the logs there. Errors: `TracesError`, `BadInput` for an unknown time zone."""
+    if adapter is None:
+        return open_traces(Path(place), findings)
     if zone is not None:
         from zoneinfo import ZoneInfo
 
@@ -108,7 +109,7 @@ def opened(request: TracesRequest, findings: Findings) -> Located:
             ZoneInfo(zone)
         except (ValueError, OSError, KeyError):
             raise BadInput(f"no time zone {zone!r}", "write UTC, or a name such as Europe/Berlin") from None
-    return open_logs(place, load(request.adapter), zone)
+    return open_logs(Path(place), load(adapter), zone)
 
 
 def words(text: str | None, name: str) -> frozenset[str] | None:
@@ -129,19 +130,21 @@ def words(text: str | None, name: str) -> frozenset[str] | None:
     return known
 
 
-def _quarantine(request: TracesRequest, stack: ExitStack) -> TextIO | None:
-    if request.quarantine is None:
+def quarantine(file: str | None, stack: ExitStack) -> TextIO | None:
+    """Where everything that is wrong is written, if that is asked for. Errors: `BadInput`."""
+    if file is None:
         return None
-    target = open_target(request.quarantine)
+    target = open_target(file)
     if target.path is None:
         raise BadInput("--quarantine -: findings are shown there already", "give a file, or use --json -")
     stream = stack.enter_context(target.path.open("w", encoding="utf-8"))
     return stream
 
 
-def _counted(batches: Iterable[Any], statistics: Statistics) -> Iterator[Any]:
+def _counted(batches: Iterable[Any], statistics: Statistics, progress: Progress) -> Iterator[Any]:
     for batch in batches:
         statistics.add(batch)
+        progress.done(batch.num_rows)
         yield batch
 
 
@@ -160,23 +163,63 @@ def _written(request: TracesRequest, dataset: Located, batches: Iterator[Any]) -
     return {}
 
 
-def _watched(batches: Iterable[Any], console: Console, *, quiet: bool) -> Iterator[Any]:
-    """The batches; how many records have come is shown meanwhile, on standard error."""
-    begun, records = time.monotonic(), 0
-    with ExitStack() as stack:
-        tell: Callable[[str], object] = lambda text: None  # noqa: E731
-        every = PROGRESS_SECONDS
-        if not quiet and console.is_terminal and not console.is_dumb_terminal:
-            status = stack.enter_context(console.status("reading"))
-            tell, every = status.update, 0.2
-        elif not quiet:
-            tell = lambda text: console.print(text, markup=False, soft_wrap=True)  # noqa: E731
-        due = begun + every
-        for batch in batches:
-            records += batch.num_rows
-            if time.monotonic() >= due:
-                due = time.monotonic() + every
-                rate = records / (time.monotonic() - begun)
-                tell(f"{plural(records, 'record')}, {rate:,.0f}/s")
+class Watched:
+    """Records of which somebody is told how many were read."""
+
+    def __init__(self, dataset: Located, tell: Callable[[int], None]) -> None:
+        self.files = dataset.files
+        self.schema = dataset.schema
+        self.in_order = dataset.in_order
+        self.clock_back_ns = dataset.clock_back_ns
+        self._dataset = dataset
+        self._tell = tell
+
+    def located(self, findings: Findings) -> Iterator[Any]:
+        """As that of the records themselves."""
+        for batch in self._dataset.located(findings):
+            self._tell(batch.num_rows)
             yield batch
-    sys.stderr.flush()
+
+
+class Progress:
+    """Shows on standard error how many records were read, and then how many of them were sorted and looked at."""
+
+    def __init__(self, console: Console, *, quiet: bool) -> None:
+        self._console = console
+        self._quiet = quiet
+        self._live = console.is_terminal and not console.is_dumb_terminal
+        self._every = 0.2 if self._live else PROGRESS_SECONDS
+        self._begun = time.monotonic()
+        self._due = self._begun + self._every
+        self._read = self._done = 0
+        self._status: Status | None = None
+
+    @contextmanager
+    def shown(self) -> Iterator[Progress]:
+        """Shows it as long as the block runs."""
+        if self._quiet or not self._live:
+            yield self
+            return
+        with self._console.status("reading") as self._status:
+            yield self
+
+    def read(self, records: int) -> None:
+        """So many records more were read."""
+        self._read += records
+        self._tell(f"{plural(self._read, 'record')} read")
+
+    def done(self, records: int) -> None:
+        """So many records more were looked at."""
+        self._done += records
+        self._tell(f"{self._done:,} of {plural(self._read, 'record')} looked at")
+
+    def _tell(self, text: str) -> None:
+        now = time.monotonic()
+        if self._quiet or now < self._due:
+            return
+        self._due = now + self._every
+        text = f"{text}, {seconds(now - self._begun)}"
+        if self._status is not None:
+            self._status.update(text)
+        else:
+            self._console.print(text, markup=False, soft_wrap=True)

@@ -39,14 +39,37 @@ def sorted_batches(
         yield from dataset.located(findings)
         return
     schema = located_schema(dataset.schema)
-    records = pa.RecordBatchReader.from_batches(schema, dataset.located(findings))
-    yield from sorted_by(records, (TRACE_ID, SEQ, SOURCE, ROW), memory_bytes=memory_bytes, scratch=scratch)
+    records = dataset.located(findings)
+    yield from sorted_by(records, schema, (TRACE_ID, SEQ, SOURCE, ROW), memory_bytes=memory_bytes, scratch=scratch)
+
+
+class _Kept:
+    """Batches on their way through a library that hides what went wrong with them: it is kept here."""
+
+    def __init__(self, batches: Iterator[Any]) -> None:
+        self._batches = batches
+        self.error: BaseException | None = None
+
+    def batches(self) -> Iterator[Any]:
+        """The batches."""
+        try:
+            yield from self._batches
+        except BaseException as error:
+            self.error = error
+            raise
 
 
 def sorted_by(
-    records: Any, columns: tuple[str, ...], *, memory_bytes: int = MEMORY_BYTES, scratch: Path | None = None
+    batches: Iterator[Any],
+    schema: Any,
+    columns: tuple[str, ...],
+    *,
+    memory_bytes: int = MEMORY_BYTES,
+    scratch: Path | None = None,
 ) -> Iterator[Any]:
-    """The records of a reader sorted by some columns, in bytewise order of strings, in batches of the same schema."""
+    """Batches of one schema sorted by some columns, in bytewise order of strings, in batches of the same schema."""
+    kept = _Kept(batches)
+    records = pa.RecordBatchReader.from_batches(schema, kept.batches())
     with tempfile.TemporaryDirectory(prefix="hacheck-sort-", dir=scratch) as folder:
         settings: dict[str, Any] = {
             "memory_limit": f"{memory_bytes}B",
@@ -60,9 +83,18 @@ def sorted_by(
                 order = ", ".join(f'"{column}"' for column in columns)
                 found = connection.sql(f"SELECT * FROM records ORDER BY {order}")
                 for batch in found.to_arrow_reader(BATCH_ROWS):
-                    yield batch.cast(records.schema)
-            except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
-                hint = "give a folder with more space: TMPDIR=/some/where"
-                raise TracesError(f"sorting ran out of room: {str(error).splitlines()[0]}", hint) from None
-            except duckdb.InterruptException:
-                raise KeyboardInterrupt from None
+                    yield batch.cast(schema)
+            except duckdb.Error as error:
+                if kept.error is not None:
+                    raise kept.error from None
+                raise _told(error) from None
+
+
+def _told(error: duckdb.Error) -> BaseException:
+    """What an error of the sorting means to whoever asked for it."""
+    if isinstance(error, duckdb.InterruptException):
+        return KeyboardInterrupt()
+    if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException):
+        reason = str(error).splitlines()[0]
+        return TracesError(f"sorting ran out of room: {reason}", "give a folder with more space: TMPDIR=/some/where")
+    return error

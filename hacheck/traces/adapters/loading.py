@@ -176,6 +176,8 @@ class _Loading:
 
     def _where(self, item: Mapping[str, Any], table: str, at: int) -> tuple[tuple[str, tuple[str, ...]], ...]:
         where = item.get("where", {})
+        if not isinstance(where, dict):
+            self._wrong("where is no table", 'write where = { category = "Election" }', table, at, "where")
         wanted = {key: [value] if isinstance(value, str) else value for key, value in dict(where).items()}
         if not all(
             isinstance(value, list) and all(isinstance(word, str) for word in value) for value in wanted.values()
@@ -230,15 +232,21 @@ class _Loading:
         raise TracesError(f"{self._place}:{self._line_of(table, at, key)}: {message}", hint)
 
     def _line_of(self, table: str, at: int, key: str) -> int:
-        """The line of a key in the `at`-th table of a name; that of the table where the key is not in it."""
+        """The line of a key in the `at`-th table of a name, or at the top; that of the table where it has none."""
         start = 0
         if table:
-            heads = [n for n, line in enumerate(self._lines) if re.match(rf"\s*\[+\s*{table}\s*\]", line)]
-            start = heads[min(at, len(heads) - 1)] if heads else 0
-        for number in range(start + bool(table), len(self._lines)):
+            heads = self._heads(table)
+            start = heads[min(at, len(heads) - 1)] + 1 if heads else 0
+        for number in range(start, len(self._lines)):
             line = self._lines[number]
-            if re.match(r"\s*\[", line) and table:
+            if re.match(r"\s*\[", line):
                 break
             if re.search(rf'(^|[\s{{,."]){re.escape(key)}"?\s*=', line):
                 return number + 1
-        return start + 1
+        heads = [] if table else self._heads(key)
+        return heads[0] + 1 if heads else max(start, 1)
+
+    def _heads(self, table: str) -> list[int]:
+        """The indices of the lines on which the tables of a name begin."""
+        head = re.compile(rf"\s*\[+\s*{re.escape(table)}\s*\]")
+        return [number for number, line in enumerate(self._lines) if head.match(line)]

@@ -154,7 +154,7 @@ class Stream:
         if said is not None:
             self._told_nodes[stream] = said
             return said
-        return self._told_nodes.get(stream)
+        return None if self._adapter.json is not None else self._told_nodes.get(stream)
 
     def _of_objects(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str, Any]]]:
         """The records of JSON lines."""
