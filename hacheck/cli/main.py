@@ -43,6 +43,7 @@ class Command:
 
 COMMANDS = (
     Command("verify", ASK),
+    Command("conform", ASK),
     Command("simulate", ASK),
     Command("show", LOOK),
     Command("diagram", LOOK),

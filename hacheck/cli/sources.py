@@ -41,15 +41,17 @@ def instantiate(
     settings: Mapping[str, str],
     check: str | None = None,
     *,
+    logs: bool = False,
     no_color: bool = False,
 ) -> System:
-    """The system of a check (or of the defaults) under further settings. Warnings were shown on loading.
+    """The system of a check (or of the defaults) under further settings. Warnings were shown on loading. `logs`: the
+    one that logs are compared with.
 
     Errors: `Reported` when a setting is unknown or ill-typed, or the spec is wrong under these settings.
     """
     from hacheck.model.language.diagnostics import Span
 
-    instance = specification.instantiate(settings, check)
+    instance = specification.instantiate(settings, check, logs=logs)
     if instance.system is None:
         nowhere = Span(specification.path, 0, 0)  # a setting that came from the command line has no place
         given = " ".join(f"--set {name}={value}" for name, value in settings.items())

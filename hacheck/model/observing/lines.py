@@ -11,15 +11,23 @@ from hacheck.model.types import Identity, is_scalar
 
 
 def logged(system: ir.System, every_step: bool = False, hidden: Collection[str] = ()) -> ir.System:
-    """The system with a line for each `observe` of its spec. `every_step`: instead of that, each step writes a line
-    that is called as its action, shows its arguments, and is written by its actor (of a system without lines).
-    `hidden`: the events of lines that are not written after all."""
+    """The system with a line for each `observe` of its spec. `every_step`: instead of what the spec says, each step
+    writes a line that is called as its action, shows its arguments, and is written by its actor. `hidden`: the events
+    of lines that are not written after all."""
     if every_step:
-        actions = [_with_own_line(action) for action in system.actions]
+        bare = without_lines(system, {line.event for action in system.actions for line in lines_of(action)})
+        made = replace(bare, actions=tuple(_with_own_line(action) for action in bare.actions))
     else:
-        actions = [_with_observations(action, system.observations) for action in system.actions]
-    if hidden:
-        actions = [replace(action, body=_without(action.body, hidden)) for action in actions]
+        actions = (_with_observations(action, system.observations) for action in system.actions)
+        made = replace(system, actions=tuple(actions))
+    return without_lines(replace(made, observations=()), hidden)
+
+
+def without_lines(system: ir.System, hidden: Collection[str]) -> ir.System:
+    """The system that does not write the lines of some events."""
+    if not hidden:
+        return system
+    actions = (replace(action, body=_without(action.body, hidden)) for action in system.actions)
     return replace(system, actions=tuple(actions))
 
 

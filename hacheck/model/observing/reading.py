@@ -22,9 +22,10 @@ from hacheck.model.observing.records import (
     events_of,
     names_of,
     record_variables,
+    without_option,
 )
 from hacheck.model.rewrite import rebuild, walk
-from hacheck.model.types import Map, Node, Option, Range, Set, Type
+from hacheck.model.types import Map, Node, Option, Range, Type
 from hacheck.model.typing import type_of
 
 TOO_MANY = "lines of a step"
@@ -242,12 +243,15 @@ class _Reading:
 
 
 def _as_column(value: ir.Local) -> ir.Expression:
-    """A value as records have it: an option as a set of one or none."""
+    """A value as records have it."""
     if not isinstance(value.type, Option):
         return value
-    kind = Set(value.type.element)
-    one = ir.MakeCollection(kind, (ir.Unary("value", value),))
-    return ir.Conditional(ir.Binary("==", value, ir.Constant(None, value.type)), ir.Constant(frozenset(), kind), one)
+    kind = without_option(value.type)
+    nothing = ir.Binary("==", value, ir.Constant(None, value.type))
+    inner = ir.Unary("value", value)
+    if isinstance(kind, Range):
+        return ir.Conditional(nothing, ir.Constant(kind.low, kind), inner)
+    return ir.Conditional(nothing, ir.Constant(frozenset(), kind), ir.MakeCollection(kind, (inner,)))
 
 
 def _number(number: int) -> ir.Constant:

@@ -8,7 +8,7 @@ from itertools import product
 from hacheck.model import ir
 from hacheck.model.data import dataclass
 from hacheck.model.observing.lines import lines_of
-from hacheck.model.types import Identity, Map, Node, Option, Range, Set, Type, default
+from hacheck.model.types import Identity, Map, Node, Option, Range, Set, Type, cardinality, default
 from hacheck.model.typing import type_of
 
 NAME_MAX = 2**31 - 1
@@ -20,6 +20,9 @@ NO_EVENT, FIRST_EVENT = 0, 1
 PLACES_MAX = 8
 """How many records a step looks ahead in a stream at most."""
 
+SET_MEMBERS_MAX = 62
+"""A set that a line shows has no more possible members: it is a number in a record."""
+
 PREFIX = "log."
 """What the names of all variables added here begin with."""
 
@@ -30,11 +33,15 @@ class ObservingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What a line shows: of which type, or a name; and in which column of a record."""
+    """What a line shows: of which type as records have it, or a name; and in which column of a record.
+
+    `optional`: an option of a number, whose `type` has one number more below its own, for nothing.
+    """
 
     name: str
     type: Type
     by_name: bool
+    optional: bool
     column: int
 
 
@@ -97,33 +104,53 @@ class Observed:
 
 def events_of(system: ir.System) -> tuple[tuple[Event, ...], tuple[Column, ...]]:
     """The events that a system's steps write, and the columns that their records need. Errors: `ObservingError`."""
-    found: dict[str, dict[str, tuple[Type, bool]]] = {}
+    found: dict[str, dict[str, tuple[Type, bool, bool]]] = {}
     for action in system.actions:
         for line in lines_of(action):
             fields = found.setdefault(line.event, {})
             for shown in line.fields:
                 kind = _column_type(shown)
+                optional = is_optional_number(type_of(shown.value)) and not shown.by_name
                 before = fields.get(shown.name)
-                fields[shown.name] = (kind if before is None else _joined(line, shown, before[0], kind), shown.by_name)
+                if before is not None:
+                    kind = _joined(line, shown, before[0], kind)
+                    optional = optional or before[2]
+                fields[shown.name] = (kind, shown.by_name, optional)
     columns: list[Column] = []
     events = []
     for name, fields in found.items():
         taken: set[int] = set()
         listed = []
-        for field, (kind, by_name) in fields.items():
+        for field, (kind, by_name, optional) in fields.items():
             place = _column_for(columns, taken, kind, by_name)
             taken.add(place)
-            listed.append(Field(field, kind, by_name, place))
+            listed.append(Field(field, kind, by_name, optional, place))
         events.append(Event(name, tuple(listed)))
     return tuple(events), tuple(columns)
 
 
 def _column_type(shown: ir.Shown) -> Type:
-    """The type of what a record has for a field: a set of one or none for an option."""
+    """The type of what a record has for a field: for an option a set of one or none, but a number below its own for an
+    option of a number. Errors: `ObservingError` where a set has too many members."""
     kind = type_of(shown.value)
     if shown.by_name:
         return Range(0, NAME_MAX)
-    return Set(kind.element) if isinstance(kind, Option) else kind
+    if isinstance(kind, Option):
+        return without_option(kind)
+    if isinstance(kind, Set) and cardinality(kind.element) > SET_MEMBERS_MAX:
+        raise ObservingError(f"`{shown.name}` shows a set of more than {SET_MEMBERS_MAX} possible members")
+    return kind
+
+
+def is_optional_number(kind: Type) -> bool:
+    """Whether it is an option of a number."""
+    return isinstance(kind, Option) and isinstance(kind.element, Range)
+
+
+def without_option(kind: Option) -> Type:
+    """The type in which records have the values of an option."""
+    element = kind.element
+    return Range(element.low - 1, element.high) if isinstance(element, Range) else Set(element)
 
 
 def _joined(line: ir.Log, shown: ir.Shown, left: Type, right: Type) -> Type:

@@ -28,7 +28,6 @@ NOBODY = "-"
 
 _UNKNOWN = -1
 _TRAILING_NUMBER = re.compile(r"(.*?)(\d+)")
-_SET_BITS_MAX = 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +135,7 @@ class Encoder:
             numbers = _mapped(_as_text(values), lambda name: self.named(one, name))
             work.put(content, numbers, rows)
             return
-        numbers = _ordinals(kind, one.type, values, self)
+        numbers = self._numbers(kind, one, values)
         wrong = np.flatnonzero(numbers < 0)
         for place in wrong.tolist():
             value = values[place].as_py()
@@ -149,6 +148,11 @@ class Encoder:
             work.put(content, numbers, rows)
         else:
             work.put(content, numbers + 1, rows)
+
+    def _numbers(self, kind: Type, one: Field, values: Any) -> Any:
+        if one.optional:
+            return _optional_numbers(kind, one.type, values)
+        return _ordinals(kind, one.type, values, self)
 
     def named(self, one: Field, name: str) -> int:
         """The number of a name."""
@@ -223,6 +227,19 @@ def _ordinal(kind: Type, own: Type, value: Any, encoder: Encoder) -> int:
             return -1
 
 
+def _optional_numbers(kind: Type, own: Type, values: Any) -> Any:
+    """The same of options of a number, which are a list of one or none, `none`, or the number itself."""
+    assert isinstance(kind, Range), "a column of numbers"
+    assert isinstance(own, Range), "a field that is a number"
+    found = []
+    for value in values.to_pylist():
+        item = (value[0] if len(value) == 1 else NONE) if isinstance(value, list) else value
+        number = own.low if item == NONE else _whole(item)
+        fits = number is not None and own.low <= number <= own.high and not (item != NONE and number == own.low)
+        found.append(number - kind.low if number is not None and fits else -1)
+    return np.array(found, np.int64)
+
+
 def _whole(value: Any) -> int | None:
     try:
         return int(value)
@@ -238,7 +255,7 @@ def _masks(kind: Set, values: Any, encoder: Encoder) -> Any:
         mask = 0
         for item in items:
             number = _ordinal(kind.element, kind.element, item, encoder)
-            if not 0 <= number <= _SET_BITS_MAX:
+            if number < 0:
                 mask = -1
                 break
             mask |= 1 << number

@@ -121,17 +121,20 @@ class Memory:
         """How many steps met a bound so far, or were an error of the spec."""
         return self.compiled.kernels["cuts"](self.address)
 
+    def hold(self, states: Any) -> None:
+        """Makes these states, and no others, the candidates of the first set."""
+        self.compiled.kernels["empty"](self.address + k.SETS * _WORD)
+        _array(self._entries[0], len(states), self.compiled.program.words)[:, : self.compiled.base] = states
+        self.control[k.SETS + k.COUNT] = len(states)
+
     def close(self, states: Any, window: Any) -> Iterator[Any]:
         """Makes these states candidates that see these records, and takes every step from them and from those that join
         them. Gives the states after steps that took records, in words, some at a time; `None` if there are too many
         candidates. Between two of them it may be left."""
         control = self.control
-        self.compiled.kernels["empty"](self.address + k.SETS * _WORD)
-        entries = _array(self._entries[0], len(states), self.compiled.program.words)
-        entries[:, : self.compiled.base] = states
-        entries[:, self.compiled.base :] = window.reshape(-1)
+        self.hold(states)
+        _array(self._entries[0], len(states), self.compiled.program.words)[:, self.compiled.base :] = window.reshape(-1)
         control[k.RECORD_ADDRESS] = window.ctypes.data
-        control[k.SETS + k.COUNT] = len(states)
         done = 0
         while done < self.count:
             control[k.EMITTED_COUNT], control[k.PAUSE] = 0, control[k.EXPANDED] + _EXPANDED_PER_CALL

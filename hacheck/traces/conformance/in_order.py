@@ -125,7 +125,7 @@ class InOrder:
         for number, part in enumerate(parts):
             goes_on = number == 0 and self.open is not None and self.open.compared > 0
             length = 0 if self._is_decided(number) else part.last - part.first
-            rows[number] = (part.first + int(gaps[number]), length, int(goes_on))
+            rows[number] = (part.first + int(gaps[number]), length, int(goes_on), int(part.closes))
         return words, rows
 
     def _is_decided(self, number: int) -> bool:

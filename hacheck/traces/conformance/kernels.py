@@ -95,8 +95,9 @@ FOLLOWED, DEAD, FULL, PAUSED = 0, 1, 2, 3
 """What becomes of a trace: every record is taken; no candidate is left; a set has no room for one more; it is to be
 gone on with."""
 
-FIRST, LENGTH, GOES_ON, TRACE_WORDS = 0, 1, 2, 3
-"""A part of a trace: its first record, how many there are, whether it is a later part of the trace before."""
+FIRST, LENGTH, GOES_ON, CLOSES, TRACE_WORDS = 0, 1, 2, 3, 4
+"""A part of a trace: its first record, how many there are, whether it is a later part of the trace before, and whether
+it is the last of its trace."""
 
 STATUS, PLACE, WIDTH, LIMITED, RESULT_WORDS = 0, 1, 2, 3, 4
 """What became of it: where it stopped, the most candidates, how many outcomes met a bound; then for each property where
@@ -374,6 +375,12 @@ def follow_parts(control: int, records: int, parts: int, count: int, results: in
             store64(part, LENGTH, load64(part, LENGTH) - done)
             store64(part, GOES_ON, 1)
             return number
+        if status == FOLLOWED and load64(part, CLOSES):
+            ahead = 0
+            while ahead < RING:
+                if load64(set_at(control, load64(control, POSITION) + ahead), COUNT):
+                    mark(control, load64(control, POSITION) + ahead)
+                ahead += 1
         result = results + number * size
         store64(result, STATUS, status)
         store64(result, PLACE, load64(control, POSITION))

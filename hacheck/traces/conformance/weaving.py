@@ -120,10 +120,12 @@ class _Weaving:
             if total > sum(furthest[0]):
                 furthest = []
             furthest.append(cut)
+            states = _distinct(np.concatenate(self.pending.pop(cut)))
             if cut == self.lengths:
+                self.memory.hold(states[: self.memory.capacity])
+                self.mark(cut)
                 status = k.FOLLOWED
                 break
-            states = _distinct(np.concatenate(self.pending.pop(cut)))
             if not self.spread(cut, states):
                 if self.interrupted:
                     return None
@@ -157,11 +159,15 @@ class _Weaving:
         self.width = max(self.width, self.memory.count)
         if self.weaver.keeps:
             self.weaver.kept[cut] = self.memory.closed()
+        self.mark(cut)
+        return True
+
+    def mark(self, cut: Cut) -> None:
+        """Asks every property of the candidates at a cut."""
         for number, (surely, perhaps) in enumerate(self.violated):
             if surely is None:
                 some, all_of_them = self.memory.marked(number)
                 self.violated[number] = (cut if all_of_them else None, perhaps or (cut if some else None))
-        return True
 
     def window(self, cut: Cut) -> Any:
         """The next records of each stream, as candidates see them."""

@@ -1,0 +1,102 @@
+"""`hacheck conform`: whether logs follow the protocol of a spec, and if not, at which line they leave it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from hacheck.cli.commands.traces import ADAPTER, QUARANTINE, ZONE, adapters_beginning
+from hacheck.cli.declaring import Argument, flag, option
+from hacheck.cli.guard import ExitCode, guarded
+from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
+
+COMPARING, OUTPUT = "What is compared", "Output"
+
+EPILOG = """
+[bold]Examples[/]
+
+  hacheck conform icestorm logs/ --adapter icestorm             a folder of logs is one trace
+
+  hacheck conform icestorm logs/ --adapter icestorm --check as_released
+
+  hacheck conform mine.ha night.parquet --property one_leader   and what was violated on the way
+
+  hacheck conform mine.ha night.jsonl --skew 20 --out verdicts.parquet
+
+  hacheck conform mine.ha night.jsonl --steps --hide timeout    a line for each step, but for timeouts
+
+[bold]Exit codes[/]
+
+  0 every trace conforms   1 one deviates   2 bad input   3 undecided   4 a bug in hacheck
+"""
+
+One = str | None
+TRACES = "A .jsonl or .parquet file, or a folder of such; with --adapter a log, or a folder of logs."
+CHECK = "Compare with the protocol under this check's settings (and those of `trace`)."
+STEPS = "A record stands for each step: its action and arguments. So it is where the spec says nothing of lines."
+HIDE = "These events leave no line: a,b,c."
+SKEW = "So many milliseconds the clocks of two nodes may differ, and the lines of one step lie apart."
+STATES = "Give up on a trace that more states of the model explain at once: 16000, 1M."
+PROPERTY = "Look at this invariant on the way, too. May be given often; all for every invariant."
+OUT = "Write the verdicts as a table: a .parquet file."
+JSON = "Write everything found as JSON (- is stdout)."
+QUIET = "Only traces that do not conform, and the summary."
+
+Place = Annotated[str, Argument("TRACES", TRACES)]
+AdapterName = Annotated[One, option("--adapter", metavar="NAME", help=ADAPTER, offers=adapters_beginning)]
+Zone = Annotated[One, option("--time-zone", metavar="ZONE", help=ZONE)]
+Check = Annotated[One, option("--check", metavar="NAME", help=CHECK, panel=COMPARING)]
+Steps = Annotated[bool, flag("--steps", help=STEPS, panel=COMPARING)]
+Hide = Annotated[One, option("--hide", metavar="EVENTS", help=HIDE, panel=COMPARING)]
+Skew = Annotated[int, option("--skew", metavar="MS", help=SKEW, panel=COMPARING, least=0)]
+States = Annotated[str, option("--states", metavar="N", help=STATES, panel=COMPARING)]
+Properties = Annotated[list[str] | None, option("--property", metavar="NAME", help=PROPERTY, panel=COMPARING)]
+Out = Annotated[One, option("--out", "-o", metavar="FILE", help=OUT, panel=OUTPUT)]
+JsonFile = Annotated[One, option("--json", metavar="FILE", help=JSON, panel=OUTPUT)]
+Quarantine = Annotated[One, option("--quarantine", metavar="FILE", help=QUARANTINE, panel=OUTPUT)]
+Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
+
+
+@guarded
+def conform(
+    spec: SpecArgument,
+    traces: Place,
+    adapter: AdapterName = None,
+    time_zone: Zone = None,
+    check: Check = None,
+    settings: SettingOptions = None,
+    steps: Steps = False,
+    hide: Hide = None,
+    skew: Skew = 10,
+    states: States = "16k",
+    only: Properties = None,
+    out: Out = None,
+    json: JsonFile = None,
+    quarantine: Quarantine = None,
+    quiet: Quiet = False,
+    no_color: NoColorOption = False,
+    debug: DebugOption = False,
+) -> ExitCode:
+    """Compare logs with a protocol: whether they follow it, and at which line they leave it."""
+    from hacheck.cli.conforming import ConformRequest, conform_traces
+    from hacheck.cli.options import parse_count, parse_settings
+
+    return conform_traces(
+        ConformRequest(
+            spec=spec,
+            traces=traces,
+            adapter=adapter,
+            zone=time_zone,
+            check=check,
+            settings=parse_settings(settings or ()),
+            every_step=steps,
+            hidden=hide,
+            skew_ms=skew,
+            capacity=parse_count("--states", states),
+            properties=tuple(only or ()),
+            out=out,
+            json=json,
+            quarantine=quarantine,
+            quiet=quiet,
+            no_color=no_color,
+        )
+    )

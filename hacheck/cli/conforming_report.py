@@ -1,0 +1,81 @@
+"""What `hacheck conform` shows: each trace that does not conform, and a summary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.text import Text
+
+from hacheck.cli.console import plural, symbols
+from hacheck.traces.conformance.checker import TraceChecker
+from hacheck.traces.conformance.verdicts import Verdict
+from hacheck.traces.records import Order
+
+EVENTS_SHOWN = 6
+
+
+def title(spec: str, check: str, every_step: bool, checker: TraceChecker) -> Text:
+    """What is compared with what."""
+    text = Text.assemble((spec, "head"), " under the settings of check ", (check, "name"))
+    if every_step:
+        text.append("; a record stands for each step")
+    if checker.order == Order.PER_NODE:
+        text.append(f"; nodes' clocks differ by {checker.skew_ns // 1_000_000} ms at most")
+    return text
+
+
+def show_verdict(console: Console, verdict: Verdict) -> None:
+    """A trace that does not conform: where it leaves the model, what the model allows, what would mend it."""
+    marks = symbols(console)
+    bad = verdict.kind == "deviates"
+    mark, style = (marks.violated, "bad") if bad else (marks.unknown, "warn")
+    console.print(Text.assemble((mark, style), " ", (verdict.trace_id, "head"), " ", (verdict.kind, style)))
+    lines = [Text.assemble(place(verdict), ": ", verdict.reason)]
+    if verdict.expected:
+        lines.append(Text("the model would have allowed: " + "; ".join(verdict.expected)))
+    if verdict.repair:
+        further = plural(verdict.repair_records, "more record")
+        lines.append(Text(f"{further} explained with a {verdict.repair}: {verdict.repair_text}"))
+    if verdict.violated:
+        lines.append(Text(f"violated on the way: {', '.join(verdict.violated)}"))
+    for line in lines:
+        console.print(Padding(line, (0, 0, 0, 4)), soft_wrap=False)
+
+
+def place(verdict: Verdict) -> Text:
+    """The record at which a trace stopped."""
+    if verdict.seq is None:
+        return Text("at its end")
+    text = Text.assemble((f"{verdict.node} {verdict.event}", "name"))
+    where = f"{verdict.file}:{verdict.line}" if verdict.file else f"record {verdict.seq}"
+    return text.append(f" ({where})")
+
+
+def show_summary(console: Console, verdicts: Sequence[Verdict], unknown: Mapping[str, int], finished: bool) -> None:
+    """How many traces came out how, what was violated, and what was not compared."""
+    console.print(Rule(style="quiet", characters=symbols(console).rule))
+    counts = Counter(verdict.kind for verdict in verdicts)
+    records = sum(verdict.compared for verdict in verdicts)
+    line = Text(f"{plural(len(verdicts), 'trace')}, {plural(records, 'record')} compared: ")
+    said = [(f"{counts['conforms']:,} conform", "ok"), (f"{counts['deviates']:,} deviate", "bad")]
+    said.append((f"{counts['unknown']:,} undecided", "doubt"))
+    shown = [one for one in said if not one[0].startswith("0 ")] or said[:1]
+    for number, (words, style) in enumerate(shown):
+        line.append(", " if number else "").append(words, style=style)
+    console.print(line)
+    for kind, name in (("violated", "violated"), ("perhaps", "perhaps violated, as hidden steps may have been")):
+        found = Counter(one.partition("@")[0] for verdict in verdicts for one in getattr(verdict, kind))
+        if found:
+            told = ", ".join(f"{one} in {plural(number, 'trace')}" for one, number in sorted(found.items()))
+            console.print(Text(f"{name}: {told}"))
+    if unknown:
+        total = plural(sum(unknown.values()), "record")
+        some = ", ".join(f"{event} {number:,}" for event, number in list(unknown.items())[:EVENTS_SHOWN])
+        more = f" and {len(unknown) - EVENTS_SHOWN} more" if len(unknown) > EVENTS_SHOWN else ""
+        console.print(Text(f"not compared, for the spec says nothing of it: {total} ({some}{more})", style="quiet"))
+    if not finished:
+        console.print(Text("interrupted: the other traces were not judged", style="warn"))
