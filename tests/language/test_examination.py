@@ -98,6 +98,10 @@ BODIES = [
     "identity G\nnode S[2] symmetric { g: G? = none  a: Small = 0 }\n"
     "action f(s: S) when loud do s.g := fresh(G)\ninvariant i: no g: G where every s: S satisfies s.g == g\n"
     "action k(s: S) do if pair then s.g := none\nfaults { crash S up to n when guarded }",
+    # lines of logs, and of faults that may not be there
+    "node S { a: Small = 1 }\naction f(s: S) do let k = s.a step w: log done(k: k, m: m, loud: loud) s.a := 0\n"
+    "observe gone of crash when kept shows a = old(n.a)\nobserve back of restart\nobserve slow of pause\n"
+    "faults { crash S up to n when guarded  pause S up to m when loud }",
     "node S { a: Small = 0 }\naction f(s: S) do var k: { on_way, there } = there s.a := 0\n"
     "define far = on_way\nfaults { crash S up to n when guarded }",
 ]

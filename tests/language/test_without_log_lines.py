@@ -260,6 +260,15 @@ def test_what_the_settings_of_a_trace_make_of_a_spec_is_found_with_logs() -> Non
     assert [one.code for one in read.instantiate(logs=True).diagnostics] == ["HA108"]
 
 
+def test_line_that_other_settings_make_wrong_is_found_with_logs() -> None:
+    body = "param n = 2 in 1..3\nnode T[n] symmetric { v: bool }\naction go(t: T) do log saw(v: other(t).v)\n"
+    read = specification(body + "check large with n = 3\n")
+    assert read.instantiate(check="large").diagnostics == ()
+    assert read.instantiate(logs=True).diagnostics == ()
+    assert [one.code for one in read.instantiate(check="large", logs=True).diagnostics] == ["HA108"]
+    assert wrong(body.replace("n = 2", "n = 3")) == [("HA108", "other(t)")]
+
+
 def test_library_has_no_trace() -> None:
     libraries = {"lib.ha": 'library L "x"\ntrace with n = 1\n'}
     (found,) = load('system A "x" use "lib.ha" param n = 1 node S[n] { v: bool }', "a.ha", libraries.get).diagnostics

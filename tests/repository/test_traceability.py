@@ -115,7 +115,7 @@ def declared(name: str) -> frozenset[str]:
                 found |= {one.name.text, *(f"{one.name.text}.{field.name.text}" for field in (*one.fields, *one.views))}
             case d.ClockDeclaration() | d.FaultDeclaration() | d.LostDeclaration() | d.RestartDeclaration():
                 pass
-            case d.ObserveDeclaration() | d.Initially():
+            case d.ObserveDeclaration() | d.TraceDeclaration() | d.Initially():
                 pass
             case _:
                 found.add(one.name.text)

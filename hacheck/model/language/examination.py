@@ -12,6 +12,7 @@ from hacheck.model.language.context import Context
 from hacheck.model.language.diagnostics import Diagnostic, Span
 from hacheck.model.language.elaborate import Elaboration, fitted
 from hacheck.model.language.injection import Fault
+from hacheck.model.language.log_lines import without_logs
 
 Chosen = Mapping[str, ir.Constant]
 """Settings by name."""
@@ -35,10 +36,14 @@ class Examination:
     A choice that differs from an earlier, sound one in nothing that decides what is declared is sound too: what is
     switched within conditions changes neither names nor types. One that declares the same types and variables, but for
     those that faults need, can be wrong only in what is said of faults: handlers see no more of these than conditions.
+
+    Each `log` is told until one choice is sound, and not again: most settings mean nothing to it, and whoever compares
+    logs under others elaborates it under these.
     """
 
     def __init__(self, file: d.File, declarations: tuple[d.Declaration, ...], at: Span) -> None:
         self._file, self._declarations, self._at = file, declarations, at
+        self._silent: tuple[d.Declaration, ...] = ()
         self._sound: list[Chosen] = []
         self._told: list[Told] = []
         self.sizes: tuple[tuple[str, int], ...] = ()
@@ -65,7 +70,10 @@ class Examination:
         return tuple(self._begun(given).context.diagnostics)
 
     def _begun(self, given: settings.Given) -> Elaboration:
-        begun = Elaboration(self._file, self._declarations, given, self._at, dict(self.sizes))
+        if self._sound and not self._silent:
+            self._silent = without_logs(self._declarations)
+        declarations = self._silent or self._declarations
+        begun = Elaboration(self._file, declarations, given, self._at, dict(self.sizes))
         begun.settle()
         return begun
 

@@ -66,7 +66,7 @@ def _shown(event: t.Name, written: Sequence[t.Shown], scope: Scope) -> tuple[ir.
         name = one.name.text
         if any(name == other.name for other in made):
             raise error("HA101", f"`{name}` is shown twice", one.name.span)
-        value = fold(elaborate(one.value, scope))
+        value = elaborate(one.value, scope)
         if any(isinstance(part, ir.Fresh) for part in walk(value)):
             hint = "draw it before: `let name = fresh(…)`"
             raise error("HA134", "a line draws no identity; it changes nothing", one.value.span, hint)
@@ -124,7 +124,7 @@ def observation(
     if owners[0] is not None:
         scope = scope.bind("n", Bound(ir.Local("n", owners[0])))
     condition = ir.TRUE if written.when is None else fold(boolean(written.when, scope))
-    fields = _shown(written.event, written.shows, scope)
+    fields = tuple(fold(one) for one in _shown(written.event, written.shows, scope))
     handlers = tuple(one.handler.text for one in written.handlers)
     return ir.Observation(written.event.text, handlers, condition, fields, written.span.line, owners[0])
 
