@@ -1,12 +1,14 @@
-"""`hacheck simulate`: one random run of a spec, the same for the same seed."""
+"""`hacheck simulate`: one random run of a spec, the same for the same seed; or many of them, as traces in files."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import option
-from hacheck.cli.guard import ExitCode, guarded
+from hacheck.cli.declaring import flag, option
+from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
+
+TRACES, DAMAGE = "Traces", "Traces that are not as they were"
 
 EPILOG = """
 [bold]Examples[/]
@@ -14,22 +16,97 @@ EPILOG = """
   hacheck simulate icestorm --seed 7               30 steps of a random run
 
   hacheck simulate mine.ha --steps 99 --json r.json  saved for hacheck show
+
+  hacheck simulate icestorm --traces 10k --out runs/  runs as traces, with the truth in runs/_truth
+
+  hacheck simulate mine.ha --traces 10k --out runs/ --hide timeout --skew 20 --mutate 0.01
 """
+
+One = str | None
+STEPS = "How many steps at most: 30, of traces 200."
+SEED = "The same seed gives the same run, and the same files."
+JSON = "Write the run, or a summary of the traces, as JSON (- is stdout)."
+NUMBER = "Write so many runs as traces: 1000, 10k, 1M."
+OUT = "The folder for them, which must be empty."
+FORM = "parquet or jsonl."
+JOBS = "So many processes at once. The files do not depend on it."
+EVERY = "A line for each step, even where the spec says what is logged."
+HIDE = "These events leave no line: a,b,c."
+HIDE_FIELDS = "These fields are not shown: field, or event.field of one event only."
+SKEW = "Each node has a log of its own, and the clocks of two differ by up to so many milliseconds."
+DROP = "This share of the lines is lost: 0.001, or 0.1%."
+MUTATE = "One thing is wrong in this share of the traces: 0.01, or 1%."
+KINDS = "What: value, node, swap, lost, duplicate. By default any of these."
+QUIET = "Only what is wrong."
 
 
 @guarded
 def simulate(
     spec: SpecArgument,
-    seed: Annotated[int, option("--seed", metavar="N", help="The same seed gives the same run.")] = 0,
-    steps: Annotated[int, option("--steps", metavar="N", help="How many steps at most.", least=0)] = 30,
-    check: Annotated[str | None, option("--check", metavar="NAME", help="The check whose settings count.")] = None,
+    seed: Annotated[int, option("--seed", metavar="N", help=SEED)] = 0,
+    steps: Annotated[int | None, option("--steps", metavar="N", help=STEPS, least=0)] = None,
+    check: Annotated[One, option("--check", metavar="NAME", help="The check whose settings count.")] = None,
     settings: SettingOptions = None,
-    json: Annotated[str | None, option("--json", metavar="FILE", help="Write the run as JSON (- is stdout).")] = None,
+    json: Annotated[One, option("--json", metavar="FILE", help=JSON)] = None,
+    traces: Annotated[One, option("--traces", metavar="N", help=NUMBER, panel=TRACES)] = None,
+    out: Annotated[One, option("--out", "-o", metavar="DIR", help=OUT, panel=TRACES)] = None,
+    form: Annotated[One, option("--format", metavar="FORM", help=FORM, panel=TRACES)] = None,
+    jobs: Annotated[int | None, option("--jobs", "-j", metavar="N", help=JOBS, panel=TRACES, least=1)] = None,
+    every_step: Annotated[bool, flag("--every-step", help=EVERY, panel=TRACES)] = False,
+    quiet: Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=TRACES)] = False,
+    hide: Annotated[One, option("--hide", metavar="EVENTS", help=HIDE, panel=DAMAGE)] = None,
+    hide_fields: Annotated[One, option("--hide-fields", metavar="FIELDS", help=HIDE_FIELDS, panel=DAMAGE)] = None,
+    skew: Annotated[int | None, option("--skew", metavar="MS", help=SKEW, panel=DAMAGE, least=0)] = None,
+    drop: Annotated[One, option("--drop-lines", metavar="SHARE", help=DROP, panel=DAMAGE)] = None,
+    mutate: Annotated[One, option("--mutate", metavar="SHARE", help=MUTATE, panel=DAMAGE)] = None,
+    kinds: Annotated[One, option("--mutations", metavar="KINDS", help=KINDS, panel=DAMAGE)] = None,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:
-    """Walk through a protocol at random, step by step."""
-    from hacheck.cli.options import parse_settings
-    from hacheck.cli.saved_runs import simulate_spec
+    """Walk through a protocol at random, step by step; or write such runs as traces."""
+    from hacheck.cli.options import parse_count, parse_settings
 
-    return simulate_spec(spec, seed, steps, check, parse_settings(settings or ()), json, no_color=no_color)
+    given = parse_settings(settings or ())
+    if traces is None:
+        for name, value in {
+            "--out": out,
+            "--format": form,
+            "--jobs": jobs,
+            "--every-step": every_step or None,
+            "--hide": hide,
+            "--hide-fields": hide_fields,
+            "--skew": skew,
+            "--drop-lines": drop,
+            "--mutate": mutate,
+            "--mutations": kinds,
+        }.items():
+            if value is not None:
+                raise BadInput(f"{name} is for traces", "add --traces N --out DIR")
+        from hacheck.cli.saved_runs import simulate_spec
+
+        return simulate_spec(spec, seed, 30 if steps is None else steps, check, given, json, no_color=no_color)
+    from hacheck.cli.simulating import TracesWanted, simulate_traces
+
+    return simulate_traces(
+        TracesWanted(
+            spec=spec,
+            seed=seed,
+            steps=200 if steps is None else steps,
+            check=check,
+            settings=given,
+            json=json,
+            traces=parse_count("--traces", traces),
+            out=out,
+            form=form or "parquet",
+            jobs=jobs,
+            every_step=every_step,
+            quiet=quiet,
+            hide=hide,
+            hide_fields=hide_fields,
+            skew=skew,
+            drop=drop,
+            mutate=mutate,
+            kinds=kinds,
+            no_color=no_color,
+        )
+    )

@@ -1,0 +1,415 @@
+"""Carries out `hacheck simulate --traces`: says what is to be written, has it written, and tells what was."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hacheck.checker.engine import Progress, Report
+from hacheck.cli.console import error_console, output_console, plural, seconds
+from hacheck.cli.engines import usable_cores
+from hacheck.cli.guard import BadInput, ExitCode, Reported, version
+from hacheck.cli.json_output import open_folder, open_target
+from hacheck.cli.options import all_known
+from hacheck.cli.processes import Died, Done, Failed, Processes, Told
+from hacheck.cli.progress import Interruption
+from hacheck.cli.selection import default_check, questions_of
+from hacheck.cli.sources import instantiate, load_specification
+from hacheck.model.data import dataclass
+from hacheck.model.lowering.depth import room_for_nesting
+from hacheck.model.observing.lines import has_lines, logged
+from hacheck.model.observing.records import ObservingError
+from hacheck.traces import manifest
+from hacheck.traces.simulation.damage import KINDS
+from hacheck.traces.simulation.files import FORMS, MANIFEST, TRUTH, UNFINISHED, File, Written, write_part
+from hacheck.traces.simulation.making import Maker
+from hacheck.traces.simulation.plan import STEPS_MAX, TRACES_MAX, Plan, events_in, fields_in, shape_of
+from hacheck.traces.simulation.program import NoStart
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+WAIT_SECONDS = 0.1
+FAREWELL_SECONDS = 5.0
+"""How long after Ctrl-C files that are being written may take to be given up."""
+
+PLAIN_SECONDS = 5.0
+"""How often a line tells how far it is where there is no terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracesWanted:
+    """What the command line asks for."""
+
+    spec: str
+    seed: int
+    steps: int
+    check: str | None
+    settings: Mapping[str, str]
+    json: str | None
+    traces: int
+    out: str | None
+    form: str
+    jobs: int | None
+    every_step: bool
+    quiet: bool
+    hide: str | None
+    hide_fields: str | None
+    skew: int | None
+    drop: str | None
+    mutate: str | None
+    kinds: str | None
+    no_color: bool
+
+
+def simulate_traces(wanted: TracesWanted) -> ExitCode:
+    """Writes traces, and returns what the process is to return. Errors: `BadInput`."""
+    if wanted.out is None:
+        raise BadInput("--traces: where to?", "add --out DIR, a folder that is empty or not there yet")
+    check, every_step, plan = plan_of(wanted)
+    target = None if wanted.json is None else open_target(wanted.json)
+    folder = empty_folder(wanted.out)
+    work = _Work(wanted, plan, folder)
+    files, stopped = work.run()
+    total = Written()
+    for file in files.values():
+        total = total.plus(file.written)
+    complete = len(files) == plan.files
+    said = {
+        **told(plan, wanted.spec, check, every_step),
+        "complete": complete,
+        "written": {"files": len(files), "traces": total.traces, "ended_early": total.ended, "steps": total.steps},
+        "records": total.records,
+        "damage": total.damage,
+    }
+    _write_manifests(folder, plan, files, said)
+    code = ExitCode.AS_EXPECTED if complete else ExitCode.UNDECIDED
+    if target is not None:
+        more = {"out": wanted.out, "jobs": work.jobs, "seconds": round(work.elapsed, 3), "exit_code": int(code)}
+        target.write({"hacheck": version(), **said, **more})
+    if wanted.json != "-" and not (wanted.quiet and complete):
+        _show(wanted, plan, total, len(files), work.elapsed)
+    if stopped is not None:
+        raise stopped
+    return code
+
+
+# ---- what is to be written ----
+
+
+def plan_of(wanted: TracesWanted) -> tuple[str, bool, Plan]:
+    """The check whose settings count, whether each step writes a line, and what is to be written. Errors: `BadInput`."""
+    if wanted.form not in FORMS:
+        raise BadInput(f"--format {wanted.form}: no such form", f"there are: {', '.join(FORMS)}")
+    if wanted.steps > STEPS_MAX:
+        raise BadInput(f"--steps {wanted.steps}: a trace has {STEPS_MAX:,} steps at most")
+    if wanted.traces > TRACES_MAX:
+        raise BadInput(f"--traces {wanted.traces}: there are {TRACES_MAX:,} traces at most")
+    specification = load_specification(wanted.spec, no_color=wanted.no_color)
+    if wanted.check is not None:
+        all_known("check", (wanted.check,), [question.name for question in questions_of(specification)])
+    check = wanted.check or default_check(specification)
+    all_known("setting", wanted.settings, [parameter.name for parameter in specification.parameters])
+    system = instantiate(specification, wanted.settings, check, logs=True, no_color=wanted.no_color)
+    every_step = wanted.every_step or not has_lines(system)
+    kinds = _words(wanted.kinds, "--mutations") or KINDS
+    all_known("mutation", kinds, KINDS)
+    if wanted.kinds is not None and wanted.mutate is None:
+        raise BadInput("--mutations: of how many traces?", "add --mutate 0.01")
+    plan = Plan(
+        system=logged(system, every_step),
+        name=f"{specification.name}-{wanted.seed}",
+        traces=wanted.traces,
+        steps=wanted.steps,
+        seed=wanted.seed,
+        hidden=_words(wanted.hide, "--hide"),
+        hidden_fields=_words(wanted.hide_fields, "--hide-fields"),
+        skew=wanted.skew,
+        drop=parse_share("--drop-lines", wanted.drop),
+        mutate=parse_share("--mutate", wanted.mutate),
+        kinds=tuple(kind for kind in KINDS if kind in kinds),
+        form=wanted.form,
+    )
+    try:
+        shape = shape_of(plan)
+    except ObservingError as error:
+        raise BadInput(f"{wanted.spec}: {error}", "see `log` in docs/language.md") from None
+    all_known("event", plan.hidden, events_in(shape.points))
+    all_known("field", plan.hidden_fields, fields_in(shape.points))
+    return check, every_step, plan
+
+
+def _words(text: str | None, name: str) -> tuple[str, ...]:
+    """The words of `a,b,c`. Errors: `BadInput`."""
+    found = tuple(dict.fromkeys(word.strip() for word in (text or "").split(",") if word.strip()))
+    if text is not None and not found:
+        raise BadInput(f"{name} {text}: names nothing")
+    return found
+
+
+def parse_share(name: str, text: str | None) -> float:
+    """A share from 0 to 1: `0.01`, `1%`. Errors: `BadInput`."""
+    if text is None:
+        return 0.0
+    try:
+        found = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= 1:
+        raise BadInput(f"{name} {text}: not a share", f"write a number from 0 to 1, or so many percent: {name} 0.5%")
+    return found
+
+
+def told(plan: Plan, spec: str, check: str, every_step: bool) -> dict[str, Any]:
+    """How the traces are made, as JSON."""
+    return {
+        "spec": spec,
+        "check": check,
+        "settings": dict(plan.system.settings),
+        "lines": "every step" if every_step else "as the spec says",
+        "traces": plan.traces,
+        "steps": plan.steps,
+        "seed": plan.seed,
+        "hidden": list(plan.hidden),
+        "hidden_fields": list(plan.hidden_fields),
+        "skew_ms": plan.skew,
+        "drop_lines": plan.drop,
+        "mutate": plan.mutate,
+        "mutations": list(plan.kinds),
+        "format": plan.form,
+    }
+
+
+def empty_folder(text: str) -> Path:
+    """A folder with nothing in it. Errors: `BadInput`."""
+    folder = open_folder(text)
+    try:
+        if any(folder.iterdir()):
+            raise BadInput(f"{text}: is not empty", "give another folder: traces of two runs do not go together")
+        (folder / TRUTH).mkdir()
+    except OSError as error:
+        raise BadInput(f"{text}: cannot be written: {error.strerror}") from None
+    return folder
+
+
+# ---- writing ----
+
+
+class _Work:
+    """Files being written. `elapsed`: seconds, when it is done."""
+
+    def __init__(self, wanted: TracesWanted, plan: Plan, folder: Path) -> None:
+        self.wanted, self.plan, self.folder = wanted, plan, folder
+        self.jobs = max(min(wanted.jobs or usable_cores(), plan.files), 1)
+        self.elapsed = 0.0
+        self._files: dict[int, File] = {}
+        self._under_way: dict[int, Written] = {}
+
+    def run(self) -> tuple[dict[int, File], BadInput | Reported | None]:
+        """Writes all files. Returns those that are whole, and why there are not more, if it is an error."""
+        begun = time.monotonic()
+        stopped: BadInput | Reported | None = None
+        meter = _Meter(self.wanted, self.plan)
+        with Interruption().watching() as interruption, meter.shown():
+            try:
+                # Compiled here first: what is wrong is found once, and the other processes find the code.
+                with room_for_nesting():
+                    pickled = pickle.dumps(self.plan)
+                maker = maker_of(pickled)
+                if self.jobs == 1:
+                    self._alone(maker, lambda: interruption.requested, meter)
+                else:
+                    self._side_by_side(pickled, lambda: interruption.requested, meter)
+            except (BadInput, Reported) as error:
+                stopped = error
+            finally:
+                self._sweep()
+        self.elapsed = time.monotonic() - begun
+        if stopped is not None and not self._files:
+            with suppress(OSError):
+                (self.folder / TRUTH).rmdir()
+            raise stopped
+        return dict(sorted(self._files.items())), stopped
+
+    def _alone(self, maker: Maker, is_over: Callable[[], bool], meter: _Meter) -> None:
+        for number in range(self.plan.files):
+
+            def report(written: Written, number: int = number) -> bool:
+                self._under_way[number] = written
+                meter.show(self._total())
+                return not is_over()
+
+            file = _written(maker, self.folder, number, report)
+            if file is None:
+                return
+            self._files[number] = file
+
+    def _side_by_side(self, pickled: bytes, is_over: Callable[[], bool], meter: _Meter) -> None:
+        waiting = list(range(self.plan.files))
+        with Processes[int](self.jobs) as processes:
+            while (waiting or processes.busy) and not is_over():
+                while waiting and processes.busy < self.jobs:
+                    number = waiting.pop(0)
+                    processes.begin(number, partial(write_file, pickled, str(self.folder), number))
+                self._take(processes, WAIT_SECONDS)
+                meter.show(self._total())
+            processes.ask_to_stop()
+            until = time.monotonic() + FAREWELL_SECONDS
+            while processes.busy and (left := until - time.monotonic()) > 0:
+                self._take(processes, left)
+
+    def _take(self, processes: Processes[int], seconds_: float) -> None:
+        for number, event in processes.wait(seconds_):
+            match event:
+                case Told(progress):
+                    self._under_way[number] = Written(progress.depth, 0, progress.transitions, progress.states)
+                case Done(None):
+                    pass
+                case Done(file):
+                    self._files[number] = file
+                case Failed("BadInput") as failed:
+                    raise BadInput(failed.message, failed.hint)
+                case Failed() as failed:
+                    if failed.kind == "MemoryError":
+                        raise MemoryError(failed.message)
+                    error = AssertionError(f"file {number}: {failed.kind}: {failed.message}")
+                    error.add_note(failed.trace)
+                    raise error
+                case Died() as died:
+                    raise BadInput(f"file {number}: its process {died.how}", "--jobs 1 writes one file at a time")
+
+    def _total(self) -> Written:
+        total = Written()
+        for number, file in self._files.items():
+            self._under_way.pop(number, None)
+            total = total.plus(file.written)
+        for written in self._under_way.values():
+            total = total.plus(written)
+        return total
+
+    def _sweep(self) -> None:
+        """Removes what a process has left behind that was ended."""
+        for place in (self.folder, self.folder / TRUTH):
+            with suppress(OSError):
+                for path in place.glob(f".*{UNFINISHED}"):
+                    path.unlink()
+
+
+def write_file(pickled: bytes, folder: str, number: int, report: Report) -> File | None:
+    """Writes one file of a plan; what another process does."""
+
+    def tell(written: Written) -> bool:
+        return report(Progress(written.records, written.steps, written.traces, 0, 0.0, 0, "writing"))
+
+    return _written(maker_of(pickled), Path(folder), number, tell)
+
+
+def _written(maker: Maker, folder: Path, number: int, report: Callable[[Written], bool]) -> File | None:
+    try:
+        return write_part(maker, folder, number, report)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise BadInput(f"{folder}: cannot be written: {reason}", "files that are there are complete") from None
+
+
+@lru_cache(maxsize=1)
+def maker_of(pickled: bytes) -> Maker:
+    """What makes the traces of a plan, the same for one file after the other. Errors: `BadInput`."""
+    plan = pickle.loads(pickled)
+    assert isinstance(plan, Plan), "nothing else is sent"
+    try:
+        with room_for_nesting():
+            return Maker(plan)
+    except NoStart as error:
+        raise BadInput(str(error)) from None
+    except ObservingError as error:
+        raise BadInput(f"{plan.system.name}: {error}", "see `log` in docs/language.md") from None
+
+
+def _write_manifests(folder: Path, plan: Plan, files: Mapping[int, File], said: dict[str, Any]) -> None:
+    parts = [file.part for file in files.values() if file.part is not None]
+    try:
+        if parts and len(parts) == len(files):
+            header = shape_of(plan).schema(plan.skew is not None).header()
+            _write_json(folder / manifest.NAME, manifest.to_json(parts, header))
+        _write_json(folder / MANIFEST, said)
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be written: {error.strerror}") from None
+
+
+def _write_json(path: Path, content: object) -> None:
+    unfinished = path.with_name(f".{path.name}{UNFINISHED}")
+    unfinished.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    os.replace(unfinished, path)
+
+
+# ---- telling ----
+
+
+class _Meter:
+    """Shows on standard error how much is written."""
+
+    def __init__(self, wanted: TracesWanted, plan: Plan) -> None:
+        self._console = error_console(no_color=wanted.no_color)
+        self._plan, self._quiet = plan, wanted.quiet
+        self._live = self._console.is_terminal and not self._console.is_dumb_terminal
+        self._every = 0.2 if self._live else PLAIN_SECONDS
+        self._begun = time.monotonic()
+        self._due = self._begun + self._every
+        self._status: Status | None = None
+
+    def shown(self) -> Any:
+        """Shows it as long as the block runs."""
+        from contextlib import contextmanager
+
+        @contextmanager
+        def showing() -> Iterator[None]:
+            if self._quiet or not self._live:
+                yield
+                return
+            with self._console.status("preparing") as self._status:
+                yield
+
+        return showing()
+
+    def show(self, total: Written) -> None:
+        """Tells it, or not: it may be called often."""
+        now = time.monotonic()
+        if self._quiet or now < self._due:
+            return
+        self._due = now + self._every
+        passed = now - self._begun
+        text = (
+            f"{total.traces:,} of {plural(self._plan.traces, 'trace')}, {plural(total.records, 'record')}, "
+            f"{total.records / passed:,.0f}/s, {seconds(passed)}"
+        )
+        if self._status is not None:
+            self._status.update(text)
+        else:
+            self._console.print(text, markup=False, soft_wrap=True)
+
+
+def _show(wanted: TracesWanted, plan: Plan, total: Written, files: int, elapsed: float) -> None:
+    console = output_console(no_color=wanted.no_color)
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    say(
+        f"{plan.system.name}, seed {plan.seed}: {plural(total.traces, 'trace')}, {plural(total.records, 'record')} of "
+        f"{plural(total.steps, 'step')}, in {seconds(elapsed)}"
+    )
+    say(f"  {wanted.out}: {plural(files, 'file')}; the truth is in {Path(str(wanted.out)) / TRUTH}")
+    if total.ended:
+        say(f"  {plural(total.ended, 'trace')} ended before step {plan.steps:,}: nothing more was possible")
+    if plan.drop or plan.mutate:
+        say(f"  {plural(total.damage, 'thing')} done to them")
+    if files < plan.files:
+        say(f"  stopped: {total.traces:,} of {plural(plan.traces, 'trace')} are there; the files are complete")
