@@ -34,6 +34,10 @@ WAIT_SECONDS = 0.1
 FAREWELL_SECONDS = 0.7
 """How long after Ctrl-C checks that run may take to say how far they came."""
 
+SHARE_BYTES_LEAST = 2**29
+"""Of memory for each check that runs, where it is not the user who says how many do. Python, the models of a few specs
+and LLVM take half of it."""
+
 READING = -1
 """In place of the number of a check: the spec is read."""
 
@@ -249,6 +253,12 @@ class SideBySide:
 
 class JobFailed(AssertionError):
     """A check could not be run to its end, for a mistake of ours: which one, and what happened."""
+
+
+def jobs_default() -> int:
+    """How many checks run at once: one for each core, fewer where the memory does not suffice for so many."""
+    memory = memory_default()
+    return usable_cores() if memory is None else max(min(usable_cores(), memory // SHARE_BYTES_LEAST), 1)
 
 
 def shared_limits(alone: Limits, jobs: int) -> Limits:

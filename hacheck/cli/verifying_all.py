@@ -13,12 +13,12 @@ from rich.text import Text
 from hacheck import shipped
 from hacheck.cli import json_output
 from hacheck.cli.console import error_console, output_console, plural, seconds, symbols
-from hacheck.cli.engines import engine_for, usable_cores
+from hacheck.cli.engines import engine_for
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import Json
 from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_of_several import progress_of_several
-from hacheck.cli.side_by_side import SideBySide, SpecResult
+from hacheck.cli.side_by_side import SideBySide, SpecResult, jobs_default
 from hacheck.cli.summary import STYLES, VERDICTS, exit_code, listed, remark, tally
 from hacheck.cli.verifying import Request
 from hacheck.model.language import Specification
@@ -48,7 +48,7 @@ def run_and_show(request: Request, console: Console) -> tuple[ExitCode, list[Jso
     width = max((len(path.stem) for path in paths), default=0)
     done: list[SpecResult] = []
     found_of_each: list[Json] = []
-    jobs, begin = request.jobs or usable_cores(), time.monotonic()
+    jobs, begin = request.jobs or jobs_default(), time.monotonic()
     console.print(heading(width))
     errors = error_console(no_color=request.no_color)
     with (

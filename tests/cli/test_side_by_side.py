@@ -26,7 +26,7 @@ from hacheck.cli.engines import Exploring
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_of_several import SeveralSilent
-from hacheck.cli.side_by_side import JobFailed, SideBySide, SpecResult, shared_limits
+from hacheck.cli.side_by_side import JobFailed, SideBySide, SpecResult, jobs_default, shared_limits
 from hacheck.cli.verifying import Request
 from tests.cli.command import hacheck
 from tests.cli.test_verify_all import FALSE, FINE, ship, untimed
@@ -117,6 +117,15 @@ def test_the_memory_is_shared_out() -> None:
     assert default is not None
     assert shared_limits(Limits(7, 8.0, default, 9), 4) == Limits(7, 8.0, default // 4, 9)
     assert shared_limits(Limits(memory_bytes_max=1_000), 4) == Limits(memory_bytes_max=1_000)
+
+
+@pytest.mark.parametrize(("cores", "memory", "jobs"), [(4, None, 4), (4, 2**40, 4), (4, 2**30, 2), (4, 2**20, 1)])
+def test_as_many_run_as_there_are_cores_and_memory_for(
+    monkeypatch: pytest.MonkeyPatch, cores: int, memory: int | None, jobs: int
+) -> None:
+    monkeypatch.setattr(side_by_side, "usable_cores", lambda: cores)
+    monkeypatch.setattr(side_by_side, "memory_default", lambda: memory)
+    assert jobs_default() == jobs
 
 
 def test_a_check_that_its_share_of_the_memory_does_not_suffice_for_is_run_again_alone(
