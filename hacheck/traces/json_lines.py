@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from hacheck.traces.findings import Finding, Findings, Kind, text_of
-from hacheck.traces.json_records import Problem, parsed, problem_of, type_of
+from hacheck.traces.json_records import Problem, parsed, problem_of, storable, type_of
 from hacheck.traces.records import (
     CAUSES,
     EVENT,
@@ -162,7 +162,9 @@ class _Reader:
                 continue
             problem = content if isinstance(content, Problem) else problem_of(content, self._fields)
             if problem is None:
-                rows.append(content)
+                assert not isinstance(content, Problem), "problems of the text were taken above"
+                fields = content.get(FIELDS)
+                rows.append(content if fields is None else content | {FIELDS: storable(fields, self._fields)})
                 numbers.append(number)
                 continue
             kind, message = problem.kind, problem.message

@@ -132,7 +132,7 @@ def problem_of_value(value: object, kind: FieldType) -> Kind | None:
         case FieldType.FLOAT:
             if not isinstance(value, int | float):
                 return Kind.WRONG_TYPE
-            return None if abs(value) < 1e308 and math.isfinite(value) else Kind.WRONG_VALUE
+            return None if _is_finite(value) else Kind.WRONG_VALUE
         case FieldType.STRING:
             if not isinstance(value, str):
                 return Kind.WRONG_TYPE
@@ -159,6 +159,21 @@ def type_of(value: object) -> FieldType | None:
             type_of(value[0]) or FieldType.BOOL
         )
     return None
+
+
+def storable(fields: Mapping[str, Any], types: Mapping[str, FieldType]) -> dict[str, Any]:
+    """Values of fields as Arrow takes them: whole numbers are no floats there."""
+    return {
+        name: float(value) if value is not None and types[name] is FieldType.FLOAT else value
+        for name, value in fields.items()
+    }
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
 
 
 def _encodable(text: str) -> bool:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,6 +57,29 @@ def test_line_is_read_alike_alone_and_beside_a_bad_one(
     slow, left_out_slow = read(path, [line, "{"])  # the bad line makes the whole block go the slow way
     assert fast == slow
     assert left_out_slow == left_out_fast + 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "1e400",
+        "-1e400",
+        "1.7e308",
+        "12345678901234567890123",
+        "9007199254740993",
+        "-0",
+        "1E2",
+        "5e-400",
+        "1.",
+        ".5",
+        "01",
+    ],
+)
+def test_number_is_read_alike_however_it_is_written(tmp_path: Path, value: str) -> None:
+    line = json.dumps(GOOD | {"fields": {"x": "here"}}).replace('"here"', value)
+    fast, left_out = read(tmp_path / "some.jsonl", [line])
+    assert read(tmp_path / "some.jsonl", [line, "{"]) == (fast, left_out + 1)
+    assert len(fast) + left_out == 1
 
 
 @given(lines=st.lists(st.sampled_from(['{"trace_id":"t",', '"node":"a","seq":1,', '"event":"e"}', "{}", "", " "])))

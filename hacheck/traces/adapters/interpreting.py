@@ -9,7 +9,7 @@ from typing import Any
 from hacheck.model.data import dataclass
 from hacheck.traces.adapters.description import Adapter, EventRule, FieldRule, NothingRule
 from hacheck.traces.adapters.entries import Entry
-from hacheck.traces.json_records import INT_MAX, INT_MIN, problem_of_value
+from hacheck.traces.json_records import problem_of_value
 from hacheck.traces.records import FieldType
 
 _NUMBER = re.compile(r"-?\d+")
@@ -73,7 +73,7 @@ def _happened(rule: EventRule, match: re.Match[str], entry: Entry) -> Happened |
             continue
         if field.each is not None:
             values = [found[-1] if isinstance(found, tuple) else found for found in field.each.findall(entry.whole)]
-            value: Any = [int(text) for text in values] if field.type is FieldType.INTS else values
+            value: Any = values if field.type is FieldType.STRINGS else value_of(",".join(values), field.type)
         elif field.type is FieldType.BOOL and (groups[field.name] or "").lower() not in (*_TRUE, *_FALSE):
             value = True  # the words of the group are there
         else:
@@ -106,12 +106,12 @@ def value_of(text: str | None, kind: FieldType) -> Any:
         return [word.strip() for word in text.split(",")] if text.strip() else []
     if kind is FieldType.INTS:
         numbers = [int(found) for found in _NUMBER.findall(text)]
-        return numbers if all(INT_MIN <= number <= INT_MAX for number in numbers) else Wrong(text)
+        return numbers if problem_of_value(numbers, kind) is None else Wrong(text)
     try:
         number = int(text) if kind is FieldType.INT else float(text)
     except ValueError:
         return Wrong(text)
-    return number if kind is FieldType.FLOAT or INT_MIN <= number <= INT_MAX else Wrong(text)
+    return number if problem_of_value(number, kind) is None else Wrong(text)
 
 
 def at(found: object, path: tuple[str, ...]) -> Any:

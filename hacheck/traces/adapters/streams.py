@@ -14,7 +14,7 @@ from hacheck.traces.adapters.interpreting import Almost, Happened, Nothing, at, 
 from hacheck.traces.adapters.tally import Tally
 from hacheck.traces.dataset import TraceFile
 from hacheck.traces.findings import Finding, Findings, Kind, text_of
-from hacheck.traces.json_records import Problem, parsed, problem_of_value, type_of
+from hacheck.traces.json_records import Problem, parsed, problem_of_value, storable, type_of
 from hacheck.traces.records import CAUSES, EVENT, FIELDS, MESSAGE, NODE, TIME, TRACE_ID, FieldType
 from hacheck.traces.text_blocks import blocks
 
@@ -137,7 +137,7 @@ class Stream:
             said = f"it is about node {meaning.node!r}, in a log of node {self._node or self._told_nodes.get(stream)!r}"
             self._finding(line, Kind.UNKNOWN_NODE, said if meaning.node else "nothing tells whose line this is", text)
             return None
-        fields = dict(meaning.fields)
+        fields = storable(meaning.fields, self._fields)
         if meaning.numbered:
             self._counts[node, meaning.event] += 1
             fields |= dict.fromkeys(meaning.numbered, self._counts[node, meaning.event])
