@@ -13,7 +13,7 @@ from hacheck.traces.conformance import kernels as k
 from hacheck.traces.conformance.encoding import Encoded, Encoder, Misfit
 from hacheck.traces.conformance.explaining import Explainer, first_left
 from hacheck.traces.conformance.judging import explained, outcome, place_of
-from hacheck.traces.conformance.verdicts import Verdict
+from hacheck.traces.conformance.verdicts import Verdict, to_batch
 from hacheck.traces.conformance.weaving import Cut, Streams, Woven
 from hacheck.traces.records import CAUSES, MESSAGE, TIME, TRACE_ID
 
@@ -38,9 +38,9 @@ class Apart:
         self.open: str | None = None
         self.stopped = False
 
-    def feed(self, batch: Any) -> list[Verdict]:
-        """The verdicts that more records allow: those on traces that came to their ends before."""
-        verdicts = []
+    def feed(self, batch: Any) -> list[Any]:
+        """The verdicts that more records allow, as batches: those on traces that came to their ends before."""
+        verdicts: list[Any] = []
         ids = batch.column(TRACE_ID).to_pylist()
         start = 0
         for row in range(1, len(ids) + 1):
@@ -55,7 +55,7 @@ class Apart:
                 return []
         return verdicts
 
-    def finish(self) -> list[Verdict]:
+    def finish(self) -> list[Any]:
         """The verdict on the last trace: no more records come."""
         if not self.pieces:
             return []
@@ -63,7 +63,7 @@ class Apart:
         trace_id, self.pieces, self.open = self.open, [], None
         assert trace_id is not None, "a trace has an id"
         verdict = self._judged(trace_id, batch)
-        return [] if verdict is None else [verdict]
+        return [] if verdict is None else [to_batch([verdict])]
 
     def _judged(self, trace_id: str, batch: Any) -> Verdict | None:
         encoded = Encoder(self.compiled).encode(batch)

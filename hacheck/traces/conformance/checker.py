@@ -17,11 +17,8 @@ from hacheck.traces.conformance.explaining import Explainer
 from hacheck.traces.conformance.following import CAPACITY, Memory
 from hacheck.traces.conformance.in_order import InOrder
 from hacheck.traces.conformance.program import Compiled, compiled
-from hacheck.traces.conformance.verdicts import Verdict, to_batch
 from hacheck.traces.conformance.weaving import Weaver
 from hacheck.traces.records import CAUSES, EVENT, FIELDS, FILE, LINE, MESSAGE, NODE, SEQ, TIME, TRACE_ID, Order
-
-VERDICTS_PER_BATCH = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +47,13 @@ class TraceChecker:
         """The verdicts on whole traces that come one after another, each sorted by `seq`. `report` is asked some times
         a second whether to go on; if not, no verdicts come any more."""
         judge = self.judge(report)
-        waiting: list[Verdict] = []
         for batch in batches:
-            waiting += judge.feed(batch)
+            yield from judge.feed(batch)
             if judge.stopped:
                 return
-            if len(waiting) >= VERDICTS_PER_BATCH:
-                yield to_batch(waiting)
-                waiting = []
-        waiting += judge.finish()
-        if waiting and not judge.stopped:
-            yield to_batch(waiting)
+        last = judge.finish()
+        if not judge.stopped:
+            yield from last
 
     def judge(self, report: Callable[[], bool] = lambda: True) -> InOrder | Apart:
         """What judges traces as their records come. Errors: `EvaluationFault`, `ObservingError`, `CompilerError`."""

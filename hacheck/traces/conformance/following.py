@@ -174,12 +174,12 @@ class Follower:
         self.compiled = compiled
         self.memory = Memory(compiled) if memory is None else memory
 
-    def follow(self, records: Any, parts: Any, report: Callable[[], bool] = lambda: True) -> list[Followed] | None:
+    def follow(self, records: Any, parts: Any, report: Callable[[], bool] = lambda: True) -> Any:
         """Follows parts of traces.
 
         `records`: words (uint64, one row for each record), behind the last part twice as many more as a step may take;
         `parts`: rows of `kernels.TRACE_WORDS` (uint64), changed by it. `report` is asked some times a second whether to
-        go on. Returns what became of each, or `None` if it was not to go on.
+        go on. Returns what became of each, in rows that `told` understands, or `None` if it was not to go on.
         """
         control, marks = self.memory.control, len(self.compiled.asked)
         results = np.zeros((len(parts), k.RESULT_WORDS + 2 * marks), np.uint64)
@@ -196,7 +196,11 @@ class Follower:
             )
             if not report():
                 return None
-        return [_followed(row, marks) for row in results.tolist()]
+        return results
+
+    def told(self, row: Any) -> Followed:
+        """What became of the part of a trace."""
+        return _followed(row.tolist(), len(self.compiled.asked))
 
 
 def _followed(row: list[int], marks: int) -> Followed:

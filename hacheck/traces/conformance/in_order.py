@@ -14,7 +14,7 @@ from hacheck.traces.conformance.encoding import Encoded, Encoder
 from hacheck.traces.conformance.explaining import Explainer
 from hacheck.traces.conformance.following import Followed, Follower, Memory
 from hacheck.traces.conformance.judging import explained, outcome, place_of
-from hacheck.traces.conformance.verdicts import Verdict
+from hacheck.traces.conformance.verdicts import SCHEMA, Verdict, to_batch
 from hacheck.traces.conformance.weaving import Streams
 from hacheck.traces.records import TRACE_ID
 
@@ -44,6 +44,27 @@ class _Part:
     closes: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The same of several traces, one after another, as columns."""
+
+    starts: Any
+    ends: Any
+    firsts: Any
+    lasts: Any
+    closes: Any
+
+    def one(self, number: int) -> _Part:
+        """One of them."""
+        held = (self.starts, self.ends, self.firsts, self.lasts)
+        start, end, first, last = (int(column[number]) for column in held)
+        return _Part(start, end, first, last, bool(self.closes[number]))
+
+    def some(self, chosen: Any) -> _Parts:
+        """Some of them."""
+        return _Parts(*(column[chosen] for column in (self.starts, self.ends, self.firsts, self.lasts, self.closes)))
+
+
 class InOrder:
     """Judges traces one after another, as their records come. `stopped`: whether `report` said not to go on."""
 
@@ -57,22 +78,22 @@ class InOrder:
         self.carried: Any = None
         self.stopped = False
 
-    def feed(self, batch: Any) -> list[Verdict]:
-        """The verdicts that more records allow: those on traces that came to their ends before."""
+    def feed(self, batch: Any) -> list[Any]:
+        """The verdicts that more records allow, as batches: those on traces that came to their ends before."""
         if batch.num_rows == 0:
             return []
         whole = batch if self.carried is None else _joined(self.carried, batch)
         self.carried = None
         return self._judged(whole, last=False)
 
-    def finish(self) -> list[Verdict]:
+    def finish(self) -> list[Any]:
         """The verdict on the last trace: no more records come."""
         if self.carried is None:
             return []
         whole, self.carried = self.carried, None
         return self._judged(whole, last=True)
 
-    def _judged(self, batch: Any, last: bool) -> list[Verdict]:
+    def _judged(self, batch: Any, last: bool) -> list[Any]:
         encoded = self.encoder.encode(batch)
         parts = self._parts(batch, encoded, last)
         words, rows = self._arranged(encoded, parts)
@@ -80,56 +101,75 @@ class InOrder:
         if found is None:
             self.stopped = True
             return []
+        # Nearly all traces come out alike: no object is made for them.
+        plain = (found[:, k.STATUS] == k.FOLLOWED) & parts.closes
+        plain[0] &= self.open is None
+        if self.compiled.asked:
+            plain &= (found[:, k.RESULT_WORDS :] == np.uint64(k.NOWHERE)).all(axis=1)
         verdicts = []
-        for part, followed in zip(parts, found, strict=True):
-            made = self._verdict(batch, encoded, part, followed)
+        for number in np.flatnonzero(~plain).tolist():
+            made = self._verdict(batch, encoded, parts.one(number), self.follower.told(found[number]))
             if made is not None:
                 verdicts.append(made)
         if self.open is None or not self.open.compared:
             self.encoder.names.clear()
-        return verdicts
+        made_plain = self._conforming_batch(batch, parts.some(plain), found[plain])
+        return [one for one in (made_plain, to_batch(verdicts)) if one.num_rows]
 
-    def _parts(self, batch: Any, encoded: Encoded, last: bool) -> list[_Part]:
+    def _parts(self, batch: Any, encoded: Encoded, last: bool) -> _Parts:
         ids = batch.column(TRACE_ID)
         codes = ids.dictionary_encode() if not pa.types.is_dictionary(ids.type) else ids
         indices = codes.indices.to_numpy(zero_copy_only=False)
         starts = np.concatenate([[0], np.flatnonzero(np.diff(indices)) + 1])
         ends = np.concatenate([starts[1:], [len(indices)]])
-        firsts = np.searchsorted(encoded.rows, starts)
-        lasts = np.searchsorted(encoded.rows, ends)
-        columns = (held.tolist() for held in (starts, ends, firsts, lasts))
-        parts = [_Part(start, end, first, final, True) for start, end, first, final in zip(*columns, strict=True)]
-        if last:
-            return parts
-        # The end of the last trace may be still to come, and a step looks some records ahead.
-        open_part = parts[-1]
-        kept = max(open_part.first, open_part.last - self.compiled.shape.places)
-        row = int(encoded.rows[kept]) if kept < open_part.last else open_part.end - 1
-        self.carried = batch.slice(row)
-        parts[-1] = _Part(open_part.start, row, open_part.first, kept, False)
+        firsts, lasts = np.searchsorted(encoded.rows, starts), np.searchsorted(encoded.rows, ends)
+        parts = _Parts(starts, ends, firsts, lasts, np.ones(len(starts), bool))
+        if not last:
+            # The end of the last trace may be still to come, and a step looks some records ahead.
+            kept = max(int(firsts[-1]), int(lasts[-1]) - self.compiled.shape.places)
+            row = int(encoded.rows[kept]) if kept < lasts[-1] else int(ends[-1]) - 1
+            self.carried = batch.slice(row)
+            ends[-1], lasts[-1], parts.closes[-1] = row, kept, False
         return parts
 
-    def _arranged(self, encoded: Encoded, parts: list[_Part]) -> tuple[Any, Any]:
+    def _arranged(self, encoded: Encoded, parts: _Parts) -> tuple[Any, Any]:
         """The words of all records, behind each trace some that stand for its end, and the parts in these terms."""
         shape, record = self.compiled.shape, self.compiled.record
         assert record.event is not None, "records have events"
         gap = 2 * shape.places
         count = len(encoded.rows)
-        closing = np.array([part.closes for part in parts])
-        gaps = np.concatenate([[0], np.cumsum(closing * gap)])
-        owner = np.searchsorted([part.last for part in parts if part.closes], np.arange(count), side="right")
+        gaps = np.concatenate([[0], np.cumsum(parts.closes * gap)])
+        owner = np.searchsorted(parts.lasts[parts.closes], np.arange(count), side="right")
         words = np.zeros((count + int(gaps[-1]) + gap, record.words), np.uint64)
         words[:, record.event.word] = np.uint64(shape.end << record.event.shift)
         words[np.arange(count) + owner * gap] = encoded.words
-        rows = np.zeros((len(parts), k.TRACE_WORDS), np.uint64)
-        for number, part in enumerate(parts):
-            goes_on = number == 0 and self.open is not None and self.open.compared > 0
-            length = 0 if self._is_decided(number) else part.last - part.first
-            rows[number] = (part.first + int(gaps[number]), length, int(goes_on), int(part.closes))
+        rows = np.zeros((len(parts.starts), k.TRACE_WORDS), np.uint64)
+        rows[:, k.FIRST] = parts.firsts + gaps[:-1]
+        rows[:, k.LENGTH] = parts.lasts - parts.firsts
+        rows[:, k.CLOSES] = parts.closes
+        if self.open is not None:
+            rows[0, k.GOES_ON] = self.open.compared > 0
+            if self.open.verdict is not None:
+                rows[0, k.LENGTH] = 0
         return words, rows
 
-    def _is_decided(self, number: int) -> bool:
-        return number == 0 and self.open is not None and self.open.verdict is not None
+    def _conforming_batch(self, batch: Any, parts: _Parts, found: Any) -> Any:
+        """The verdicts on traces that conform, of which nothing else is to be said."""
+        count = len(parts.starts)
+        ids = batch.column(TRACE_ID).take(pa.array(parts.starts)).cast(pa.string())
+        empty = Verdict("", "conforms", 0, 0)
+        columns = {
+            "trace_id": ids,
+            "records": pa.array(parts.ends - parts.starts),
+            "compared": pa.array(parts.lasts - parts.firsts),
+            "width": pa.array(found[:, k.WIDTH].astype(np.int64)),
+        }
+        same = to_batch([empty])
+        arrays = [
+            columns[name].cast(SCHEMA.field(name).type) if name in columns else repeated(same.column(name), count)
+            for name in SCHEMA.names
+        ]
+        return pa.record_batch(arrays, schema=SCHEMA)
 
     def _verdict(self, batch: Any, encoded: Encoded, part: _Part, followed: Followed) -> Verdict | None:
         """What a part adds: the verdict on its trace, if that comes to its end."""
@@ -193,6 +233,11 @@ class InOrder:
 
 def _counted(verdict: Verdict, state: _Open) -> Verdict:
     return replace(verdict, records=state.records, compared=state.compared)
+
+
+def repeated(value: Any, count: int) -> Any:
+    """An array of one value, so many times."""
+    return value.take(pa.array(np.zeros(count, np.int64)))
 
 
 def _joined(first: Any, second: Any) -> Any:
