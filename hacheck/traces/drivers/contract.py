@@ -1,0 +1,97 @@
+"""What drivers and judges promise each other, and what a driver says while it runs and when it is done.
+
+A judge is a picklable object: a driver sends copies of it to other processes, and to other machines. A driver gives
+each copy whole traces, in order; which traces, and how many, is the driver's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, Protocol, TypeAlias
+
+from hacheck.model.data import dataclass
+from hacheck.traces.conformance.verdicts import Verdict
+from hacheck.traces.findings import TracesError
+
+SHOWN_MAX = 100
+"""Of the traces that do not conform so many verdicts are kept in memory, those of the first trace ids."""
+
+
+class OpenTrace(Protocol):
+    """A trace that is judged while its records come in."""
+
+    def feed(self, batch: Any) -> list[Verdict]:
+        """Takes the next records of the trace, in the order of `seq`. Returns a verdict that is certain by now, if
+        there is one; after that nothing more is fed."""
+        ...
+
+    def state(self) -> bytes:
+        """All there is to know to go on later, in another process: what `TraceJudge.resume` takes."""
+        ...
+
+    def close(self) -> Verdict:
+        """The verdict, when no more records come."""
+        ...
+
+
+class TraceJudge(Protocol):
+    """Judges traces."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the record schema that it reads. `fields` means all fields of events, `fields.NAME` one."""
+        ...
+
+    def check(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Judges whole traces, one after another, sorted by (trace_id, seq); a trace may go on in the next batch.
+
+        Batches have the columns that it reads, in the order and with the types of the record schema. What comes out are
+        batches of `verdicts.SCHEMA`, one row for each trace.
+        """
+        ...
+
+    def resume(self, state: bytes | None) -> OpenTrace:
+        """A trace to be fed: a new one, or one that goes on where its `state` was taken."""
+        ...
+
+
+Phase: TypeAlias = Literal["starting", "reading", "judging", "finishing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a driver is. `done` of `total` parts of the phase are over; `total` is 0 where nobody knows."""
+
+    phase: Phase
+    done: int
+    total: int
+    records: int
+    traces: int
+    wall_seconds: float
+
+
+Report: TypeAlias = Callable[[Progress], bool]
+"""Is told how far a driver is, several times a second, and says whether to go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a driver found.
+
+    - `complete`: every trace has its verdict; otherwise it was told to stop;
+    - `traces`, `records`: how many were judged; `counts`: traces by kind of verdict;
+    - `shown`: verdicts of traces that do not conform, by trace id, at most `SHOWN_MAX`;
+    - `table`: where the table of all verdicts is, if it was asked for.
+    """
+
+    complete: bool
+    traces: int
+    records: int
+    counts: Mapping[str, int]
+    shown: tuple[Verdict, ...]
+    table: str | None = None
+
+
+class DriverError(TracesError):
+    """The machinery failed, not the traces: a process died, two tasks judged one trace, no Java. No verdict is lost
+    silently: whoever gets this has no complete table."""

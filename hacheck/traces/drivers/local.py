@@ -1,0 +1,166 @@
+"""The driver for one machine: reads, orders and judges in as many processes as there are cores, in bounded memory.
+
+Records are scattered over buckets by trace, on disk; then each bucket is sorted and judged by one process. A dataset
+that is in order already (a clustered folder) is judged as it is read, file by file.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hacheck.model.data import dataclass
+from hacheck.traces.checking import Expected
+from hacheck.traces.dataset import PACKED, Dataset, Located
+from hacheck.traces.drivers.buckets import bucket_of, no_room
+from hacheck.traces.drivers.columns import pruned
+from hacheck.traces.drivers.contract import Outcome, Phase, Progress, Report, TraceJudge
+from hacheck.traces.drivers.crew import Crew, Done
+from hacheck.traces.drivers.judging import Task, sources
+from hacheck.traces.drivers.reading import Unit, units
+from hacheck.traces.drivers.table import VerdictFile, from_message
+from hacheck.traces.drivers.working import Flush, Following, Judge, JudgeFile, Ordering, Read, Told
+from hacheck.traces.findings import Finding, Findings
+
+MEMORY_BYTES = 4 << 30
+"""So much memory all processes take together, about."""
+
+SHARE = 8
+"""A bucket is at most so small a part of the memory of a process: sorting takes a copy of it, reading another."""
+
+BUCKETS_MAX = 1024
+ROW_BYTES = 100
+"""What a record takes on disk between reading and judging, about, where its file does not tell."""
+
+PACKED_RATIO = 8
+"""A compressed file of text is so much smaller than the records in it, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a machine is used. `workers`: processes (`None`: one for each core); `memory_bytes`: of all of them together;
+    `scratch`: where records are kept meanwhile (`None`: where the system keeps temporary files)."""
+
+    workers: int | None = None
+    memory_bytes: int = MEMORY_BYTES
+    scratch: Path | None = None
+
+
+def check_locally(
+    dataset: Located,
+    judge: TraceJudge,
+    findings: Findings,
+    *,
+    expected: Expected | None = None,
+    table: Path | None = None,
+    options: Options | None = None,
+    report: Report = lambda progress: True,
+) -> Outcome:
+    """Judges all traces of a dataset.
+
+    `findings`: takes whatever is wrong with records; `table`: where the table of verdicts is written, as a Parquet
+    file. Errors: `TracesError` when there is no room or no permission, `DriverError` when a process dies.
+    """
+    return _Local(dataset, judge, findings, expected or Expected(), options or Options(), report).check(table)
+
+
+class _Local:
+    """One run of the driver: the side that leads."""
+
+    def __init__(
+        self,
+        dataset: Located,
+        judge: TraceJudge,
+        findings: Findings,
+        expected: Expected,
+        options: Options,
+        report: Report,
+    ) -> None:
+        back = max(expected.clock_back_ns, dataset.clock_back_ns)
+        expected = replace(expected, clock_back_ns=back)
+        self._dataset, self._findings, self._report = dataset, findings, report
+        self._task = Task(judge, pruned(dataset.schema, judge.columns), expected, sources(dataset.files))
+        self._options = options
+        self._workers = options.workers or cores()
+        self._start = time.perf_counter()
+        self._records = 0
+        self._told: set[str] = set()
+
+    def check(self, table: Path | None) -> Outcome:
+        """All of it."""
+        with VerdictFile(table) as verdicts, self._scratch() as scratch:
+            ordered = self._dataset.in_order and isinstance(self._dataset, Dataset)
+            complete = self._ordered(verdicts) if ordered else self._scattered(verdicts, Path(scratch))
+            if complete:
+                verdicts.keep()
+            kept = str(table) if complete and table is not None else None
+            return verdicts.tally.outcome(complete=complete, table=kept)
+
+    def _scratch(self) -> tempfile.TemporaryDirectory[str]:
+        try:
+            return tempfile.TemporaryDirectory(prefix="hacheck-order-", dir=self._options.scratch)
+        except OSError as error:
+            raise no_room(Path(self._options.scratch or tempfile.gettempdir()), error) from None
+
+    def _scattered(self, verdicts: VerdictFile, scratch: Path) -> bool:
+        found = units(self._dataset)
+        share = self._options.memory_bytes // self._workers
+        count = buckets_for(self._dataset, found, self._workers, share)
+        work = Ordering(self._task, self._dataset, scratch, count, share)
+        with Crew(work, min(self._workers, count)) as crew:
+            if not self._follow(crew.do([Read(unit) for unit in found]), "reading", len(found), verdicts):
+                return False
+            if not self._follow(crew.all_do(Flush()), "reading", len(found), verdicts, done=len(found)):
+                return False
+            damaged: dict[int, list[tuple[str, Finding]]] = {}
+            for name, finding in self._findings.damaged.items():
+                damaged.setdefault(bucket_of(name, count), []).append((name, finding))
+            tasks = [Judge(bucket, tuple(damaged.get(bucket, ()))) for bucket in range(count)]
+            return self._follow(crew.do(tasks), "judging", count, verdicts)
+
+    def _ordered(self, verdicts: VerdictFile) -> bool:
+        files = len(self._dataset.files)
+        with Crew(Following(self._task, self._dataset), min(self._workers, files)) as crew:
+            return self._follow(crew.do([JudgeFile(number) for number in range(files)]), "judging", files, verdicts)
+
+    def _follow(self, messages: Iterator[Any], phase: Phase, total: int, verdicts: VerdictFile, done: int = 0) -> bool:
+        """Takes what the processes send, until all tasks of the phase are over, or it is told to stop."""
+        for message in messages:
+            if isinstance(message, Told):
+                self._records += message.records
+                for finding in message.findings:
+                    self._findings.add(finding)
+                for name, finding in message.damaged:
+                    self._findings.damage(name, finding)
+                if message.verdicts is not None:
+                    verdicts.add(from_message(message.verdicts))
+            elif isinstance(message, Done):
+                done += 1
+            elapsed = time.perf_counter() - self._start
+            if not self._report(
+                Progress(phase, min(done, total), total, self._records, verdicts.tally.traces, elapsed)
+            ):
+                return False
+        return True
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def buckets_for(dataset: Located, found: list[Unit], workers: int, share_bytes: int) -> int:
+    """How many buckets: so many that one fits into a part of the memory of a process, if traces are short."""
+    size = 0
+    for unit in found:
+        if unit.groups is not None:
+            size += unit.rows * ROW_BYTES
+        else:
+            files = dataset.files if unit.number is None else (dataset.files[unit.number],)
+            size += sum(file.size_bytes * (PACKED_RATIO if file.path.suffix in PACKED[1:] else 1) for file in files)
+    return max(workers, min(BUCKETS_MAX, -(-size // max(share_bytes // SHARE, 1))))
