@@ -174,6 +174,8 @@ def _taken(shape: Observed, layout: Layout) -> Iterator[int]:
 
 
 def _bits(layout: Layout, slot: int) -> Bits:
+    if not layout.slots[slot].width:  # it is always the same
+        return Bits(0, 0, 0)
     word, shift = divmod(layout.slots[slot].offset, WORD_BITS)
     return Bits(word, shift, layout.slots[slot].width)
 
