@@ -112,6 +112,9 @@ def open_traces(place: Path, findings: Findings) -> Dataset:
     accepted: list[TraceFile] = []
     schema: TraceSchema | None = None
     for file in files:
+        if file.parquet and "\udc80" <= max(str(file.path)) <= "\udcff":  # which Arrow cannot open
+            findings.add(Finding(Kind.UNREADABLE, "cannot be read: its path is no UTF-8; rename it", file.name))
+            continue
         try:
             told = parquet_files.schema_of(file.path, file.name) if file.parquet else None
             told = told or json_lines.schema_of(file.path, file.name)
@@ -155,14 +158,14 @@ def trace_files(place: Path) -> tuple[TraceFile, ...]:
             if not found:
                 hint = "traces are .jsonl or .parquet files; logs are read with --adapter"
                 raise TracesError(f"{place}: no traces in this folder", hint)
-            return tuple(_file(path, str(path.relative_to(place))) for path in found)
+            return tuple(_file(path, shown(path.relative_to(place))) for path in found)
         if not place.exists():
             raise TracesError(f"{place}: no such file or folder")
         if not os.access(place, os.R_OK):
             raise TracesError(f"{place}: no permission to read it")
         if not place.name.endswith((*JSON_SUFFIXES, *PARQUET_SUFFIXES)):
             raise TracesError(f"{place}: not a .jsonl or .parquet file", "logs are read with --adapter NAME or FILE")
-        return (_file(place, str(place)),)
+        return (_file(place, shown(place)),)
     except OSError as error:
         raise TracesError(f"{place}: cannot be read: {error.strerror}") from None
 
@@ -181,6 +184,11 @@ def walked(folder: Path) -> list[Path]:
         folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
         found += [Path(parent, name) for name in sorted(names) if not name.startswith((".", "_"))]
     return sorted(found)
+
+
+def shown(path: Path) -> str:
+    """A path as text; bytes of a name that are no UTF-8 as escapes."""
+    return os.fsencode(path).decode("utf-8", errors="backslashreplace")
 
 
 def _file(path: Path, name: str) -> TraceFile:

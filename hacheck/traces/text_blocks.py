@@ -13,6 +13,9 @@ from hacheck.traces.findings import Finding, Findings, Kind, text_of
 BLOCK_BYTES = 4 << 20
 """So much is read at a time."""
 
+PACKED = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
+"""How files with these endings are compressed."""
+
 LINE_BYTES_MAX = 16 << 20
 """A line that is longer is no record and no line of a log: the file is something else."""
 
@@ -44,7 +47,7 @@ def blocks(path: Path, name: str, findings: Findings) -> Iterator[Block]:
     """The blocks of a file. What cannot be read is a finding under the name of the file, and ends it."""
     line, rest = 1, b""
     try:
-        with pa.input_stream(str(path), compression="detect") as stream:
+        with path.open("rb") as raw, pa.input_stream(raw, compression=PACKED.get(path.suffix)) as stream:
             while data := stream.read(BLOCK_BYTES):
                 end = data.rfind(b"\n") + 1
                 if not end:

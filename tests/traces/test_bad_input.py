@@ -305,3 +305,13 @@ def test_file_that_may_not_be_read_is_told(tmp_path: Path) -> None:
     records, findings = read_all(tmp_path)
     assert records == GOOD
     assert ("unreadable", "other.jsonl:1") in found(findings)
+
+
+def test_files_whose_names_are_no_text_are_read_or_told(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/n\xffight"))
+    folder.mkdir()
+    jsonl(folder / "good.jsonl", *GOOD)
+    parquet(tmp_path / "a.parquet", [record("lost", 1)]).rename(folder / "a.parquet")
+    records, findings = read_all(tmp_path)
+    assert records == GOOD
+    assert found(findings) == [("unreadable", "n\\xffight/a.parquet")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -361,4 +362,13 @@ def test_log_that_is_missing_takes_nothing_from_the_others(tmp_path: Path) -> No
     (folder / "replica-2.log").unlink()
     rows, _, findings = read_logs(folder, "icestorm")
     assert {row["node"] for row in rows} == {"1", "3"}
+    assert findings.total == 0
+
+
+def test_names_of_folders_may_be_any_bytes(tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path) + b"/n\xffight"
+    os.mkdir(folder)
+    shutil.copy(RECORDINGS / "a-cold-start-3" / "replica-1.log", Path(os.fsdecode(folder)))
+    rows, _, findings = read_logs(tmp_path, "icestorm")
+    assert {(row["trace_id"], row["file"]) for row in rows} == {("n\\xffight", "n\\xffight/replica-1.log")}
     assert findings.total == 0

@@ -94,8 +94,6 @@ def _taken_apart(number: int, text: str, head: re.Pattern[str]) -> list[Entry]:
 
 def _later_head(text: str, start: int, head: re.Pattern[str]) -> re.Match[str] | None:
     """A head that begins somewhere later in a line."""
-    if head.pattern.startswith("^"):
-        return re.compile(head.pattern[1:], head.flags).search(text, start)
     return head.search(text, start)
 
 

@@ -45,7 +45,13 @@ def told(entry: Entry, adapter: Adapter) -> Happened | Nothing | Almost:
     """What an entry of a text log means."""
     looked_like: EventRule | None = None
     for rule in adapter.events:
-        if not fits(rule, entry.parts) or (rule.has and not any(text in entry.message for text in rule.has)):
+        for text in rule.has:  # before anything else: it is what most rules fail
+            if text in entry.message:
+                break
+        else:
+            if rule.has:
+                continue
+        if not fits(rule, entry.parts):
             continue
         assert rule.pattern is not None, "events of texts have patterns"
         match = rule.pattern.fullmatch(entry.whole if rule.whole else entry.message)
@@ -128,6 +134,9 @@ def told_by_object(found: Mapping[str, Any], adapter: Adapter) -> Happened | Not
     paths = adapter.json
     assert paths is not None, "the adapter is for JSON"
     event, node = at(found, paths.event), at(found, paths.node)
+    for name, value in (("event", event), ("node", node)):
+        if isinstance(value, str) and problem_of_value(value, FieldType.STRING) is not None:
+            return Almost(f"the {name} {value!r} is no text")
     node = str(node) if isinstance(node, str | int) and not isinstance(node, bool) else None
     scalars = {key: str(value) for key, value in found.items() if isinstance(value, str | int)}
     words = scalars | ({"event": event} if isinstance(event, str) else {})

@@ -120,7 +120,10 @@ class _Loading:
             self._wrong(f"clock_back_ms {back!r}", "write a whole number of milliseconds", "line", 0, "clock_back_ms")
         head = continuation = None
         if form == "text":
-            head = self._pattern(line, "head", "line", 0)
+            told = dict(line) | {
+                "head": self._text(line, "head", "line", 0).removeprefix("^")
+            }  # it begins there anyhow
+            head = self._pattern(told, "head", "line", 0)
             if "time" not in head.groupindex:
                 self._wrong("head has no group (?P<time>…)", "put one around the time stamp", "line", 0, "head")
             continuation = self._pattern(line, "continuation", "line", 0) if "continuation" in line else None

@@ -15,7 +15,7 @@ from hacheck.model.data import dataclass
 from hacheck.traces.adapters.description import Adapter
 from hacheck.traces.adapters.streams import Record, Stream, found_fields
 from hacheck.traces.adapters.tally import Tally
-from hacheck.traces.dataset import ROW, SOURCE, TraceFile, located_schema, walked
+from hacheck.traces.dataset import ROW, SOURCE, TraceFile, located_schema, shown, walked
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.parquet_files import BATCH_ROWS
 from hacheck.traces.records import FILE, LINE, SEQ, TRACE_ID, TraceSchema
@@ -111,14 +111,14 @@ def _logs(place: Path, adapter: Adapter) -> tuple[LogFile, ...]:
     if not place.is_dir():
         if not os.access(place, os.R_OK):
             raise TracesError(f"{place}: no permission to read it")
-        return (_log(place, place.name, place.name, place.name.partition(".")[0], adapter),)
+        name = shown(Path(place.name))
+        return (_log(place, name, name.partition(".")[0], adapter),)
     found = []
-    top = place.resolve().name or "trace"
+    top = _folder_name(place)
     for path in walked(place):
-        below = path.relative_to(place).as_posix()
+        below = shown(path.relative_to(place)).replace(os.sep, "/")
         if matched(below, adapter) is not None:
-            inside = path.parent.relative_to(place).as_posix()
-            found.append(_log(path, below, str(path.relative_to(place)), top if inside == "." else inside, adapter))
+            found.append(_log(path, below, below.rpartition("/")[0] or top, adapter))
     if not found:
         names = " or ".join(item.pattern for item in (adapter.files, adapter.paths) if item is not None)
         raise TracesError(f"{place}: no logs in this folder", f"{adapter.name} reads files whose names match {names}")
@@ -135,11 +135,15 @@ def matched(below: str, adapter: Adapter) -> dict[str, str | None] | None:
     return None
 
 
-def _log(path: Path, below: str, name: str, trace_id: str, adapter: Adapter) -> LogFile:
+def _folder_name(folder: Path) -> str:
+    return shown(Path(folder.resolve().name)) if folder.resolve().name else "trace"
+
+
+def _log(path: Path, below: str, trace_id: str, adapter: Adapter) -> LogFile:
     groups = matched(below, adapter) or {}
     own = groups.get("trace")
     if "by_path" in groups:  # then the path tells the trace, too, or all is one
-        trace_id = own or path.parents[below.count("/")].resolve().name or "trace"
+        trace_id = own or _folder_name(path.parents[below.count("/")])
     elif own is not None:
         trace_id = f"{trace_id}/{own}"
-    return LogFile(TraceFile(path, name, False, path.stat().st_size), trace_id, groups.get("node"))
+    return LogFile(TraceFile(path, below, False, path.stat().st_size), trace_id, groups.get("node"))
