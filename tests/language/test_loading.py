@@ -155,6 +155,15 @@ def test_everything_declared_knows_its_line_and_a_library_s_its_file() -> None:
     assert (system.observations[0].line, specification.checks[0].line) == (11, 12)
 
 
+def test_faults_without_a_budget_together_are_not_said_to_have_one() -> None:
+    spec = 'system A "x"\nnode S { v: bool }\nfaults { crash S up to 1, all together TOGETHER }\n'
+    made = [specification(spec.replace("TOGETHER", words)).instantiate().system for words in ("", "up to 2")]
+    assert [None if one is None else one.faults for one in made] == [
+        ("crash S, up to 1",),
+        ("crash S, up to 1", "no more than 2 faults in all"),
+    ]
+
+
 def test_mistake_in_a_library_is_shown_there() -> None:
     libraries = {"lib.ha": 'library L "x"\ndefine wrong = 1 and true\n'}
     (found,) = load('system A "x" use "lib.ha" node S { v: bool }', "spec.ha", libraries.get).diagnostics

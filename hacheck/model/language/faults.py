@@ -144,7 +144,8 @@ def build(context: Context, found: list[Fault], restarts: dict[str, d.RestartDec
     lines: list[str] = []
     for fault in found:
         if fault.written.kind == "total":
-            lines.append(f"no more than {fault.limit} faults in all")
+            if fault.limit is not None:
+                lines.append(f"no more than {fault.limit} faults in all")
             continue
         makers: dict[str, Callable[[Context, Fault], list[ir.Action]]] = {
             "crash": node_faults.crash,
