@@ -21,7 +21,7 @@ TRACES_MAX = 10**9
 STEPS_TOGETHER = 2**17
 """About so many steps are taken, and written, at once."""
 
-CHUNKS_OF_A_FILE = 32
+CHUNKS_OF_A_FILE = 16
 
 NANOSECONDS = 1_000_000
 """Of a millisecond."""
@@ -35,7 +35,8 @@ class Plan:
     - `steps`: of a trace at most; `hidden`: events that leave no line; `hidden_fields`: fields that no line shows, or
       no line of one event (`EVENT.FIELD`);
     - `skew`: by how many milliseconds clocks may be off, if nodes have clocks of their own;
-    - `drop`, `mutate`, `kinds`: as in `damage.Damage`; `form`: `parquet` or `jsonl`.
+    - `drop`, `mutate`, `kinds`: as in `damage.Damage`; `form`: `parquet` or `jsonl`;
+    - `together`: about so many steps are taken at once.
     """
 
     system: ir.System
@@ -50,11 +51,12 @@ class Plan:
     mutate: float = 0.0
     kinds: tuple[str, ...] = KINDS
     form: str = "parquet"
+    together: int = STEPS_TOGETHER
 
     @property
     def chunk(self) -> int:
         """How many traces are taken at once."""
-        return max(1, STEPS_TOGETHER // max(self.steps, 1))
+        return max(1, self.together // max(self.steps, 1))
 
     @property
     def traces_of_file(self) -> int:
