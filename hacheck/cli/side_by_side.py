@@ -110,8 +110,7 @@ class SideBySide:
         self._request, self._display, self._interruption = request, display, interruption
         self._works = [_Work(path) for path in paths]
         self._processes: Processes[tuple[int, int]] = Processes(jobs)
-        threads = request.exploring.threads or max(usable_cores() // jobs, 1)
-        self._exploring = replace(request.exploring, threads=threads)
+        self._exploring = shared_threads(request.exploring, jobs)
         self._alone = request.limits
         self._shared = shared_limits(self._alone, jobs)
         self._run_alone: set[tuple[int, int]] = set()
@@ -259,6 +258,14 @@ def jobs_default() -> int:
     """How many checks run at once: one for each core, fewer where the memory does not suffice for so many."""
     memory = memory_default()
     return usable_cores() if memory is None else max(min(usable_cores(), memory // SHARE_BYTES_LEAST), 1)
+
+
+def shared_threads(alone: Exploring, jobs: int) -> Exploring:
+    """How each of several checks that run at once is explored: with its share of the cores, if nothing else is asked
+    for."""
+    if alone.threads is not None or alone.engine != "native":
+        return alone
+    return replace(alone, threads=max(usable_cores() // jobs, 1))
 
 
 def shared_limits(alone: Limits, jobs: int) -> Limits:

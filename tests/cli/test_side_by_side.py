@@ -26,7 +26,7 @@ from hacheck.cli.engines import Exploring
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_of_several import SeveralSilent
-from hacheck.cli.side_by_side import JobFailed, SideBySide, SpecResult, jobs_default, shared_limits
+from hacheck.cli.side_by_side import JobFailed, SideBySide, SpecResult, jobs_default, shared_limits, shared_threads
 from hacheck.cli.verifying import Request
 from tests.cli.command import hacheck
 from tests.cli.test_verify_all import FALSE, FINE, ship, untimed
@@ -109,6 +109,23 @@ def test_checks_of_one_spec_and_of_several_run_at_once_in_their_order(tmp_path: 
             ["default"],
             ["default", "loose"],
         ]
+
+
+def test_every_engine_runs_checks_side_by_side(tmp_path: Path) -> None:
+    ship(tmp_path, a=FALSE)
+    for engine in ("native", "python"):
+        (result,) = found(tmp_path, 2, Told(), Request("", exploring=Exploring(engine=engine)))
+        assert [one.outcome for one in result.results] == ["unexpected", "expected"]
+        assert {one.answer.engine for one in result.results} == {engine}
+    (result,) = found(tmp_path, 2, Told(), Request("", exploring=Exploring(engine="simulation"), states_max=100))
+    assert len(result.results) == 2
+
+
+def test_the_cores_are_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(side_by_side, "usable_cores", lambda: 8)
+    assert [shared_threads(Exploring(), jobs).threads for jobs in (1, 3, 8, 20)] == [8, 2, 1, 1]
+    assert shared_threads(Exploring(threads=5), 8).threads == 5
+    assert shared_threads(Exploring(engine="python"), 8).threads is None
 
 
 def test_the_memory_is_shared_out() -> None:
