@@ -6,14 +6,13 @@ import json
 import os
 import pickle
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hacheck.checker.engine import Progress, Report
-from hacheck.cli.console import error_console, output_console, plural, seconds
 from hacheck.cli.engines import usable_cores
 from hacheck.cli.guard import BadInput, ExitCode, Reported, version
 from hacheck.cli.json_output import open_folder, open_target
@@ -21,6 +20,7 @@ from hacheck.cli.options import all_known
 from hacheck.cli.processes import Died, Done, Failed, Processes, Told
 from hacheck.cli.progress import Interruption
 from hacheck.cli.selection import default_check, questions_of
+from hacheck.cli.simulating_report import Meter, show, told
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.data import dataclass
 from hacheck.model.lowering.depth import room_for_nesting
@@ -33,15 +33,9 @@ from hacheck.traces.simulation.making import Maker
 from hacheck.traces.simulation.plan import STEPS_MAX, TRACES_MAX, Plan, events_in, fields_in, shape_of
 from hacheck.traces.simulation.program import NoStart
 
-if TYPE_CHECKING:
-    from rich.status import Status
-
 WAIT_SECONDS = 0.1
 FAREWELL_SECONDS = 5.0
 """How long after Ctrl-C files that are being written may take to be given up."""
-
-PLAIN_SECONDS = 5.0
-"""How often a line tells how far it is where there is no terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +89,7 @@ def simulate_traces(wanted: TracesWanted) -> ExitCode:
         more = {"out": wanted.out, "jobs": work.jobs, "seconds": round(work.elapsed, 3), "exit_code": int(code)}
         target.write({"hacheck": version(), **said, **more})
     if wanted.json != "-" and not (wanted.quiet and complete):
-        _show(wanted, plan, total, len(files), work.elapsed)
+        show(plan, wanted.out, total, len(files), work.elapsed, no_color=wanted.no_color)
     if stopped is not None:
         raise stopped
     return code
@@ -105,7 +99,7 @@ def simulate_traces(wanted: TracesWanted) -> ExitCode:
 
 
 def plan_of(wanted: TracesWanted) -> tuple[str, bool, Plan]:
-    """The check whose settings count, whether each step writes a line, and what is to be written. Errors: `BadInput`."""
+    """The check whose settings count, whether each step writes a line, what is to be written. Errors: `BadInput`."""
     if wanted.form not in FORMS:
         raise BadInput(f"--format {wanted.form}: no such form", f"there are: {', '.join(FORMS)}")
     if wanted.steps > STEPS_MAX:
@@ -167,26 +161,6 @@ def parse_share(name: str, text: str | None) -> float:
     return found
 
 
-def told(plan: Plan, spec: str, check: str, every_step: bool) -> dict[str, Any]:
-    """How the traces are made, as JSON."""
-    return {
-        "spec": spec,
-        "check": check,
-        "settings": dict(plan.system.settings),
-        "lines": "every step" if every_step else "as the spec says",
-        "traces": plan.traces,
-        "steps": plan.steps,
-        "seed": plan.seed,
-        "hidden": list(plan.hidden),
-        "hidden_fields": list(plan.hidden_fields),
-        "skew_ms": plan.skew,
-        "drop_lines": plan.drop,
-        "mutate": plan.mutate,
-        "mutations": list(plan.kinds),
-        "format": plan.form,
-    }
-
-
 def empty_folder(text: str) -> Path:
     """A folder with nothing in it. Errors: `BadInput`."""
     folder = open_folder(text)
@@ -216,7 +190,7 @@ class _Work:
         """Writes all files. Returns those that are whole, and why there are not more, if it is an error."""
         begun = time.monotonic()
         stopped: BadInput | Reported | None = None
-        meter = _Meter(self.wanted, self.plan)
+        meter = Meter(self.plan, quiet=self.wanted.quiet, no_color=self.wanted.no_color)
         with Interruption().watching() as interruption, meter.shown():
             try:
                 # Compiled here first: what is wrong is found once, and the other processes find the code.
@@ -238,7 +212,7 @@ class _Work:
             raise stopped
         return dict(sorted(self._files.items())), stopped
 
-    def _alone(self, maker: Maker, is_over: Callable[[], bool], meter: _Meter) -> None:
+    def _alone(self, maker: Maker, is_over: Callable[[], bool], meter: Meter) -> None:
         for number in range(self.plan.files):
 
             def report(written: Written, number: int = number) -> bool:
@@ -251,7 +225,7 @@ class _Work:
                 return
             self._files[number] = file
 
-    def _side_by_side(self, pickled: bytes, is_over: Callable[[], bool], meter: _Meter) -> None:
+    def _side_by_side(self, pickled: bytes, is_over: Callable[[], bool], meter: Meter) -> None:
         waiting = list(range(self.plan.files))
         with Processes[int](self.jobs) as processes:
             while (waiting or processes.busy) and not is_over():
@@ -348,68 +322,3 @@ def _write_json(path: Path, content: object) -> None:
     unfinished = path.with_name(f".{path.name}{UNFINISHED}")
     unfinished.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     os.replace(unfinished, path)
-
-
-# ---- telling ----
-
-
-class _Meter:
-    """Shows on standard error how much is written."""
-
-    def __init__(self, wanted: TracesWanted, plan: Plan) -> None:
-        self._console = error_console(no_color=wanted.no_color)
-        self._plan, self._quiet = plan, wanted.quiet
-        self._live = self._console.is_terminal and not self._console.is_dumb_terminal
-        self._every = 0.2 if self._live else PLAIN_SECONDS
-        self._begun = time.monotonic()
-        self._due = self._begun + self._every
-        self._status: Status | None = None
-
-    def shown(self) -> Any:
-        """Shows it as long as the block runs."""
-        from contextlib import contextmanager
-
-        @contextmanager
-        def showing() -> Iterator[None]:
-            if self._quiet or not self._live:
-                yield
-                return
-            with self._console.status("preparing") as self._status:
-                yield
-
-        return showing()
-
-    def show(self, total: Written) -> None:
-        """Tells it, or not: it may be called often."""
-        now = time.monotonic()
-        if self._quiet or now < self._due:
-            return
-        self._due = now + self._every
-        passed = now - self._begun
-        text = (
-            f"{total.traces:,} of {plural(self._plan.traces, 'trace')}, {plural(total.records, 'record')}, "
-            f"{total.records / passed:,.0f}/s, {seconds(passed)}"
-        )
-        if self._status is not None:
-            self._status.update(text)
-        else:
-            self._console.print(text, markup=False, soft_wrap=True)
-
-
-def _show(wanted: TracesWanted, plan: Plan, total: Written, files: int, elapsed: float) -> None:
-    console = output_console(no_color=wanted.no_color)
-
-    def say(text: str) -> None:
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-    say(
-        f"{plan.system.name}, seed {plan.seed}: {plural(total.traces, 'trace')}, {plural(total.records, 'record')} of "
-        f"{plural(total.steps, 'step')}, in {seconds(elapsed)}"
-    )
-    say(f"  {wanted.out}: {plural(files, 'file')}; the truth is in {Path(str(wanted.out)) / TRUTH}")
-    if total.ended:
-        say(f"  {plural(total.ended, 'trace')} ended before step {plan.steps:,}: nothing more was possible")
-    if plan.drop or plan.mutate:
-        say(f"  {plural(total.damage, 'thing')} done to them")
-    if files < plan.files:
-        say(f"  stopped: {total.traces:,} of {plural(plan.traces, 'trace')} are there; the files are complete")

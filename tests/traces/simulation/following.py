@@ -118,9 +118,7 @@ def is_run(system: ir.System, steps: list[dict[str, Any]], records: list[dict[st
                     found = None if found is None else agrees(line, log, record, found, frozenset(seen))
                 if found is not None:
                     still = {one for kind, value in zip(kinds, taken.state, strict=True) for one in held(kind, value)}
-                    left = tuple(
-                        (key, name) for key, name in found if key in still or not isinstance(key[0], Identity)
-                    )
+                    left = tuple((key, name) for key, name in found if key in still or not isinstance(key[0], Identity))
                     after.add((taken.state, left))
         possible = after
         for _, naming in possible:

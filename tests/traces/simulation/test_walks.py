@@ -41,9 +41,7 @@ def check_walks(system: ir.System, walker: NativeWalker, count: int, steps: int)
         for after in states[1:]:
             assert possible, "each state is one that the interpreter reaches"
             action, arguments = walker.instances[walked.by[place]]
-            outcomes = (
-                one for state in possible for one in interpreter.outcomes_with(action, arguments, state)
-            )
+            outcomes = (one for state in possible for one in interpreter.outcomes_with(action, arguments, state))
             reached = {one.step.state for one in outcomes if isinstance(one, Taken)}
             possible = {state for state in reached if pack(layout, state) == after}
             place += 1
