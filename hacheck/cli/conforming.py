@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -54,6 +55,7 @@ class ConformRequest:
     out: str | None
     json: str | None
     quarantine: str | None
+    runs: bool
     quiet: bool
     no_color: bool
 
@@ -137,7 +139,7 @@ def judged(request: ConformRequest, compared: Compared, findings: Findings) -> t
             for verdict in from_batch(batch):
                 verdicts.append(damaged(verdict, findings))
                 if shows and verdicts[-1].kind != "conforms":
-                    show_verdict(console, verdicts[-1])
+                    show_verdict(console, verdicts[-1], compared.system if request.runs else None)
     return [damaged(verdict, findings) for verdict in verdicts], seen, not interruption.requested
 
 
@@ -205,6 +207,11 @@ def to_json(
         "counts": {kind: counts[kind] for kind in ("conforms", "deviates", "unknown")},
         "records": sum(seen.values()),
         "not_compared": unknown_events(compared, seen),
-        "verdicts": [asdict(verdict) for verdict in verdicts],
+        "verdicts": [verdict_json(verdict) for verdict in verdicts],
         "findings": findings.to_json(),
     }
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as JSON; its run as those of `verify` are written."""
+    return asdict(verdict) | {"run": json.loads(verdict.run) if verdict.run else None}

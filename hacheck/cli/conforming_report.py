@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -11,6 +12,9 @@ from rich.rule import Rule
 from rich.text import Text
 
 from hacheck.cli.console import plural, symbols
+from hacheck.cli.runs import full_run, run_title
+from hacheck.model.ir import System
+from hacheck.model.run_json import run_from_json
 from hacheck.traces.conformance.checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict
 from hacheck.traces.records import Order
@@ -28,8 +32,9 @@ def title(spec: str, check: str, every_step: bool, checker: TraceChecker) -> Tex
     return text
 
 
-def show_verdict(console: Console, verdict: Verdict) -> None:
-    """A trace that does not conform: where it leaves the model, what the model allows, what would mend it."""
+def show_verdict(console: Console, verdict: Verdict, system: System | None) -> None:
+    """A trace that does not conform: where it leaves the model, what the model allows, what would mend it. `system`:
+    whose run up to there is told step by step, if that is asked for."""
     marks = symbols(console)
     bad = verdict.kind == "deviates"
     mark, style = (marks.violated, "bad") if bad else (marks.unknown, "warn")
@@ -44,6 +49,10 @@ def show_verdict(console: Console, verdict: Verdict) -> None:
         lines.append(Text(f"violated on the way: {', '.join(verdict.violated)}"))
     for line in lines:
         console.print(Padding(line, (0, 0, 0, 4)), soft_wrap=False)
+    if system is not None and verdict.run:
+        run = run_from_json(system, json.loads(verdict.run))
+        console.print(Padding(Text(f"a shortest run up to there: {run_title(system, run)}"), (0, 0, 0, 4)))
+        console.print(Padding(full_run(console, system, run, None), (0, 0, 0, 4)))
 
 
 def place(verdict: Verdict) -> Text:

@@ -39,6 +39,7 @@ STATES = "Give up on a trace that more states of the model explain at once: 1600
 PROPERTY = "Look at this invariant on the way, too. May be given often; all for every invariant."
 OUT = "Write the verdicts as a table: a .parquet file."
 JSON = "Write everything found as JSON (- is stdout)."
+RUNS = "Tell a shortest run of the protocol up to where a trace leaves it, step by step."
 QUIET = "Only traces that do not conform, and the summary."
 
 Place = Annotated[str, Argument("TRACES", TRACES)]
@@ -53,6 +54,7 @@ Properties = Annotated[list[str] | None, option("--property", metavar="NAME", he
 Out = Annotated[One, option("--out", "-o", metavar="FILE", help=OUT, panel=OUTPUT)]
 JsonFile = Annotated[One, option("--json", metavar="FILE", help=JSON, panel=OUTPUT)]
 Quarantine = Annotated[One, option("--quarantine", metavar="FILE", help=QUARANTINE, panel=OUTPUT)]
+Runs = Annotated[bool, flag("--runs", help=RUNS, panel=OUTPUT)]
 Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
 
 
@@ -72,6 +74,7 @@ def conform(
     out: Out = None,
     json: JsonFile = None,
     quarantine: Quarantine = None,
+    runs: Runs = False,
     quiet: Quiet = False,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
@@ -96,6 +99,7 @@ def conform(
             out=out,
             json=json,
             quarantine=quarantine,
+            runs=runs,
             quiet=quiet,
             no_color=no_color,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -13,10 +14,12 @@ from hacheck.model.data import dataclass, replace
 from hacheck.model.execution import Line
 from hacheck.model.ir import System
 from hacheck.model.observing.records import FIRST_EVENT
+from hacheck.model.run_json import run_to_json
 from hacheck.model.semantics import Interpreter
 from hacheck.model.show import show
 from hacheck.traces.conformance import kernels as k
 from hacheck.traces.conformance.program import Bits, Compiled
+from hacheck.traces.conformance.retelling import Retelling
 from hacheck.traces.conformance.verdicts import RepairKind
 from hacheck.traces.conformance.weaving import Cut, Streams, Weaver, Woven
 
@@ -42,6 +45,7 @@ class Explanation:
     repair: RepairKind = ""
     text: str = ""
     records: int = 0
+    run: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +70,36 @@ class Explainer:
         stream = first_left(streams, woven.cut)
         if stream is None:
             return None
-        expected = tuple(self.lines(states))
-        found = Explanation(stream, woven.cut[stream], expected)
+        run = Retelling(self.system, keeping, streams).run_to(woven.cut)
+        told = "" if run is None else json.dumps(run_to_json(self.system, run), ensure_ascii=False)
+        expected = self.lines(states, self.record(streams, stream, woven.cut[stream]))
+        found = Explanation(stream, woven.cut[stream], expected, run=told)
         return self.repaired(found, streams, woven, states) if repairs else found
 
     # ---- what would have been possible ----
 
-    def lines(self, states: Any) -> Iterator[str]:
-        """The lines that steps from these states write first, as text, each once."""
+    def record(self, streams: Streams, stream: int, at: int) -> tuple[str, str]:
+        """The event of a record, and who wrote it, in words."""
+        shape, record = self.compiled.shape, self.compiled.record
+        words = streams.words[stream][at]
+        number = 0 if record.event is None else _get(words, record.event)
+        event = shape.events[number - FIRST_EVENT].name if FIRST_EVENT <= number < shape.end else ""
+        place = stream if not shape.merged or record.writer is None else _get(words, record.writer) - 1
+        return event, written_by(shape.writers[place] if place >= 0 else None)
+
+    def lines(self, states: Any, record: tuple[str, str]) -> tuple[str, ...]:
+        """The lines that steps from these states write first, as text, each once: first those most like a record."""
         interpreter = Interpreter(self.system)
-        told: dict[str, None] = {}
+        told: dict[str, tuple[bool, bool, str]] = {}
         for row in states[:STATES_ASKED].tolist():
-            state = self.compiled.state(from_words(row))
-            for _, lines in interpreter.steps_with_lines(state):
+            for _, lines in interpreter.steps_with_lines(self.compiled.state(from_words(row))):
                 if lines:
-                    told[line_text(lines[0])] = None
-        yield from sorted(told)[:LINES_SHOWN]
-        if len(told) > LINES_SHOWN:
-            yield f"and {len(told) - LINES_SHOWN} more"
+                    text = line_text(lines[0])
+                    mine = written_by(lines[0].node) == record[1]
+                    told[text] = (not (mine and lines[0].event == record[0]), not mine, text)
+        texts = sorted(told, key=lambda text: told[text])
+        more = (f"and {len(texts) - LINES_SHOWN} more",) if len(texts) > LINES_SHOWN else ()
+        return (*texts[:LINES_SHOWN], *more)
 
     # ---- what would mend it ----
 
@@ -100,7 +116,7 @@ class Explainer:
                 break
             explained = sum(result.cut) - (sum(changed.lengths) - total)
             if explained > best.records:
-                best = Explanation(found.stream, found.record, found.expected, kind, text, explained)
+                best = replace(found, repair=kind, text=text, records=explained)
                 if result.status == k.FOLLOWED:
                     break
         return best
@@ -124,19 +140,20 @@ class Explainer:
             for code, event in enumerate(self.compiled.shape.events, start=FIRST_EVENT):
                 added = np.zeros((1, record.words), np.uint64)
                 added[0, record.event.word] |= np.uint64(code << record.event.shift)
-                text = f"`{event.name}`{self.written_by(other)} before it"
+                who = "" if self.compiled.shape.merged else written_by(self.compiled.shape.writers[other])
+                text = f"`{event.name}`{' by ' * bool(who)}{who} before it"
                 yield "missing line", text, _with(rest, other, np.concatenate([added, rest.words[other]]), 2)
 
-    def written_by(self, stream: int) -> str:
-        """Whose stream it is, where there are several."""
-        writer = None if self.compiled.shape.merged else self.compiled.shape.writers[stream]
-        return "" if writer is None else f" by {writer[0]} {writer[1]}"
+
+def written_by(writer: tuple[str, int] | None) -> str:
+    """Who writes a line, in words; nothing where it is nobody's."""
+    return "" if writer is None else f"{writer[0]} {writer[1]}"
 
 
 def line_text(line: Line) -> str:
     """A line in words: `Replica 2: accept(by: Replica 1)`."""
     fields = ", ".join(f"{name}: {show(kind, value)}" for name, kind, value in line.fields)
-    who = "" if line.node is None else f"{line.node[0]} {line.node[1]}: "
+    who = f"{written_by(line.node)}: " if line.node is not None else ""
     return f"{who}{line.event}({fields})" if fields else f"{who}{line.event}"
 
 

@@ -144,6 +144,23 @@ class Memory:
                 return
             yield _array(self._emitted, int(control[k.EMITTED_COUNT]), self.compiled.base).copy()
 
+    def steps(self, states: Any, window: Any) -> Iterator[tuple[Any, Any, Any]]:
+        """Every step from states that see these records, some at a time: for each the place of its state, the instance,
+        and the state after it, in words."""
+        base, words = self.compiled.base, self.compiled.program.words
+        block = int(self.control[k.BLOCK])
+        expand = self.compiled.code.function("expand", 5)
+        whole = np.zeros((len(states), words), np.uint64)
+        whole[:, :base], whole[:, base:] = states, window.reshape(-1)
+        for start in range(0, len(states), block):
+            some = np.ascontiguousarray(whole[start : start + block])
+            count = expand(
+                some.ctypes.data, len(some), self._out.address, self._tags.address, self._notes.buffer_info()[0]
+            )
+            tags = _array(self._tags, count, 1)[:, 0].copy()
+            after = _array(self._out, count, words)[:, :base].copy()
+            yield (tags >> np.uint64(32)) + np.uint64(start), tags & np.uint64(0xFFFFFFFF), after
+
     def closed(self) -> Any:
         """The candidates of the first set, as states in words."""
         return _array(self._entries[0], self.count, self.compiled.program.words)[:, : self.compiled.base].copy()

@@ -49,4 +49,5 @@ def explained(verdict: Verdict, found: Explanation | None) -> Verdict:
         repair=found.repair,
         repair_text=found.text,
         repair_records=found.records,
+        run=found.run,
     )

@@ -24,6 +24,7 @@ class Verdict:
     - `expected`: the lines that the model would have allowed there, as text.
     - `repair`: the cheapest change after which the trace goes on; `repair_text`: in words; `repair_records`: how many
       more records it then explains.
+    - `run`: a shortest run of the model that explains everything before, as JSON; empty where none is told.
     - `width`: the most model states that explained the trace at once.
     - `violated`: properties that were violated on the way whatever the hidden steps were, `perhaps`: in some of the
       explanations only; each as `name@seq`.
@@ -43,6 +44,7 @@ class Verdict:
     repair: RepairKind = ""
     repair_text: str = ""
     repair_records: int = 0
+    run: str = ""
     width: int = 0
     violated: tuple[str, ...] = ()
     perhaps: tuple[str, ...] = ()
@@ -66,6 +68,7 @@ SCHEMA = pa.schema(
         pa.field("repair", pa.string(), nullable=False),
         pa.field("repair_text", pa.string(), nullable=False),
         pa.field("repair_records", pa.int64(), nullable=False),
+        pa.field("run", pa.string(), nullable=False),
         pa.field("width", pa.int64(), nullable=False),
         pa.field("violated", _TEXTS, nullable=False),
         pa.field("perhaps", _TEXTS, nullable=False),

@@ -96,6 +96,20 @@ class Weaver:
         self.kept = {}
         return run.result()
 
+    def window(self, streams: Streams, cut: Cut) -> Any:
+        """The next records of each stream, as candidates see them."""
+        places, words = self.compiled.shape.places, self.compiled.record.words
+        window = np.zeros((len(cut), places, words), np.uint64)
+        ends = streams.nears_its_end(cut)
+        event = self.compiled.record.event
+        assert event is not None, "records have events"
+        for stream, at in enumerate(cut):
+            there = streams.words[stream][at : at + places]
+            window[stream, : len(there)] = there
+            if ends:
+                window[stream, len(there) :, event.word] = np.uint64(self.compiled.shape.end << event.shift)
+        return window
+
 
 class _Weaving:
     def __init__(self, weaver: Weaver, streams: Streams, report: Callable[[], bool]) -> None:
@@ -146,7 +160,7 @@ class _Weaving:
         """Takes every step from the states at a cut. False if there are too many, or it is to stop."""
         if len(states) > self.memory.capacity:
             return False
-        window = self.window(cut)
+        window = self.weaver.window(self.streams, cut)
         for emitted in self.memory.close(states, window):
             if emitted is None:
                 return False
@@ -169,29 +183,9 @@ class _Weaving:
                 some, all_of_them = self.memory.marked(number)
                 self.violated[number] = (cut if all_of_them else None, perhaps or (cut if some else None))
 
-    def window(self, cut: Cut) -> Any:
-        """The next records of each stream, as candidates see them."""
-        places, words = self.compiled.shape.places, self.compiled.record.words
-        window = np.zeros((len(cut), places, words), np.uint64)
-        ends = self.streams.nears_its_end(cut)
-        event = self.compiled.record.event
-        assert event is not None, "records have events"
-        for stream, at in enumerate(cut):
-            there = self.streams.words[stream][at : at + places]
-            window[stream, : len(there)] = there
-            if ends:
-                window[stream, len(there) :, event.word] = np.uint64(self.compiled.shape.end << event.shift)
-        return window
-
     def sort(self, cut: Cut, emitted: Any) -> None:
         """Puts states where they are, by the records that the last step took."""
-        taken = np.stack(
-            [
-                (emitted[:, bits.word] >> np.uint64(bits.shift)) & np.uint64((1 << bits.width) - 1)
-                for bits in self.compiled.taken
-            ],
-            axis=1,
-        ).astype(np.int64)
+        taken = taken_by(self.compiled, emitted)
         left = np.array(self.lengths) - np.array(cut)
         real = np.minimum(taken, left)
         emitted &= ~self.memory.masks
@@ -200,6 +194,14 @@ class _Weaving:
             after = tuple(a + b for a, b in zip(cut, way, strict=True))
             if any(way) and self.streams.allows(after, cut):
                 self.put(after, emitted[of.reshape(-1) == number])
+
+
+def taken_by(compiled: Compiled, states: Any) -> Any:
+    """How many records of each stream the steps to some states took."""
+    columns = [
+        (states[:, bits.word] >> np.uint64(bits.shift)) & np.uint64((1 << bits.width) - 1) for bits in compiled.taken
+    ]
+    return np.stack(columns, axis=1).astype(np.int64)
 
 
 def _distinct(states: Any) -> Any:
