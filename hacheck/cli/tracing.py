@@ -18,7 +18,7 @@ from hacheck.model.data import dataclass
 from hacheck.traces.adapters.loading import load
 from hacheck.traces.adapters.logs import LogDataset, open_logs
 from hacheck.traces.checking import Expected, checked_batches
-from hacheck.traces.dataset import Located, open_traces
+from hacheck.traces.dataset import Located, open_traces, place_of
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.statistics import Statistics
 from hacheck.traces.writing import write_clustered, writing
@@ -101,7 +101,7 @@ def _look(request: TracesRequest) -> ExitCode:
 def opened(place: str, adapter: str | None, zone: str | None, findings: Findings) -> Located:
     """The records at a place, or in the logs there. Errors: `TracesError`, `BadInput` for an unknown time zone."""
     if adapter is None:
-        return open_traces(Path(place), findings)
+        return open_traces(place_of(place), findings)
     if zone is not None:
         from zoneinfo import ZoneInfo
 
@@ -109,7 +109,7 @@ def opened(place: str, adapter: str | None, zone: str | None, findings: Findings
             ZoneInfo(zone)
         except (ValueError, OSError, KeyError):
             raise BadInput(f"no time zone {zone!r}", "write UTC, or a name such as Europe/Berlin") from None
-    return open_logs(Path(place), load(adapter), zone)
+    return open_logs(place_of(place), load(adapter), zone)
 
 
 def words(text: str | None, name: str) -> frozenset[str] | None:

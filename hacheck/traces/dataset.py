@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import unquote
 
 import pyarrow as pa
 
@@ -101,6 +102,20 @@ class Dataset:
 def located_schema(schema: TraceSchema) -> Any:
     """The Arrow schema of `Dataset.located`."""
     return schema.arrow().append(pa.field(SOURCE, pa.int32())).append(pa.field(ROW, pa.int64()))
+
+
+def place_of(text: str) -> Path:
+    """The file or folder that a path or a `file:` URL names.
+
+    Errors: `TracesError` for other URLs: what lies elsewhere is read by Spark, or copied.
+    """
+    scheme, colon, rest = text.partition("://")
+    if not colon or not scheme.isalnum():
+        return Path(text)
+    host, _, path = rest.partition("/")
+    if scheme.lower() != "file" or host not in ("", "localhost"):
+        raise TracesError(f"{text}: not on this machine", "give a path or a file:/// URL, or copy it here")
+    return Path(unquote(f"/{path}"))
 
 
 def open_traces(place: Path, findings: Findings) -> Dataset:

@@ -79,6 +79,7 @@ def sorted_by(
         }
         with duckdb.connect(":memory:", config=settings) as connection:
             try:
+                connection.execute("SET enable_progress_bar = false")  # it would be drawn on standard output
                 connection.register("records", records)
                 order = ", ".join(f'"{column}"' for column in columns)
                 found = connection.sql(f"SELECT * FROM records ORDER BY {order}")

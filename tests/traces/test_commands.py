@@ -25,6 +25,14 @@ def test_good_traces_are_valid(tmp_path: Path) -> None:
     assert "nothing is wrong" in ended.out
 
 
+def test_place_may_be_a_url_of_a_file(tmp_path: Path) -> None:
+    place = jsonl(tmp_path / "a b.jsonl", record("t", 1))
+    assert hacheck("traces", "validate", place.as_uri()).code == 0
+    ended = hacheck("traces", "validate", "s3://bucket/night.parquet")
+    assert ended.code == 2
+    assert "not on this machine" in ended.err
+
+
 def test_what_is_wrong_is_shown_with_its_place_and_written(tmp_path: Path) -> None:
     place = jsonl(tmp_path / "a.jsonl", record("t", 1), "{", record("t", 3), record("good", 1))
     bad, found = tmp_path / "bad.jsonl", tmp_path / "found.json"

@@ -179,6 +179,17 @@ def test_line_is_the_event_it_says(tmp_path: Path, text: str, event: str, fields
             "update_rejected",
             {"call": "create", "reason": "topic exists: A"},
         ),
+        (
+            "dispatch exception: src/IceStorm/Observers.cpp:99: ::Ice::UnknownException:\n   unknown exception",
+            "update_failed",
+            {"error": "::Ice::UnknownException"},
+        ),
+        (
+            "dispatch exception: a.cpp:1: ::Ice::ObjectNotExistException:\n   object does not exist",
+            "dispatch_failed",
+            {"error": "::Ice::ObjectNotExistException"},
+        ),
+        ("dispatch exception: unknown c++ exception\n   identity: x\n   operation: create", "dispatch_failed", {}),
     ],
 )
 def test_warning_is_the_event_it_says(
@@ -186,7 +197,7 @@ def test_warning_is_the_event_it_says(
 ) -> None:
     log = tmp_path / "replica-1.log"
     warning = f"-! 11/20/26 09:34:01.000 replica1-IceStorm: {word}{text}"
-    assert events(log, "icestorm", warning) == [("1", event, fields)]
+    assert events(log, "icestorm", *warning.split("\n")) == [("1", event, fields)]
 
 
 def test_message_of_many_lines_is_one_event(tmp_path: Path) -> None:

@@ -56,7 +56,9 @@ EPILOG = """
 """
 
 One = str | None
-PLACE = "A .jsonl or .parquet file, or a folder of such; with --adapter a log, or a folder of logs."
+PLACE = (
+    "A .jsonl or .parquet file, or a folder of such; with --adapter a log, or a folder of logs. A file: URL will do."
+)
 ADAPTER = "PLACE holds logs: the adapter that reads them, by name or as a .toml file."
 ZONE = "The time zone of the clocks in logs, such as Europe/Berlin; by default what the adapter says."
 EVENTS = "Only these events may occur: a,b,c, or @FILE with one on each line."
