@@ -51,6 +51,7 @@ class ConformRequest:
     hidden: str | None
     skew_ms: int
     capacity: int
+    any_start: int
     properties: tuple[str, ...]
     out: str | None
     json: str | None
@@ -130,7 +131,12 @@ def judged(request: ConformRequest, compared: Compared, findings: Findings) -> t
     with Interruption().watching() as interruption, progress.shown():
         dataset = opened(request.traces, request.adapter, request.zone, findings)
         checker = TraceChecker(
-            compared.system, dataset.schema.order, request.skew_ms * 1_000_000, compared.asked, request.capacity
+            compared.system,
+            dataset.schema.order,
+            skew_ns=request.skew_ms * 1_000_000,
+            asked=compared.asked,
+            capacity=request.capacity,
+            any_start=request.any_start,
         )
         if shows and not request.quiet:
             console.print(title(request.spec, compared.check, compared.every_step, checker))

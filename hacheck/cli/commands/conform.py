@@ -36,6 +36,7 @@ STEPS = "A record stands for each step: its action and arguments. So it is where
 HIDE = "These events leave no line: a,b,c."
 SKEW = "So many milliseconds the clocks of two nodes may differ, and the lines of one step lie apart."
 STATES = "Give up on a trace that more states of the model explain at once: 16000, 1M."
+ANY_START = "A trace may begin in the middle: in any of the first so many states that the protocol reaches."
 PROPERTY = "Look at this invariant on the way, too. May be given often; all for every invariant."
 OUT = "Write the verdicts as a table: a .parquet file."
 JSON = "Write everything found as JSON (- is stdout)."
@@ -50,6 +51,7 @@ Steps = Annotated[bool, flag("--steps", help=STEPS, panel=COMPARING)]
 Hide = Annotated[One, option("--hide", metavar="EVENTS", help=HIDE, panel=COMPARING)]
 Skew = Annotated[int, option("--skew", metavar="MS", help=SKEW, panel=COMPARING, least=0)]
 States = Annotated[str, option("--states", metavar="N", help=STATES, panel=COMPARING)]
+AnyStart = Annotated[One, option("--any-start", metavar="N", help=ANY_START, panel=COMPARING)]
 Properties = Annotated[list[str] | None, option("--property", metavar="NAME", help=PROPERTY, panel=COMPARING)]
 Out = Annotated[One, option("--out", "-o", metavar="FILE", help=OUT, panel=OUTPUT)]
 JsonFile = Annotated[One, option("--json", metavar="FILE", help=JSON, panel=OUTPUT)]
@@ -70,6 +72,7 @@ def conform(
     hide: Hide = None,
     skew: Skew = 10,
     states: States = "16k",
+    any_start: AnyStart = None,
     only: Properties = None,
     out: Out = None,
     json: JsonFile = None,
@@ -95,6 +98,7 @@ def conform(
             hidden=hide,
             skew_ms=skew,
             capacity=parse_count("--states", states),
+            any_start=0 if any_start is None else parse_count("--any-start", any_start),
             properties=tuple(only or ()),
             out=out,
             json=json,

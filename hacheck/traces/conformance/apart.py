@@ -83,7 +83,7 @@ class Apart:
         stream = first_left(woven.streams, found.cut)
         place = self._place(woven, stream, found.cut)
         misfit = self._misfit(woven, stream, found.cut)
-        kind, reason = outcome(found.status, found.limited, misfit, self.explainer.weaver.memory.capacity)
+        kind, reason = outcome(self.explainer, found.status, found.limited, misfit)
         if found.status == k.FULL and found.expanded >= self.explainer.weaver.expanded_max:
             reason = f"more than {found.expanded:,} states of the model were looked at"
         verdict = Verdict(trace_id, kind, reason=reason, width=found.width, **counts, **place, **properties)

@@ -16,7 +16,8 @@ from hacheck.traces.conformance.apart import Apart
 from hacheck.traces.conformance.explaining import Explainer
 from hacheck.traces.conformance.following import CAPACITY, Memory
 from hacheck.traces.conformance.in_order import InOrder
-from hacheck.traces.conformance.program import Compiled, compiled
+from hacheck.traces.conformance.program import compiled
+from hacheck.traces.conformance.starts import reachable
 from hacheck.traces.conformance.weaving import Weaver
 from hacheck.traces.records import CAUSES, EVENT, FIELDS, FILE, LINE, MESSAGE, NODE, SEQ, TIME, TRACE_ID, Order
 
@@ -27,6 +28,7 @@ class TraceChecker:
 
     - `order`: what the traces' numbers say about different nodes; `skew_ns`: how far two nodes' clocks may differ;
     - `asked`: invariants to look at on the way; `capacity`: the most states that may explain a log at once;
+    - `any_start`: a trace may begin in the middle: in any of the first so many states that the system reaches;
     - `explained_max`: of so many deviating traces it is said what would have been possible, and what would mend them.
     """
 
@@ -35,6 +37,7 @@ class TraceChecker:
     skew_ns: int = 0
     asked: tuple[str, ...] = ()
     capacity: int = CAPACITY
+    any_start: int = 0
     explained_max: int = 20
 
     @property
@@ -57,15 +60,12 @@ class TraceChecker:
 
     def judge(self, report: Callable[[], bool] = lambda: True) -> InOrder | Apart:
         """What judges traces as their records come. Errors: `EvaluationFault`, `ObservingError`, `CompilerError`."""
-        made = self.compiled()
-        memory = Memory(made, self.capacity)
-        explainer = Explainer(self.system, Weaver(made, memory))
+        shape = observed(self.system, merged=self.order == Order.TOTAL)
+        asked = [one for one in self.system.properties if one.name in self.asked]
+        starts, complete = reachable(self.system, self.any_start) if self.any_start else (None, True)
+        made = compiled(shape, starts=starts, asked=asked)
+        memory = Memory(made, max(self.capacity, len(starts or ())))
+        explainer = Explainer(self.system, Weaver(made, memory), complete)
         if self.order == Order.TOTAL:
             return InOrder(explainer, self.explained_max, report)
         return Apart(explainer, self.skew_ns, self.explained_max, report)
-
-    def compiled(self) -> Compiled:
-        """The machine code for it."""
-        shape = observed(self.system, merged=self.order == Order.TOTAL)
-        asked = [one for one in self.system.properties if one.name in self.asked]
-        return compiled(shape, asked=asked)

@@ -50,10 +50,12 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Explainer:
-    """Explains traces of one system. `system`: whose steps write lines."""
+    """Explains traces of one system. `system`: whose steps write lines; `complete`: whether traces begin in one of the
+    states that they are followed from, so that none deviates which begins in another."""
 
     system: System
     weaver: Weaver
+    complete: bool = True
 
     @property
     def compiled(self) -> Compiled:

@@ -193,7 +193,7 @@ class InOrder:
     ) -> Verdict:
         place = min(part.first + followed.place - before, part.last - 1)
         row = int(encoded.rows[place])
-        kind, reason = outcome(followed.status, followed.limited, encoded.misfits.get(place), self.memory.capacity)
+        kind, reason = outcome(self.explainer, followed.status, followed.limited, encoded.misfits.get(place))
         verdict = Verdict(
             state.trace_id,
             kind,

@@ -7,7 +7,7 @@ from typing import Any
 from hacheck.model.data import replace
 from hacheck.traces.conformance import kernels as k
 from hacheck.traces.conformance.encoding import Misfit
-from hacheck.traces.conformance.explaining import Explanation
+from hacheck.traces.conformance.explaining import Explainer, Explanation
 from hacheck.traces.conformance.verdicts import Verdict, VerdictKind
 from hacheck.traces.records import EVENT, FILE, LINE, NODE, SEQ
 
@@ -28,14 +28,16 @@ def place_of(batch: Any, row: int) -> dict[str, Any]:
     }
 
 
-def outcome(status: int, limited: int, misfit: Misfit | None, capacity: int) -> tuple[VerdictKind, str]:
+def outcome(explainer: Explainer, status: int, limited: int, misfit: Misfit | None) -> tuple[VerdictKind, str]:
     """The verdict on a trace that stopped, and the reason."""
     if status == k.FULL:
-        return "unknown", f"more than {capacity:,} states of the model explain it up to here"
+        return "unknown", f"more than {explainer.weaver.memory.capacity:,} states of the model explain it up to here"
     if misfit is not None:
         return ("unknown" if misfit.why != "value" else "deviates"), misfit.text
     if limited:
         return "unknown", "the model's bounds were met on the way; with larger ones it might go on"
+    if not explainer.complete:
+        return "unknown", "it may have begun in a state that was not among those looked at"
     return "deviates", "no run of the model writes this line here"
 
 

@@ -80,8 +80,9 @@ def compiled(
     starts: Sequence[State] | None = None,
     asked: Sequence[Property] = (),
     cache: ObjectCache | None = None,
+    whole: bool = False,
 ) -> Compiled:
-    """Compiles what follows logs of a system.
+    """Compiles what follows logs of a system. `whole`: with what no line depends on, which is left out otherwise.
 
     `starts`: states of the system that a trace may start in, if not its initial ones. `asked`: invariants to look at on
     the way. Errors: `EvaluationFault` where the system cannot begin, `CompilerError`.
@@ -101,7 +102,7 @@ def compiled(
     kept = [*_taken(shape, lowered.layout), *(slot for group in _groups(shape, lowered.layout) for slot in group)]
     slots = (graph.slot(slot, lowered.layout.slots[slot].high) for slot in kept)
     roots = [*(mark.wanted for mark in marks), *slots]
-    lowered = relevant(lowered, roots)
+    lowered = lowered if whole else relevant(lowered, roots)
     emitted = emit(lowered, marks=marks, apart=_groups(shape, lowered.layout))
     program = emitted.program
     key = key_of("conformance", emitted.ir, KERNEL_LEVELS)
