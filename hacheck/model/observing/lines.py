@@ -71,7 +71,11 @@ def _with_observations(action: ir.Action, observations: Sequence[ir.Observation]
     for seen in observations:
         if action.handler not in seen.handlers:
             continue
-        actor = None if action.actor is None else ir.Local(action.actor, dict(action.parameters)[action.actor])
+        actor = None
+        if seen.node is not None:
+            if action.actor is None or dict(action.parameters)[action.actor] != seen.node:
+                continue  # the same handler on another kind of node
+            actor = ir.Local(action.actor, seen.node)
         shown = tuple(replace(one, value=_about(one.value, actor)) for one in seen.fields)
         line = ir.Log(seen.event, actor, shown, seen.line)
         condition = _about(seen.condition, actor)

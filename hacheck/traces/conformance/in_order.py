@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hacheck.model.data import dataclass, replace
+from hacheck.model.data import dataclass, field, replace
 from hacheck.traces.conformance import kernels as k
 from hacheck.traces.conformance.encoding import Encoded, Encoder
 from hacheck.traces.conformance.explaining import Explainer
@@ -24,12 +24,13 @@ _EXPLAINED_RECORDS_MAX = 20_000
 @dataclass(slots=True)
 class _Open:
     """The trace whose end has not come: how many of its records were seen, and how many of them compared and followed;
-    `verdict`: where it is certain already."""
+    `verdict`: where it is certain already; `words`: those compared, as long as there are not too many to explain."""
 
     trace_id: str
     records: int = 0
     compared: int = 0
     verdict: Verdict | None = None
+    words: list[Any] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +180,8 @@ class InOrder:
         before = state.compared
         state.records += part.end - part.start
         state.compared += part.last - part.first
+        if state.compared <= _EXPLAINED_RECORDS_MAX:
+            state.words.append(encoded.words[part.first : part.last])
         if state.verdict is None and followed.status != k.FOLLOWED:
             state.verdict = self._stopped(batch, encoded, part, followed, state, before)
         if not part.closes:
@@ -204,11 +207,10 @@ class InOrder:
             **place_of(batch, row),
             **self._properties(followed),
         )
-        length = part.last - part.first
-        if kind != "deviates" or before or self.left <= 0 or length > _EXPLAINED_RECORDS_MAX:
+        if kind != "deviates" or self.left <= 0 or state.compared > _EXPLAINED_RECORDS_MAX:
             return verdict
         self.left -= 1
-        streams = Streams([encoded.words[part.first : part.last]], None, [{}], 0)
+        streams = Streams([np.concatenate(state.words)], None, [{}], 0)
         return explained(verdict, self.explainer.explain(streams))
 
     def _conforming(self, state: _Open, followed: Followed) -> Verdict:
