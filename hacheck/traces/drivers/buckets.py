@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from hacheck.traces.dataset import ROW, SOURCE
 from hacheck.traces.drivers.columns import Columns
+from hacheck.traces.drivers.reading import in_batches, plain
 from hacheck.traces.findings import TracesError
 from hacheck.traces.ordering import sorted_by
 from hacheck.traces.parquet_files import BATCH_ROWS
@@ -103,8 +104,7 @@ def _stored(paths: list[Path], columns: Columns) -> Iterator[Any]:
     for path in paths:
         with pa.memory_map(str(path)) as content, pa.ipc.open_stream(content) as stream:
             for batch in stream:
-                for start in range(0, batch.num_rows, BATCH_ROWS):
-                    yield plain(batch.slice(start, BATCH_ROWS), columns)
+                yield from in_batches(batch, columns)
 
 
 def _sorted_in_memory(paths: list[Path], columns: Columns) -> Iterator[Any]:
@@ -140,15 +140,6 @@ def _order(codes: Any, batch: Any) -> Any:
             return order
     places = (batch.column(ROW).to_numpy(), batch.column(SOURCE).to_numpy())
     return np.lexsort((*places, numbers, traces))
-
-
-def plain(batch: Any, columns: Columns) -> Any:
-    """The batch with words in place of codes."""
-    arrays = [
-        column.cast(field.type) if column.type != field.type else column
-        for column, field in zip(batch.columns, columns.located, strict=True)
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=columns.located)
 
 
 def no_room(folder: Path, error: OSError) -> TracesError:

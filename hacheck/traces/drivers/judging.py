@@ -5,7 +5,7 @@ This runs at the end of every driver, in the process that has the traces.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -87,8 +87,3 @@ def put_right(verdict: Verdict, damage: Finding | None) -> Verdict:
 
 def _without_records(trace_id: str, findings: Findings) -> Verdict:
     return put_right(Verdict(trace_id, "conforms", 0, 0), findings.damaged[trace_id])
-
-
-def sources(files: Sequence[Any]) -> tuple[str, ...]:
-    """How the files of a dataset are called."""
-    return tuple(file.name for file in files)

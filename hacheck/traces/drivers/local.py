@@ -21,8 +21,8 @@ from hacheck.traces.drivers.buckets import bucket_of, no_room
 from hacheck.traces.drivers.columns import pruned
 from hacheck.traces.drivers.contract import Outcome, Phase, Progress, Report, TraceJudge
 from hacheck.traces.drivers.crew import Crew, Done
-from hacheck.traces.drivers.judging import Task, sources
-from hacheck.traces.drivers.reading import Unit, units
+from hacheck.traces.drivers.judging import Task
+from hacheck.traces.drivers.reading import Unit, sources, units
 from hacheck.traces.drivers.table import VerdictFile, from_message
 from hacheck.traces.drivers.working import Flush, Following, Judge, JudgeFile, Ordering, Read, Told
 from hacheck.traces.findings import Finding, Findings

@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 from hacheck.model.data import dataclass
 from hacheck.traces.dataset import ROW, SOURCE, Dataset, Located, TraceFile
 from hacheck.traces.drivers.columns import Columns
-from hacheck.traces.findings import Finding, Findings, Kind
+from hacheck.traces.findings import Finding, Findings
 from hacheck.traces.json_records import problem_of
-from hacheck.traces.parquet_files import conformed
+from hacheck.traces.parquet_files import BATCH_ROWS, conformed
 from hacheck.traces.records import CAUSES, EVENT, FIELDS, FILE, NODE, SEQ, TRACE_ID
 from hacheck.traces.text_blocks import unreadable
 
@@ -103,7 +103,7 @@ def pieces(dataset: Located, unit: Unit, columns: Columns, findings: Findings) -
                 batch.validate(full=True)  # text that is no UTF-8 would be taken for granted further on
                 located = _located(_arranged(batch, columns), unit.number, row, columns)
                 row += batch.num_rows
-                yield located if _sound(located) else _sorted_out(located, file.name, columns, findings)
+                yield located if _sound(located) else sorted_out(located, sources(dataset.files), columns, findings)
     except (OSError, pa.ArrowException) as error:
         found = unreadable(file.name, error, row)
         rest = unit.row + unit.rows - row
@@ -186,15 +186,34 @@ def _sound(batch: Any) -> bool:
     return all(pc.list_flatten(column).null_count == 0 for column in lists)
 
 
-def _sorted_out(batch: Any, name: str, columns: Columns, findings: Findings) -> Any:
+def sorted_out(batch: Any, files: Sequence[str], columns: Columns, findings: Findings) -> Any:
     """The good records of a batch in which some may be bad; those are findings."""
     fields = dict(columns.schema.fields)
     good = []
     for record in batch.to_pylist():
-        row = record.pop(ROW)
-        del record[SOURCE]
+        name, row = files[record.pop(SOURCE)], record.pop(ROW)
         problem = problem_of(record, fields)
         good.append(problem is None)
         if problem is not None:
-            findings.add(Finding(Kind(problem.kind), problem.message, name, row, problem.trace_id))
+            findings.add(Finding(problem.kind, problem.message, name, row, problem.trace_id))
     return batch.filter(pa.array(good, pa.bool_()))
+
+
+def in_batches(piece: Any, columns: Columns) -> Iterator[Any]:
+    """A piece in batches of the usual size, with words in place of codes."""
+    for start in range(0, piece.num_rows, BATCH_ROWS):
+        yield plain(piece.slice(start, BATCH_ROWS), columns)
+
+
+def plain(batch: Any, columns: Columns) -> Any:
+    """The batch with words in place of codes."""
+    arrays = [
+        column.cast(field.type) if column.type != field.type else column
+        for column, field in zip(batch.columns, columns.located, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=columns.located)
+
+
+def sources(files: Sequence[TraceFile]) -> tuple[str, ...]:
+    """How the files of a dataset are called."""
+    return tuple(file.name for file in files)

@@ -12,13 +12,13 @@ import numpy as np
 
 from hacheck.model.data import dataclass
 from hacheck.traces.dataset import Dataset, Located
-from hacheck.traces.drivers.buckets import Scatter, in_order, plain
+from hacheck.traces.drivers.buckets import Scatter, in_order
+from hacheck.traces.drivers.columns import Columns
 from hacheck.traces.drivers.crew import Send
 from hacheck.traces.drivers.judging import Task, judged
-from hacheck.traces.drivers.reading import Unit, pieces, row_group_runs
+from hacheck.traces.drivers.reading import Unit, in_batches, pieces, row_group_runs
 from hacheck.traces.drivers.table import as_message
 from hacheck.traces.findings import Finding, Findings, TracesError
-from hacheck.traces.parquet_files import BATCH_ROWS
 from hacheck.traces.records import SEQ, TRACE_ID
 
 FINDINGS_MAX = 1000
@@ -139,16 +139,24 @@ class Following:
         findings.flush()
 
     def _batches(self, number: int, findings: Findings, send: Send) -> Iterator[Any]:
-        file = self._dataset.files[number]
-        runs = row_group_runs(file) if file.parquet else None
-        units = [Unit(number, *run) for run in runs] if runs else [Unit(number, None, 1, 0)]
-        watch = OrderWatch(file.name)
-        for unit in units:
-            for piece in pieces(self._dataset, unit, self._task.columns, findings):
-                watch.see(piece)
-                for start in range(0, piece.num_rows, BATCH_ROWS):
-                    yield plain(piece.slice(start, BATCH_ROWS), self._task.columns)
-                send(Told(records=piece.num_rows))
+        for batch in records_in_order(self._dataset, number, self._task.columns, findings):
+            yield batch
+            send(Told(records=batch.num_rows))
+
+
+def records_in_order(dataset: Dataset, number: int, columns: Columns, findings: Findings) -> Iterator[Any]:
+    """The records of a file that is in order, in batches with the columns of `Columns.located`.
+
+    Errors: `TracesError` where it is not in order.
+    """
+    file = dataset.files[number]
+    runs = row_group_runs(file) if file.parquet else None
+    units = [Unit(number, *run) for run in runs] if runs else [Unit(number, None, 1, 0)]
+    watch = OrderWatch(file.name)
+    for unit in units:
+        for piece in pieces(dataset, unit, columns, findings):
+            watch.see(piece)
+            yield from in_batches(piece, columns)
 
 
 class OrderWatch:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from hacheck.traces.conformance.verdicts import Verdict, to_batch
 
 BAD = "bad"
@@ -125,3 +127,16 @@ class Fields(Counting):
             assert [item.name for item in batch.column("fields").type] == ["wanted"]
             rows = batch.to_pylist()
             yield to_batch([Verdict(row["trace_id"], "conforms", 1, row["fields"]["wanted"]) for row in rows])
+
+
+class Telling(Counting):
+    """Says in each verdict in which folder it was found, and where the package was taken from."""
+
+    def check(self, batches: Iterator[Any]) -> Iterator[Any]:
+        import hacheck
+
+        place = pa.array([[os.getcwd(), hacheck.__file__]])
+        for batch in super().check(batches):
+            at = batch.schema.get_field_index("perhaps")
+            told = place.take(pa.array([0] * batch.num_rows)).cast(batch.schema.field(at).type)
+            yield batch.set_column(at, batch.schema.field(at), told)

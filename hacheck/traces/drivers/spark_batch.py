@@ -1,0 +1,150 @@
+"""The driver for Spark: a table of records in, a table of verdicts out.
+
+Spark reads, exchanges and sorts; Python gets whole traces in Arrow batches. Files that are in order already are read by
+the tasks themselves, each by one, so that nothing is exchanged and no file is cut. Only the DataFrame API is used,
+which Spark Connect has, too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from hacheck.traces.checking import Expected
+from hacheck.traces.conformance.verdicts import SCHEMA, from_batch
+from hacheck.traces.dataset import ROW, SOURCE, Dataset
+from hacheck.traces.drivers.columns import pruned
+from hacheck.traces.drivers.contract import SHOWN_MAX, DriverError, Outcome, Phase, Progress, Report, TraceJudge
+from hacheck.traces.drivers.judging import Task
+from hacheck.traces.drivers.reading import sources
+from hacheck.traces.drivers.spark_frames import dataset_records, file_numbers, spark_schema, url_records
+from hacheck.traces.drivers.spark_jobs import Job
+from hacheck.traces.drivers.spark_records import NOTE, JudgeFiles, JudgeSorted, results, take_note
+from hacheck.traces.findings import Findings, TracesError
+from hacheck.traces.records import SEQ, TRACE_ID
+
+POLL_SECONDS = 0.2
+
+Result = TypeVar("Result")
+
+
+def check_on_spark(
+    spark: Any,
+    traces: Dataset | str,
+    judge: TraceJudge,
+    findings: Findings,
+    *,
+    expected: Expected | None = None,
+    table: str | None = None,
+    partitions: int | None = None,
+    report: Report = lambda progress: True,
+) -> Outcome:
+    """Judges all traces of a dataset, whose files every executor can read under their paths, or of the Parquet files at
+    a URL that Spark can read.
+
+    `table`: a folder or URL, where the table of verdicts is written as Parquet files; `partitions`: of the exchange.
+    Errors: `DriverError` when the job fails, `TracesError` for places that cannot be read or written.
+    """
+    run = _Run(spark, judge, findings, expected or Expected(), partitions, report)
+    try:
+        return run.check(traces, table)
+    except _Stopped:
+        return Outcome(False, 0, 0, {}, ())
+
+
+class _Stopped(Exception):
+    """It was told to stop."""
+
+
+class _Run:
+    def __init__(
+        self,
+        spark: Any,
+        judge: TraceJudge,
+        findings: Findings,
+        expected: Expected,
+        partitions: int | None,
+        report: Report,
+    ) -> None:
+        self._spark, self._judge, self._findings = spark, judge, findings
+        self._expected, self._report = expected, report
+        self._partitions = partitions or int(spark.conf.get("spark.sql.shuffle.partitions"))
+        self._start = time.perf_counter()
+        self._outcome = Outcome(False, 0, 0, {}, ())
+
+    def check(self, traces: Dataset | str, table: str | None) -> Outcome:
+        """All of it."""
+        if table is not None and "://" not in table and Path(table).exists():
+            raise TracesError(f"{table}: is there already", "give a new name; Spark writes a folder")
+        in_order = isinstance(traces, Dataset) and traces.in_order
+        found = self._frame(traces, in_order=in_order).persist()
+        try:
+            return self._told(found, table, in_order=in_order)
+        finally:
+            found.unpersist()
+
+    def _told(self, found: Any, table: str | None, *, in_order: bool) -> Outcome:
+        """The job itself, and what it says."""
+        from pyspark.sql import functions as f
+
+        verdicts = found.where(f.col(NOTE).isNull()).drop(NOTE)
+        kinds = verdicts.groupBy("verdict").agg(f.count("*").alias("traces"), f.sum("records").alias("records"))
+        rows = self._run("judging", lambda: kinds.toArrow()).to_pylist()
+        counts = {row["verdict"]: row["traces"] for row in rows}
+        total, records = sum(counts.values()), sum(row["records"] for row in rows)
+        self._outcome = replace(self._outcome, traces=total, records=records, counts=counts)
+        notes = found.where(f.col(NOTE).isNotNull()).select(TRACE_ID, NOTE)
+        for row in self._run("finishing", lambda: notes.toArrow()).to_pylist():
+            take_note(row[NOTE], row[TRACE_ID], self._findings)
+        if in_order:
+            self._judged_once(verdicts)
+        others = verdicts.where(f.col("verdict") != "conforms").orderBy(TRACE_ID).limit(SHOWN_MAX)
+        shown = self._run("finishing", lambda: others.toArrow())
+        if table is not None:
+            self._run("finishing", lambda: verdicts.write.parquet(table))
+        kept = tuple(verdict for batch in shown.cast(SCHEMA).to_batches() for verdict in from_batch(batch))
+        return replace(self._outcome, complete=True, shown=kept, table=table)
+
+    def _judged_once(self, verdicts: Any) -> None:
+        from pyspark.sql import functions as f
+
+        twice = verdicts.groupBy(TRACE_ID).count().where(f.col("count") > 1).orderBy(TRACE_ID).limit(3)
+        names = self._run("finishing", lambda: twice.toArrow()).column(TRACE_ID).to_pylist()
+        if names:
+            which = ", ".join(map(repr, names))
+            hint = "its manifest is not true: remove it, or cluster the traces again"
+            raise DriverError(f"traces that two tasks have judged, each a part of them: {which}", hint)
+
+    def _frame(self, traces: Dataset | str, *, in_order: bool) -> Any:
+        """The DataFrame of results."""
+        asked = self._judge.columns
+        if isinstance(traces, str):
+            columns, read, back = url_records(self._spark, traces, asked)
+        else:
+            columns, back = pruned(traces.schema, asked), traces.clock_back_ns
+            if in_order:
+                task = Task(self._judge, columns, self._held_to(back), sources(traces.files))
+                numbers = file_numbers(self._spark, range(len(traces.files)))
+                return numbers.mapInArrow(JudgeFiles(task, traces), spark_schema(results()))
+            read = dataset_records(self._spark, traces, columns, self._findings)
+        task = Task(self._judge, columns, self._held_to(back), read.names)
+        ordered = read.frame.repartition(self._partitions, TRACE_ID).sortWithinPartitions(TRACE_ID, SEQ, SOURCE, ROW)
+        return ordered.mapInArrow(JudgeSorted(task, read.hashes), spark_schema(results()))
+
+    def _held_to(self, clock_back_ns: int) -> Expected:
+        return replace(self._expected, clock_back_ns=max(self._expected.clock_back_ns, clock_back_ns))
+
+    def _run(self, phase: Phase, action: Callable[[], Result]) -> Result:
+        """Runs a job, tells how far it is, and cancels it when told to stop."""
+        job = Job(self._spark, action)
+        while not job.over(POLL_SECONDS):
+            done, total = job.tasks()
+            elapsed = time.perf_counter() - self._start
+            outcome = self._outcome
+            if not self._report(Progress(phase, done, total, outcome.records, outcome.traces, elapsed)):
+                job.cancel()
+                raise _Stopped
+        return job.result()

@@ -1,0 +1,194 @@
+"""Records as Spark sees them: where they are read, how they travel, what a task makes of them.
+
+Beside its records a table of these has *notes*: findings on their way to whoever reports them, and damage on its way to
+the task that judges the trace. A note stands in the column `NOTE`, as JSON, under the id of its trace; records have
+none there. So one pass over the data is enough.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hacheck.model.data import dataclass
+from hacheck.traces.conformance.verdicts import SCHEMA
+from hacheck.traces.dataset import SOURCE, Dataset
+from hacheck.traces.drivers.columns import Columns
+from hacheck.traces.drivers.judging import Task, judged
+from hacheck.traces.drivers.reading import Unit, in_batches, pieces, sorted_out
+from hacheck.traces.drivers.working import records_in_order
+from hacheck.traces.findings import Finding, Findings, Kind
+from hacheck.traces.json_lines import sound
+from hacheck.traces.parquet_files import BATCH_ROWS
+from hacheck.traces.records import SEQ, TRACE_ID
+
+NOTE = "_note"
+
+NOWHERE = ""
+"""The trace id of a note that is about no trace; no trace has it."""
+
+
+def noted(columns: Columns) -> Any:
+    """The schema of a table of records and notes."""
+    fields = [pa.field(field.name, field.type) for field in columns.located]  # a note has nothing in most of them
+    at = [field.name for field in fields].index(SOURCE)
+    fields[at] = pa.field(SOURCE, pa.int64())
+    return pa.schema([*fields, pa.field(NOTE, pa.string())])
+
+
+def results() -> Any:
+    """The schema of what tasks give: verdicts, and notes in rows of their own."""
+    return pa.schema([*(pa.field(field.name, field.type) for field in SCHEMA), pa.field(NOTE, pa.string())])
+
+
+def finding_note(finding: Finding) -> str:
+    """A note that is a finding."""
+    return json.dumps({"finding": finding.to_json() | {"records": finding.records}})
+
+
+def damage_note(finding: Finding) -> str:
+    """A note that a trace is damaged by a finding that was reported already."""
+    return json.dumps({"damage": finding.to_json()})
+
+
+def take_note(note: str, trace_id: str, findings: Findings) -> None:
+    """Reads a note: a finding is added, damage is noted."""
+    content = json.loads(note)
+    if "damage" in content:
+        Findings.damage(findings, trace_id, finding_of(content["damage"]))  # it need not be told again
+    else:
+        findings.add(finding_of(content["finding"]))
+
+
+def finding_of(content: Mapping[str, Any]) -> Finding:
+    """The finding in a note."""
+    return Finding(**{**content, "kind": Kind(content["kind"])})
+
+
+class Reported(Findings):
+    """Findings of a task, as notes that wait to be sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._new: list[tuple[str, str]] = []
+
+    def add(self, finding: Finding) -> None:
+        super().add(finding)
+        self._new.append((finding.trace_id or NOWHERE, finding_note(finding)))
+
+    def damage(self, trace_id: str, finding: Finding) -> None:
+        super().damage(trace_id, finding)
+        self._new.append((trace_id, damage_note(finding)))
+
+    def taken(self, schema: Any) -> Iterator[Any]:
+        """What is new, as a batch of a table that has notes."""
+        if self._new:
+            new, self._new = self._new, []
+            yield rows_of_notes(new, schema)
+
+
+def rows_of_notes(notes: list[tuple[str, str]], schema: Any) -> Any:
+    """Notes as a batch of a table that has them."""
+    arrays = []
+    for field in schema:
+        if field.name == TRACE_ID:
+            arrays.append(pa.array([trace_id for trace_id, _ in notes], pa.string()))
+        elif field.name == NOTE:
+            arrays.append(pa.array([note for _, note in notes], pa.string()))
+        elif field.name == SEQ and SOURCE in schema.names:
+            arrays.append(pa.array(np.zeros(len(notes), np.int64)))  # ahead of all records of the trace
+        else:
+            arrays.append(pa.nulls(len(notes), field.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFiles:
+    """A stage: from numbers of files to their records and notes, in the order of the files."""
+
+    dataset: Dataset
+    columns: Columns
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """The table of records and notes."""
+        schema = noted(self.columns)
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                findings = Reported()
+                for piece in pieces(self.dataset, Unit(number, None, 1, 0), self.columns, findings):
+                    for part in in_batches(piece, self.columns):
+                        arrays = [*part.columns, pa.nulls(part.num_rows, pa.string())]
+                        typed = [column.cast(field.type) for column, field in zip(arrays, schema, strict=True)]
+                        yield pa.RecordBatch.from_arrays(typed, schema=schema)
+                    yield from findings.taken(schema)
+                yield from findings.taken(schema)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSorted:
+    """A stage: from records, whole traces sorted by (trace_id, seq), to verdicts and notes. `hashes`: for each file
+    what stands in the column `SOURCE` instead of its number; empty where that is the number."""
+
+    task: Task
+    hashes: tuple[int, ...]
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """The table of results."""
+        findings = Reported()
+        yield from with_notes(judged(self.task, self._records(batches, findings), findings), findings)
+
+    def _records(self, batches: Iterator[Any], findings: Findings) -> Iterator[Any]:
+        """The good records. What notes say is known before the records of their trace."""
+        located = self.task.columns.located
+        for batch in batches:
+            records = without_notes(batch, findings) if NOTE in batch.schema.names else batch
+            for start in range(0, records.num_rows, BATCH_ROWS):
+                part = records.slice(start, BATCH_ROWS)
+                if self.hashes:
+                    found = pc.index_in(part.column(SOURCE), value_set=pa.array(self.hashes, pa.int64()))
+                    part = part.set_column(part.schema.get_field_index(SOURCE), SOURCE, found)
+                arrays = [part.column(field.name).cast(field.type) for field in located]
+                part = pa.RecordBatch.from_arrays(arrays, names=located.names)
+                yield part if sound(part) else sorted_out(part, self.task.files, self.task.columns, findings)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeFiles:
+    """A stage: from numbers of files that are in order, each with its traces for itself, to verdicts and notes."""
+
+    task: Task
+    dataset: Dataset
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """The table of results."""
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                findings = Reported()
+                records = records_in_order(self.dataset, number, self.task.columns, findings)
+                yield from with_notes(judged(self.task, records, findings), findings)
+
+
+def without_notes(batch: Any, findings: Findings) -> Any:
+    """The records of a batch, its notes read."""
+    notes = batch.column(NOTE)
+    if notes.null_count < batch.num_rows:
+        rows = batch.filter(notes.is_valid())
+        ids = rows.column(TRACE_ID).to_pylist()
+        for trace_id, note in zip(ids, rows.column(NOTE).to_pylist(), strict=True):
+            take_note(note, trace_id, findings)
+        batch = batch.filter(notes.is_null())
+    return batch.drop_columns([NOTE])
+
+
+def with_notes(verdicts: Iterator[Any], findings: Reported) -> Iterator[Any]:
+    """Verdicts as a table of results, with what was found meanwhile."""
+    schema = results()
+    for batch in verdicts:
+        yield pa.RecordBatch.from_arrays([*batch.columns, pa.nulls(batch.num_rows, pa.string())], schema=schema)
+        yield from findings.taken(schema)
+    yield from findings.taken(schema)
