@@ -9,20 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from hacheck.model.data import dataclass
+from hacheck.model.data import dataclass, field, fields
 from hacheck.model.ir import System
 from hacheck.model.observing.reading import observed
 from hacheck.traces.conformance.apart import Apart
 from hacheck.traces.conformance.explaining import Explainer
 from hacheck.traces.conformance.following import CAPACITY, Memory
 from hacheck.traces.conformance.in_order import InOrder
+from hacheck.traces.conformance.opening import OpenApart, OpenInOrder
 from hacheck.traces.conformance.program import compiled
 from hacheck.traces.conformance.starts import reachable
 from hacheck.traces.conformance.weaving import Weaver
 from hacheck.traces.records import CAUSES, EVENT, FIELDS, FILE, LINE, MESSAGE, NODE, SEQ, TIME, TRACE_ID, Order
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class TraceChecker:
     """Judges traces by a system whose steps write lines.
 
@@ -39,6 +40,11 @@ class TraceChecker:
     capacity: int = CAPACITY
     any_start: int = 0
     explained_max: int = 20
+    _ready: list[InOrder | Apart] = field(default_factory=list)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What is pickled: not what was compiled, which belongs to a process."""
+        return TraceChecker, tuple(getattr(self, one.name) for one in fields(self) if one.name != "_ready")
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -57,6 +63,14 @@ class TraceChecker:
         last = judge.finish()
         if not judge.stopped:
             yield from last
+
+    def resume(self, state: bytes | None) -> OpenInOrder | OpenApart:
+        """A trace whose records are to come: a new one, or one that goes on where its `state` was taken. It is used
+        until the next one is asked for."""
+        if not self._ready:
+            self._ready.append(self.judge())
+        judge = self._ready[0]
+        return OpenInOrder(judge, state) if isinstance(judge, InOrder) else OpenApart(judge, state)
 
     def judge(self, report: Callable[[], bool] = lambda: True) -> InOrder | Apart:
         """What judges traces as their records come. Errors: `EvaluationFault`, `ObservingError`, `CompilerError`."""

@@ -121,6 +121,33 @@ class Memory:
         """How many steps met a bound so far, or were an error of the spec."""
         return self.compiled.kernels["cuts"](self.address)
 
+    def snapshot(self) -> dict[str, Any]:
+        """The candidates of all sets, and how far they are."""
+        words, base = self.compiled.program.words, self.compiled.base
+        sets = []
+        for number, entries in enumerate(self._entries):
+            count = int(self.control[k.SETS + number * k.SET_WORDS + k.COUNT])
+            sets.append(_array(entries, count, words)[:, :base].copy())
+        return {
+            "sets": sets,
+            "position": int(self.control[k.POSITION]),
+            "peak": int(self.control[k.PEAK]),
+            "limited": (self.cuts() - int(self.control[k.CUTS])) & k.NOWHERE,
+            "marks": self._marks[:, k.SURELY :].copy(),
+        }
+
+    def restore(self, held: dict[str, Any]) -> None:
+        """Goes on where `snapshot` was taken."""
+        words, base = self.compiled.program.words, self.compiled.base
+        for number, states in enumerate(held["sets"]):
+            at = k.SETS + number * k.SET_WORDS
+            self.compiled.kernels["empty"](self.address + at * _WORD)
+            _array(self._entries[number], len(states), words)[:, :base] = states
+            self.control[at + k.COUNT] = len(states)
+        self.control[k.POSITION], self.control[k.PEAK] = held["position"], held["peak"]
+        self.control[k.CUTS] = (self.cuts() - held["limited"]) & k.NOWHERE  # a difference of unsigned numbers
+        self._marks[:, k.SURELY :] = held["marks"]
+
     def hold(self, states: Any) -> None:
         """Makes these states, and no others, the candidates of the first set."""
         self.compiled.kernels["empty"](self.address + k.SETS * _WORD)

@@ -94,6 +94,36 @@ class InOrder:
         whole, self.carried = self.carried, None
         return self._judged(whole, last=True)
 
+    # ---- to go on with a trace later ----
+
+    def certain(self) -> Verdict | None:
+        """The verdict on the trace whose end has not come, where it is certain already."""
+        if self.open is None or self.open.verdict is None:
+            return None
+        return _counted(self.open.verdict, self.open)
+
+    def snapshot(self) -> dict[str, Any]:
+        """What is known of the trace whose end has not come."""
+        return {
+            "open": self.open,
+            "carried": self.carried,
+            "names": dict(self.encoder.names),
+            "memory": self.memory.snapshot(),
+        }
+
+    def nothing(self) -> dict[str, Any]:
+        """What is known before the first record."""
+        return {"open": None, "carried": None, "names": {}, "memory": None}
+
+    def restore(self, held: dict[str, Any] | None) -> None:
+        """Goes on where `snapshot` was taken, or begins anew."""
+        held = held or self.nothing()
+        self.open, self.carried = held["open"], held["carried"]
+        self.encoder.names.clear()
+        self.encoder.names.update(held["names"])
+        if held["memory"] is not None:
+            self.memory.restore(held["memory"])
+
     def _judged(self, batch: Any, last: bool) -> list[Any]:
         encoded = self.encoder.encode(batch)
         parts = self._parts(batch, encoded, last)
