@@ -20,7 +20,7 @@ from hacheck.cli.options import all_known
 from hacheck.cli.processes import Died, Done, Failed, Processes, Told
 from hacheck.cli.progress import Interruption
 from hacheck.cli.selection import default_check, questions_of
-from hacheck.cli.simulating_report import Meter, show, told
+from hacheck.cli.simulating_report import Meter, show, told, written
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.data import dataclass
 from hacheck.model.lowering.depth import room_for_nesting
@@ -39,57 +39,63 @@ FAREWELL_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class TracesWanted:
-    """What the command line asks for."""
+class Walks:
+    """The runs that are asked for. `every`: each step is to write a line, whatever the spec says."""
 
     spec: str
-    seed: int
-    steps: int
     check: str | None
     settings: Mapping[str, str]
-    json: str | None
     traces: int
+    steps: int
+    seed: int
+    every: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unlike:
+    """In what the traces are to be unlike the runs, as the command line says it."""
+
+    hide: str | None = None
+    hide_fields: str | None = None
+    skew: int | None = None
+    drop: str | None = None
+    mutate: str | None = None
+    kinds: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where things go."""
+
     out: str | None
-    form: str
-    jobs: int | None
-    every_step: bool
-    quiet: bool
-    hide: str | None
-    hide_fields: str | None
-    skew: int | None
-    drop: str | None
-    mutate: str | None
-    kinds: str | None
-    no_color: bool
+    form: str = "parquet"
+    jobs: int | None = None
+    json: str | None = None
+    quiet: bool = False
+    no_color: bool = False
 
 
-def simulate_traces(wanted: TracesWanted) -> ExitCode:
+def simulate_traces(walks: Walks, unlike: Unlike, output: Output) -> ExitCode:
     """Writes traces, and returns what the process is to return. Errors: `BadInput`."""
-    if wanted.out is None:
+    if output.out is None:
         raise BadInput("--traces: where to?", "add --out DIR, a folder that is empty or not there yet")
-    check, every_step, plan = plan_of(wanted)
-    target = None if wanted.json is None else open_target(wanted.json)
-    folder = empty_folder(wanted.out)
-    work = _Work(wanted, plan, folder)
-    files, stopped = work.run()
+    check, every_step, plan = plan_of(walks, unlike, output)
+    target = None if output.json is None else open_target(output.json)
+    folder = empty_folder(output.out)
+    writing = Writing(plan, folder, output)
+    files, stopped = writing.run()
     total = Written()
     for file in files.values():
         total = total.plus(file.written)
     complete = len(files) == plan.files
-    said = {
-        **told(plan, wanted.spec, check, every_step),
-        "complete": complete,
-        "written": {"files": len(files), "traces": total.traces, "ended_early": total.ended, "steps": total.steps},
-        "records": total.records,
-        "damage": total.damage,
-    }
+    said = {**told(plan, walks.spec, check, every_step), **written(total, len(files), complete)}
     _write_manifests(folder, plan, files, said)
     code = ExitCode.AS_EXPECTED if complete else ExitCode.UNDECIDED
     if target is not None:
-        more = {"out": wanted.out, "jobs": work.jobs, "seconds": round(work.elapsed, 3), "exit_code": int(code)}
+        more = {"out": output.out, "jobs": writing.jobs, "seconds": round(writing.elapsed, 3), "exit_code": int(code)}
         target.write({"hacheck": version(), **said, **more})
-    if wanted.json != "-" and not (wanted.quiet and complete):
-        show(plan, wanted.out, total, len(files), work.elapsed, no_color=wanted.no_color)
+    if output.json != "-" and not (output.quiet and complete):
+        show(plan, output.out, total, len(files), writing.elapsed, no_color=output.no_color)
     if stopped is not None:
         raise stopped
     return code
@@ -98,43 +104,43 @@ def simulate_traces(wanted: TracesWanted) -> ExitCode:
 # ---- what is to be written ----
 
 
-def plan_of(wanted: TracesWanted) -> tuple[str, bool, Plan]:
+def plan_of(walks: Walks, unlike: Unlike, output: Output) -> tuple[str, bool, Plan]:
     """The check whose settings count, whether each step writes a line, what is to be written. Errors: `BadInput`."""
-    if wanted.form not in FORMS:
-        raise BadInput(f"--format {wanted.form}: no such form", f"there are: {', '.join(FORMS)}")
-    if wanted.steps > STEPS_MAX:
-        raise BadInput(f"--steps {wanted.steps}: a trace has {STEPS_MAX:,} steps at most")
-    if wanted.traces > TRACES_MAX:
-        raise BadInput(f"--traces {wanted.traces}: there are {TRACES_MAX:,} traces at most")
-    specification = load_specification(wanted.spec, no_color=wanted.no_color)
-    if wanted.check is not None:
-        all_known("check", (wanted.check,), [question.name for question in questions_of(specification)])
-    check = wanted.check or default_check(specification)
-    all_known("setting", wanted.settings, [parameter.name for parameter in specification.parameters])
-    system = instantiate(specification, wanted.settings, check, logs=True, no_color=wanted.no_color)
-    every_step = wanted.every_step or not has_lines(system)
-    kinds = _words(wanted.kinds, "--mutations") or KINDS
+    if output.form not in FORMS:
+        raise BadInput(f"--format {output.form}: no such form", f"there are: {', '.join(FORMS)}")
+    if walks.steps > STEPS_MAX:
+        raise BadInput(f"--steps {walks.steps}: a trace has {STEPS_MAX:,} steps at most")
+    if walks.traces > TRACES_MAX:
+        raise BadInput(f"--traces {walks.traces}: there are {TRACES_MAX:,} traces at most")
+    specification = load_specification(walks.spec, no_color=output.no_color)
+    if walks.check is not None:
+        all_known("check", (walks.check,), [question.name for question in questions_of(specification)])
+    check = walks.check or default_check(specification)
+    all_known("setting", walks.settings, [parameter.name for parameter in specification.parameters])
+    system = instantiate(specification, walks.settings, check, logs=True, no_color=output.no_color)
+    every_step = walks.every or not has_lines(system)
+    kinds = _words(unlike.kinds, "--mutations") or KINDS
     all_known("mutation", kinds, KINDS)
-    if wanted.kinds is not None and wanted.mutate is None:
+    if unlike.kinds is not None and unlike.mutate is None:
         raise BadInput("--mutations: of how many traces?", "add --mutate 0.01")
     plan = Plan(
         system=logged(system, every_step),
-        name=f"{specification.name}-{wanted.seed}",
-        traces=wanted.traces,
-        steps=wanted.steps,
-        seed=wanted.seed,
-        hidden=_words(wanted.hide, "--hide"),
-        hidden_fields=_words(wanted.hide_fields, "--hide-fields"),
-        skew=wanted.skew,
-        drop=parse_share("--drop-lines", wanted.drop),
-        mutate=parse_share("--mutate", wanted.mutate),
+        name=f"{specification.name}-{walks.seed}",
+        traces=walks.traces,
+        steps=walks.steps,
+        seed=walks.seed,
+        hidden=_words(unlike.hide, "--hide"),
+        hidden_fields=_words(unlike.hide_fields, "--hide-fields"),
+        skew=unlike.skew,
+        drop=parse_share("--drop-lines", unlike.drop),
+        mutate=parse_share("--mutate", unlike.mutate),
         kinds=tuple(kind for kind in KINDS if kind in kinds),
-        form=wanted.form,
+        form=output.form,
     )
     try:
         shape = shape_of(plan)
     except ObservingError as error:
-        raise BadInput(f"{wanted.spec}: {error}", "see `log` in docs/language.md") from None
+        raise BadInput(f"{walks.spec}: {error}", "see `log` in docs/language.md") from None
     all_known("event", plan.hidden, events_in(shape.points))
     all_known("field", plan.hidden_fields, fields_in(shape.points))
     return check, every_step, plan
@@ -176,12 +182,12 @@ def empty_folder(text: str) -> Path:
 # ---- writing ----
 
 
-class _Work:
+class Writing:
     """Files being written. `elapsed`: seconds, when it is done."""
 
-    def __init__(self, wanted: TracesWanted, plan: Plan, folder: Path) -> None:
-        self.wanted, self.plan, self.folder = wanted, plan, folder
-        self.jobs = max(min(wanted.jobs or usable_cores(), plan.files), 1)
+    def __init__(self, plan: Plan, folder: Path, output: Output) -> None:
+        self.plan, self.folder, self.output = plan, folder, output
+        self.jobs = max(min(output.jobs or usable_cores(), plan.files), 1)
         self.elapsed = 0.0
         self._files: dict[int, File] = {}
         self._under_way: dict[int, Written] = {}
@@ -190,7 +196,7 @@ class _Work:
         """Writes all files. Returns those that are whole, and why there are not more, if it is an error."""
         begun = time.monotonic()
         stopped: BadInput | Reported | None = None
-        meter = Meter(self.plan, quiet=self.wanted.quiet, no_color=self.wanted.no_color)
+        meter = Meter(self.plan, quiet=self.output.quiet, no_color=self.output.no_color)
         with Interruption().watching() as interruption, meter.shown():
             try:
                 # Compiled here first: what is wrong is found once, and the other processes find the code.
@@ -264,8 +270,8 @@ class _Work:
         for number, file in self._files.items():
             self._under_way.pop(number, None)
             total = total.plus(file.written)
-        for written in self._under_way.values():
-            total = total.plus(written)
+        for one in self._under_way.values():
+            total = total.plus(one)
         return total
 
     def _sweep(self) -> None:

@@ -39,6 +39,16 @@ def told(plan: Plan, spec: str, check: str, every_step: bool) -> dict[str, Any]:
     }
 
 
+def written(total: Written, files: int, complete: bool) -> dict[str, Any]:
+    """What was written, as JSON."""
+    return {
+        "complete": complete,
+        "written": {"files": files, "traces": total.traces, "ended_early": total.ended, "steps": total.steps},
+        "records": total.records,
+        "damage": total.damage,
+    }
+
+
 class Meter:
     """Shows on standard error how much is written."""
 

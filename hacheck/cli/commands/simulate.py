@@ -38,6 +38,11 @@ DROP = "This share of the lines is lost: 0.001, or 0.1%."
 MUTATE = "One thing is wrong in this share of the traces: 0.01, or 1%."
 KINDS = "What: value, node, swap, lost, duplicate. By default any of these."
 QUIET = "Only what is wrong."
+OF_TRACES = (
+    *("--out", "--format", "--jobs", "--every-step", "--hide", "--hide-fields"),
+    *("--skew", "--drop-lines", "--mutate", "--mutations"),
+)
+"""What is of no use without --traces."""
 
 
 @guarded
@@ -68,45 +73,17 @@ def simulate(
 
     given = parse_settings(settings or ())
     if traces is None:
-        for name, value in {
-            "--out": out,
-            "--format": form,
-            "--jobs": jobs,
-            "--every-step": every_step or None,
-            "--hide": hide,
-            "--hide-fields": hide_fields,
-            "--skew": skew,
-            "--drop-lines": drop,
-            "--mutate": mutate,
-            "--mutations": kinds,
-        }.items():
+        of_traces = (out, form, jobs, every_step or None, hide, hide_fields, skew, drop, mutate, kinds)
+        for name, value in zip(OF_TRACES, of_traces, strict=True):
             if value is not None:
                 raise BadInput(f"{name} is for traces", "add --traces N --out DIR")
         from hacheck.cli.saved_runs import simulate_spec
 
         return simulate_spec(spec, seed, 30 if steps is None else steps, check, given, json, no_color=no_color)
-    from hacheck.cli.simulating import TracesWanted, simulate_traces
+    from hacheck.cli.simulating import Output, Unlike, Walks, simulate_traces
 
-    return simulate_traces(
-        TracesWanted(
-            spec=spec,
-            seed=seed,
-            steps=200 if steps is None else steps,
-            check=check,
-            settings=given,
-            json=json,
-            traces=parse_count("--traces", traces),
-            out=out,
-            form=form or "parquet",
-            jobs=jobs,
-            every_step=every_step,
-            quiet=quiet,
-            hide=hide,
-            hide_fields=hide_fields,
-            skew=skew,
-            drop=drop,
-            mutate=mutate,
-            kinds=kinds,
-            no_color=no_color,
-        )
-    )
+    number = parse_count("--traces", traces)
+    walks = Walks(spec, check, given, traces=number, steps=200 if steps is None else steps, seed=seed, every=every_step)
+    unlike = Unlike(hide=hide, hide_fields=hide_fields, skew=skew, drop=drop, mutate=mutate, kinds=kinds)
+    output = Output(out=out, form=form or "parquet", jobs=jobs, json=json, quiet=quiet, no_color=no_color)
+    return simulate_traces(walks, unlike, output)

@@ -10,12 +10,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
-from hacheck.cli.simulating import TracesWanted, _Work, empty_folder, plan_of
+from hacheck.cli.simulating import Output, Unlike, Walks, Writing, empty_folder, plan_of
 from hacheck.model.data import replace
 from hacheck.traces import manifest
 from hacheck.traces.dataset import ROW, SOURCE, open_traces
@@ -40,44 +39,19 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def wanted(spec: str, out: Path, **more: Any) -> TracesWanted:
-    """What a plain command line asks for."""
-    plain: dict[str, Any] = {
-        "spec": spec,
-        "seed": 3,
-        "steps": 20,
-        "check": None,
-        "settings": {},
-        "json": None,
-        "traces": 40,
-        "out": str(out),
-        "form": "parquet",
-        "jobs": 1,
-        "every_step": False,
-        "quiet": True,
-        "hide": None,
-        "hide_fields": None,
-        "skew": None,
-        "drop": None,
-        "mutate": None,
-        "kinds": None,
-        "no_color": True,
-    }
-    return TracesWanted(**{**plain, **more})
-
-
-def in_small_files(asked: TracesWanted) -> Plan:
-    """The plan, with a few traces in each file."""
-    return replace(plan_of(asked)[2], together=10)
+def in_small_files(spec: str, unlike: Unlike, output: Output) -> Plan:
+    """A plan for 40 traces, a few of them in each file."""
+    walks = Walks(spec, None, {}, traces=40, steps=20, seed=3)
+    return replace(plan_of(walks, unlike, output)[2], together=10)
 
 
 @pytest.mark.parametrize("form", ["parquet", "jsonl"])
 def test_the_same_bytes_by_one_process_and_by_two(spec: str, tmp_path: Path, form: str) -> None:
-    damage: dict[str, Any] = {"skew": 20, "drop": "1%", "mutate": "0.5", "form": form}
+    unlike = Unlike(skew=20, drop="1%", mutate="0.5")
     found = []
     for jobs in (1, 2):
-        asked = wanted(spec, tmp_path / f"out{jobs}", jobs=jobs, **damage)
-        work = _Work(asked, in_small_files(asked), empty_folder(str(tmp_path / f"out{jobs}")))
+        output = Output(str(tmp_path / f"out{jobs}"), form, jobs, quiet=True, no_color=True)
+        work = Writing(in_small_files(spec, unlike, output), empty_folder(str(output.out)), output)
         files, stopped = work.run()
         assert stopped is None
         assert work.jobs == jobs
