@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from hacheck.model.data import dataclass
-from hacheck.traces.conformance import kernels as k
+from hacheck.traces.conformance import control as k
 from hacheck.traces.conformance.encoding import Encoded, Encoder, Misfit
 from hacheck.traces.conformance.explaining import Explainer, first_left
 from hacheck.traces.conformance.judging import explained, outcome, place_of

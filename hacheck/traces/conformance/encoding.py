@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hacheck.model.data import dataclass, field
-from hacheck.model.observing.records import FIRST_EVENT, NAME_MAX, Event, Field, Observed
+from hacheck.model.observing.records import FIRST_EVENT, FIRST_NAME, NAME_MAX, NONE_NAME, Event, Field, Observed
 from hacheck.model.types import Bool, Enum, Identity, Node, Option, Range, Set, Type
 from hacheck.traces.conformance.program import Bits, Compiled
 from hacheck.traces.records import EVENT, FIELDS, NODE
@@ -27,7 +27,9 @@ NOBODY = "-"
 """The node of lines that are nobody's."""
 
 _UNKNOWN = -1
-_TRAILING_NUMBER = re.compile(r"(.*?)(\d+)")
+_WRONG, _BOUND = -1, -2  # what no value is: not of the type at all; of a larger one of its kind
+_TRAILING_NUMBER = re.compile(r"(.*?)([0-9]+)")
+_NUMBER = re.compile(r"-?[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +100,14 @@ class Encoder:
 
     def _is_called(self, kind: str, number: int, word: str) -> bool:
         parts = _TRAILING_NUMBER.fullmatch(word)
-        if parts is None or int(parts[2]) != number:
-            return False
+        return parts is not None and int(parts[2]) == number and self.is_kind(kind, parts[1])
+
+    def is_kind(self, kind: str, word: str) -> bool:
+        """Whether a node of this kind may be called so, before its number: by its kind, or, where there is no other
+        kind, by anything."""
         kinds = {writer[0].lower() for writer in self.shape.writers if writer is not None}
-        said = parts[1].strip(" -_.#").lower()
-        return (
-            said == kind.lower()
-            or (len(kinds) == 1 and said not in kinds)
-            or (said not in kinds and not said and len(kinds) == 1)
-        )
+        said = word.strip(" -_.#").lower()
+        return said == kind.lower() or (kinds == {kind.lower()} and said not in kinds)
 
     def _fields(self, batch: Any, codes: Any, work: _Words) -> None:
         if FIELDS not in batch.schema.names:
@@ -132,16 +133,20 @@ class Encoder:
         held = self.shape.columns[one.column].type
         kind = held.element if isinstance(held, Option) else held
         if one.by_name:
-            numbers = _mapped(_as_text(values), lambda name: self.named(one, name))
-            work.put(content, numbers, rows)
+            texts, single = _as_text(values)
+            for place in np.flatnonzero(~single).tolist():
+                text = f"`{one.name}` of `{event.name}` is {values[place].as_py()}, which is no name"
+                work.misfits[int(rows[place])] = Misfit(int(rows[place]), "value", text)
+            work.put(content, _mapped(texts, self.named), rows)
             return
-        numbers = self._numbers(kind, one, values)
+        numbers = _ordinals(kind, one, values, self)
         wrong = np.flatnonzero(numbers < 0)
         for place in wrong.tolist():
             value = values[place].as_py()
-            bound = isinstance(one.type, Range) and isinstance(value, int)
             text = f"`{one.name}` of `{event.name}` is {value}, which the model does not have"
-            work.misfits[int(rows[place])] = Misfit(int(rows[place]), "bound" if bound else "value", text)
+            work.misfits[int(rows[place])] = Misfit(
+                int(rows[place]), "bound" if numbers[place] == _BOUND else "value", text
+            )
         numbers = np.maximum(numbers, 0)
         if isinstance(kind, Set):
             work.put(given, np.ones(len(rows), np.int64), rows)
@@ -149,16 +154,11 @@ class Encoder:
         else:
             work.put(content, numbers + 1, rows)
 
-    def _numbers(self, kind: Type, one: Field, values: Any) -> Any:
-        if one.optional:
-            return _optional_numbers(kind, one.type, values)
-        return _ordinals(kind, one.type, values, self)
-
-    def named(self, one: Field, name: str) -> int:
+    def named(self, name: str) -> int:
         """The number of a name."""
         if name == NONE:
-            return 0
-        number = self.names.setdefault(name, len(self.names) + 1)
+            return NONE_NAME
+        number = self.names.setdefault(name, len(self.names) + FIRST_NAME)
         assert number <= NAME_MAX, "a name has a number"
         return number
 
@@ -190,74 +190,117 @@ def _mapped(values: Any, number: Callable[[Any], int]) -> Any:
     return numbers[encoded.indices.to_numpy(zero_copy_only=False)] if len(numbers) else np.zeros(0, np.int64)
 
 
-def _as_text(values: Any) -> Any:
-    return (
-        values if pa.types.is_string(values.type) or pa.types.is_dictionary(values.type) else values.cast(pa.string())
-    )
+def _as_text(values: Any) -> tuple[Any, Any]:
+    """Names as texts, and which of the values are one name: a list may be of one."""
+    if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
+        single = np.asarray(pc.equal(pc.list_value_length(values), 1))
+        items = [str(value[0]) if len(value) == 1 else NONE for value in values.to_pylist()]
+        return pa.array(items, pa.string()), single
+    every = np.ones(len(values), bool)
+    if pa.types.is_string(values.type) or pa.types.is_dictionary(values.type):
+        return values, every
+    return values.cast(pa.string()), every
 
 
-def _ordinals(kind: Type, own: Type, values: Any, encoder: Encoder) -> Any:
-    """The ordinal of each value in the type of its column, -1 where it has none or is not of the field's own type."""
-    if isinstance(kind, Set):
-        return _masks(kind, values, encoder)
+def _ordinals(kind: Type, one: Field, values: Any, encoder: Encoder) -> Any:
+    """The ordinal of each value in the type of its column; where it has none `_WRONG` or `_BOUND`."""
+    own = one.type
     if isinstance(kind, Range) and isinstance(own, Range) and pa.types.is_integer(values.type):
         numbers = values.cast(pa.int64()).to_numpy(zero_copy_only=False)
-        return np.where((numbers < own.low) | (numbers > own.high), -1, numbers - kind.low)
-    return _mapped(values, lambda value: _ordinal(kind, own, value, encoder))
+        least = own.low + one.optional
+        inside = (numbers >= least) & (numbers <= own.high)
+        return np.where(inside, np.where(inside, numbers, least) - kind.low, _BOUND)
+    if _is_list(values.type):
+        return np.array([_in_list(kind, one, value, encoder) for value in values.to_pylist()], np.int64)
+    if isinstance(kind, Set):
+        return _mapped(values, lambda value: _mask(kind, [] if value == NONE else [value], encoder))
+    return _mapped(values, lambda value: _single(kind, one, value, encoder))
 
 
-def _ordinal(kind: Type, own: Type, value: Any, encoder: Encoder) -> int:
+def _is_list(kind: Any) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
+
+
+def _in_list(kind: Type, one: Field, value: list[Any], encoder: Encoder) -> int:
+    """The ordinal of what is written as a list: a set, or a value alone, or of an option none or one."""
+    if isinstance(kind, Set):
+        # Only an option is a set of enumerated words to which no word `none` belongs.
+        nothing = value == [NONE] and _ordinal(kind.element, NONE, encoder) < 0
+        return _mask(kind, [] if nothing else value, encoder)
+    if one.optional and not value:
+        return _single(kind, one, NONE, encoder)
+    return _single(kind, one, value[0], encoder) if len(value) == 1 else _WRONG
+
+
+def _single(kind: Type, one: Field, value: Any, encoder: Encoder) -> int:
+    """The ordinal of a value alone."""
+    own = one.type
+    if not isinstance(kind, Range) or not isinstance(own, Range):
+        return _ordinal(kind, value, encoder)
+    if one.optional and value == NONE:
+        return own.low - kind.low
+    number = _whole(value)
+    if number is None:
+        return _WRONG
+    return number - kind.low if own.low + one.optional <= number <= own.high else _BOUND
+
+
+def _ordinal(kind: Type, value: Any, encoder: Encoder) -> int:
     match kind:
         case Bool():
-            return int(value) if isinstance(value, bool) else {"false": 0, "true": 1}.get(str(value).lower(), -1)
-        case Range(low, _):
+            known = {"false": 0, "true": 1}
+            return int(value) if isinstance(value, bool) else known.get(str(value).lower(), _WRONG)
+        case Range(low, high):
             number = _whole(value)
-            inside = number is not None and (not isinstance(own, Range) or own.low <= number <= own.high)
-            return number - low if number is not None and inside else -1
+            if number is None:
+                return _WRONG
+            return number - low if low <= number <= high else _BOUND
         case Enum(_, members):
-            return members.index(value) if value in members else -1
-        case Node(name, _):
-            place = encoder.writer(str(value) if not str(value).isdigit() else f"{name}-{value}")
-            writer = None if place == _UNKNOWN else encoder.shape.writers[place]
-            return writer[1] - 1 if writer is not None and writer[0] == name else -1
-        case Identity():
-            number = _whole(value)
-            return number - 1 if number is not None and 1 <= number <= kind.size else -1
+            return members.index(value) if value in members else _WRONG
+        case Node(name, size):
+            text = str(value)
+            number = _node_number(name, f"{name}-{text}" if text.isdigit() else text, encoder)
+            if number is None:
+                return _WRONG
+            return number - 1 if 1 <= number <= size else _BOUND
+        case Identity(name, size):
+            number = _whole(str(value).removeprefix(f"{name}-"))
+            if number is None:
+                return _WRONG
+            return number - 1 if 1 <= number <= size else _BOUND
+        case Option(element):
+            if value is None or value == NONE:
+                return 0
+            inner = _ordinal(element, value, encoder)
+            return inner if inner < 0 else inner + 1
         case _:
-            return -1
+            return _WRONG
 
 
-def _optional_numbers(kind: Type, own: Type, values: Any) -> Any:
-    """The same of options of a number, which are a list of one or none, `none`, or the number itself."""
-    assert isinstance(kind, Range), "a column of numbers"
-    assert isinstance(own, Range), "a field that is a number"
-    found = []
-    for value in values.to_pylist():
-        item = (value[0] if len(value) == 1 else NONE) if isinstance(value, list) else value
-        number = own.low if item == NONE else _whole(item)
-        fits = number is not None and own.low <= number <= own.high and not (item != NONE and number == own.low)
-        found.append(number - kind.low if number is not None and fits else -1)
-    return np.array(found, np.int64)
+def _node_number(kind: str, word: str, encoder: Encoder) -> int | None:
+    """The number of a node of this kind by what it is called; `None` if it is called as no such node is."""
+    parts = _TRAILING_NUMBER.fullmatch(word)
+    return int(parts[2]) if parts is not None and encoder.is_kind(kind, parts[1]) else None
 
 
 def _whole(value: Any) -> int | None:
-    try:
-        return int(value)
-    except (TypeError, ValueError):
+    """A number that is written as such, or in digits."""
+    if isinstance(value, bool):
         return None
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    if isinstance(value, int):
+        return value
+    return int(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else None
 
 
-def _masks(kind: Set, values: Any, encoder: Encoder) -> Any:
-    """The bit masks of sets, or of options: a word alone is a set of one, `none` the empty one."""
-    masks = np.zeros(len(values), np.int64)
-    for place, value in enumerate(values.to_pylist()):
-        items = value if isinstance(value, list) else [] if value == NONE else [value]
-        mask = 0
-        for item in items:
-            number = _ordinal(kind.element, kind.element, item, encoder)
-            if number < 0:
-                mask = -1
-                break
-            mask |= 1 << number
-        masks[place] = mask
-    return masks
+def _mask(kind: Set, items: list[Any], encoder: Encoder) -> int:
+    """The bit mask of a set, or of an option: of one value, or empty."""
+    mask = 0
+    for item in items:
+        number = _ordinal(kind.element, item, encoder)
+        if number < 0:
+            return number
+        mask |= 1 << number
+    return mask

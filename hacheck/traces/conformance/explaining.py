@@ -17,7 +17,7 @@ from hacheck.model.observing.records import FIRST_EVENT
 from hacheck.model.run_json import run_to_json
 from hacheck.model.semantics import Interpreter
 from hacheck.model.show import show
-from hacheck.traces.conformance import kernels as k
+from hacheck.traces.conformance import control as k
 from hacheck.traces.conformance.program import Bits, Compiled
 from hacheck.traces.conformance.retelling import Retelling
 from hacheck.traces.conformance.verdicts import RepairKind

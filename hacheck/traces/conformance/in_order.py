@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from hacheck.model.data import dataclass, field, replace
-from hacheck.traces.conformance import kernels as k
+from hacheck.traces.conformance import control as k
 from hacheck.traces.conformance.encoding import Encoded, Encoder
 from hacheck.traces.conformance.explaining import Explainer
 from hacheck.traces.conformance.following import Followed, Follower, Memory

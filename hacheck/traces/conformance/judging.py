@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hacheck.model.data import replace
-from hacheck.traces.conformance import kernels as k
+from hacheck.traces.conformance import control as k
 from hacheck.traces.conformance.encoding import Misfit
 from hacheck.traces.conformance.explaining import Explainer, Explanation
 from hacheck.traces.conformance.verdicts import Verdict, VerdictKind

@@ -1,183 +1,63 @@
 """The loops that follow a log, in the kernel language: the states that explain the records so far, record by record.
 
-A candidate is a state of the observed system: `W` words that say what is so, then `RECORDS` words that say what the
-next records are. All candidates that have taken the same records are a set; those at the next few positions are
-`RING` sets in turn, since one step may take several records. A set is closed under steps that take none.
+A set of candidates is closed under steps that take no record; a step that takes some leads to a later set.
 """
 
 from __future__ import annotations
 
 from hacheck.checker.explicit.native.kernels.language import call, load8, load64, store64
 from hacheck.checker.explicit.native.search import state_kernels
-from hacheck.checker.explicit.native.search.state_kernels import W, hash_of, same
-
-# Set when the kernels are compiled:
-RECORDS = 1  # words of the records that a candidate sees
-RECORD = 1  # words of one record
-RING = 2  # positions that have sets
-
-CONTROL = (
-    "EXPAND",  # the generated function
-    "OUT",
-    "TAGS",
-    "NOTES",
-    "BLOCK",  # candidates that are expanded at once
-    "TAKEN_WORD",  # where a candidate says how many records the last step took
-    "TAKEN_SHIFT",
-    "TAKEN_MASK",
-    "CAPACITY",  # candidates of a set
-    "TABLE_SHIFT",  # 64 less the logarithm of the slots of its table
-    "POSITION",  # records taken by the set that is next
-    "PEAK",  # the most candidates that a set had
-    "EXPANDED",  # candidates that were expanded
-    "PAUSE",  # and how many may be before the caller is asked again
-    "RECORD_ADDRESS",  # the record at position 0
-    "STARTS",  # the states that a trace may start in, `W` words each
-    "START_COUNT",
-    "CUTS",  # outcomes that met a bound, or an error of the spec, before this trace
-    "CUT_FIRST",  # where the notes count such outcomes
-    "CUT_COUNT",
-    "FAULT",  # where the notes have a sign of an error of the spec
-    "MARK_COUNT",  # properties that are asked on the way
-    "MARKS",  # for each its function, and where it was violated: surely, perhaps
-    "BYTES",  # room for what these functions say
-    "TAKEN_MASKS",  # by word, the bits that say how many records of any stream the last step took
-    "EMITTED",  # room for what `close` finds
-    "EMITTED_COUNT",
-    "EMITTED_CAPACITY",
-    "SETS",  # the sets
-)
-"""The words of the control block, which is an argument of every kernel: numbers and addresses."""
-
-(
-    EXPAND,
-    OUT,
-    TAGS,
-    NOTES,
+from hacheck.checker.explicit.native.search.state_kernels import W
+from hacheck.traces.conformance import candidate_kernels
+from hacheck.traces.conformance.candidate_kernels import RECORD, RECORDS, RING, add, empty, entry, set_at
+from hacheck.traces.conformance.control import (
     BLOCK,
-    TAKEN_WORD,
-    TAKEN_SHIFT,
-    TAKEN_MASK,
-    CAPACITY,
-    TABLE_SHIFT,
-    POSITION,
-    PEAK,
-    EXPANDED,
-    PAUSE,
-    RECORD_ADDRESS,
-    STARTS,
-    START_COUNT,
-    CUTS,
-    CUT_FIRST,
-    CUT_COUNT,
-    FAULT,
-    MARK_COUNT,
-    MARKS,
     BYTES,
-    TAKEN_MASKS,
+    CLOSES,
+    COUNT,
+    CUT_COUNT,
+    CUT_FIRST,
+    CUTS,
+    DEAD,
     EMITTED,
-    EMITTED_COUNT,
     EMITTED_CAPACITY,
-    SETS,
-) = range(len(CONTROL))
-
-COUNT, INDEXED, STAMP, ENTRIES, TABLE, SET_WORDS = 0, 1, 2, 3, 4, 5
-"""A set: its candidates, how many of them the table knows, what marks the slots of the table that count."""
-
-FEW = 12  # candidates are compared one by one before there is a table
-INDEX_BITS = 24
-INDEX_MASK = (1 << INDEX_BITS) - 1
-
-MARK, SURELY, PERHAPS, MARK_WORDS = 0, 1, 2, 3
-NOWHERE = (1 << 64) - 1
-
-FOLLOWED, DEAD, FULL, PAUSED = 0, 1, 2, 3
-"""What becomes of a trace: every record is taken; no candidate is left; a set has no room for one more; it is to be
-gone on with."""
-
-FIRST, LENGTH, GOES_ON, CLOSES, TRACE_WORDS = 0, 1, 2, 3, 4
-"""A part of a trace: its first record, how many there are, whether it is a later part of the trace before, and whether
-it is the last of its trace."""
-
-STATUS, PLACE, WIDTH, LIMITED, RESULT_WORDS = 0, 1, 2, 3, 4
-"""What became of it: where it stopped, the most candidates, how many outcomes met a bound; then for each property where
-it was violated: surely, perhaps."""
-
-
-def set_at(control: int, position: int) -> int:
-    """The set of a position."""
-    return control + (SETS + position % RING * SET_WORDS) * 8
-
-
-def entry(chosen: int, index: int) -> int:
-    """Where a candidate of a set is."""
-    return load64(chosen, ENTRIES) + index * ((W + RECORDS) * 8)
-
-
-def index_all(control: int, chosen: int, count: int) -> None:
-    """Makes the table of a set know all its candidates."""
-    table = load64(chosen, TABLE)
-    stamp = load64(chosen, STAMP)
-    shift = load64(control, TABLE_SHIFT)
-    mask = (1 << (64 - shift)) - 1
-    i = load64(chosen, INDEXED)
-    while i < count:
-        place = hash_of(entry(chosen, i)) >> shift
-        while load64(table, place) >> INDEX_BITS == stamp:
-            place = (place + 1) & mask
-        store64(table, place, stamp << INDEX_BITS | i)
-        i += 1
-    store64(chosen, INDEXED, count)
-
-
-def has(control: int, chosen: int, count: int, state: int) -> int:
-    """Whether a set has a state."""
-    if count < FEW:
-        i = 0
-        while i < count:
-            if same(entry(chosen, i), state):
-                return 1
-            i += 1
-        return 0
-    index_all(control, chosen, count)
-    table = load64(chosen, TABLE)
-    stamp = load64(chosen, STAMP)
-    shift = load64(control, TABLE_SHIFT)
-    mask = (1 << (64 - shift)) - 1
-    place = hash_of(state) >> shift
-    slot = load64(table, place)
-    while slot >> INDEX_BITS == stamp:
-        if same(entry(chosen, slot & INDEX_MASK), state):
-            return 1
-        place = (place + 1) & mask
-        slot = load64(table, place)
-    return 0
-
-
-def add(control: int, position: int, state: int) -> int:
-    """Puts a state into the set of a position, if it is not there. Returns 0 if there is no room."""
-    chosen = set_at(control, position)
-    count = load64(chosen, COUNT)
-    if has(control, chosen, count, state):
-        return 1
-    if count == load64(control, CAPACITY):
-        return 0
-    to = entry(chosen, count)
-    for w in range(W):
-        store64(to, w, load64(state, w))
-    record = load64(control, RECORD_ADDRESS) + position * (RECORD * 8)
-    for w in range(RECORDS):
-        store64(to, W + w, load64(record, w))
-    store64(chosen, COUNT, count + 1)
-    return 1
-
-
-def empty(chosen: int) -> None:
-    """Takes every candidate out of a set."""
-    store64(chosen, COUNT, 0)
-    if load64(chosen, INDEXED):
-        store64(chosen, INDEXED, 0)
-        store64(chosen, STAMP, load64(chosen, STAMP) + 1)
+    EMITTED_COUNT,
+    EXPAND,
+    EXPANDED,
+    FAULT,
+    FIRST,
+    FOLLOWED,
+    FULL,
+    GOES_ON,
+    LENGTH,
+    LIMITED,
+    MARK,
+    MARK_COUNT,
+    MARK_WORDS,
+    MARKS,
+    NOTES,
+    NOWHERE,
+    OUT,
+    PAUSE,
+    PAUSED,
+    PEAK,
+    PERHAPS,
+    PLACE,
+    POSITION,
+    RECORD_ADDRESS,
+    RESULT_WORDS,
+    START_COUNT,
+    STARTS,
+    STATUS,
+    SURELY,
+    TAGS,
+    TAKEN_MASK,
+    TAKEN_MASKS,
+    TAKEN_SHIFT,
+    TAKEN_WORD,
+    TRACE_WORDS,
+    WIDTH,
+)
 
 
 def spread(control: int, position: int) -> int:
@@ -398,12 +278,7 @@ def follow_parts(control: int, records: int, parts: int, count: int, results: in
 
 KERNELS = (
     *state_kernels.CORE,
-    set_at,
-    entry,
-    index_all,
-    has,
-    add,
-    empty,
+    *candidate_kernels.KERNELS,
     spread,
     close,
     mark,
