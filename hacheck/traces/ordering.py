@@ -22,6 +22,9 @@ from hacheck.traces.records import SEQ, TRACE_ID
 MEMORY_BYTES = 1 << 30
 """So much memory sorting takes before it goes on to disk."""
 
+THREAD_BYTES = 1 << 28
+"""For so much of it there is one thread: each keeps a run of 122,880 records in memory, whatever their size."""
+
 
 def sorted_batches(
     dataset: Located,
@@ -70,11 +73,12 @@ def sorted_by(
     """Batches of one schema sorted by some columns, in bytewise order of strings, in batches of the same schema."""
     kept = _Kept(batches)
     records = pa.RecordBatchReader.from_batches(schema, kept.batches())
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     with tempfile.TemporaryDirectory(prefix="hacheck-sort-", dir=scratch) as folder:
         settings: dict[str, Any] = {
             "memory_limit": f"{memory_bytes}B",
             "temp_directory": folder,
-            "threads": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+            "threads": max(1, min(cores, memory_bytes // THREAD_BYTES)),
             "preserve_insertion_order": False,
         }
         with duckdb.connect(":memory:", config=settings) as connection:

@@ -19,6 +19,9 @@ from hacheck.traces.text_blocks import unreadable
 BATCH_ROWS = 65_536
 """So many records are in a batch."""
 
+BATCH_BYTES = 8 << 20
+"""About so many bytes, as they are stored, are in a batch."""
+
 MAGIC = b"PAR1"
 """What a Parquet file begins and ends with."""
 
@@ -81,7 +84,7 @@ def read(path: Path, name: str, schema: TraceSchema, findings: Findings) -> Iter
         with pq.ParquetFile(path) as file:
             if not file.metadata.num_rows:
                 findings.add(Finding(Kind.EMPTY, "no record in it", name))
-            for stored in file.iter_batches(BATCH_ROWS):
+            for stored in file.iter_batches(_batch_rows(file.metadata)):
                 stored.validate(full=True)  # text that is no UTF-8 would be taken for granted further on
                 batch = conformed(stored, schema)
                 numbers = pa.array(range(row, row + batch.num_rows), pa.int64())
@@ -93,6 +96,12 @@ def read(path: Path, name: str, schema: TraceSchema, findings: Findings) -> Iter
     except (OSError, pa.ArrowException) as error:
         found = unreadable(name, error, row)
         findings.add(Finding(found.kind, f"{found.message}; the rest is left out", name, row, records=_rest(path, row)))
+
+
+def _batch_rows(metadata: Any) -> int:
+    """How many rows to read at a time: fewer where rows are wide."""
+    size = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    return max(1_024, min(BATCH_ROWS, BATCH_BYTES * metadata.num_rows // max(size, 1)))
 
 
 def conformed(batch: Any, schema: TraceSchema) -> Any:
