@@ -100,8 +100,9 @@ def read(path: Path, name: str, schema: TraceSchema, findings: Findings) -> Iter
 
 def _batch_rows(metadata: Any) -> int:
     """How many rows to read at a time: fewer where rows are wide."""
-    size = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
-    return max(1_024, min(BATCH_ROWS, BATCH_BYTES * metadata.num_rows // max(size, 1)))
+    size: int = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    rows = int(metadata.num_rows)
+    return max(1_024, min(BATCH_ROWS, BATCH_BYTES * rows // max(size, 1)))
 
 
 def conformed(batch: Any, schema: TraceSchema) -> Any:
