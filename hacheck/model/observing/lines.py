@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from hacheck.model import ir
 from hacheck.model.data import replace
 from hacheck.model.rewrite import rebuild, walk
-from hacheck.model.types import Identity, is_scalar
+from hacheck.model.types import Identity, Option, is_scalar
 
 
 def logged(system: ir.System, every_step: bool = False, hidden: Collection[str] = ()) -> ir.System:
@@ -62,7 +62,8 @@ def _with_own_line(action: ir.Action) -> ir.Action:
         if name == action.actor:
             node = ir.Local(name, kind)
         elif is_scalar(kind):
-            fields.append(ir.Shown(name, ir.Local(name, kind), isinstance(kind, Identity)))
+            inside = kind.element if isinstance(kind, Option) else kind
+            fields.append(ir.Shown(name, ir.Local(name, kind), isinstance(inside, Identity)))
     return replace(action, body=(ir.Log(action.name, node, tuple(fields), action.line), *action.body))
 
 

@@ -8,6 +8,7 @@ log, and whatever explores a system can look for them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import cast
 
 from hacheck.model import ir
 from hacheck.model.data import replace
@@ -15,17 +16,19 @@ from hacheck.model.observing.lines import lines_of
 from hacheck.model.observing.records import (
     FIRST_EVENT,
     NAME_MAX,
+    NONE_NAME,
+    NOT_SHOWN,
     PLACES_MAX,
     PREFIX,
+    Field,
     Observed,
     ObservingError,
     events_of,
     names_of,
     record_variables,
-    without_option,
 )
-from hacheck.model.rewrite import rebuild, walk
-from hacheck.model.types import Map, Node, Option, Range, Type
+from hacheck.model.rewrite import parts, rebuild, walk
+from hacheck.model.types import Identity, Map, Node, Option, Range, Set, Type
 from hacheck.model.typing import type_of
 
 TOO_MANY = "lines of a step"
@@ -119,32 +122,79 @@ class _Reading:
             case ir.Log():
                 return self.line(statement)
             case ir.If(condition, then, otherwise):
+                self.refuse_draws(condition)
                 return (ir.If(condition, self.block(then), self.block(otherwise)),)
             case ir.ForEach(variable, domain, inner):
+                self.refuse_draws(domain)
                 return (ir.ForEach(variable, domain, self.block(inner)),)
-            case _:
+            case ir.Let() | ir.Assign():
                 return self.drawing(statement)
+            case _:
+                self.refuse_draws(statement)
+                return (statement,)
 
-    def drawing(self, statement: ir.Statement) -> tuple[ir.Statement, ...]:
+    def refuse_draws(self, part: ir.Statement | ir.Expression | ir.Domain) -> None:
+        """Errors: `ObservingError` where identities with names are drawn here."""
+        if any(isinstance(one, ir.Fresh) and one.type in self.shape.pools for one in walk(part)):
+            raise ObservingError(f"{self.old.name} draws an identity within a condition; draw it by a `let`")
+
+    def drawing(self, statement: ir.Let | ir.Assign) -> tuple[ir.Statement, ...]:
         """A statement; what identities it draws have lost the names that others had in their place."""
-        drawn = [part for part in walk(statement) if isinstance(part, ir.Fresh) and part.type in self.shape.pools]
-        if not drawn:
-            return (statement,)
-        if len(drawn) > 1 or not isinstance(statement, ir.Let | ir.Assign):
-            raise ObservingError(f"{self.old.name} draws several identities in one statement; draw each by a `let`")
-        (fresh,) = drawn
-        local = ir.Local(self.fresh_name("drawn"), fresh.type)
+        if isinstance(statement, ir.Assign):
+            for part in statement.target.path:
+                if not isinstance(part, str):
+                    self.refuse_draws(part)
+        before: list[ir.Statement] = []
+        after: list[ir.Statement] = []
+        found: dict[Type, ir.Expression] = {}
+        for pool in dict.fromkeys(part.type for part in walk(statement.value) if isinstance(part, ir.Fresh)):
+            if pool not in self.shape.pools:
+                continue
+            # A local that holds the identity keeps others from being it: it is there for this statement only.
+            kind = Option(pool)
+            drawn = ir.Local(self.fresh_name("drawn"), kind)
+            nothing = ir.Constant(None, kind)
+            found[pool] = ir.Unary("value", drawn)
+            forget = ir.Assign(ir.Target(self.names(pool), (found[pool],)), _number(NOT_SHOWN))
+            there = ir.Binary("!=", drawn, nothing)
+            before += [ir.Let(drawn.name, kind, self.drawn(statement.value, pool)), ir.If(there, (forget,), ())]
+            after.append(ir.Assign(ir.Target(drawn), nothing))
 
-        def change(part: ir.Statement | ir.Expression) -> ir.Statement | ir.Expression:
-            if part is fresh:
-                return local
-            made: ir.Statement | ir.Expression = rebuild(part, change)
+        def change(part: ir.Expression) -> ir.Expression:
+            if isinstance(part, ir.Fresh) and part.type in found:
+                return found[part.type]
+            made: ir.Expression = rebuild(part, change)
             return made
 
-        forget = ir.Assign(ir.Target(self.names(fresh.type), (local,)), _number(0))
-        rest = change(statement)
-        assert isinstance(rest, ir.Let | ir.Assign), "a statement stays one"
-        return (ir.Let(local.name, fresh.type, fresh), forget, rest)
+        value = change(statement.value) if found else statement.value
+        return (*before, replace(statement, value=value), *after)
+
+    def drawn(self, value: ir.Expression, pool: Identity) -> ir.Expression:
+        """The identity that an expression draws from a pool, which is one at most, or none. Errors:
+        `ObservingError`."""
+        nothing = ir.Constant(None, Option(pool))
+        match value:
+            case ir.Fresh(kind) if kind == pool:
+                return ir.Unary("some", value)
+            case ir.Conditional(condition, then, otherwise):
+                self.refuse_draws(condition)
+                ways = (self.drawn(then, pool), self.drawn(otherwise, pool))
+                return nothing if ways == (nothing, nothing) else ir.Conditional(condition, *ways)
+            case ir.MakeRecord() | ir.MakeCollection() | ir.Unary() | ir.Member():
+                inside = [one for part in parts(value) if (one := self.drawn(_expression(part), pool)) != nothing]
+                if len(inside) > 1:
+                    text = f"{self.old.name} draws several identities in one statement; draw each by a `let`"
+                    raise ObservingError(text)
+                return inside[0] if inside else nothing
+            case ir.Binary(operator, left, right) if operator not in ("and", "or", "implies"):
+                ways = (self.drawn(left, pool), self.drawn(right, pool))
+                if nothing not in ways:
+                    text = f"{self.old.name} draws several identities in one statement; draw each by a `let`"
+                    raise ObservingError(text)
+                return ways[0] if ways[1] == nothing else ways[1]
+            case _:
+                self.refuse_draws(value)
+                return nothing
 
     # ---- a line ----
 
@@ -172,7 +222,8 @@ class _Reading:
         for writer, condition in reversed(tuple(self.writers_of(line).items())):
             taking = self.taking(line, writer, shown)
             chosen = taking if condition == ir.TRUE else (ir.If(condition, taking, chosen),)
-        return (*values, *chosen)
+        # A block of its own: what its locals hold is held no longer than that.
+        return (ir.If(ir.TRUE, (*values, *chosen), ()),)
 
     def taking(self, line: ir.Log, writer: int, shown: Mapping[str, ir.Local]) -> tuple[ir.Statement, ...]:
         """Takes a record as this writer."""
@@ -210,7 +261,7 @@ class _Reading:
             if field.by_name:
                 yield from self.naming(shown[one.name], column)
             else:
-                same = ir.Binary("==", column, ir.Unary("some", _as_column(shown[one.name])))
+                same = ir.Binary("==", column, ir.Unary("some", _as_column(shown[one.name], field)))
                 missing = ir.Binary("==", column, ir.Constant(None, column.type))
                 yield ir.Require(ir.Binary("or", missing, same))
 
@@ -220,37 +271,44 @@ class _Reading:
 
     def naming(self, value: ir.Local, column: ir.Variable) -> Iterator[ir.Statement]:
         """Goes on only if the record has the name of the value, or a new one where it has none so far."""
+        shown = ir.Binary("!=", column, _number(NOT_SHOWN))
         if isinstance(value.type, Option):
             none = ir.Binary("==", value, ir.Constant(None, value.type))
             inner = tuple(self.naming_one(ir.Unary("value", value), value.type.element, column))
-            yield ir.If(none, (ir.Require(ir.Binary("==", column, _number(0))),), inner)
+            inner = (ir.If(none, (ir.Require(ir.Binary("==", column, _number(NONE_NAME))),), inner),)
         else:
-            yield from self.naming_one(value, value.type, column)
+            inner = tuple(self.naming_one(value, value.type, column))
+        yield ir.If(shown, inner, ())
 
     def naming_one(self, value: ir.Expression, pool: Type, column: ir.Variable) -> Iterator[ir.Statement]:
-        """The same of a value that is one."""
+        """The same of a value that is one, and of a record that shows it."""
         names = self.names(pool)
         name = ir.Index(names, value)
         other = ir.Local(self.fresh_name("other"), pool)
         domain = ir.Domain(pool, None, None)
-        taken = ir.Quantified("none", other.name, domain, ir.Binary("==", ir.Index(names, other), column))
-        fresh = ir.If(
-            ir.Binary("==", name, _number(0)),
-            (ir.Require(taken), ir.Assign(ir.Target(names, (value,)), column)),
+        free = ir.Quantified("none", other.name, domain, ir.Binary("==", ir.Index(names, other), column))
+        is_name = ir.Binary("!=", column, _number(NONE_NAME))
+        yield ir.If(
+            ir.Binary("==", name, _number(NOT_SHOWN)),
+            (ir.Require(ir.Binary("and", is_name, free)), ir.Assign(ir.Target(names, (value,)), column)),
             (ir.Require(ir.Binary("==", name, column)),),
         )
-        yield ir.If(ir.Binary("==", column, _number(0)), (), (fresh,))
 
 
-def _as_column(value: ir.Local) -> ir.Expression:
+def _expression(part: object) -> ir.Expression:
+    assert not isinstance(part, ir.Domain | ir.Target | ir.Shown), "a part of an expression without variables is one"
+    return cast(ir.Expression, part)
+
+
+def _as_column(value: ir.Local, field: Field) -> ir.Expression:
     """A value as records have it."""
     if not isinstance(value.type, Option):
         return value
-    kind = without_option(value.type)
     nothing = ir.Binary("==", value, ir.Constant(None, value.type))
     inner = ir.Unary("value", value)
-    if isinstance(kind, Range):
-        return ir.Conditional(nothing, ir.Constant(kind.low, kind), inner)
+    if isinstance(field.type, Range):
+        return ir.Conditional(nothing, ir.Constant(field.type.low, field.type), inner)
+    kind = Set(value.type.element)
     return ir.Conditional(nothing, ir.Constant(frozenset(), kind), ir.MakeCollection(kind, (inner,)))
 
 

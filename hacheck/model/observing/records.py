@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 from hacheck.model import ir
@@ -12,7 +12,10 @@ from hacheck.model.types import Identity, Map, Node, Option, Range, Set, Type, c
 from hacheck.model.typing import type_of
 
 NAME_MAX = 2**31 - 1
-"""The greatest number of a name in a log; 0 is none."""
+"""The greatest number of a name in a log."""
+
+NOT_SHOWN, NONE_NAME, FIRST_NAME = 0, 1, 2
+"""The numbers of names in records: it shows none; it shows that there is no value; names."""
 
 NO_EVENT, FIRST_EVENT = 0, 1
 """What `event` of a record says: there is none, or the events in their order."""
@@ -56,7 +59,7 @@ class Event:
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of records, shared by the fields of several events. `type`: as a variable of the system holds it;
-    `None` in it stands for a value that is not there, but a name is 0 then."""
+    `None` in it stands for a value that is not shown, but a name is `NOT_SHOWN` then."""
 
     type: Type
     by_name: bool
@@ -104,24 +107,19 @@ class Observed:
 
 def events_of(system: ir.System) -> tuple[tuple[Event, ...], tuple[Column, ...]]:
     """The events that a system's steps write, and the columns that their records need. Errors: `ObservingError`."""
-    found: dict[str, dict[str, tuple[Type, bool, bool]]] = {}
+    found: dict[str, dict[str, list[ir.Shown]]] = {}
     for action in system.actions:
         for line in lines_of(action):
             fields = found.setdefault(line.event, {})
             for shown in line.fields:
-                kind = _column_type(shown)
-                optional = is_optional_number(type_of(shown.value)) and not shown.by_name
-                before = fields.get(shown.name)
-                if before is not None:
-                    kind = _joined(line, shown, before[0], kind)
-                    optional = optional or before[2]
-                fields[shown.name] = (kind, shown.by_name, optional)
+                fields.setdefault(shown.name, []).append(shown)
     columns: list[Column] = []
     events = []
     for name, fields in found.items():
         taken: set[int] = set()
         listed = []
-        for field, (kind, by_name, optional) in fields.items():
+        for field, showing in fields.items():
+            kind, by_name, optional = _field_type(name, showing)
             place = _column_for(columns, taken, kind, by_name)
             taken.add(place)
             listed.append(Field(field, kind, by_name, optional, place))
@@ -129,17 +127,32 @@ def events_of(system: ir.System) -> tuple[tuple[Event, ...], tuple[Column, ...]]
     return tuple(events), tuple(columns)
 
 
-def _column_type(shown: ir.Shown) -> Type:
-    """The type of what a record has for a field: for an option a set of one or none, but a number below its own for an
-    option of a number. Errors: `ObservingError` where a set has too many members."""
-    kind = type_of(shown.value)
-    if shown.by_name:
-        return Range(0, NAME_MAX)
-    if isinstance(kind, Option):
-        return without_option(kind)
+def _field_type(event: str, lines: Sequence[ir.Shown]) -> tuple[Type, bool, bool]:
+    """The type of what records have for a field, whether it is a name, and whether it is an option of a number. For an
+    option it is a set of one or none, but a number below all others for an option of a number. Errors: `ObservingError`
+    where a set has too many members, or lines show different things."""
+    first = lines[0]
+    kinds = [type_of(one.value) for one in lines]
+    if any(one.by_name != first.by_name for one in lines):
+        raise ObservingError(f"`{first.name}` of `{event}` is a name in some places only")
+    if first.by_name:
+        return Range(0, NAME_MAX), True, False
+    optional = any(is_optional_number(kind) for kind in kinds)
+    if optional:
+        kinds = [kind.element if isinstance(kind, Option) else kind for kind in kinds]
+    kind = _plain(kinds[0])
+    for other in kinds[1:]:
+        kind = _joined(event, first, kind, _plain(other))
+    if optional:
+        assert isinstance(kind, Range), "numbers go together with numbers"
+        kind = Range(kind.low - 1, kind.high)
     if isinstance(kind, Set) and cardinality(kind.element) > SET_MEMBERS_MAX:
-        raise ObservingError(f"`{shown.name}` shows a set of more than {SET_MEMBERS_MAX} possible members")
-    return kind
+        raise ObservingError(f"`{first.name}` shows a set of more than {SET_MEMBERS_MAX} possible members")
+    return kind, False, optional
+
+
+def _plain(kind: Type) -> Type:
+    return Set(kind.element) if isinstance(kind, Option) else kind
 
 
 def is_optional_number(kind: Type) -> bool:
@@ -147,19 +160,13 @@ def is_optional_number(kind: Type) -> bool:
     return isinstance(kind, Option) and isinstance(kind.element, Range)
 
 
-def without_option(kind: Option) -> Type:
-    """The type in which records have the values of an option."""
-    element = kind.element
-    return Range(element.low - 1, element.high) if isinstance(element, Range) else Set(element)
-
-
-def _joined(line: ir.Log, shown: ir.Shown, left: Type, right: Type) -> Type:
+def _joined(event: str, shown: ir.Shown, left: Type, right: Type) -> Type:
     if isinstance(left, Range) and isinstance(right, Range):
         return Range(min(left.low, right.low), max(left.high, right.high))
     if isinstance(left, Set) and isinstance(right, Set):
-        return Set(_joined(line, shown, left.element, right.element))
+        return Set(_joined(event, shown, left.element, right.element))
     if left != right:
-        raise ObservingError(f"`{shown.name}` of `{line.event}` is of different types in different places")
+        raise ObservingError(f"`{shown.name}` of `{event}` is of different types in different places")
     return left
 
 
