@@ -40,11 +40,12 @@ class TraceChecker:
     capacity: int = CAPACITY
     any_start: int = 0
     explained_max: int = 20
-    _ready: list[InOrder | Apart] = field(default_factory=list)
+    _explainers: list[Explainer] = field(default_factory=list)
+    _judges: list[InOrder | Apart] = field(default_factory=list)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What is pickled: not what was compiled, which belongs to a process."""
-        return TraceChecker, tuple(getattr(self, one.name) for one in fields(self) if one.name != "_ready")
+        return TraceChecker, tuple(getattr(self, one.name) for one in fields(self) if not one.name.startswith("_"))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -67,19 +68,23 @@ class TraceChecker:
     def resume(self, state: bytes | None) -> OpenInOrder | OpenApart:
         """A trace whose records are to come: a new one, or one that goes on where its `state` was taken. It is used
         until the next one is asked for."""
-        if not self._ready:
-            self._ready.append(self.judge())
-        judge = self._ready[0]
+        if not self._judges:
+            self._judges.append(self.judge())
+        judge = self._judges[0]
         return OpenInOrder(judge, state) if isinstance(judge, InOrder) else OpenApart(judge, state)
 
     def judge(self, report: Callable[[], bool] = lambda: True) -> InOrder | Apart:
         """What judges traces as their records come. Errors: `EvaluationFault`, `ObservingError`, `CompilerError`."""
+        if not self._explainers:
+            self._explainers.append(self._explainer())
+        if self.order == Order.TOTAL:
+            return InOrder(self._explainers[0], self.explained_max, report)
+        return Apart(self._explainers[0], self.skew_ns, self.explained_max, report)
+
+    def _explainer(self) -> Explainer:
         shape = observed(self.system, merged=self.order == Order.TOTAL)
         asked = [one for one in self.system.properties if one.name in self.asked]
         starts, complete = reachable(self.system, self.any_start) if self.any_start else (None, True)
         made = compiled(shape, starts=starts, asked=asked)
         memory = Memory(made, max(self.capacity, len(starts or ())))
-        explainer = Explainer(self.system, Weaver(made, memory), complete)
-        if self.order == Order.TOTAL:
-            return InOrder(explainer, self.explained_max, report)
-        return Apart(explainer, self.skew_ns, self.explained_max, report)
+        return Explainer(self.system, Weaver(made, memory), complete)
