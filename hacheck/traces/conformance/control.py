@@ -24,6 +24,7 @@ CONTROL = (
     "CUT_FIRST",  # where the notes count such outcomes
     "CUT_COUNT",
     "FAULT",  # where the notes have a sign of an error of the spec
+    "FAULTS",  # how often there was one
     "MARK_COUNT",  # properties that are asked on the way
     "MARKS",  # for each its function, and where it was violated: surely, perhaps
     "BYTES",  # room for what these functions say
@@ -57,6 +58,7 @@ CONTROL = (
     CUT_FIRST,
     CUT_COUNT,
     FAULT,
+    FAULTS,
     MARK_COUNT,
     MARKS,
     BYTES,

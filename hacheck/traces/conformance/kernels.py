@@ -25,6 +25,7 @@ from hacheck.traces.conformance.control import (
     EXPAND,
     EXPANDED,
     FAULT,
+    FAULTS,
     FIRST,
     FOLLOWED,
     FULL,
@@ -155,7 +156,12 @@ def mark(control: int, position: int) -> None:
 def cuts(control: int) -> int:
     """How many outcomes were no step so far."""
     notes = load64(control, NOTES)
-    total = load64(notes, load64(control, FAULT))
+    fault = load64(control, FAULT)
+    if load64(notes, fault):
+        # The sign stays until it is taken away: the next trace is not to blame for it.
+        store64(notes, fault, 0)
+        store64(control, FAULTS, load64(control, FAULTS) + 1)
+    total = load64(control, FAULTS)
     i = 0
     while i < load64(control, CUT_COUNT):
         total += load64(notes, load64(control, CUT_FIRST) + i)
