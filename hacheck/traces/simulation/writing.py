@@ -105,7 +105,8 @@ def _point(line: ir.Log, columns: list[Column]) -> Point:
         kind = type_of(shown.value)
         place = _column_for(columns, taken, kind)
         taken.add(place)
-        fields.append(Field(shown.name, kind, shown.by_name, place))
+        # The language shows identities by their names always.
+        fields.append(Field(shown.name, kind, shown.by_name or pool_of(kind) is not None, place))
     return Point(line.event, writer, tuple(fields))
 
 
