@@ -1,40 +1,48 @@
-"""Carries out `hacheck conform`: reads the traces, has them judged, and reports."""
+"""Carries out `hacheck conform`: has the traces judged by a driver, and reports."""
 
 from __future__ import annotations
 
 import json
+import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hacheck.cli.conforming_report import show_summary, show_verdict, title
-from hacheck.cli.console import error_console, output_console
+from hacheck.cli.console import error_console, output_console, plural
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
 from hacheck.cli.options import all_known
 from hacheck.cli.progress import Interruption
 from hacheck.cli.selection import default_check, questions_of
 from hacheck.cli.sources import instantiate, load_specification
-from hacheck.cli.tracing import Progress, Watched, opened, quarantine, words
+from hacheck.cli.tracing import Progress, opened, quarantine, words
 from hacheck.cli.tracing_report import show_findings
-from hacheck.model.data import dataclass, replace
+from hacheck.model.data import dataclass
 from hacheck.model.observing.lines import has_lines, lines_of, logged, without_lines
 from hacheck.model.observing.records import ObservingError
-from hacheck.traces.checking import checked_batches
 from hacheck.traces.conformance.checker import TraceChecker
-from hacheck.traces.conformance.verdicts import SCHEMA, Verdict, from_batch
+from hacheck.traces.conformance.verdicts import Verdict, from_batch
+from hacheck.traces.dataset import Dataset, Located
+from hacheck.traces.drivers.contract import Outcome
+from hacheck.traces.drivers.contract import Progress as Far
+from hacheck.traces.drivers.local import Options, check_locally
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.records import EVENT
 
 if TYPE_CHECKING:
     from hacheck.model.ir import System
     from hacheck.model.language import Specification
+
+SMALL_BYTES = 64_000_000
+"""Less than this is read by one process: another would take longer to start."""
+
+KINDS = ("violated", "perhaps")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,8 @@ class ConformRequest:
     skew_ms: int
     capacity: int
     any_start: int
+    engine: str
+    master: str | None
     properties: tuple[str, ...]
     out: str | None
     json: str | None
@@ -73,33 +83,56 @@ class Compared:
     asked: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What was found: by the driver; the table of verdicts, where it is asked for; for `violated` and `perhaps` how
+    many traces violate each property; events that the spec says nothing of, and how often."""
+
+    outcome: Outcome
+    rows: tuple[Any, ...]
+    violated: Mapping[str, Mapping[str, int]]
+    not_compared: Mapping[str, int]
+
+
 def conform_traces(request: ConformRequest) -> ExitCode:
     """Compares the traces with the protocol, shows what was found, and returns what the process is to return."""
     specification = load_specification(request.spec, no_color=request.no_color)
     compared = what_is_compared(request, specification)
     target = None if request.json is None else open_target(request.json)
-    table = None if request.out is None else open_target(request.out)
-    if table is not None and (table.path is None or table.path.suffix != ".parquet"):
-        raise BadInput(f"--out {request.out}: verdicts are a table", "give a .parquet file")
     try:
         with ExitStack() as stack:
             findings = Findings(quarantine(request.quarantine, stack))
-            verdicts, seen, finished = judged(request, compared, findings)
+            found = judged(request, compared, findings, table_of(request, stack))
+            code = exit_code(found.outcome, findings)
+            if target is not None:
+                target.write(to_json(request, compared, found, findings, code))
     except TracesError as error:
         raise BadInput(error.message, error.hint) from None
     except ObservingError as error:
         raise BadInput(f"{request.spec}: {error}", "see `log` in docs/language.md") from None
-    code = exit_code(verdicts, findings, finished)
-    if table is not None and table.path is not None:
-        write_table(table.path, verdicts)
-    if target is not None:
-        target.write(to_json(request, compared, verdicts, seen, findings, code))
     if request.json != "-":
         console = output_console(no_color=request.no_color)
-        show_summary(console, verdicts, unknown_events(compared, seen), finished)
+        for verdict in found.outcome.shown:
+            show_verdict(console, verdict, compared.system if request.runs else None)
+        show_summary(console, found.outcome, found.violated, found.not_compared)
         if findings.total:
             show_findings(console, findings)
     return code
+
+
+def table_of(request: ConformRequest, stack: ExitStack) -> Path:
+    """Where the table of verdicts is written. Errors: `BadInput` where it cannot be."""
+    if request.out is None:
+        return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hacheck-verdicts-"))) / "verdicts.parquet"
+    path = Path(request.out)
+    if request.engine == "local":
+        if path.suffix != ".parquet":
+            raise BadInput(f"--out {request.out}: verdicts are a table", "give a .parquet file")
+        target = open_target(request.out)
+        target.forget()
+    elif path.exists():
+        raise BadInput(f"--out {request.out}: exists", "Spark writes a new folder")
+    return path
 
 
 def what_is_compared(request: ConformRequest, specification: Specification) -> Compared:
@@ -121,14 +154,15 @@ def what_is_compared(request: ConformRequest, specification: Specification) -> C
     return Compared(without_lines(system, hidden), check, every_step, known - hidden, asked)
 
 
-def judged(request: ConformRequest, compared: Compared, findings: Findings) -> tuple[list[Verdict], Counter[str], bool]:
-    """The verdict on each trace, how often each event was seen, and whether all traces were judged."""
-    console = output_console(no_color=request.no_color)
-    shows = request.json != "-"
-    verdicts: list[Verdict] = []
-    seen: Counter[str] = Counter()
+def judged(request: ConformRequest, compared: Compared, findings: Findings, table: Path) -> Judged:
+    """The verdicts on all traces, and what else is said of them."""
     progress = Progress(error_console(no_color=request.no_color), quiet=request.quiet)
     with Interruption().watching() as interruption, progress.shown():
+
+        def report(far: Far) -> bool:
+            progress.tell(f"{far.phase}, {plural(far.records, 'record')}, {plural(far.traces, 'trace')} judged")
+            return not interruption.requested
+
         dataset = opened(request.traces, request.adapter, request.zone, findings)
         checker = TraceChecker(
             compared.system,
@@ -138,69 +172,77 @@ def judged(request: ConformRequest, compared: Compared, findings: Findings) -> t
             capacity=request.capacity,
             any_start=request.any_start,
         )
-        if shows and not request.quiet:
-            console.print(title(request.spec, compared.check, compared.every_step, checker))
-        batches = checked_batches(Watched(dataset, progress.read), findings)
-        for batch in checker.check(counted(batches, seen, progress), lambda: not interruption.requested):
-            for verdict in from_batch(batch):
-                verdicts.append(damaged(verdict, findings))
-                if shows and verdicts[-1].kind != "conforms":
-                    show_verdict(console, verdicts[-1], compared.system if request.runs else None)
-    return [damaged(verdict, findings) for verdict in verdicts], seen, not interruption.requested
+        if request.json != "-" and not request.quiet:
+            heading = title(request.spec, compared.check, compared.every_step, checker)
+            output_console(no_color=request.no_color).print(heading)
+        if request.engine == "spark":
+            outcome = judged_on_spark(request, dataset, checker, findings, table, report)
+        else:
+            size = sum(file.size_bytes for file in dataset.files)
+            workers = 1 if size < SMALL_BYTES else None
+            outcome = check_locally(
+                dataset, checker, findings, table=table, options=Options(workers=workers), report=report
+            )
+    if not outcome.complete:
+        return Judged(outcome, (), {}, {})
+    verdicts = pq.read_table(table, columns=["records", "compared", "violated", "perhaps"])
+    left_out = sum(verdicts["records"].to_pylist()) - sum(verdicts["compared"].to_pylist())
+    violated = {kind: Counter(name_of(one) for row in verdicts[kind].to_pylist() for one in row) for kind in KINDS}
+    rows = pq.read_table(table).to_batches() if request.json is not None else []
+    return Judged(outcome, tuple(rows), violated, unknown_events(dataset, compared) if left_out else {})
 
 
-def counted(batches: Iterable[Any], seen: Counter[str], progress: Progress) -> Iterator[Any]:
-    """The batches, of which the events are counted."""
-    for batch in batches:
+def judged_on_spark(
+    request: ConformRequest,
+    dataset: Located,
+    checker: TraceChecker,
+    findings: Findings,
+    table: Path,
+    report: Callable[[Far], bool],
+) -> Outcome:
+    """The same on Spark. Errors: `BadInput` for logs, which only this machine reads; `DriverError`."""
+    from hacheck.traces.drivers.spark_batch import check_on_spark
+    from hacheck.traces.drivers.spark_session import session
+
+    if not isinstance(dataset, Dataset):
+        hint = f"hacheck traces convert {request.traces} --adapter {request.adapter} --out traces.parquet"
+        raise BadInput("logs are read on one machine, traces by Spark", hint)
+    spark = session(request.master)
+    try:
+        return check_on_spark(spark, dataset, checker, findings, table=str(table.absolute()), report=report)
+    finally:
+        spark.stop()
+
+
+def name_of(violation: str) -> str:
+    """The property of `name@seq`."""
+    return violation.partition("@")[0]
+
+
+def unknown_events(dataset: Located, compared: Compared) -> dict[str, int]:
+    """The events that the spec says nothing of, and how often they are there. Reads everything again."""
+    seen: Counter[str] = Counter()
+    for batch in dataset.located(Findings()):
         for pair in batch.column(EVENT).value_counts().to_pylist():
             seen[pair["values"]] += pair["counts"]
-        progress.done(batch.num_rows)
-        yield batch
-
-
-def damaged(verdict: Verdict, findings: Findings) -> Verdict:
-    """The verdict, which is none where records of the trace are missing or unreadable."""
-    found = findings.damaged.get(verdict.trace_id)
-    if found is None or verdict.kind == "unknown":
-        return verdict
-    return replace(verdict, kind="unknown", reason=f"records of it are missing or damaged: {found.message}")
-
-
-def unknown_events(compared: Compared, seen: Counter[str]) -> dict[str, int]:
-    """The events that the spec says nothing of, and how often they were there."""
     return {event: number for event, number in seen.most_common() if event not in compared.events}
 
 
-def exit_code(verdicts: list[Verdict], findings: Findings, finished: bool) -> ExitCode:
+def exit_code(outcome: Outcome, findings: Findings) -> ExitCode:
     """What the process returns: what is wrong with the input counts most, then traces that deviate."""
-    kinds = {verdict.kind for verdict in verdicts}
     if findings.total:
         return ExitCode.BAD_INPUT
-    if "deviates" in kinds:
+    if outcome.counts.get("deviates"):
         return ExitCode.NOT_AS_EXPECTED
-    return ExitCode.AS_EXPECTED if finished and kinds == {"conforms"} else ExitCode.UNDECIDED
-
-
-def write_table(path: Path, verdicts: list[Verdict]) -> None:
-    """Writes the verdicts as Parquet. Errors: `BadInput`."""
-    from hacheck.traces.conformance.verdicts import to_batch
-
-    try:
-        pq.write_table(pa.Table.from_batches([to_batch(verdicts)] if verdicts else [], schema=SCHEMA), path)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
+    undecided = outcome.counts.get("unknown") or not outcome.complete or not outcome.traces
+    return ExitCode.UNDECIDED if undecided else ExitCode.AS_EXPECTED
 
 
 def to_json(
-    request: ConformRequest,
-    compared: Compared,
-    verdicts: list[Verdict],
-    seen: Counter[str],
-    findings: Findings,
-    code: ExitCode,
+    request: ConformRequest, compared: Compared, found: Judged, findings: Findings, code: ExitCode
 ) -> dict[str, Any]:
     """Everything found, as JSON."""
-    counts = Counter(verdict.kind for verdict in verdicts)
+    counts = found.outcome.counts
     return {
         "hacheck": version(),
         "spec": request.spec,
@@ -210,10 +252,11 @@ def to_json(
         "lines": "every step" if compared.every_step else "as the spec says",
         "skew_ms": request.skew_ms,
         "exit_code": int(code),
-        "counts": {kind: counts[kind] for kind in ("conforms", "deviates", "unknown")},
-        "records": sum(seen.values()),
-        "not_compared": unknown_events(compared, seen),
-        "verdicts": [verdict_json(verdict) for verdict in verdicts],
+        "complete": found.outcome.complete,
+        "counts": {kind: counts.get(kind, 0) for kind in ("conforms", "deviates", "unknown")},
+        "records": found.outcome.records,
+        "not_compared": found.not_compared,
+        "verdicts": [verdict_json(verdict) for batch in found.rows for verdict in from_batch(batch)],
         "findings": findings.to_json(),
     }
 

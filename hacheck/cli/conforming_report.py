@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from rich.console import Console
 from rich.padding import Padding
@@ -17,6 +16,7 @@ from hacheck.model.ir import System
 from hacheck.model.run_json import run_from_json
 from hacheck.traces.conformance.checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict
+from hacheck.traces.drivers.contract import Outcome
 from hacheck.traces.records import Order
 
 EVENTS_SHOWN = 6
@@ -64,27 +64,29 @@ def place(verdict: Verdict) -> Text:
     return text.append(f" ({where})")
 
 
-def show_summary(console: Console, verdicts: Sequence[Verdict], unknown: Mapping[str, int], finished: bool) -> None:
+def show_summary(
+    console: Console, outcome: Outcome, violated: Mapping[str, Mapping[str, int]], unknown: Mapping[str, int]
+) -> None:
     """How many traces came out how, what was violated, and what was not compared."""
     console.print(Rule(style="quiet", characters=symbols(console).rule))
-    counts = Counter(verdict.kind for verdict in verdicts)
-    records = sum(verdict.compared for verdict in verdicts)
-    line = Text(f"{plural(len(verdicts), 'trace')}, {plural(records, 'record')} compared: ")
-    said = [(f"{counts['conforms']:,} conform", "ok"), (f"{counts['deviates']:,} deviate", "bad")]
-    said.append((f"{counts['unknown']:,} undecided", "doubt"))
-    shown = [one for one in said if not one[0].startswith("0 ")] or said[:1]
-    for number, (words, style) in enumerate(shown):
+    counts = outcome.counts
+    line = Text(f"{plural(outcome.traces, 'trace')}, {plural(outcome.records, 'record')}: ")
+    said = (("conforms", "conform", "ok"), ("deviates", "deviate", "bad"), ("unknown", "undecided", "doubt"))
+    shown = [(f"{counts[kind]:,} {word}", style) for kind, word, style in said if counts.get(kind)]
+    for number, (words, style) in enumerate(shown or [("none judged", "doubt")]):
         line.append(", " if number else "").append(words, style=style)
     console.print(line)
+    more = sum(counts.get(kind, 0) for kind in ("deviates", "unknown")) - len(outcome.shown)
+    if more > 0:
+        console.print(Text(f"{more:,} more of these are in the table: --out verdicts.parquet", style="quiet"))
     for kind, name in (("violated", "violated"), ("perhaps", "perhaps violated, as hidden steps may have been")):
-        found = Counter(one.partition("@")[0] for verdict in verdicts for one in getattr(verdict, kind))
-        if found:
-            told = ", ".join(f"{one} in {plural(number, 'trace')}" for one, number in sorted(found.items()))
+        if violated.get(kind):
+            told = ", ".join(f"{one} in {plural(number, 'trace')}" for one, number in sorted(violated[kind].items()))
             console.print(Text(f"{name}: {told}"))
     if unknown:
         total = plural(sum(unknown.values()), "record")
         some = ", ".join(f"{event} {number:,}" for event, number in list(unknown.items())[:EVENTS_SHOWN])
-        more = f" and {len(unknown) - EVENTS_SHOWN} more" if len(unknown) > EVENTS_SHOWN else ""
-        console.print(Text(f"not compared, for the spec says nothing of it: {total} ({some}{more})", style="quiet"))
-    if not finished:
-        console.print(Text("interrupted: the other traces were not judged", style="warn"))
+        rest = f" and {len(unknown) - EVENTS_SHOWN} more" if len(unknown) > EVENTS_SHOWN else ""
+        console.print(Text(f"not compared, for the spec says nothing of it: {total} ({some}{rest})", style="quiet"))
+    if not outcome.complete:
+        console.print(Text("interrupted: not every trace was judged", style="warn"))

@@ -206,14 +206,15 @@ class Progress:
     def read(self, records: int) -> None:
         """So many records more were read."""
         self._read += records
-        self._tell(f"{plural(self._read, 'record')} read")
+        self.tell(f"{plural(self._read, 'record')} read")
 
     def done(self, records: int) -> None:
         """So many records more were looked at."""
         self._done += records
-        self._tell(f"{self._done:,} of {plural(self._read, 'record')} looked at")
+        self.tell(f"{self._done:,} of {plural(self._read, 'record')} looked at")
 
-    def _tell(self, text: str) -> None:
+    def tell(self, text: str) -> None:
+        """Shows a line about it, or not: it may be called often."""
         now = time.monotonic()
         if self._quiet or now < self._due:
             return

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from hacheck.cli.commands.traces import ADAPTER, QUARANTINE, ZONE, adapters_beginning
 from hacheck.cli.declaring import Argument, flag, option
-from hacheck.cli.guard import ExitCode, guarded
+from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
 
-COMPARING, OUTPUT = "What is compared", "Output"
+COMPARING, RUNNING, OUTPUT = "What is compared", "Who compares", "Output"
 
 EPILOG = """
 [bold]Examples[/]
@@ -36,6 +36,8 @@ STEPS = "A record stands for each step: its action and arguments. So it is where
 HIDE = "These events leave no line: a,b,c."
 SKEW = "So many milliseconds the clocks of two nodes may differ, and the lines of one step lie apart."
 STATES = "Give up on a trace that more states of the model explain at once: 16000, 1M."
+ENGINE = "Who reads, orders and distributes: local (this machine) or spark."
+MASTER = "The Spark to use: spark://…, yarn, sc://… for Spark Connect; by default one on this machine."
 ANY_START = "A trace may begin in the middle: in any of the first so many states that the protocol reaches."
 PROPERTY = "Look at this invariant on the way, too. May be given often; all for every invariant."
 OUT = "Write the verdicts as a table: a .parquet file."
@@ -53,6 +55,8 @@ Skew = Annotated[int, option("--skew", metavar="MS", help=SKEW, panel=COMPARING,
 States = Annotated[str, option("--states", metavar="N", help=STATES, panel=COMPARING)]
 AnyStart = Annotated[One, option("--any-start", metavar="N", help=ANY_START, panel=COMPARING)]
 Properties = Annotated[list[str] | None, option("--property", metavar="NAME", help=PROPERTY, panel=COMPARING)]
+Engine = Annotated[str, option("--engine", metavar="NAME", help=ENGINE, panel=RUNNING)]
+Master = Annotated[One, option("--master", metavar="URL", help=MASTER, panel=RUNNING)]
 Out = Annotated[One, option("--out", "-o", metavar="FILE", help=OUT, panel=OUTPUT)]
 JsonFile = Annotated[One, option("--json", metavar="FILE", help=JSON, panel=OUTPUT)]
 Quarantine = Annotated[One, option("--quarantine", metavar="FILE", help=QUARANTINE, panel=OUTPUT)]
@@ -74,6 +78,8 @@ def conform(
     states: States = "16k",
     any_start: AnyStart = None,
     only: Properties = None,
+    engine: Engine = "local",
+    master: Master = None,
     out: Out = None,
     json: JsonFile = None,
     quarantine: Quarantine = None,
@@ -84,7 +90,11 @@ def conform(
 ) -> ExitCode:
     """Compare logs with a protocol: whether they follow it, and at which line they leave it."""
     from hacheck.cli.conforming import ConformRequest, conform_traces
-    from hacheck.cli.options import parse_count, parse_settings
+    from hacheck.cli.options import all_known, parse_count, parse_settings
+
+    all_known("engine", (engine,), ("local", "spark"))
+    if master is not None and engine != "spark":
+        raise BadInput("--master is for Spark", "add --engine spark")
 
     return conform_traces(
         ConformRequest(
@@ -99,6 +109,8 @@ def conform(
             skew_ms=skew,
             capacity=parse_count("--states", states),
             any_start=0 if any_start is None else parse_count("--any-start", any_start),
+            engine=engine,
+            master=master,
             properties=tuple(only or ()),
             out=out,
             json=json,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -30,8 +29,8 @@ LINES_SHOWN = 8
 HORIZON = 60
 """So many records further a repair is tried."""
 
-SECONDS_MAX = 10.0
-"""So long repairs are looked for."""
+EXPANDED_MAX = 2_000_000
+"""So many states are looked at for repairs of one trace, wherever it is judged and however busy the machine is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +108,12 @@ class Explainer:
         """With the change that lets the trace go on furthest; among those the first that is tried."""
         rest = _from(streams, woven.cut)
         trier = replace(self.weaver, starts=states)
-        until = time.monotonic() + SECONDS_MAX
+        memory = self.weaver.memory
+        until = memory.expanded + EXPANDED_MAX
         total = sum(rest.lengths)
         best = found
         for kind, text, changed in self.changes(rest, found.stream):
-            result = trier.weave(changed, lambda: time.monotonic() < until)
+            result = trier.weave(changed, lambda: memory.expanded < until)
             if result is None:
                 break
             explained = sum(result.cut) - (sum(changed.lengths) - total)
