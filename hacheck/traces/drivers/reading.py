@@ -95,8 +95,8 @@ def pieces(dataset: Located, unit: Unit, columns: Columns, findings: Findings) -
     file = dataset.files[unit.number]
     row = unit.row
     try:
-        with pq.ParquetFile(file.path, read_dictionary=list(CODED)) as opened:
-            stored = set(opened.schema_arrow.names)
+        stored = set(pq.read_schema(file.path).names)
+        with pq.ParquetFile(file.path, read_dictionary=[name for name in CODED if name in stored]) as opened:
             wanted = [name for name in columns.stored if name.split(".")[0] in stored]
             kept = opened.iter_batches(PIECE_ROWS, row_groups=list(unit.groups), columns=wanted, use_threads=False)
             for batch in kept:
