@@ -119,13 +119,13 @@ def _sorted_in_memory(paths: list[Path], columns: Columns) -> Iterator[Any]:
         return
     [batch] = table.to_batches()
     codes = batch.column(TRACE_ID).dictionary_encode()
-    order = _order(codes, batch)
+    order = order_of(codes, batch)
     batch = batch.set_column(batch.schema.get_field_index(TRACE_ID), TRACE_ID, codes)
     for start in range(0, len(order), BATCH_ROWS):
         yield plain(batch.take(pa.array(order[start : start + BATCH_ROWS])), columns)
 
 
-def _order(codes: Any, batch: Any) -> Any:
+def order_of(codes: Any, batch: Any) -> Any:
     """The numbers of the rows in the order of traces (bytewise), numbers, places."""
     ranks = np.empty(len(codes.dictionary), np.int64)
     ranks[pc.array_sort_indices(codes.dictionary).to_numpy()] = np.arange(len(ranks))

@@ -31,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("traces", help="a folder that all executors can read, or a URL of Parquet files")
     parser.add_argument("--judge", type=Path, required=True, help="a file with a pickled judge")
     parser.add_argument("--table", help="where the table of verdicts is written")
+    parser.add_argument("--json", type=Path, help="a file for the outcome, which is printed otherwise")
     parser.add_argument("--partitions", type=int, help="into how many parts records are exchanged")
     chosen = parser.parse_args(arguments)
     findings = Findings()
@@ -41,13 +42,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         outcome = check_on_spark(
             spark, traces, judge, findings, table=chosen.table, partitions=chosen.partitions, report=Lines()
         )
+        text = json.dumps(told(outcome, findings), indent=1)
+        if chosen.json is None:
+            print(text)
+        else:
+            chosen.json.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
-        print(f"error: {chosen.judge}: {error.strerror}", file=sys.stderr)
+        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
         return FAILED
     except TracesError as error:
         print(f"error: {error.message}" + (f"\n  {error.hint}" if error.hint else ""), file=sys.stderr)
         return FAILED
-    print(json.dumps(told(outcome, findings), indent=1))
     return exit_code(outcome, findings)
 
 

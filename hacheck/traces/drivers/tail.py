@@ -1,0 +1,289 @@
+"""The plain monitor for one machine: looks now and then what was added to files of JSON lines, and judges it.
+
+Files may grow while they are read, as logs do, and new ones may come; a line counts when it has its end. What is known
+is kept in one file, written after each step; a monitor that was killed goes on from there. The table of verdicts (JSON
+lines) is cut back to what that file knows of, so none is lost or told twice.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from hacheck.model.data import dataclass
+from hacheck.model.data import fields as data_fields
+from hacheck.traces.conformance.verdicts import Verdict, to_batch
+from hacheck.traces.dataset import ROW, SOURCE, walked
+from hacheck.traces.drivers.columns import Columns, pruned
+from hacheck.traces.drivers.contract import Outcome, Progress, Report, TraceJudge
+from hacheck.traces.drivers.receiving import Ends, ReceivedTrace
+from hacheck.traces.drivers.table import Tally
+from hacheck.traces.findings import Finding, Findings, Kind, TracesError, text_of
+from hacheck.traces.json_records import Problem, parsed, problem_of
+from hacheck.traces.records import METADATA_KEY, TRACE_ID, SchemaError, TraceSchema, from_header, united
+
+ENDINGS = (".jsonl", ".ndjson", ".json")
+
+STEP_BYTES = 8 << 20
+"""So much of a file is read in one step."""
+
+POLL_SECONDS = 0.5
+WAIT_SECONDS = 0.1
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Tailing:
+    """What is watched: files of JSON lines in the folder `place`, with records of a schema. `verdicts`: the file that
+    verdicts and findings are appended to; `checkpoint`: the file from which a monitor that was ended goes on."""
+
+    place: Path
+    schema: TraceSchema
+    judge: TraceJudge
+    verdicts: Path
+    checkpoint: Path
+    ends: Ends = Ends()
+
+
+def monitor_locally(
+    tailing: Tailing, findings: Findings, report: Report = lambda progress: True, *, once: bool = False
+) -> Outcome:
+    """Judges traces as their records come, until `report` says to stop; with `once`, until all that is there was read,
+    then as if nothing more came. The outcome is of this run.
+
+    Errors: `TracesError` where there is no folder, something cannot be written, or the checkpoint is another's.
+    """
+    if not tailing.place.is_dir():
+        raise TracesError(f"{tailing.place}: no such folder", "make the folder that traces will be written into")
+    monitor = Monitor(tailing, findings)
+    start = time.perf_counter()
+    complete = True
+    while complete:
+        more = monitor.step(time.time())
+        if once and not more:
+            monitor.close_all()
+            break
+        waited = 0.0
+        while complete:
+            elapsed = time.perf_counter() - start
+            tally = monitor.tally
+            progress = Progress("judging", monitor.steps, 0, monitor.records, tally.traces, elapsed)
+            complete = report(progress)
+            if more or waited >= POLL_SECONDS:
+                break
+            time.sleep(WAIT_SECONDS)
+            waited += WAIT_SECONDS
+    return monitor.tally.outcome(complete=complete or not once, table=str(tailing.verdicts))
+
+
+class Monitor:
+    """The traces that are open, and how far each file was read."""
+
+    def __init__(self, tailing: Tailing, findings: Findings) -> None:
+        self._tailing, self._findings = tailing, findings
+        self._columns: Columns = pruned(tailing.schema, tailing.judge.columns)
+        self._fields = dict(tailing.schema.fields)
+        self.tally = Tally()
+        self.records = self.steps = 0
+        told = self._kept()
+        self._places: dict[str, list[int]] = told.get("files", {})
+        self._states: dict[str, bytes] = {n: base64.b64decode(s) for n, s in told.get("traces", {}).items()}
+        self._touched: dict[str, float] = told.get("touched", {})
+        self._over: set[str] = set(told.get("over", ()))
+        self._written: int = told.get("written", 0)
+        self._cut_back()
+
+    def step(self, now: float) -> bool:
+        """Reads what is new, judges it, ends what is idle. Returns whether there was anything new."""
+        lines: list[dict[str, Any]] = []
+        found: dict[str, list[tuple[Any, str]]] = {}
+        new = False
+        for path in walked(self._tailing.place):
+            if path.name.endswith(ENDINGS):
+                rows = self._read(path, lines)
+                new = new or rows is not None
+                for name, batch in self._by_trace(rows or []):
+                    found.setdefault(name, []).append((batch, str(path)))
+        for name, batches in found.items():
+            self._touched[name] = now
+            self._judge(name, lines, batches)
+        for name in [name for name, last in self._touched.items() if now - last > self._patience(name)]:
+            if name in self._over:
+                del self._states[name], self._touched[name]
+                self._over.discard(name)
+            else:
+                self._judge(name, lines, None)
+        self._write(lines)
+        self.steps += 1
+        return new
+
+    def close_all(self) -> None:
+        """Ends every trace."""
+        lines: list[dict[str, Any]] = []
+        for name in [name for name in self._touched if name not in self._over]:
+            self._judge(name, lines, None)
+        self._write(lines)
+
+    def _patience(self, name: str) -> float:
+        ends = self._tailing.ends
+        return ends.remembered_seconds if name in self._over else ends.idle_seconds
+
+    def _judge(self, name: str, lines: list[dict[str, Any]], batches: list[tuple[Any, str]] | None) -> None:
+        """Gives a trace its new records, or (`None`) ends it."""
+        ends, judge = self._tailing.ends, self._tailing.judge
+        trace = ReceivedTrace(name, judge, self._columns, ends, self._states.get(name))
+        damage = self._findings.damaged.get(name)
+        if damage is not None:
+            trace.damage(damage)
+        if batches is None:
+            trace.close()
+        else:
+            trace.take(batches)
+            self.records += sum(batch.num_rows for batch, _ in batches)
+        for finding in trace.findings:
+            self._report(finding, lines)
+        if trace.verdict is not None:
+            self.tally.add(to_batch([trace.verdict]))
+            lines.append({"verdict": _json(trace.verdict)})
+        if trace.over:
+            self._over.add(name)
+        self._states[name] = trace.state()
+
+    def _report(self, finding: Finding, lines: list[dict[str, Any]]) -> None:
+        self._findings.add(finding)
+        lines.append({"finding": finding.to_json()})
+        if finding.trace_id is not None:
+            self._touched.setdefault(finding.trace_id, time.time())
+            self._states.setdefault(finding.trace_id, self._damaged(finding))
+
+    def _damaged(self, finding: Finding) -> bytes:
+        """The state of a trace of which nothing is known but damage."""
+        assert finding.trace_id is not None, "a trace"
+        trace = ReceivedTrace(finding.trace_id, self._tailing.judge, self._columns, self._tailing.ends, None)
+        trace.damage(finding)
+        return trace.state()
+
+    # ---- reading ----
+
+    def _read(self, path: Path, lines: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
+        """The good records among the lines that are new in a file; `None` where there are no new lines."""
+        name = str(path)
+        place = self._places.setdefault(name, [0, 1])
+        try:
+            with path.open("rb") as stream:
+                if stream.seek(0, os.SEEK_END) < place[0]:
+                    message = "is shorter than it was: what is in it now is not read"
+                    self._report(Finding(Kind.UNREADABLE, message, name), lines)
+                    place[0] = stream.tell()
+                stream.seek(place[0])
+                data = stream.read(STEP_BYTES)
+        except OSError as error:
+            self._report(Finding(Kind.UNREADABLE, f"cannot be read: {error.strerror}", name), lines)
+            return None
+        whole = data[: data.rfind(b"\n") + 1]
+        if not whole:
+            return None
+        first, rows = place[1], whole.split(b"\n")[:-1]
+        place[0], place[1] = place[0] + len(whole), first + len(rows)
+        found = []
+        for number, line in enumerate(rows, first):
+            content = self._record(line.removesuffix(b"\r"))
+            if isinstance(content, Problem):
+                problem = Finding(content.kind, content.message, name, number, content.trace_id, text_of(line))
+                self._report(problem, lines)
+            elif content is not None:
+                found.append(content | {ROW: number, SOURCE: 0})
+        return found
+
+    def _record(self, line: bytes) -> dict[str, Any] | Problem | None:
+        if not line.strip():
+            return None
+        content = parsed(line)
+        if isinstance(content, Problem):
+            return content
+        if METADATA_KEY.decode() in content:
+            try:
+                united(self._tailing.schema, from_header(content))
+            except SchemaError as error:
+                return Problem(Kind(error.problems[0][0]), str(error))
+            return None
+        return problem_of(content, self._fields) or content
+
+    def _by_trace(self, rows: list[dict[str, Any]]) -> list[tuple[str, Any]]:
+        traces: dict[str, list[dict[str, Any]]] = {}
+        for row in rows:
+            traces.setdefault(row[TRACE_ID], []).append(row)
+        located = self._columns.located
+        return [(name, pa.RecordBatch.from_pylist(found, located)) for name, found in traces.items()]
+
+    # ---- what is kept ----
+
+    def _kept(self) -> Mapping[str, Any]:
+        path = self._tailing.checkpoint
+        try:
+            told = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise TracesError(f"{path}: no checkpoint of a monitor: {error}", "give another file") from None
+        if not isinstance(told, dict) or told.get("hacheck.monitor") != VERSION:
+            raise TracesError(f"{path}: no checkpoint of a monitor of this version", "give another file")
+        return told
+
+    def _cut_back(self) -> None:
+        """Removes from the table what the checkpoint does not know of: it will be written again."""
+        path = self._tailing.verdicts
+        try:
+            with path.open("ab") as stream:
+                if stream.tell() < self._written:
+                    raise TracesError(f"{path}: is shorter than when it was left", "give back the file, or begin anew")
+                stream.truncate(self._written)
+        except OSError as error:
+            raise _unwritable(path, error) from None
+
+    def _write(self, lines: list[dict[str, Any]]) -> None:
+        """Writes first what was said, then the checkpoint that knows of it."""
+        path = self._tailing.verdicts
+        try:
+            with path.open("ab") as stream:
+                for line in lines:
+                    stream.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+                stream.flush()
+                os.fsync(stream.fileno())
+                self._written = stream.tell()
+            path = self._tailing.checkpoint
+            told = {
+                "hacheck.monitor": VERSION,
+                "files": self._places,
+                "traces": {name: base64.b64encode(state).decode() for name, state in self._states.items()},
+                "touched": self._touched,
+                "over": sorted(self._over),
+                "written": self._written,
+            }
+            own = path.with_name(f".{path.name}.new")
+            with own.open("w", encoding="utf-8") as stream:
+                json.dump(told, stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(own, path)
+        except OSError as error:
+            raise _unwritable(path, error) from None
+
+
+def _json(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as a JSON object, with the names of the table's columns."""
+    told = {item.name: getattr(verdict, item.name) for item in data_fields(verdict)}
+    told["verdict"] = told.pop("kind")
+    return told
+
+
+def _unwritable(path: Path, error: OSError) -> TracesError:
+    return TracesError(f"{path}: cannot be written: {error.strerror or error}")

