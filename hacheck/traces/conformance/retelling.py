@@ -101,7 +101,7 @@ class Retelling:
         for sources, instances, after in self.weaver.memory.steps(states, window):
             taken = taken_by(self.compiled, after)
             real = np.minimum(taken, left)
-            good = (taken.sum(axis=1) == 0) | (real.sum(axis=1) > 0)
+            good = ((taken.sum(axis=1) == 0) | (real.sum(axis=1) > 0)) & self.streams.whole(cut, taken)
             after &= ~self.weaver.memory.masks
             rows = zip(sources.tolist(), instances.tolist(), after, real.tolist(), good.tolist(), strict=True)
             for source, instance, state, records, counts in rows:

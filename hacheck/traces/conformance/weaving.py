@@ -58,6 +58,14 @@ class Streams:
         pairs = zip(self.times, cut, strict=True)
         return all(at == len(times) or times[at] >= last - self.skew_ns for times, at in pairs)
 
+    def whole(self, cut: Cut, taken: Any) -> Any:
+        """Which of some steps, by the lines that each writes in each stream, lack none that should be there: lines are
+        cut off with the end of the log, or where a step takes all that is left."""
+        left = np.array(self.lengths) - np.array(cut)
+        if self.nears_its_end(cut):
+            return np.ones(len(taken), bool)
+        return (taken <= left).all(axis=1) | (taken >= left).all(axis=1)
+
 
 @dataclass(frozen=True, slots=True)
 class Woven:
@@ -100,7 +108,9 @@ class Weaver:
         """The next records of each stream, as candidates see them."""
         places, words = self.compiled.shape.places, self.compiled.record.words
         window = np.zeros((len(cut), places, words), np.uint64)
-        ends = streams.nears_its_end(cut)
+        # A step that takes all that is left may lack lines, too. Whether it takes that is seen when it is taken.
+        left = max(length - at for length, at in zip(streams.lengths, cut, strict=True))
+        ends = left <= places or streams.nears_its_end(cut)
         event = self.compiled.record.event
         assert event is not None, "records have events"
         for stream, at in enumerate(cut):
@@ -189,6 +199,8 @@ class _Weaving:
         left = np.array(self.lengths) - np.array(cut)
         real = np.minimum(taken, left)
         emitted &= ~self.memory.masks
+        whole = self.streams.whole(cut, taken)
+        emitted, real = emitted[whole], real[whole]
         ways, of = np.unique(real, axis=0, return_inverse=True)
         for number, way in enumerate(ways.tolist()):
             after = tuple(a + b for a, b in zip(cut, way, strict=True))

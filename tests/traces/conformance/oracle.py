@@ -26,7 +26,7 @@ from hacheck.model.execution import Going, execute
 from hacheck.model.rewrite import walk
 from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter, instances
-from hacheck.model.types import Identity, Node, Option, Type, Value
+from hacheck.model.types import Node, Option, Type, Value
 from hacheck.model.typing import type_of
 
 Writer: TypeAlias = tuple[str, int] | None
@@ -81,13 +81,14 @@ class Way:
 class Decided:
     """`explained`: some run writes the log; `furthest`: the most records that one writes; `stopped`: whether some run
     met a bound (or an error of the spec) on the way; `width`: the most states at once; `expected`: the first lines that
-    could have come at `furthest`."""
+    could have come at `furthest`; `perhaps`: whether a step met a bound that wrote nothing of what is there."""
 
     explained: bool
     furthest: int
     stopped: bool
     width: int
     expected: frozenset[Said]
+    perhaps: bool = False
 
 
 class TooMany(Exception):
@@ -161,12 +162,12 @@ class Oracle:
         """About nodes that logged apart. Records without times may come in any order."""
         logs = Logs.of(records, skew)
         reached: dict[Cut, dict[tuple[State, Names], None]] = {(0,) * len(logs.streams): dict.fromkeys(self._starts())}
-        stopped, furthest, width = False, 0, 0
+        stopped, perhaps, furthest, width = False, False, 0, 0
         while reached:
             cut = min(reached, key=sum)
             furthest = sum(cut)
             if cut == logs.end:
-                return Decided(True, furthest, stopped, width, frozenset())
+                return Decided(True, furthest, stopped, width, frozenset(), perhaps)
             here = list(reached.pop(cut))
             held = dict.fromkeys(here)
             expected: dict[Said, None] = {}
@@ -175,10 +176,14 @@ class Oracle:
                     first = next((one for one in way.told if isinstance(one, Said)), None)
                     if first is not None and way.after is not None:
                         expected[first] = None
-                    after, known, most = logs.agreeing(way.told, cut, names)
-                    if after is None:
+                    met = logs.agreeing(way.told, cut, names)
+                    if met is None:
                         continue
-                    if way.after is None or most > LINES_MAX:
+                    after, known, most, missing = met
+                    bounded = way.after is None or most > LINES_MAX
+                    if missing and (after == cut or (after != logs.end and not logs.ends(cut))):
+                        perhaps |= bounded
+                    elif bounded or way.after is None:
                         stopped = True
                     elif after != cut:
                         if logs.may_follow(cut, after):
@@ -189,7 +194,7 @@ class Oracle:
                         if len(here) > self.width_max:
                             raise TooMany
             width = max(width, len(here))
-        return Decided(False, furthest, stopped, width, frozenset(expected))
+        return Decided(False, furthest, stopped, width, frozenset(expected), perhaps)
 
 
 def _through(
@@ -286,7 +291,9 @@ def _agreeing(
         if isinstance(one, Drawn):
             names = forgotten(names, one)
             continue
-        if taken < len(records) and taken < LINES_MAX:
+        if taken == LINES_MAX:
+            return taken + 1, names
+        if taken < len(records):
             known = agreed(one, records[taken], names)
             if known is None:
                 return None, names
@@ -345,10 +352,9 @@ class Logs:
         """The cut that takes everything."""
         return tuple(len(stream) for stream in self.streams)
 
-    def agreeing(
-        self, told: Sequence[Said | Drawn], cut: Cut, names: Names
-    ) -> tuple[Cut, Names, int] | tuple[None, Names, int]:
-        """Where a way leads to, if its lines are the records that come next; and the most lines of one log."""
+    def agreeing(self, told: Sequence[Said | Drawn], cut: Cut, names: Names) -> tuple[Cut, Names, int, int] | None:
+        """Where a way leads to, if its lines are the records that come next; the most lines of one log, and how many
+        lines are behind the end of one."""
         at = list(cut)
         extra = dict.fromkeys(self.writers, 0)
         missing = 0
@@ -359,20 +365,16 @@ class Logs:
             place = self.writers.index(one.node) if one.node in self.writers else None
             extra[one.node] = extra.get(one.node, 0) + 1
             if extra[one.node] > LINES_MAX:
-                continue
+                break
             if place is None or at[place] == len(self.streams[place]):
                 missing += 1
                 continue
             known = agreed(one, self.streams[place][at[place]], names)
             if known is None:
-                return None, names, 0
+                return None
             names = known
             at[place] += 1
-        most = max(extra.values(), default=0)
-        after = tuple(at)
-        if missing and (after == cut or (after != self.end and not self.ends(cut))):
-            return None, names, 0
-        return after, names, most
+        return tuple(at), names, max(extra.values(), default=0), missing
 
     def ends(self, cut: Cut) -> bool:
         """Whether all that is left is as young as the newest record, or is one record of each node."""

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from hacheck.model import ir
-from hacheck.model.types import Bool, Enum, Identity, Node, Option, Range, Set, Type, Value
+from hacheck.model.types import Bool, Identity, Node, Option, Range, Set, Type, Value
 from hacheck.traces.conformance.checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.records import ARROW_TYPES, STANDARD, FieldType, Order
@@ -151,4 +151,4 @@ def some(items: Sequence[Any], chance: random.Random, most: int) -> list[Any]:
     return [item for place, item in enumerate(items) if place in chosen]
 
 
-__all__ = ["Enum", "as_field", "cut_up", "judged", "node_word", "some", "table", "verdicts", "word"]
+__all__ = ["as_field", "cut_up", "judged", "node_word", "some", "table", "verdicts", "word"]

@@ -14,9 +14,6 @@ from hacheck.model.typing import type_of
 from tests.strategies.choosing import Chooser, chance, pick
 from tests.traces.conformance.oracle import Oracle, Said, Told, Writer
 
-SECOND = 1_000_000_000
-
-
 # ---- systems ----
 
 
@@ -144,6 +141,8 @@ def _part(seen: _Seen, base: ir.Expression) -> ir.Expression | None:
             return base if chance(chooser, 70) else ir.Unary("size", base)
         case Option(element) if not is_scalar(element):
             return None
+        case Option(Enum(_, members)) if "none" in members:
+            return None  # `none` in a log is that there is no value
         case _ if is_scalar(kind):
             return base
         case _ if hasattr(kind, "fields"):
@@ -293,6 +292,21 @@ def _other(one: Told, name: str, chance_: random.Random, all_: Sequence[Told], s
     return chance_.choice(tuple(values(kind)))
 
 
+def connected(steps: Sequence[Sequence[Told]], chance_: random.Random) -> tuple[tuple[Told, ...], ...]:
+    """The records with messages: some are sent by one node and received by another later, or within the same step."""
+    made = [list(step) for step in steps]
+    places = [(step, line) for step, told in enumerate(made) for line in range(len(told))]
+    for number in range(chance_.randint(1, 3)):
+        if len(places) < 2:
+            break
+        sender, receiver = sorted(chance_.sample(places, 2))
+        (a, b), (c, d) = sender, receiver
+        if made[a][b].message is None:
+            made[a][b] = replace(made[a][b], message=f"message-{number}")
+        made[c][d] = replace(made[c][d], causes=(*made[c][d].causes, made[a][b].message or ""))
+    return tuple(tuple(step) for step in made)
+
+
 def timed(steps: Sequence[Sequence[Told]], chance_: random.Random, skew: int) -> tuple[Told, ...]:
     """The records with times as the nodes' clocks had them, in the order of these. Each clock is off by up to half the
     skew, and so are the lines of a step."""
@@ -311,9 +325,9 @@ def timed(steps: Sequence[Sequence[Told]], chance_: random.Random, skew: int) ->
 
 
 __all__ = [
-    "Enum",
     "Walked",
     "canonical",
+    "connected",
     "damaged",
     "shown_types",
     "timed",
