@@ -316,7 +316,7 @@ def maker_of(pickled: bytes) -> Maker:
 def _write_manifests(folder: Path, plan: Plan, files: Mapping[int, File], said: dict[str, Any]) -> None:
     parts = [file.part for file in files.values() if file.part is not None]
     try:
-        if parts and len(parts) == len(files):
+        if parts:
             header = shape_of(plan).schema(plan.skew is not None).header()
             _write_json(folder / manifest.NAME, manifest.to_json(parts, header))
         _write_json(folder / MANIFEST, said)

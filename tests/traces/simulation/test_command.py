@@ -20,10 +20,12 @@ from hacheck.traces import manifest
 from hacheck.traces.dataset import ROW, SOURCE, open_traces
 from hacheck.traces.findings import Findings
 from hacheck.traces.ordering import sorted_batches
+from hacheck.traces.simulation import walking
 from hacheck.traces.simulation.files import MANIFEST, TRUTH
 from hacheck.traces.simulation.plan import Plan
 from tests.cli.command import hacheck
-from tests.traces.simulation.specs import EVERYTHING, PLAIN
+from tests.traces.simulation.following import is_run
+from tests.traces.simulation.specs import EVERYTHING, PLAIN, system_of
 
 
 @pytest.fixture
@@ -172,6 +174,37 @@ def test_a_system_that_never_begins_is_told(tmp_path: Path) -> None:
     ended = hacheck("simulate", str(path), "--traces", "5", "--out", str(tmp_path / "out"), columns=200)
     assert ended.code == 2
     assert "no initial state" in ended.err
+
+
+def test_where_nothing_is_compiled_the_portable_program_walks(
+    spec: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(walking, "is_available", lambda: False)
+    out = tmp_path / "out"
+    ended = hacheck("simulate", spec, "--traces", "4", "--steps", "30", "--seed", "77", "--out", str(out))
+    assert ended.code == 0, ended.err
+    findings = Findings()
+    dataset = open_traces(out, findings)
+    records = [row for batch in dataset.batches(findings) for row in batch.to_pylist()]
+    steps = pq.read_table(out / TRUTH / "steps-00000.parquet").to_pylist()
+    assert len(steps) == 4 * 30
+    system = system_of(EVERYTHING)
+    for trace in {step["trace_id"] for step in steps}:
+        mine = [[row for row in rows if row["trace_id"] == trace] for rows in (steps, records)]
+        assert is_run(system, *mine)
+
+
+@pytest.mark.parametrize(
+    "options", [("--steps", "0"), ("--hide", "founding,founded,joined,left,counted,round,settled,asked")]
+)
+def test_traces_without_lines_have_no_records(spec: str, tmp_path: Path, options: tuple[str, str]) -> None:
+    out = tmp_path / "out"
+    more = ("--skew", "5", "--mutate", "1", "--drop-lines", "0.1")
+    ended = hacheck("simulate", spec, "--traces", "7", "--out", str(out), *options, *more)
+    assert ended.code == 0, ended.err
+    assert "7 traces, 0 records" in ended.out
+    assert not list(out.glob("part-*")), "a file without records would be one that somebody has lost them from"
+    assert len(list((out / TRUTH).glob("steps-*"))) == 1
 
 
 def test_no_room_is_told_and_leaves_no_half_file(spec: str, tmp_path: Path) -> None:
