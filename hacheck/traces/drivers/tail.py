@@ -94,7 +94,7 @@ class Monitor:
         self.tally = Tally()
         self.records = self.steps = 0
         told = self._kept()
-        self._places: dict[str, list[int]] = told.get("files", {})
+        self._places: dict[str, list[int]] = told.get("files", {})  # bytes read, number of the next line, refused
         self._states: dict[str, bytes] = {n: base64.b64decode(s) for n, s in told.get("traces", {}).items()}
         self._touched: dict[str, float] = told.get("touched", {})
         self._over: set[str] = set(told.get("over", ()))
@@ -176,7 +176,7 @@ class Monitor:
     def _read(self, path: Path, lines: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
         """The good records among the lines that are new in a file; `None` where there are no new lines."""
         name = str(path)
-        place = self._places.setdefault(name, [0, 1])
+        place = self._places.setdefault(name, [0, 1, 0])
         try:
             with path.open("rb") as stream:
                 if stream.seek(0, os.SEEK_END) < place[0]:
@@ -195,7 +195,7 @@ class Monitor:
         place[0], place[1] = place[0] + len(whole), first + len(rows)
         found = []
         for number, line in enumerate(rows, first):
-            content = self._record(line.removesuffix(b"\r"))
+            content = self._record(line.removesuffix(b"\r"), place)
             if isinstance(content, Problem):
                 problem = Finding(content.kind, content.message, name, number, content.trace_id, text_of(line))
                 self._report(problem, lines)
@@ -203,18 +203,25 @@ class Monitor:
                 found.append(content | {ROW: number, SOURCE: 0})
         return found
 
-    def _record(self, line: bytes) -> dict[str, Any] | Problem | None:
+    def _record(self, line: bytes, place: list[int]) -> dict[str, Any] | Problem | None:
+        """The record in a line, or what is wrong with it. Below a header that was refused nothing is a record."""
         if not line.strip():
             return None
         content = parsed(line)
         if isinstance(content, Problem):
             return content
         if METADATA_KEY.decode() in content:
+            place[2] = 0
             try:
                 united(self._tailing.schema, from_header(content))
             except SchemaError as error:
-                return Problem(Kind(error.problems[0][0]), str(error))
+                place[2] = 1
+                return Problem(Kind(error.problems[0][0]), f"{error}; the lines below it are left out")
             return None
+        if place[2]:
+            trace_id = content.get(TRACE_ID)
+            message = "stands below a header that was refused"
+            return Problem(Kind.HEADER, message, trace_id if isinstance(trace_id, str) and trace_id else None)
         return problem_of(content, self._fields) or content
 
     def _by_trace(self, rows: list[dict[str, Any]]) -> list[tuple[str, Any]]:

@@ -6,8 +6,11 @@ import importlib.util
 import json
 import os
 import shutil
+import signal
+import socket
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -23,7 +26,8 @@ from tests.traces.drivers import judges
 from tests.traces.drivers.test_local import alone, mixed
 from tests.traces.writing import parquet
 
-SUBMIT_SECONDS = 200
+ROOT = Path(__file__).parents[3]
+SUBMIT_SECONDS = 300
 
 needs_spark = pytest.mark.skipif(
     importlib.util.find_spec("pyspark") is None, reason="pyspark is not installed: pip install 'hacheck[spark]'"
@@ -136,3 +140,79 @@ def test_spark_submit_runs_on_two_executors_without_a_java_of_the_machine(tmp_pa
 def plainly(verdict: Verdict) -> Verdict:
     """The verdict without what `Telling` adds."""
     return Verdict(**{**{name: getattr(verdict, name) for name in Verdict.__slots__}, "perhaps": ()})
+
+
+CLIENT = """
+import json, sys
+from pathlib import Path
+from pyspark import cloudpickle
+from hacheck.traces.dataset import open_traces
+from hacheck.traces.drivers.spark_batch import check_on_spark
+from hacheck.traces.drivers.spark_session import is_connect, session
+from hacheck.traces.findings import Findings
+from tests.traces.drivers import judges
+cloudpickle.register_pickle_by_value(judges)
+spark = session(sys.argv[1])
+assert is_connect(spark)
+findings = Findings()
+outcome = check_on_spark(spark, open_traces(Path(sys.argv[2]), findings), judges.Telling(), findings, table=sys.argv[3])
+print(json.dumps({"counts": outcome.counts, "findings": findings.total}))
+"""
+
+
+@needs_spark
+@pytest.mark.skipif(
+    any(importlib.util.find_spec(name) is None for name in ("grpc", "grpc_status", "google")),
+    reason="what Spark Connect needs is not installed: pip install 'pyspark[connect]'",
+)
+def test_spark_connect_says_what_is_said_of_each_trace_alone(tmp_path: Path) -> None:
+    import pyspark
+
+    records = mixed(20, 20)
+    (tmp_path / "traces").mkdir()
+    parquet(tmp_path / "traces" / "a.parquet", records)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = {
+        "spark.connect.grpc.binding.port": port, "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.driver.memory": "1g", "spark.sql.shuffle.partitions": 2, "spark.ui.enabled": "false",
+        "spark.driver.extraJavaOptions": QUICK_JAVA,
+    }  # fmt: skip
+    command = [
+        Path(pyspark.__file__).parent / "bin" / "spark-submit", "--master", "local[2]",
+        *(word for key, value in settings.items() for word in ("--conf", f"{key}={value}")),
+        "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal",
+    ]  # fmt: skip
+    variables = dict(os.environ) | {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    home = java_home(os.environ)
+    variables |= {"JAVA_HOME": str(home)} if home is not None else {}
+    with (tmp_path / "server.log").open("w") as log:
+        server = subprocess.Popen(command, env=variables, cwd=tmp_path, stdout=log, stderr=log, start_new_session=True)
+    try:
+        wait_for_port(port, server)
+        client = [sys.executable, "-c", CLIENT, f"sc://127.0.0.1:{port}", tmp_path / "traces", tmp_path / "table"]
+        done = subprocess.run(
+            client, cwd=ROOT, capture_output=True, text=True, timeout=SUBMIT_SECONDS, check=False, env=variables
+        )
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait()
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout.splitlines()[-1]) == {"counts": {"conforms": 17, "deviates": 3}, "findings": 0}
+    found = [verdict for batch in pq.read_table(tmp_path / "table").to_batches() for verdict in from_batch(batch)]
+    assert {verdict.trace_id: plainly(verdict) for verdict in found} == alone(records)
+    assert all(".zip" in verdict.perhaps[1] for verdict in found), "with the package that was sent to the server"
+
+
+def wait_for_port(port: int, server: subprocess.Popen[bytes]) -> None:
+    """Waits until a server listens."""
+    start = time.monotonic()
+    while True:
+        assert server.poll() is None, "the server has ended by itself"
+        assert time.monotonic() - start < SUBMIT_SECONDS, "the server does not listen"
+        with socket.socket() as attempt:
+            attempt.settimeout(1)
+            if attempt.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.2)

@@ -156,9 +156,9 @@ def test_bad_lines_are_told_with_file_and_line(tmp_path: Path) -> None:
     (watched.place / "a.jsonl").write_text("\n".join([*lines, '{"hacheck.traces": 2}', json.dumps(record("c", 1)), ""]))
     monitor_locally(watched, Findings(), once=True)
     verdicts, findings = said(tmp_path)
-    assert {verdict.trace_id: verdict.kind for verdict in verdicts} == {"a": "unknown", "b": "unknown", "c": "conforms"}
+    assert {verdict.trace_id: verdict.kind for verdict in verdicts} == {"a": "unknown", "b": "unknown", "c": "unknown"}
     assert [(finding["kind"], finding["line"]) for finding in findings] == [
-        ("not_json", 1), ("wrong_type", 3), ("version", 5), ("missing_seq", 4),
+        ("not_json", 1), ("wrong_type", 3), ("version", 5), ("header", 6), ("missing_seq", 4),
     ]  # fmt: skip
 
 
