@@ -113,12 +113,15 @@ class Oracle:
     def _ways(self, state: State) -> Iterator[Way]:
         for action in self.system.actions:
             for arguments in instances(action):
-                scope = Scope(self.interpreter.variables, state, state)
-                for (name, kind), argument in zip(action.parameters, arguments, strict=True):
-                    scope = scope.bind(name, kind, argument)
-                body = (ir.Require(action.guard), *action.body)
-                for told, end in _through(body, (), scope):
-                    yield Way(told, None if end is None else end.state)
+                yield from self.ways_of(action, arguments, state)
+
+    def ways_of(self, action: ir.Action, arguments: tuple[Value, ...], state: State) -> Iterator[Way]:
+        """Everything that an instance of an action can do in a state."""
+        scope = Scope(self.interpreter.variables, state, state)
+        for (name, kind), argument in zip(action.parameters, arguments, strict=True):
+            scope = scope.bind(name, kind, argument)
+        for told, end in _through((ir.Require(action.guard), *action.body), (), scope):
+            yield Way(told, None if end is None else end.state)
 
     # ---- one log ----
 

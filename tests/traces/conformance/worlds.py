@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from hacheck.model import ir
 from hacheck.model.observing.lines import lines_of, logged
 from hacheck.model.observing.records import SET_MEMBERS_MAX
+from hacheck.model.semantics import instances
 from hacheck.model.types import Enum, Identity, Map, Node, Option, Range, Set, Type, cardinality, is_scalar, values
 from hacheck.model.typing import type_of
 from tests.strategies.choosing import Chooser, chance, pick
-from tests.traces.conformance.oracle import Oracle, Said, Told, Writer
+from tests.traces.conformance.oracle import Oracle, Said, Told, Way, Writer
 
 # ---- systems ----
 
@@ -191,9 +192,9 @@ class Walked:
 def walked(oracle: Oracle, chance_: random.Random, lines_max: int) -> Walked:
     """The log of a random run of about so many lines. Names are new for each identity that is drawn."""
     state = chance_.choice(oracle.interpreter.initial_states())
-    names: dict[tuple[Type, object], str] = {}
+    names = _Naming()
     steps: list[tuple[Told, ...]] = []
-    count = made = 0
+    count = 0
     for _ in range(lines_max * 6):
         ways = [way for way in oracle.ways(state) if way.after is not None]
         speaking = [way for way in ways if any(isinstance(one, Said) for one in way.told)]
@@ -201,26 +202,57 @@ def walked(oracle: Oracle, chance_: random.Random, lines_max: int) -> Walked:
         if not ways or count >= lines_max:
             break
         way = chance_.choice(ways)
-        told = []
-        for one in way.told:
-            if not isinstance(one, Said):
-                names.pop((one.kind, one.value), None)
-                continue
-            fields = {}
-            for name, kind, value, by_name in one.fields:
-                own = kind.element if isinstance(kind, Option) else kind
-                if by_name and value is not None:
-                    if (own, value) not in names:
-                        made += 1
-                        names[own, value] = f"name-{made:03d}"
-                    value = names[own, value]
-                fields[name] = value
-            told.append(Told(one.event, one.node, fields))
-        steps.append(tuple(told))
-        count += len(told)
+        steps.append(names.told(way))
+        count += len(steps[-1])
         assert way.after is not None
         state = way.after
     return Walked(tuple(steps))
+
+
+def wandered(oracle: Oracle, chance_: random.Random, length: int) -> Walked:
+    """The log of a random run of so many steps, of a system too large to list all that can happen."""
+    state = chance_.choice(oracle.interpreter.initial_states())
+    names = _Naming()
+    steps: list[tuple[Told, ...]] = []
+    every = [(action, arguments) for action in oracle.system.actions for arguments in instances(action)]
+    for _ in range(length):
+        chance_.shuffle(every)
+        tried = (way for action, arguments in every for way in oracle.ways_of(action, arguments, state))
+        way = next((way for way in tried if way.after is not None and way.after != state), None)
+        if way is None or way.after is None:
+            break
+        steps.append(names.told(way))
+        state = way.after
+    return Walked(tuple(steps))
+
+
+class _Naming:
+    """Names for values as they come; a new one for each identity that is drawn."""
+
+    def __init__(self) -> None:
+        self.names: dict[tuple[Type, object], str] = {}
+        self.made = 0
+
+    def told(self, way: Way) -> tuple[Told, ...]:
+        """The records of what a step wrote."""
+        made = []
+        for one in way.told:
+            if not isinstance(one, Said):
+                self.names.pop((one.kind, one.value), None)
+                continue
+            fields = {}
+            for name, kind, value, by_name in one.fields:
+                fields[name] = self.named(kind, value) if by_name and value is not None else value
+            made.append(Told(one.event, one.node, fields))
+        return tuple(made)
+
+    def named(self, kind: Type, value: object) -> str:
+        """The name of a value."""
+        own = kind.element if isinstance(kind, Option) else kind
+        if (own, value) not in self.names:
+            self.made += 1
+            self.names[own, value] = f"name-{self.made:03d}"
+        return self.names[own, value]
 
 
 def damaged(records: Sequence[Told], chance_: random.Random, system: ir.System) -> tuple[Told, ...]:
@@ -332,6 +364,7 @@ __all__ = [
     "shown_types",
     "timed",
     "walked",
+    "wandered",
     "with_lines",
     "writers",
 ]
