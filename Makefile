@@ -6,13 +6,15 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS := 2
 
-.PHONY: help verify test bench clean
+.PHONY: help verify test bench clean interop-icestorm interop-artemis
 .NOTPARALLEL:
 
 help:
 	@echo "make verify   install into $(VENV) and verify spec/icestorm.ha"
 	@echo "make test     install what the tests need, then lint, type-check and test everything"
 	@echo "make bench    explore the same state graphs with Spin and with hacheck, in turn (minutes; spin and gcc)"
+	@echo "make interop-icestorm   start clusters of the real IceStorm, kill and pause replicas, check their logs"
+	@echo "make interop-artemis    the same with pairs of the real Artemis broker (Java and Maven)"
 	@echo "make clean    remove $(VENV), caches and builds"
 
 verify: $(VENV)/.installed
@@ -27,6 +29,13 @@ test: $(VENV)/.installed-for-tests
 bench: $(VENV)/.installed
 	$(BIN)/python bench/native.py
 	$(BIN)/python bench/icestorm.py
+
+# These two need the real systems, and say what to install where one is not there.
+interop-icestorm: $(VENV)/.installed
+	$(BIN)/python -m tests.interop.icestorm
+
+interop-artemis: $(VENV)/.installed
+	$(BIN)/python -m tests.interop.artemis
 
 # The stamps make a second run start at once. A change of pyproject.toml, or of the Python below, installs again.
 $(VENV)/.installed: pyproject.toml $(BIN)/python

@@ -1,0 +1,121 @@
+"""Stories, changed logs and processes are what they claim; and, where asked for, a fresh cluster of real replicas."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.interop.damage import KINDS, STATE, damaged
+from tests.interop.icestorm import main, seeds
+from tests.interop.icestorm_cluster import Cluster, Timers, missing
+from tests.interop.icestorm_schedule import FAULTS, schedule
+from tests.interop.processes import Crew, free_base, is_free
+
+RECORDINGS = Path(__file__).parents[1] / "data" / "icestorm"
+SLEEPS = (sys.executable, "-c", "import time; time.sleep(60)")
+
+
+def test_seed_tells_the_story() -> None:
+    assert schedule(7, 3) == schedule(7, 3)
+    stories = [schedule(seed, replicas) for seed in range(1, 41) for replicas in (3, 5)]
+    assert len({(story.timers, story.steps, story.order) for story in stories}) == len(stories)
+    assert {step.what for story in stories for step in story.steps} == {*FAULTS, "burst"}
+    assert any(step.number >= 250 for story in stories for step in story.steps)
+    assert any(step.back >= 18 for story in stories for step in story.steps if step.what.startswith("pause"))
+    assert {story.messages for story in stories} == {False, True}
+    assert all(sorted(story.order) == list(range(1, story.replicas + 1)) for story in stories)
+
+
+def test_seeds_are_read() -> None:
+    assert (list(seeds("2-4")), list(seeds("7")), list(seeds("none"))) == ([2, 3, 4], [7], [])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_changed_log_differs_in_what_was_changed_alone(kind: str, tmp_path: Path) -> None:
+    source = RECORDINGS / "c-kill-coordinator"
+    change = damaged(source, tmp_path / "changed", kind)
+    assert change is not None
+    for log in source.glob("replica-*.log"):
+        before, after = log.read_text().splitlines(), (tmp_path / "changed" / log.name).read_text().splitlines()
+        if log.stem != change.replica:
+            assert before == after
+            continue
+        if kind == "removed":
+            gone = next(place for place, line in enumerate(before) if [line] != after[place : place + 1])
+            assert STATE.search(before[gone])
+            assert before[:gone] + before[gone + 1 :] == after
+            assert STATE.search(after[change.line - 1])
+            continue
+        changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+        assert len(changed) == (2 if kind == "swapped" else 1)
+        assert sorted(STATE.findall("".join(before))) == sorted(STATE.findall("".join(after)))
+
+
+def test_log_without_such_a_line_is_not_changed(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "replica-1.log").write_text("nothing\n")
+    assert all(damaged(tmp_path / "logs", tmp_path / kind, kind) is None for kind in KINDS)
+
+
+def test_no_process_is_left_behind(tmp_path: Path) -> None:
+    crew = Crew()
+    for member in (1, 2, 3):
+        crew.start(member, SLEEPS, tmp_path, tmp_path / "log", {})
+    crew.pause(2)
+    processes = list(crew.running.values())
+    assert all(process.poll() is None for process in processes)
+    with pytest.raises(ZeroDivisionError), crew:
+        raise ZeroDivisionError
+    assert [process.poll() for process in processes] == [-9, -9, -9]
+    assert not crew.running
+
+
+def test_paused_process_is_stopped(tmp_path: Path) -> None:
+    with Crew() as crew:
+        crew.start(1, SLEEPS, tmp_path, tmp_path / "log", {})
+        crew.pause(1)
+        assert crew.alive(1)
+        assert crew.stop(1)
+        assert not crew.alive(1)
+
+
+def test_ports_are_given_once() -> None:
+    taken: set[int] = set()
+    first, second = free_base(5, taken), free_base(5, taken)
+    assert abs(first - second) >= 5
+    assert is_free(first)
+
+
+def test_replicas_are_configured_for_one_another(tmp_path: Path) -> None:
+    with Crew() as crew:
+        cluster = Cluster(tmp_path / "cluster", 3, Timers(2, 3, 4, 2000), True, crew)
+        cluster.configure()
+        text = (cluster.working / "icestorm-2.cfg").read_text()
+        assert f"IceStorm.Nodes.3=DemoIceStorm/node3:tcp -h 127.0.0.1 -p {cluster.base + 23} -t 2000\n" in text
+        assert "IceStorm.Election.MasterTimeout=3\n" in text
+        assert "Ice.Trace.Protocol=1\n" in text
+        assert cluster.coordinator() is None
+        assert cluster.ask(1, "create", "A") == "ConnectionRefusedError"
+        cluster.tidy()
+        assert sorted(path.name for path in cluster.folder.iterdir()) == ["client.jsonl", "timeline.txt"]
+
+
+def test_without_icestorm_it_is_skipped_loudly(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert main([]) == 0
+    assert capsys.readouterr().out.startswith("skipped: icebox is not installed")
+
+
+@pytest.mark.skipif(missing() is not None, reason=missing() or "")
+@pytest.mark.skipif("HACHECK_INTEROP" not in os.environ, reason="starts real clusters: set HACHECK_INTEROP=1")
+def test_fresh_cluster_conforms_and_changed_logs_do_not(tmp_path: Path) -> None:
+    began = time.monotonic()
+    assert main(["--of-three", "2", "--of-five", "none", "--keep", str(tmp_path / "logs")]) == 0
+    assert time.monotonic() - began < 600
