@@ -111,13 +111,17 @@ class Apart:
         after: list[dict[int, tuple[tuple[int, int], ...]]] = [{} for _ in rows]
         if batch.column(CAUSES).null_count == batch.num_rows:
             return after
-        sent = {}
+        sent: dict[str, dict[int, int]] = {}
         for stream, mine in enumerate(rows):
             messages = batch.column(MESSAGE).take(pa.array(encoded.rows[mine])).to_pylist()
-            sent.update({message: (stream, at + 1) for at, message in enumerate(messages) if message is not None})
+            for at, message in enumerate(messages):
+                if message is not None:  # sent more than once, it may have been the first
+                    sent.setdefault(message, {}).setdefault(stream, at + 1)
+        # Which of several senders it came from, nothing says.
+        only = {message: next(iter(by.items())) for message, by in sent.items() if len(by) == 1}
         for stream, mine in enumerate(rows):
             for at, named in enumerate(batch.column(CAUSES).take(pa.array(encoded.rows[mine])).to_pylist()):
-                needed = tuple(sent[one] for one in named or () if one in sent and sent[one][0] != stream)
+                needed = tuple(only[one] for one in named or () if one in only and only[one][0] != stream)
                 if needed:
                     after[stream][at] = needed
         return after

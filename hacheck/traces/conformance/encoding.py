@@ -58,10 +58,12 @@ class Encoded:
 
 @dataclass(slots=True)
 class Encoder:
-    """Writes records in words. `names`: the number of each name seen so far, by the type that it is a name of."""
+    """Writes records in words. `names`: the number of each name that is remembered; `numbered`: how many names got a
+    number so far."""
 
     compiled: Compiled
     names: dict[str, int] = field(default_factory=dict)
+    numbered: int = 0
 
     @property
     def shape(self) -> Observed:
@@ -154,11 +156,27 @@ class Encoder:
         else:
             work.put(content, numbers + 1, rows)
 
+    def forget(self) -> None:
+        """Forgets all names: nothing is followed that has seen one."""
+        self.names, self.numbered = {}, 0
+
+    def forget_but(self, words: Any) -> None:
+        """Forgets the names that some records do not have."""
+        kept: set[int] = set()
+        for column, place in zip(self.shape.columns, self.compiled.record.content, strict=True):
+            if column.by_name and place is not None:
+                numbers = (words[:, place.word] >> np.uint64(place.shift)) & np.uint64((1 << place.width) - 1)
+                kept.update(np.unique(numbers).tolist())
+        self.names = {name: number for name, number in self.names.items() if number in kept}
+
     def named(self, name: str) -> int:
         """The number of a name."""
         if name == NONE:
             return NONE_NAME
-        number = self.names.setdefault(name, len(self.names) + FIRST_NAME)
+        number = self.names.get(name)
+        if number is None:
+            number = self.names[name] = self.numbered + FIRST_NAME
+            self.numbered += 1
         assert number <= NAME_MAX, "a name has a number"
         return number
 

@@ -16,21 +16,25 @@ from hacheck.traces.conformance.following import Followed, Follower, Memory
 from hacheck.traces.conformance.judging import explained, outcome, place_of
 from hacheck.traces.conformance.verdicts import SCHEMA, Verdict, to_batch
 from hacheck.traces.conformance.weaving import Streams
-from hacheck.traces.records import TRACE_ID
+from hacheck.traces.records import SEQ, TRACE_ID
 
 _EXPLAINED_RECORDS_MAX = 20_000
+_NAMES_MAX = 100_000  # names that are remembered beyond the trace that has them, where it is open
 
 
 @dataclass(slots=True)
 class _Open:
     """The trace whose end has not come: how many of its records were seen, and how many of them compared and followed;
-    `verdict`: where it is certain already; `words`: those compared, as long as there are not too many to explain."""
+    `verdict`: where it is certain already; `words`: those compared, as long as there are not too many to explain;
+    `surely`, `perhaps`: the properties violated, and the `seq` of the record before which they were."""
 
     trace_id: str
     records: int = 0
     compared: int = 0
     verdict: Verdict | None = None
     words: list[Any] = field(default_factory=list)
+    surely: dict[str, int] = field(default_factory=dict)
+    perhaps: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,20 +111,20 @@ class InOrder:
         return {
             "open": self.open,
             "carried": self.carried,
-            "names": dict(self.encoder.names),
+            "names": (dict(self.encoder.names), self.encoder.numbered),
             "memory": self.memory.snapshot(),
         }
 
     def nothing(self) -> dict[str, Any]:
         """What is known before the first record."""
-        return {"open": None, "carried": None, "names": {}, "memory": None}
+        return {"open": None, "carried": None, "names": ({}, 0), "memory": None}
 
     def restore(self, held: dict[str, Any] | None) -> None:
         """Goes on where `snapshot` was taken, or begins anew."""
         held = held or self.nothing()
         self.open, self.carried = held["open"], held["carried"]
-        self.encoder.names.clear()
-        self.encoder.names.update(held["names"])
+        names, self.encoder.numbered = held["names"]
+        self.encoder.names = dict(names)
         if held["memory"] is not None:
             self.memory.restore(held["memory"])
 
@@ -143,7 +147,9 @@ class InOrder:
             if made is not None:
                 verdicts.append(made)
         if self.open is None or not self.open.compared:
-            self.encoder.names.clear()
+            self.encoder.forget()
+        elif len(self.encoder.names) > _NAMES_MAX and self.open.compared <= _EXPLAINED_RECORDS_MAX:
+            self.encoder.forget_but(np.concatenate(self.open.words))
         made_plain = self._conforming_batch(batch, parts.some(plain), found[plain])
         return [one for one in (made_plain, to_batch(verdicts)) if one.num_rows]
 
@@ -212,6 +218,7 @@ class InOrder:
         state.compared += part.last - part.first
         if state.compared <= _EXPLAINED_RECORDS_MAX:
             state.words.append(encoded.words[part.first : part.last])
+        self._note(state, followed, batch, encoded, part, before)
         if state.verdict is None and followed.status != k.FOLLOWED:
             state.verdict = self._stopped(batch, encoded, part, followed, state, before)
         if not part.closes:
@@ -224,7 +231,8 @@ class InOrder:
     def _stopped(
         self, batch: Any, encoded: Encoded, part: _Part, followed: Followed, state: _Open, before: int
     ) -> Verdict:
-        place = min(part.first + followed.place - before, part.last - 1)
+        stopped = self._first_unexplained(state, followed)
+        place = min(part.first + stopped - before, part.last - 1)
         row = int(encoded.rows[place])
         kind, reason = outcome(self.explainer, followed.status, followed.limited, encoded.misfits.get(place))
         verdict = Verdict(
@@ -235,13 +243,28 @@ class InOrder:
             reason,
             width=followed.width,
             **place_of(batch, row),
-            **self._properties(followed),
+            **_properties(state),
         )
         if kind != "deviates" or self.left <= 0 or state.compared > _EXPLAINED_RECORDS_MAX:
             return verdict
         self.left -= 1
         streams = Streams([np.concatenate(state.words)], None, [{}], 0)
         return explained(verdict, self.explainer.explain(streams))
+
+    def _first_unexplained(self, state: _Open, followed: Followed) -> int:
+        """The first record without which the trace would have conformed: a step may write several lines, of which the
+        first is explained."""
+        place, ahead = followed.place, self.compiled.shape.places
+        if followed.status != k.DEAD or ahead == 1 or state.compared > _EXPLAINED_RECORDS_MAX:
+            return place
+        words = np.concatenate(state.words)
+        while place + 1 < len(words) and place < followed.place + ahead:
+            start = Streams([words[: place + 1]], None, [{}], 0)
+            woven = self.explainer.weaver.weave(start)
+            if woven is None or woven.status != k.FOLLOWED:
+                break
+            place += 1
+        return place
 
     def _conforming(self, state: _Open, followed: Followed) -> Verdict:
         return Verdict(
@@ -250,17 +273,22 @@ class InOrder:
             state.records,
             state.compared,
             width=followed.width,
-            **self._properties(followed),
+            **_properties(state),
         )
 
-    def _properties(self, followed: Followed) -> dict[str, Any]:
-        surely, perhaps = [], []
-        for name, (certain, possible) in zip(self.compiled.asked, followed.violated, strict=True):
-            if certain is not None:
-                surely.append(f"{name}@{certain + 1}")
-            elif possible is not None:
-                perhaps.append(f"{name}@{possible + 1}")
-        return {"violated": tuple(surely), "perhaps": tuple(perhaps)}
+    def _note(self, state: _Open, followed: Followed, batch: Any, encoded: Encoded, part: _Part, before: int) -> None:
+        """Notes which properties were violated in a part, and where."""
+        for name, places in zip(self.compiled.asked, followed.violated, strict=True):
+            for place, known in zip(places, (state.surely, state.perhaps), strict=True):
+                if place is not None and name not in known:
+                    at = max(min(part.first + place - before, part.last - 1), 0)
+                    known[name] = batch.column(SEQ)[int(encoded.rows[at])].as_py()
+
+
+def _properties(state: _Open) -> dict[str, Any]:
+    surely = tuple(f"{name}@{seq}" for name, seq in state.surely.items())
+    perhaps = tuple(f"{name}@{seq}" for name, seq in state.perhaps.items() if name not in state.surely)
+    return {"violated": surely, "perhaps": perhaps}
 
 
 def _counted(verdict: Verdict, state: _Open) -> Verdict:
