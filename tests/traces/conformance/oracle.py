@@ -33,14 +33,16 @@ Writer: TypeAlias = tuple[str, int] | None
 Names: TypeAlias = frozenset[tuple[Type, Value, str]]
 Cut: TypeAlias = tuple[int, ...]
 
+ANYBODY = ("anybody", 0)
+"""Who wrote a record that does not say who wrote it."""
+
 LINES_MAX = 8
 """A step that writes more lines to one log meets a bound."""
 
 
 @dataclass(frozen=True)
 class Told:
-    """A record. `fields`: values of the model, names as text; what is not there is not shown. `odd`: it says something
-    that no line of the model can say."""
+    """A record. `fields`: values of the model, names as text; what is not there is not shown."""
 
     event: str
     node: Writer
@@ -48,7 +50,6 @@ class Told:
     time: int | None = None
     message: str | None = None
     causes: tuple[str, ...] = ()
-    odd: bool = False
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,8 @@ class Oracle:
         """About nodes that logged apart. Records without times may come in any order."""
         logs = Logs.of(records, skew)
         reached: dict[Cut, dict[tuple[State, Names], None]] = {(0,) * len(logs.streams): dict.fromkeys(self._starts())}
-        stopped, perhaps, furthest, width = False, False, 0, 0
+        stopped, perhaps, furthest, width, last = False, False, 0, 0, 0
+        allowed: dict[Said, None] = {}
         while reached:
             cut = min(reached, key=sum)
             furthest = sum(cut)
@@ -197,7 +199,9 @@ class Oracle:
                         if len(here) > self.width_max:
                             raise TooMany
             width = max(width, len(here))
-        return Decided(False, furthest, stopped, width, frozenset(expected), perhaps)
+            allowed = {**(allowed if sum(cut) == last else {}), **expected}
+            last = sum(cut)
+        return Decided(False, furthest, stopped, width, frozenset(allowed), perhaps)
 
 
 def _through(
@@ -312,7 +316,7 @@ def forgotten(names: Names, drawn: Drawn) -> Names:
 
 def agreed(line: Said, record: Told, names: Names) -> Names | None:
     """The names known after a line that is this record; `None` where it is not."""
-    if record.odd or line.event != record.event or line.node != record.node:
+    if line.event != record.event or record.node not in (line.node, ANYBODY):
         return None
     for name, kind, value, by_name in line.fields:
         if name not in record.fields:

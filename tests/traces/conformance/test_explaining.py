@@ -1,0 +1,111 @@
+"""What is said of a trace that deviates: the lines that were possible, and a change that really mends it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hacheck.model import ir
+from hacheck.model.execution import Line
+from hacheck.traces.conformance.checker import TraceChecker
+from hacheck.traces.conformance.explaining import LINES_SHOWN, STATES_ASKED, line_text
+from hacheck.traces.conformance.verdicts import Verdict
+from hacheck.traces.records import Order
+from tests.properties.scale import seeds
+from tests.traces.conformance.oracle import ANYBODY, Decided, Oracle, Said, Told, TooMany
+from tests.traces.conformance.telling import table, verdicts
+from tests.traces.conformance.test_random_systems import logged_system, traces_in_order
+from tests.traces.conformance.worlds import damaged, timed, walked
+
+
+def text_of(said: Said) -> str:
+    """A line in words."""
+    return line_text(Line(said.event, said.node, tuple(field[:3] for field in said.fields)))
+
+
+def mended(records: Sequence[Told], verdict: Verdict) -> tuple[Told, ...]:
+    """The records after the change that a verdict names."""
+    assert verdict.seq is not None
+    place = verdict.seq - 1
+    one = records[place]
+    match verdict.repair:
+        case "wrong field":
+            name = verdict.repair_text.split("`")[1]
+            assert verdict.repair_text == f"`{name}` of `{one.event}`"
+            left = {key: value for key, value in one.fields.items() if key != name}
+            return (*records[:place], replace(one, fields=left), *records[place + 1 :])
+        case "extra line":
+            return (*records[:place], *records[place + 1 :])
+        case "missing line":
+            event = verdict.repair_text.split("`")[1]
+            return (*records[:place], Told(event, ANYBODY), *records[place:])
+        case _:
+            raise AssertionError(verdict.repair)
+
+
+def check(system: ir.System, records: Sequence[Told], decided: Decided, verdict: Verdict) -> str:
+    """Checks what is said of a trace in order; returns which repair was found."""
+    assert verdict.kind == "deviates"
+    assert verdict.seq == decided.furthest + 1
+    expected = {text_of(said) for said in decided.expected}
+    shown = {text for text in verdict.expected if not text.startswith("and ")}
+    assert shown <= expected
+    if decided.width <= STATES_ASKED:
+        assert len(shown) == min(len(expected), LINES_SHOWN)
+        more = len(expected) - LINES_SHOWN
+        assert (f"and {more} more" in verdict.expected) == (more > 0)
+    if not verdict.repair:
+        assert verdict.repair_records == 0
+        return ""
+    assert verdict.repair_records > 0
+    changed = mended(records, verdict)
+    now = Oracle(system).in_order(changed)
+    gone = len(records) - len(changed)
+    assert now.furthest + gone - decided.furthest >= verdict.repair_records
+    return verdict.repair
+
+
+@seeds(60_000, 24, together=24)
+def test_expected_lines_are_possible_and_repairs_mend(seeds: range) -> None:
+    kinds = set()
+    for seed in seeds:
+        system = logged_system(seed)
+        if system is None:
+            continue
+        traces, decided = traces_in_order(system, seed)
+        if not any(not one.explained and not one.stopped for one in decided.values()):
+            continue
+        found = verdicts(TraceChecker(system, Order.TOTAL), [table(system, traces)])
+        for name, one in decided.items():
+            if found[name].kind == "deviates" and not found[name].reason.endswith("does not have"):
+                kinds.add(check(system, traces[name], one, found[name]))
+    assert len(kinds) > 1, "some were mended"
+
+
+@seeds(61_000, 12, together=12)
+def test_nodes_apart_stop_where_no_order_goes_on(seeds: range) -> None:
+    compared = 0
+    for seed in seeds:
+        system = logged_system(seed)
+        if system is None:
+            continue
+        chance, oracle = random.Random(seed), Oracle(system)
+        traces = {}
+        for number in range(4):
+            steps = walked(oracle, chance, 5).steps
+            records = damaged(damaged(timed(steps, chance, 2), chance, system), chance, system)
+            if records:
+                traces[f"trace-{number}"] = records
+        found = verdicts(TraceChecker(system, Order.PER_NODE, 2), [table(system, traces)]) if traces else {}
+        for name, verdict in found.items():
+            if verdict.kind != "deviates" or verdict.reason.endswith("does not have"):
+                continue
+            try:
+                decided = oracle.apart(traces[name], 2)
+            except TooMany:
+                continue
+            expected = {text_of(said) for said in decided.expected}
+            assert {text for text in verdict.expected if not text.startswith("and ")} <= expected
+            compared += 1
+    assert compared > 0
