@@ -324,6 +324,23 @@ def _other(one: Told, name: str, chance_: random.Random, all_: Sequence[Told], s
     return chance_.choice(tuple(values(kind)))
 
 
+def changed(records: Sequence[Told], how: str, chance_: random.Random, system: ir.System) -> tuple[Told, ...]:
+    """The records with one wrong value, one lost, or two swapped that follow one another."""
+    made = list(records)
+    showing = [place for place, one in enumerate(made) if one.fields]
+    if how == "value" and showing:
+        place = chance_.choice(showing)
+        name = chance_.choice(sorted(made[place].fields))
+        other = _other(made[place], name, chance_, made, system)
+        made[place] = replace(made[place], fields={**made[place].fields, name: other})
+    elif how == "swapped" and len(made) > 1:
+        place = chance_.randrange(len(made) - 1)
+        made[place], made[place + 1] = made[place + 1], made[place]
+    elif made:
+        del made[chance_.randrange(len(made))]
+    return tuple(made)
+
+
 def connected(steps: Sequence[Sequence[Told]], chance_: random.Random) -> tuple[tuple[Told, ...], ...]:
     """The records with messages: some are sent by one node and received by another later, or within the same step."""
     made = [list(step) for step in steps]
@@ -359,6 +376,7 @@ def timed(steps: Sequence[Sequence[Told]], chance_: random.Random, skew: int) ->
 __all__ = [
     "Walked",
     "canonical",
+    "changed",
     "connected",
     "damaged",
     "shown_types",
