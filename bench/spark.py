@@ -1,6 +1,6 @@
 """What the drivers cost without a judge: 20 million generated records, a judge that says nothing of them.
 
-    python bench/spark.py [--records N] [--shapes short,long,skewed,clustered] [--drivers local,spark] [--keep FOLDER]
+    python bench/spark.py [--records N] [--shapes short,long,skewed,one,clustered] [--drivers local,spark] [--keep DIR]
 
 CPU seconds are of everything that ran: the driver, Java, the Python workers. Each job runs in a process of its own.
 `--judge FILE` runs a pickled judge beside the silent one, in turn, so that the ratio of both is of one run.
@@ -36,7 +36,7 @@ FILES = 8
 ROWS = 1 << 18
 """Rows of a row group."""
 
-SHAPES = ("short", "long", "skewed", "clustered")
+SHAPES = ("short", "long", "skewed", "one", "clustered")
 NODES, EVENTS = 5, 20
 STATES = ("normal", "election", "reorganization", "inactive")
 TRACE_SCHEMA = TraceSchema(
@@ -87,10 +87,10 @@ def said(names: Any, sizes: Any) -> Any:
 
 def generate(folder: Path, shape: str, records: int) -> None:
     """Writes records in the order in which they arrive: traces of 100 records, a thousand of them open at a time
-    (`short`); a hundred traces at a time (`long`); one trace with 30 % of all (`skewed`). `clustered`: as `short`, but
-    in order, with the manifest."""
+    (`short`); a hundred traces at a time (`long`); one trace with 30 % of all (`skewed`), or all of them (`one`).
+    `clustered`: as `short`, but in order, with the manifest."""
     chance = np.random.default_rng(1)
-    traces = 100 if shape == "long" else max(records // 100, 1)
+    traces = {"long": 100, "one": 1}.get(shape, max(records // 100, 1))
     if shape == "skewed":
         ids = np.where(chance.random(records) < 0.3, 0, chance.integers(1, traces, records))
     elif shape == "clustered":

@@ -80,7 +80,7 @@ class _Run:
         if table is not None and "://" not in table and Path(table).exists():
             raise TracesError(f"{table}: is there already", "give a new name; Spark writes a folder")
         in_order = isinstance(traces, Dataset) and traces.in_order
-        found = self._frame(traces, in_order=in_order).persist()
+        found = self._run("starting", lambda: self._frame(traces, in_order=in_order).persist())
         try:
             return self._told(found, table, in_order=in_order)
         finally:

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from hacheck.traces.drivers.contract import DriverError
 from hacheck.traces.drivers.spark_session import is_connect
+from hacheck.traces.findings import TracesError
 
 CANCEL_SECONDS = 0.7
 """So long it is waited for a job that was cancelled. After that its thread is left to itself."""
@@ -67,7 +68,9 @@ class Job(Generic[Result]):
         self.over(CANCEL_SECONDS)
 
     def result(self) -> Result:
-        """What the action returned. Errors: `DriverError` where the job failed."""
+        """What the action returned. Errors: `DriverError` where the job failed; the `TracesError` that it raised itself."""
+        if isinstance(self._error, TracesError) or type(self._error) is ValueError:  # not one of Spark's own
+            raise self._error
         if self._error is not None:
             raise told(self._error) from self._error
         return self._result[0]
