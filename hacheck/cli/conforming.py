@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow.parquet as pq
 
@@ -97,7 +97,7 @@ class Judged:
 def conform_traces(request: ConformRequest) -> ExitCode:
     """Compares the traces with the protocol, shows what was found, and returns what the process is to return."""
     specification = load_specification(request.spec, no_color=request.no_color)
-    compared = what_is_compared(request, specification)
+    compared = what_is_compared(request, specification, request.properties)
     target = None if request.json is None else open_target(request.json)
     try:
         with ExitStack() as stack:
@@ -135,7 +135,36 @@ def table_of(request: ConformRequest, stack: ExitStack) -> Path:
     return path
 
 
-def what_is_compared(request: ConformRequest, specification: Specification) -> Compared:
+class Comparing(Protocol):
+    """What several commands are asked of what is compared."""
+
+    @property
+    def check(self) -> str | None:
+        """Whose settings count."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """Settings of the command line."""
+        ...
+
+    @property
+    def every_step(self) -> bool:
+        """Whether each step is a line."""
+        ...
+
+    @property
+    def hidden(self) -> str | None:
+        """Events that leave no line."""
+        ...
+
+    @property
+    def no_color(self) -> bool:
+        """Whether errors are shown without colours."""
+        ...
+
+
+def what_is_compared(request: Comparing, specification: Specification, properties: tuple[str, ...] = ()) -> Compared:
     """The system whose steps write lines. Errors: `BadInput` or `Reported` for what is not there."""
     questions = [question.name for question in questions_of(specification)]
     if request.check is not None:
@@ -149,7 +178,7 @@ def what_is_compared(request: ConformRequest, specification: Specification) -> C
     known = frozenset(line.event for action in system.actions for line in lines_of(action))
     all_known("event", hidden, sorted(known))
     invariants = [one.name for one in system.properties if one.kind == "invariant"]
-    asked = tuple(invariants) if request.properties == ("all",) else request.properties
+    asked = tuple(invariants) if properties == ("all",) else properties
     all_known("invariant", asked, invariants)
     return Compared(without_lines(system, hidden), check, every_step, known - hidden, asked)
 

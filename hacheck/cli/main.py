@@ -44,6 +44,7 @@ class Command:
 COMMANDS = (
     Command("verify", ASK),
     Command("conform", ASK),
+    Command("monitor", ASK),
     Command("simulate", ASK),
     Command("show", LOOK),
     Command("diagram", LOOK),

@@ -10,7 +10,21 @@ import pytest
 from hacheck.cli.guard import version
 from tests.cli.command import hacheck
 
-COMMANDS = ("verify", "simulate", "show", "diagram", "list", "inspect", "doc", "fmt", "explain", "version")
+COMMANDS = (
+    "verify",
+    "conform",
+    "monitor",
+    "simulate",
+    "traces",
+    "show",
+    "diagram",
+    "list",
+    "inspect",
+    "doc",
+    "fmt",
+    "explain",
+    "version",
+)
 
 
 def test_the_first_page_names_every_command() -> None:
@@ -25,7 +39,9 @@ def test_every_command_has_help(command: str) -> None:
     assert "Usage: hacheck" in ended.out
 
 
-@pytest.mark.parametrize("command", ["verify", "simulate", "show", "diagram", "inspect", "doc", "fmt"])
+@pytest.mark.parametrize(
+    "command", ["verify", "conform", "monitor", "simulate", "traces", "show", "diagram", "inspect", "doc", "fmt"]
+)
 def test_commands_with_options_show_examples(command: str) -> None:
     assert f"  hacheck {command} " in hacheck(command, "--help", columns=120).out.split("Examples")[1]
 

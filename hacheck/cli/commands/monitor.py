@@ -1,0 +1,106 @@
+"""`hacheck monitor`: judges traces as their records come, and goes on where it was when it is started again."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from hacheck.cli.commands.conform import CHECK, COMPARING, HIDE, MASTER, RUNNING, SKEW, STATES, STEPS
+from hacheck.cli.declaring import Argument, flag, option
+from hacheck.cli.guard import BadInput, ExitCode, guarded
+from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
+
+ENDING = "When a trace is over"
+
+EPILOG = """
+[bold]Examples[/]
+
+  hacheck monitor mine.ha incoming/ --results watch/               Ctrl-C ends it; the same again goes on
+
+  hacheck monitor mine.ha incoming/ --results watch/ --last stopped --idle 5m
+
+  hacheck monitor mine.ha incoming/ --results watch/ --once        judge what is there, and end
+
+[bold]Exit codes[/]
+
+  0 no trace deviates   1 one deviates   2 bad input   3 undecided   4 a bug in hacheck
+"""
+
+One = str | None
+FOLDER = "The folder that files of JSON lines come into, or grow in."
+RESULTS = "The folder for verdicts, findings, and what is known of open traces."
+PER_NODE = "Each node logs on its own: their records come in no order between nodes."
+LAST = "A record of one of these events is the last of its trace: a,b,c."
+IDLE = "A trace is over when nothing came of it for so long: 90, 5m, 2h."
+ENGINE = "Who watches: local (this machine; files may grow) or spark (complete files are put into the folder)."
+ONCE = "Judge what is there, as if nothing more came, and end."
+QUIET = "Show no progress."
+
+Place = Annotated[str, Argument("FOLDER", FOLDER)]
+Results = Annotated[One, option("--results", "-o", metavar="DIR", help=RESULTS)]
+Check = Annotated[One, option("--check", metavar="NAME", help=CHECK, panel=COMPARING)]
+Steps = Annotated[bool, flag("--steps", help=STEPS, panel=COMPARING)]
+Hide = Annotated[One, option("--hide", metavar="EVENTS", help=HIDE, panel=COMPARING)]
+PerNode = Annotated[bool, flag("--per-node", help=PER_NODE, panel=COMPARING)]
+Skew = Annotated[int, option("--skew", metavar="MS", help=SKEW, panel=COMPARING, least=0)]
+States = Annotated[str, option("--states", metavar="N", help=STATES, panel=COMPARING)]
+Last = Annotated[One, option("--last", metavar="EVENTS", help=LAST, panel=ENDING)]
+Idle = Annotated[str, option("--idle", metavar="TIME", help=IDLE, panel=ENDING)]
+Once = Annotated[bool, flag("--once", help=ONCE, panel=ENDING)]
+Engine = Annotated[str, option("--engine", metavar="NAME", help=ENGINE, panel=RUNNING)]
+Master = Annotated[One, option("--master", metavar="URL", help=MASTER, panel=RUNNING)]
+Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET)]
+
+
+@guarded
+def monitor(
+    spec: SpecArgument,
+    folder: Place,
+    results: Results = None,
+    check: Check = None,
+    settings: SettingOptions = None,
+    steps: Steps = False,
+    hide: Hide = None,
+    per_node: PerNode = False,
+    skew: Skew = 10,
+    states: States = "16k",
+    last: Last = None,
+    idle: Idle = "10m",
+    once: Once = False,
+    engine: Engine = "local",
+    master: Master = None,
+    quiet: Quiet = False,
+    no_color: NoColorOption = False,
+    debug: DebugOption = False,
+) -> ExitCode:
+    """Judge traces as their records come, until Ctrl-C; started again, it goes on where it was."""
+    from hacheck.cli.monitoring import MonitorRequest, monitor_traces
+    from hacheck.cli.options import all_known, parse_count, parse_seconds, parse_settings
+
+    all_known("engine", (engine,), ("local", "spark"))
+    if results is None:
+        raise BadInput("where to?", "add --results DIR, a folder for verdicts and for what is known of open traces")
+    if master is not None and engine != "spark":
+        raise BadInput("--master is for Spark", "add --engine spark")
+    if once and engine == "spark":
+        raise BadInput("--once is for this machine", "hacheck conform judges what is there, on Spark, too")
+    return monitor_traces(
+        MonitorRequest(
+            spec=spec,
+            folder=folder,
+            results=results,
+            check=check,
+            settings=parse_settings(settings or ()),
+            every_step=steps,
+            hidden=hide,
+            per_node=per_node,
+            skew_ms=skew,
+            capacity=parse_count("--states", states),
+            last=last,
+            idle_seconds=parse_seconds(idle),
+            once=once,
+            engine=engine,
+            master=master,
+            quiet=quiet,
+            no_color=no_color,
+        )
+    )
