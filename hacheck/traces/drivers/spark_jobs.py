@@ -68,7 +68,7 @@ class Job(Generic[Result]):
         self.over(CANCEL_SECONDS)
 
     def result(self) -> Result:
-        """What the action returned. Errors: `DriverError` where the job failed; a `TracesError` of the action itself."""
+        """What the action returned. Errors: `DriverError` where the job failed; the action's own `TracesError`."""
         if isinstance(self._error, TracesError) or type(self._error) is ValueError:  # not one of Spark's own
             raise self._error
         if self._error is not None:
