@@ -108,7 +108,20 @@ def pieces(dataset: Located, unit: Unit, columns: Columns, findings: Findings) -
         found = unreadable(file.name, error, row)
         rest = unit.row + unit.rows - row
         message = f"{found.message}; {rest:,} records from here are left out"
-        findings.add(Finding(found.kind, message, file.name, row, records=rest))
+        finding = Finding(found.kind, message, file.name, row, records=rest)
+        findings.add(finding)
+        for trace_id in _trace_ids(file, unit):
+            findings.damage(trace_id, finding)
+
+
+def _trace_ids(file: TraceFile, unit: Unit) -> Iterator[str]:
+    """The traces that have records in row groups of which not all can be read, as far as those tell."""
+    try:
+        with pq.ParquetFile(file.path) as opened:
+            for batch in opened.iter_batches(row_groups=list(unit.groups or ()), columns=[TRACE_ID]):
+                yield from (str(name) for name in pc.unique(batch.column(0)).to_pylist() if name is not None)
+    except (OSError, pa.ArrowException):  # then nobody can tell
+        return
 
 
 def _numbered(batches: Iterator[Any], number: int | None) -> Iterator[Any]:

@@ -95,10 +95,10 @@ def told(outcome: Outcome, findings: Findings) -> dict[str, object]:
 
 def exit_code(outcome: Outcome, findings: Findings) -> int:
     """What the outcome means to a shell."""
-    if outcome.counts.get("deviates"):
-        return DEVIATE
     if findings.total:
         return FAILED
+    if outcome.counts.get("deviates"):
+        return DEVIATE
     return UNDECIDED if outcome.counts.get("unknown") else CONFORM
 
 

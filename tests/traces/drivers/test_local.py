@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -16,8 +17,10 @@ from hacheck.traces.checking import Expected, checked_batches
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.dataset import open_traces
 from hacheck.traces.drivers import reading
+from hacheck.traces.drivers.columns import pruned
 from hacheck.traces.drivers.contract import DriverError, Outcome, Progress, TraceJudge
 from hacheck.traces.drivers.local import Options, check_locally
+from hacheck.traces.drivers.reading import Unit, pieces
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.records import FieldType, TraceSchema
 from hacheck.traces.writing import write_clustered
@@ -159,6 +162,26 @@ def test_bad_rows_of_parquet_are_told_with_their_numbers(folder: Path) -> None:
         "a": "unknown", "b": "conforms", "c": "unknown", "d": "conforms",
     }  # fmt: skip
     assert sorted(finding.place for finding in findings.first) == ["a.parquet:2", "a.parquet:4", "half.parquet"]
+
+
+def test_part_of_a_file_that_cannot_be_read_damages_the_traces_in_it(folder: Path) -> None:
+    schema = TraceSchema().arrow()
+    path = folder / "a.parquet"
+    with pq.ParquetWriter(path, schema, compression="none", use_dictionary=False) as writer:
+        for name in ("first", "second", "third"):
+            rows = [record(name, seq, f"event of the {name} trace") for seq in range(1, 50)]
+            writer.write_batch(pa.RecordBatch.from_pylist(rows, schema))
+    content = path.read_bytes()
+    at = content.index(b"event of the second trace")
+    path.write_bytes(content[: at - 4] + b"\xff\xff\xff\x7f" + content[at:])  # its length, which is none now
+    findings = Findings()
+    unit = Unit(0, (1,), 50, 49)
+    columns = pruned(TraceSchema(), Counting.columns)
+    assert list(pieces(open_traces(folder, findings), unit, columns, findings)) == []
+    assert [(finding.place, finding.records) for finding in findings.first] == [("a.parquet:50", 49)]
+    assert {*findings.damaged} == {"second"}
+    verdicts, _, _ = checked(folder)
+    assert verdicts["second"].kind == "unknown"
 
 
 def test_unknown_events_are_findings(folder: Path) -> None:
