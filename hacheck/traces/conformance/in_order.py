@@ -231,7 +231,10 @@ class InOrder:
     def _stopped(
         self, batch: Any, encoded: Encoded, part: _Part, followed: Followed, state: _Open, before: int
     ) -> Verdict:
-        stopped = self._first_unexplained(state, followed)
+        # Records that are here already, though their turn has not come, belong to the trace, too.
+        rest = encoded.words[part.last :] if not part.closes else encoded.words[:0]
+        words = np.concatenate([*state.words, rest])
+        stopped = self._first_unexplained(state, followed, words)
         place = min(part.first + stopped - before, part.last - 1)
         row = int(encoded.rows[place])
         kind, reason = outcome(self.explainer, followed.status, followed.limited, encoded.misfits.get(place))
@@ -248,16 +251,15 @@ class InOrder:
         if kind != "deviates" or self.left <= 0 or state.compared > _EXPLAINED_RECORDS_MAX:
             return verdict
         self.left -= 1
-        streams = Streams([np.concatenate(state.words)], None, [{}], 0)
+        streams = Streams([words], None, [{}], 0)
         return explained(verdict, self.explainer.explain(streams))
 
-    def _first_unexplained(self, state: _Open, followed: Followed) -> int:
+    def _first_unexplained(self, state: _Open, followed: Followed, words: Any) -> int:
         """The first record without which the trace would have conformed: a step may write several lines, of which the
         first is explained."""
         place, ahead = followed.place, self.compiled.shape.places
         if followed.status != k.DEAD or ahead == 1 or state.compared > _EXPLAINED_RECORDS_MAX:
             return place
-        words = np.concatenate(state.words)
         while place + 1 < len(words) and place < followed.place + ahead:
             start = Streams([words[: place + 1]], None, [{}], 0)
             woven = self.explainer.weaver.weave(start)

@@ -1,0 +1,149 @@
+"""`hacheck conform` and `hacheck monitor`: verdicts, exit codes, what is refused, and what is written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.cli.command import hacheck
+
+SPEC = """system Lease "one server at a time"
+param last_term = 100 in 1..100
+node Server[2] symmetric { state mode: { idle, serving } = idle term: 0..last_term = 0 }
+shared last: 0..last_term = 0
+environment action begin(s: Server) when s.mode == idle and (no o: Server where o.mode == serving) and last < last_term
+do
+  last := last + 1
+  s.term := last
+  s.mode := serving
+  log began(term: s.term) at s
+action stop(s: Server) when s.mode == serving do s.mode := idle
+invariant few: last < 3
+check default expect few violated
+"""
+GOOD = [("1", "began", 1), ("2", "began", 2), ("1", "began", 3)]
+WRONG = [("1", "began", 1), ("2", "began", 3), ("1", "began", 4)]
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    """A spec whose `stop` leaves no line."""
+    path = tmp_path / "lease.ha"
+    path.write_text(SPEC, encoding="utf-8")
+    return path
+
+
+def written(folder: Path, order: str = "total", **traces: list[tuple[str, str, int]]) -> Path:
+    """Traces as a file of JSON lines."""
+    lines = [json.dumps({"hacheck.traces": 1, "order": order, "fields": {"term": "int"}})]
+    for name, records in traces.items():
+        for seq, (node, event, term) in enumerate(records, start=1):
+            content = {"trace_id": name, "node": node, "seq": seq, "time": seq * 10**9, "event": event}
+            lines.append(json.dumps(content | {"fields": {"term": term}}))
+    path = folder / "traces.jsonl"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def verdicts(folder: Path) -> dict[str, dict[str, object]]:
+    """The verdicts in what `--json` wrote, by trace."""
+    content = json.loads((folder / "found.json").read_text(encoding="utf-8"))
+    return {one["trace_id"]: one for one in content["verdicts"]}
+
+
+@pytest.mark.parametrize("order", ["total", "per_node"])
+def test_a_trace_that_leaves_the_protocol_is_told_with_what_would_have_been(
+    spec: Path, tmp_path: Path, order: str
+) -> None:
+    traces = written(tmp_path, order, good=GOOD, wrong=WRONG)
+    ended = hacheck("conform", str(spec), str(traces), "--json", str(tmp_path / "found.json"), columns=120)
+    assert ended.code == 1
+    assert "2 traces, 6 records: 1 conform, 1 deviate" in ended.out
+    found = verdicts(tmp_path)
+    assert found["good"]["kind"] == "conforms"
+    wrong = found["wrong"]
+    assert (wrong["kind"], wrong["seq"], wrong["event"]) == ("deviates", 2, "began")
+    assert wrong["expected"] == ["Server 2: began(term: 2)", "Server 1: began(term: 2)"]
+    assert wrong["repair"] == "missing line"
+    assert [step["action"] for step in wrong["run"]["steps"]] == ["begin"]  # type: ignore[index]
+
+
+def test_conforming_traces_end_well_and_make_a_table(spec: Path, tmp_path: Path) -> None:
+    traces = written(tmp_path, good=GOOD, other=GOOD[:2])
+    table = tmp_path / "verdicts.parquet"
+    ended = hacheck("conform", str(spec), str(traces), "--out", str(table), "--property", "all")
+    assert ended.code == 0
+    assert "violated: few in 1 trace" in ended.out
+    assert sorted(pq.read_table(table)["verdict"].to_pylist()) == ["conforms", "conforms"]
+
+
+def test_what_cannot_be_told_is_undecided(spec: Path, tmp_path: Path) -> None:
+    traces = written(tmp_path, stranger=[("3", "began", 1)], beyond=[("1", "began", 999)], good=GOOD)
+    ended = hacheck("conform", str(spec), str(traces), "--json", str(tmp_path / "found.json"))
+    assert ended.code == 3
+    found = verdicts(tmp_path)
+    assert {name: one["kind"] for name, one in found.items()} == {
+        "stranger": "unknown",
+        "beyond": "unknown",
+        "good": "conforms",
+    }
+    assert "no node `3`" in str(found["stranger"]["reason"])
+
+
+def test_a_damaged_trace_is_undecided_and_the_input_is_bad(spec: Path, tmp_path: Path) -> None:
+    traces = written(tmp_path, good=GOOD, other=GOOD)
+    lines = traces.read_text(encoding="utf-8").splitlines()
+    traces.write_text("\n".join([*lines[:2], *lines[3:]]) + "\n", encoding="utf-8")
+    ended = hacheck("conform", str(spec), str(traces), "--json", str(tmp_path / "found.json"))
+    assert ended.code == 2
+    found = verdicts(tmp_path)
+    assert (found["good"]["kind"], found["other"]["kind"]) == ("unknown", "conforms")
+
+
+def test_a_log_that_begins_in_the_middle(spec: Path, tmp_path: Path) -> None:
+    traces = written(tmp_path, late=GOOD[1:])
+    assert hacheck("conform", str(spec), str(traces)).code == 1
+    assert hacheck("conform", str(spec), str(traces), "--any-start", "1000").code == 0
+    assert hacheck("conform", str(spec), str(traces), "--any-start", "1").code == 3
+
+
+def test_events_that_the_spec_does_not_know_are_counted(spec: Path, tmp_path: Path) -> None:
+    ended = hacheck("conform", str(spec), str(written(tmp_path, good=[*GOOD, ("1", "noise", 0)])))
+    assert ended.code == 0
+    assert "1 record (noise 1)" in " ".join(ended.out.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--check", "nothing"), "unknown check `nothing`"),
+        (("--hide", "nothing"), "unknown event `nothing`"),
+        (("--property", "nothing"), "unknown invariant `nothing`"),
+        (("--set", "nothing=1"), "unknown setting `nothing`"),
+        (("--engine", "nothing"), "unknown engine `nothing`"),
+        (("--master", "local"), "--master is for Spark"),
+        (("--out", "verdicts.txt"), "give a .parquet file"),
+        (("--adapter", "nothing"), "nothing"),
+    ],
+)
+def test_what_is_not_there_is_bad_input(spec: Path, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    ended = hacheck("conform", str(spec), str(written(tmp_path, good=GOOD)), *arguments)
+    assert ended.code == 2
+    assert said in " ".join(ended.err.split())
+
+
+def test_a_monitor_goes_on_where_it_was(spec: Path, tmp_path: Path) -> None:
+    incoming, results = tmp_path / "incoming", tmp_path / "results"
+    incoming.mkdir()
+    traces = written(tmp_path, good=GOOD, wrong=WRONG)
+    (incoming / "first.jsonl").write_text(traces.read_text(encoding="utf-8"), encoding="utf-8")
+    ended = hacheck("monitor", str(spec), str(incoming), "--results", str(results), "--once")
+    assert ended.code == 1
+    lines = (results / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()
+    told = [one["verdict"] for one in map(json.loads, lines)]
+    assert {one["trace_id"]: one["verdict"] for one in told} == {"good": "conforms", "wrong": "deviates"}
+    again = hacheck("monitor", str(spec), str(incoming), "--results", str(results), "--once")
+    assert (again.code, (results / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()) == (0, lines)
