@@ -92,7 +92,8 @@ def record(story: Schedule, folder: Path, halt: threading.Event) -> None:
         cluster.configure()
         Player(story, cluster, halt).play()
     cluster.tidy()
-    print(f"recorded {story.name}: {cluster.operations} requests", flush=True)
+    by_itself = ", a replica ended by itself" if "by itself" in (cluster.folder / "timeline.txt").read_text() else ""
+    print(f"recorded {story.name}: {cluster.operations} requests{by_itself}", flush=True)
 
 
 # ---- judging ----

@@ -131,7 +131,9 @@ class Cluster:
 
     def start(self, replica: int) -> None:
         if replica in self.crew.running:
-            self.crew.kill(replica)  # one that ended by itself, or runs still
+            assert not self.crew.alive(replica), f"replica {replica} runs"
+            self.note(f"replica {replica} has ended by itself")
+            self.crew.kill(replica)
         self.note(f"start replica {replica}")
         command = ["icebox", f"--Ice.Config=icebox-{replica}.cfg"]
         self.crew.start(replica, command, self.working, self.log(replica), {"TZ": "UTC"})

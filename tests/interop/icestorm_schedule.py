@@ -106,6 +106,8 @@ class Player:
         self.wait(1.0)
         self.ended.set()
         client.join()
+        for replica in self.cluster.died():
+            self.cluster.note(f"replica {replica} has ended by itself")
         for replica in self.cluster.left():
             self.cluster.stop(replica)
         self.cluster.note("end")

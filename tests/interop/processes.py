@@ -12,6 +12,7 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from types import TracebackType
 
 PR_SET_PDEATHSIG = 1
 STOP_SECONDS_MAX = 10.0
+one_at_a_time = threading.Lock()
 PORTS = range(20_000, 32_000)  # below those that Linux hands out by itself
 
 
@@ -96,13 +98,16 @@ class Crew:
 
 
 def free_base(span: int, taken: set[int]) -> int:
-    """The first of `span` ports on loopback that nobody listens at; `taken` has those given out before."""
+    """The first of `span` ports on loopback that nobody listens at. `taken` has those given out before by this process;
+    threads may ask at the same time. Errors: `RuntimeError` if there are none."""
     start = PORTS.start + (os.getpid() * 101 + int(time.time())) % (len(PORTS) // 2)
-    for base in range(start, PORTS.stop - span, span):
-        if base not in taken and all(is_free(port) for port in range(base, base + span)):
-            taken.add(base)
-            return base
-    raise RuntimeError(f"no {span} free ports in a row between {PORTS.start} and {PORTS.stop}")
+    with one_at_a_time:
+        for base in range(start, PORTS.stop - span):
+            ports = range(base, base + span)
+            if taken.isdisjoint(ports) and all(is_free(port) for port in ports):
+                taken.update(ports)
+                return base
+    raise RuntimeError(f"no {span} free ports in a row between {start} and {PORTS.stop}")
 
 
 def is_free(port: int) -> bool:

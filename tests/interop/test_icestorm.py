@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -86,9 +88,14 @@ def test_paused_process_is_stopped(tmp_path: Path) -> None:
 
 def test_ports_are_given_once() -> None:
     taken: set[int] = set()
-    first, second = free_base(5, taken), free_base(5, taken)
-    assert abs(first - second) >= 5
-    assert is_free(first)
+    with ThreadPoolExecutor(8) as pool:
+        bases = list(pool.map(lambda _: free_base(5, taken), range(40)))
+    assert len({port for base in bases for port in range(base, base + 5)}) == len(taken) == 200
+
+
+def test_port_that_somebody_listens_at_is_not_free() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        assert not is_free(server.getsockname()[1])
 
 
 def test_replicas_are_configured_for_one_another(tmp_path: Path) -> None:

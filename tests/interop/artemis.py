@@ -1,0 +1,124 @@
+"""Pairs of real Artemis brokers: failover, failback, kills and pauses; their logs read. `make interop-artemis`.
+
+Each log must be read to its last line, without a finding, and show what happened. Exit code 0 if so, or if what is
+needed is not installed; else 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from tests.interop.artemis_pair import POLICIES, Pair, classpath, missing
+from tests.interop.artemis_stories import STORIES, Seen, TooLate, who_served
+from tests.interop.processes import Crew
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="interop-artemis", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--keep", type=Path, help="the folder for the logs, which must not be there yet")
+    parser.add_argument("--stories", nargs="*", choices=STORIES, default=list(STORIES))
+    options = parser.parse_args(arguments)
+    reason = missing()
+    if reason is not None:
+        print(f"skipped: {reason}")
+        return 0
+    signal.signal(signal.SIGTERM, interrupted)
+    folder = options.keep or Path(tempfile.mkdtemp(prefix="interop-artemis-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    jars = classpath(folder)
+    if jars is None:
+        print("skipped: Maven cannot get the jars of artemis-server")
+        return 0
+    print(f"logs in {folder}", flush=True)
+    wrong = [
+        f"{policy}-{story}"
+        for policy in POLICIES
+        for story in options.stories
+        if not told(folder / f"{policy}-{story}", policy, story, jars)
+    ]
+    print(f"wrong: {', '.join(wrong)}" if wrong else "all as expected")
+    return 1 if wrong else 0
+
+
+def interrupted(number: int, frame: FrameType | None) -> None:
+    """Being asked to end is as Ctrl-C: brokers are stopped first."""
+    raise KeyboardInterrupt
+
+
+def told(folder: Path, policy: str, story: str, jars: str) -> bool:
+    """Plays a story and looks at its logs; tells what is wrong. No broker is left, whatever happens."""
+    began = time.monotonic()
+    with Crew() as crew:
+        pair = Pair(folder, policy, jars, crew)
+        pair.configure()
+        try:
+            expected = STORIES[story](pair)
+        except TooLate as late:
+            print(f"wrong      {folder.name}: {late}")
+            return False
+        for member in sorted(crew.running, reverse=True):
+            pair.stop(member)
+    findings = read(pair.brokers, expected, who_served(pair, story))
+    for finding in findings:
+        print(f"wrong      {folder.name}: {finding}")
+    if not findings:
+        print(f"as told    {time.monotonic() - began:5.1f} s {folder.name}")
+    sys.stdout.flush()
+    return not findings
+
+
+def read(folder: Path, expected: Sequence[Seen], servers: set[str]) -> list[str]:
+    """What is wrong with the logs of a pair: lines that the adapter does not account for, events of a broker
+    that do not come in the expected order, a server that was active and must not have been."""
+    lines = sum(len(log.read_bytes().splitlines()) for log in folder.glob("*/log/artemis.log"))
+    validated = hacheck("validate", folder, "--json", "-")
+    if validated.returncode != 0:
+        return [f"`traces validate` returns {validated.returncode}: {validated.stdout}{validated.stderr}"]
+    wrong = []
+    accounted = accounted_lines(json.loads(validated.stdout)["lines"])
+    if accounted != lines:
+        wrong.append(f"{accounted} of {lines} lines are accounted for")
+    target = folder.parent / "records.jsonl"
+    converted = hacheck("convert", folder, "--out", str(target))
+    if converted.returncode != 0:
+        return [*wrong, f"`traces convert` returns {converted.returncode}: {converted.stderr}"]
+    records = [json.loads(line) for line in target.read_text().splitlines()[1:]]
+    seen = [(record["node"], record["event"]) for record in records]
+    for broker in sorted({node for node, _ in expected}):
+        rest = iter([event for node, event in seen if node == broker])
+        wanted = [event for node, event in expected if node == broker]
+        wrong += [f"{event} at {broker} does not come, or too soon" for event in wanted if event not in rest]
+    active = {node for node, event in seen if event in ("active", "backup_active")}
+    if active != servers:
+        wrong.append(f"{', '.join(sorted(active)) or 'nobody'} served; expected: {', '.join(sorted(servers))}")
+    return wrong
+
+
+def hacheck(command: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    arguments = [sys.executable, "-m", "hacheck", "traces", command, str(folder), "--adapter", "artemis", *options]
+    return subprocess.run(arguments, capture_output=True, text=True, check=False)
+
+
+def accounted_lines(lines: dict[str, Any]) -> int:
+    """How many lines are events, parts of the line above, empty, or known to mean nothing."""
+    return (
+        sum(lines["events"].values()) + sum(lines["nothing"].values()) + int(lines["continued"]) + int(lines["blank"])
+    )
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        print("interrupted; no broker is left", file=sys.stderr)
+        sys.exit(130)

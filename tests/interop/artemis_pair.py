@@ -1,0 +1,153 @@
+"""A pair of real Artemis brokers, primary and backup, on loopback: configured, started, killed, paused; its logs kept.
+
+`brokers/<broker>/log/artemis.log` is the log of all incarnations of a broker, `timeline.txt` what was done to them.
+**Source**: Broker failover protocols, 2.2 to 2.5; Artemis user manual, "High Availability and Failover".
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.interop.processes import Crew, free_base
+
+SERVER = Path(__file__).parent / "artemis_server"
+RESOLVE_SECONDS_MAX = 600.0
+NAMES = {1: "primary", 2: "backup"}
+POLICIES = {
+    "replication": {
+        1: "<replication><primary><check-for-active-server>true</check-for-active-server></primary></replication>",
+        2: "<replication><backup><allow-failback>true</allow-failback>"
+        "<restart-backup>true</restart-backup></backup></replication>",
+    },
+    "shared_store": {
+        1: "<shared-store><primary><failover-on-shutdown>true</failover-on-shutdown></primary></shared-store>",
+        2: "<shared-store><backup><failover-on-shutdown>true</failover-on-shutdown>"
+        "<allow-failback>true</allow-failback><restart-backup>true</restart-backup></backup></shared-store>",
+    },
+}
+CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
+<configuration xmlns="urn:activemq">
+  <core xmlns="urn:activemq:core">
+    <name>{name}</name>
+    <persistence-enabled>true</persistence-enabled>
+    <security-enabled>false</security-enabled>
+    <journal-type>NIO</journal-type>
+    <journal-min-files>2</journal-min-files>
+    <journal-file-size>1M</journal-file-size>
+    <paging-directory>{data}/paging</paging-directory>
+    <bindings-directory>{data}/bindings</bindings-directory>
+    <journal-directory>{data}/journal</journal-directory>
+    <large-messages-directory>{data}/large</large-messages-directory>
+    <cluster-user>cluster</cluster-user>
+    <cluster-password>cluster</cluster-password>
+    <connectors>
+      <connector name="own">tcp://127.0.0.1:{own}</connector>
+      <connector name="other">tcp://127.0.0.1:{other}</connector>
+    </connectors>
+    <acceptors><acceptor name="own">tcp://127.0.0.1:{own}</acceptor></acceptors>
+    <cluster-connections>
+      <cluster-connection name="pair">
+        <connector-ref>own</connector-ref>
+        <check-period>1000</check-period>
+        <connection-ttl>4000</connection-ttl>
+        <retry-interval>500</retry-interval>
+        <static-connectors><connector-ref>other</connector-ref></static-connectors>
+      </cluster-connection>
+    </cluster-connections>
+    <ha-policy>{policy}</ha-policy>
+  </core>
+</configuration>
+"""
+
+
+def missing() -> str | None:
+    """Why no broker can be started here, or none."""
+    for program, package in (("java", "default-jdk-headless"), ("mvn", "maven")):
+        if shutil.which(program) is None:
+            return f"{program} is not installed (Debian and Ubuntu: apt-get install {package})"
+    modules = subprocess.run(["java", "--list-modules"], capture_output=True, text=True, check=False).stdout
+    if "jdk.compiler" not in modules:
+        return "java is there without its compiler (Debian and Ubuntu: apt-get install default-jdk-headless)"
+    return None
+
+
+def classpath(folder: Path) -> str | None:
+    """The jars, resolved by Maven, which keeps them where it always does; none if it cannot get them."""
+    target = folder / "classpath.txt"
+    command = ["mvn", "-q", "-B", "-f", str(SERVER / "pom.xml"), "dependency:build-classpath"]
+    try:
+        subprocess.run([*command, f"-Dmdep.outputFile={target}"], check=True, timeout=RESOLVE_SECONDS_MAX)
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+        return None
+    return target.read_text().strip()
+
+
+@dataclass
+class Pair:
+    """A primary, 1, and its backup, 2. `policy`: how they share data, a key of `POLICIES`."""
+
+    folder: Path
+    policy: str
+    jars: str
+    crew: Crew
+    base: int = field(default_factory=lambda: free_base(4, set()))
+    began: float = field(default_factory=time.time)
+
+    @property
+    def brokers(self) -> Path:
+        """The folder of their folders: what an adapter is given."""
+        return self.folder / "brokers"
+
+    def log(self, member: int) -> Path:
+        return self.brokers / NAMES[member] / "log" / "artemis.log"
+
+    def configure(self) -> None:
+        """Each broker gets a folder with its configuration; a shared store lies beside them."""
+        for member, name in NAMES.items():
+            home = self.brokers / name
+            (home / "log").mkdir(parents=True)
+            data = (self.folder if self.policy == "shared_store" else home) / "data"
+            ports = {"own": self.base + member, "other": self.base + 3 - member}
+            policy = POLICIES[self.policy][member]
+            (home / "broker.xml").write_text(CONFIGURATION.format(name=name, data=data, policy=policy, **ports))
+            shutil.copy(SERVER / "log4j2.properties", home)
+
+    def note(self, what: str) -> None:
+        now = time.time()
+        clock = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+        with (self.folder / "timeline.txt").open("a") as lines:
+            lines.write(f"t=+{now - self.began:08.3f} {clock} {what}\n")
+
+    def start(self, member: int) -> None:
+        self.note(f"start {NAMES[member]}")
+        home = self.brokers / NAMES[member]
+        options = ["-Xmx256m", "-XX:TieredStopAtLevel=1", "-Dlog4j2.configurationFile=log4j2.properties"]
+        command = ["java", *options, "-cp", self.jars, str(SERVER / "Broker.java"), "broker.xml"]
+        self.crew.start(member, command, home, self.folder / f"{NAMES[member]}.out", {"TZ": "UTC"})
+
+    def kill(self, member: int) -> None:
+        self.note(f"kill -9 {NAMES[member]}")
+        self.crew.kill(member)
+
+    def pause(self, member: int) -> None:
+        self.note(f"kill -STOP {NAMES[member]}")
+        self.crew.pause(member)
+
+    def resume(self, member: int) -> None:
+        self.note(f"kill -CONT {NAMES[member]}")
+        self.crew.resume(member)
+
+    def stop(self, member: int) -> None:
+        self.note(f"kill -TERM {NAMES[member]}")
+        if not self.crew.stop(member):
+            self.note(f"{NAMES[member]} did not end in time, and was killed")
+
+    def times(self, member: int, code: str) -> int:
+        """How often a code stands in the log of a broker."""
+        log = self.log(member)
+        return log.read_text(errors="replace").count(f"AMQ{code}:") if log.exists() else 0

@@ -1,0 +1,111 @@
+"""What happens to a pair of Artemis brokers, each step waiting for what the one before brings about."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from tests.interop.artemis_pair import NAMES, Pair
+
+PRIMARY, BACKUP = 1, 2
+WAIT_SECONDS_MAX = 90.0
+SETTLE_SECONDS = 6.0
+
+Seen = tuple[str, str]  # a node and an event of it
+
+
+class TooLate(Exception):
+    """What a step waits for does not come."""
+
+
+def until(pair: Pair, member: int, code: str, times: int) -> None:
+    """Waits for a code to stand in a log so many times. Errors: `TooLate`."""
+    end = time.monotonic() + WAIT_SECONDS_MAX
+    while pair.times(member, code) < times:
+        if time.monotonic() > end:
+            raise TooLate(
+                f"{pair.policy}: AMQ{code} at {NAMES[member]}, {times} times, not within {WAIT_SECONDS_MAX:g} s"
+            )
+        time.sleep(0.1)
+
+
+def paired(pair: Pair) -> None:
+    """Both are up, and the backup can take over."""
+    pair.start(PRIMARY)
+    until(pair, PRIMARY, "221007", 1)
+    pair.start(BACKUP)
+    until(pair, BACKUP, "221031", 1)
+
+
+def served_by_backup(pair: Pair) -> None:
+    until(pair, BACKUP, "221007" if pair.policy == "replication" else "221010", 1)
+
+
+def crash_and_failback(pair: Pair) -> Sequence[Seen]:
+    """The primary is killed, the backup takes over; the primary comes back, and serves again."""
+    paired(pair)
+    pair.kill(PRIMARY)
+    served_by_backup(pair)
+    pair.start(PRIMARY)
+    until(pair, PRIMARY, "221007", 2)
+    until(pair, BACKUP, "221031", 2)
+    return (*took_over(pair), ("backup", "failback_begun"), ("primary", "active"), ("backup", "backup_announced"))
+
+
+def orderly_stop(pair: Pair) -> Sequence[Seen]:
+    """The primary is asked to end; the backup takes over."""
+    paired(pair)
+    pair.stop(PRIMARY)
+    served_by_backup(pair)
+    return (("primary", "active"), ("primary", "stopped"), taking_over(pair))
+
+
+def pause(pair: Pair) -> Sequence[Seen]:
+    """The primary is paused for longer than connections live, then goes on. With replication the backup takes over, and
+    then both serve: a pair cannot vote. On a shared store the primary has the lock all the time."""
+    paired(pair)
+    pair.pause(PRIMARY)
+    if pair.policy == "replication":
+        served_by_backup(pair)
+    time.sleep(SETTLE_SECONDS)
+    pair.resume(PRIMARY)
+    time.sleep(SETTLE_SECONDS)
+    if pair.policy == "replication":
+        return (*took_over(pair), ("primary", "replica_gone"))
+    return (("primary", "active"), ("backup", "backup_announced"))
+
+
+def backup_crash(pair: Pair) -> Sequence[Seen]:
+    """The backup is killed; the primary goes on alone; another backup comes."""
+    paired(pair)
+    pair.kill(BACKUP)
+    if pair.policy == "replication":
+        until(pair, PRIMARY, "222092", 1)
+    pair.start(BACKUP)
+    until(pair, BACKUP, "221031", 2)
+    if pair.policy == "replication":
+        return (("backup", "in_sync"), ("primary", "replica_gone"), ("backup", "in_sync"))
+    return (("backup", "backup_lock_obtained"), ("backup", "backup_lock_obtained"), ("backup", "backup_announced"))
+
+
+def taking_over(pair: Pair) -> Seen:
+    return ("backup", "active" if pair.policy == "replication" else "backup_active")
+
+
+def took_over(pair: Pair) -> tuple[Seen, ...]:
+    ready = "in_sync" if pair.policy == "replication" else "backup_lock_obtained"
+    return (("primary", "active"), ("backup", ready), taking_over(pair))
+
+
+def who_served(pair: Pair, story: str) -> set[str]:
+    """Who may serve in a story, by what its logs must say."""
+    only_primary = story == "backup_crash" or (story == "pause" and pair.policy == "shared_store")
+    return {"primary"} if only_primary else {"primary", "backup"}
+
+
+STORIES: dict[str, Callable[[Pair], Sequence[Seen]]] = {
+    "crash_and_failback": crash_and_failback,
+    "orderly_stop": orderly_stop,
+    "pause": pause,
+    "backup_crash": backup_crash,
+}

@@ -1,0 +1,79 @@
+"""Reading logs of a pair finds what is missing; and, where asked for, a pair of real brokers does what was told."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.interop.artemis import main, read
+from tests.interop.artemis_pair import POLICIES, Pair, missing
+from tests.interop.processes import Crew
+
+HEAD = "2026-11-21T23:12:1{second},000 INFO  [org.apache.activemq.artemis.core.server] "
+STORY = {
+    "primary": ["AMQ221007: Server is now active", "AMQ221025: Replication: sending a file"],
+    "backup": ["AMQ221109: started; waiting for primary to fail", "AMQ221007: Server is now active"],
+}
+EXPECTED = (("primary", "active"), ("backup", "backup_started"), ("backup", "active"))
+
+
+def logs(folder: Path, story: dict[str, list[str]]) -> Path:
+    for name, lines in story.items():
+        (folder / name / "log").mkdir(parents=True)
+        text = "".join(HEAD.format(second=second) + line + "\n" for second, line in enumerate(lines))
+        (folder / name / "log" / "artemis.log").write_text(text)
+    return folder
+
+
+def test_story_is_read(tmp_path: Path) -> None:
+    assert read(logs(tmp_path / "logs", STORY), EXPECTED, {"primary", "backup"}) == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "servers", "finding"),
+    [
+        ((*EXPECTED, ("backup", "backup_started")), {"primary", "backup"}, "backup_started at backup does not come"),
+        (EXPECTED, {"primary"}, "backup, primary served; expected: primary"),
+    ],
+)
+def test_other_story_is_found_out(
+    expected: tuple[tuple[str, str], ...], servers: set[str], finding: str, tmp_path: Path
+) -> None:
+    findings = read(logs(tmp_path / "logs", STORY), expected, servers)
+    assert len(findings) == 1
+    assert findings[0].startswith(finding)
+
+
+def test_line_of_an_unknown_kind_is_not_accounted_for(tmp_path: Path) -> None:
+    folder = logs(tmp_path / "logs", STORY)
+    log = folder / "primary" / "log" / "artemis.log"
+    log.write_text("something else\n" + log.read_text())
+    assert read(folder, EXPECTED, {"primary", "backup"}) == ["4 of 5 lines are accounted for"]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_pair_is_configured(policy: str, tmp_path: Path) -> None:
+    with Crew() as crew:
+        pair = Pair(tmp_path / "pair", policy, "", crew)
+        pair.configure()
+        texts = [(pair.brokers / name / "broker.xml").read_text() for name in ("primary", "backup")]
+    journals = {line.strip() for text in texts for line in text.splitlines() if "<journal-directory>" in line}
+    assert len(journals) == (1 if policy == "shared_store" else 2)
+    assert pair.times(1, "221007") == 0
+
+
+def test_without_java_it_is_skipped_loudly(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert main([]) == 0
+    assert capsys.readouterr().out.startswith("skipped: java is not installed")
+
+
+@pytest.mark.skipif("HACHECK_INTEROP" not in os.environ, reason="starts real brokers: set HACHECK_INTEROP=1")
+def test_fresh_pairs_do_what_was_told(tmp_path: Path) -> None:
+    reason = missing()
+    if reason is not None:
+        pytest.skip(reason)
+    assert main(["--stories", "crash_and_failback", "--keep", str(tmp_path / "logs")]) == 0
