@@ -106,9 +106,7 @@ def worlds(draw: st.DrawFn) -> tuple[int, list[int]]:
 
 @given(worlds(), st.sampled_from([ALL_BITS, FEW_BITS]), st.integers(0, 30), st.booleans())
 @settings(max_examples=60)
-def test_python_and_machine_code_look_up_alike(
-    world: tuple[int, list[int]], mask: int, most: int, alone: bool
-) -> None:
+def test_python_and_machine_code_look_up_alike(world: tuple[int, list[int]], mask: int, most: int, alone: bool) -> None:
     words, states = world
     contents = []
     for functions in (compiled(words, mask, alone), interpreted(words, mask, alone)):
