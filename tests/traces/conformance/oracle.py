@@ -406,11 +406,9 @@ class Logs:
         return all(self.sent(cause, stream, done) for stream, at in step for cause in self.streams[stream][at].causes)
 
     def sent(self, cause: str, receiver: int, done: set[tuple[int, int]]) -> bool:
-        """Whether a message was sent by one of these records, or by a record of the same node, or by none at all."""
-        senders = {
-            (stream, at)
-            for stream, log in enumerate(self.streams)
-            for at, one in enumerate(log)
-            if one.message == cause
-        }
+        """Whether a message was sent by one of these records, by the same node, by several nodes, or by none at all."""
+        logs = enumerate(self.streams)
+        senders = {(stream, at) for stream, log in logs for at, one in enumerate(log) if one.message == cause}
+        if len({stream for stream, _ in senders}) > 1:
+            return True
         return not senders or bool(senders & done) or any(stream == receiver for stream, _ in senders)
