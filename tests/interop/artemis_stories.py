@@ -71,7 +71,7 @@ def pause(pair: Pair) -> Sequence[Seen]:
     pair.resume(PRIMARY)
     time.sleep(SETTLE_SECONDS)
     if pair.policy == "replication":
-        return (*took_over(pair), ("primary", "replica_gone"))
+        return (*took_over(pair), ("primary", "replica_gone"), ("backup", "possible_split_brain"))
     return (("primary", "active"), ("backup", "backup_announced"))
 
 
