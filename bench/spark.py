@@ -208,7 +208,7 @@ def resident_max(driver: str) -> int:
         one = waiting.pop()
         waiting += below.get(one, [])
         try:
-            if b"pyspark" in Path(f"/proc/{one}/cmdline").read_bytes().split(b"\0-m\0")[-1]:
+            if b"pyspark.daemon" in Path(f"/proc/{one}/cmdline").read_bytes():
                 lines = Path(f"/proc/{one}/status").read_text().splitlines()
                 found += [int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM")]
         except OSError:
