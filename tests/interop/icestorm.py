@@ -91,6 +91,8 @@ def record(story: Schedule, folder: Path, halt: threading.Event) -> None:
         cluster = Cluster(folder / story.name, story.replicas, story.timers, story.messages, crew)
         cluster.configure()
         Player(story, cluster, halt).play()
+    if halt.is_set():
+        return
     cluster.tidy()
     by_itself = ", a replica ended by itself" if "by itself" in (cluster.folder / "timeline.txt").read_text() else ""
     print(f"recorded {story.name}: {cluster.operations} requests{by_itself}", flush=True)

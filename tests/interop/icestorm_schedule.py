@@ -84,7 +84,7 @@ class Player:
         self.ended = threading.Event()
 
     def play(self) -> None:
-        """The whole story; a halt cuts it short. Every replica has been asked to end when this returns."""
+        """The whole story; then every replica has been asked to end. A halt cuts it short, and leaves them as they are."""
         for replica, gap in zip(self.story.order, self.story.gaps, strict=True):
             self.wait(gap)
             self.cluster.start(replica)
@@ -106,6 +106,8 @@ class Player:
         self.wait(1.0)
         self.ended.set()
         client.join()
+        if self.halt.is_set():
+            return
         for replica in self.cluster.died():
             self.cluster.note(f"replica {replica} has ended by itself")
         for replica in self.cluster.left():
