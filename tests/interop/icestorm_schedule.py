@@ -84,7 +84,7 @@ class Player:
         self.ended = threading.Event()
 
     def play(self) -> None:
-        """The whole story; then every replica has been asked to end. A halt cuts it short, and leaves them as they are."""
+        """The whole story; then every replica has been asked to end. A halt cuts it short, and leaves them running."""
         for replica, gap in zip(self.story.order, self.story.gaps, strict=True):
             self.wait(gap)
             self.cluster.start(replica)
