@@ -16,6 +16,7 @@ from hacheck.model.observing.lines import lines_of
 from hacheck.model.observing.records import (
     FIRST_EVENT,
     NAME_MAX,
+    NAMED_VALUES_MAX,
     NONE_NAME,
     NOT_SHOWN,
     PLACES_MAX,
@@ -28,7 +29,7 @@ from hacheck.model.observing.records import (
     record_variables,
 )
 from hacheck.model.rewrite import parts, rebuild, walk
-from hacheck.model.types import Identity, Map, Node, Option, Range, Set, Type
+from hacheck.model.types import Identity, Map, Node, Option, Range, Set, Type, cardinality
 from hacheck.model.typing import type_of
 
 TOO_MANY = "lines of a step"
@@ -48,6 +49,11 @@ def observed(system: ir.System, merged: bool = True) -> Observed:
     pools = tuple(
         dict.fromkeys(kind for action in system.actions for line in lines_of(action) for kind in _named(line))
     )
+    for pool in pools:
+        if cardinality(pool) > NAMED_VALUES_MAX:
+            raise ObservingError(
+                f"lines show by name what has {cardinality(pool):,} values, more than {NAMED_VALUES_MAX:,}"
+            )
     shape = Observed(system, events, columns, writers, merged, places, pools)
     actions = tuple(_Reading(shape, action).action() for action in system.actions)
     variables = (*system.variables, *record_variables(shape))

@@ -26,6 +26,9 @@ PLACES_MAX = 8
 SET_MEMBERS_MAX = 62
 """A set that a line shows has no more possible members: it is a number in a record."""
 
+NAMED_VALUES_MAX = 1_024
+"""A type whose values have names in a log has no more of them: which has which name is part of a state."""
+
 PREFIX = "log."
 """What the names of all variables added here begin with."""
 

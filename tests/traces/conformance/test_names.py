@@ -9,6 +9,9 @@ import pytest
 from hacheck.model import ir
 from hacheck.model.language import load
 from hacheck.model.observing.lines import logged
+from hacheck.model.observing.reading import observed
+from hacheck.model.observing.records import ObservingError
+from hacheck.model.types import Node, Range
 from hacheck.traces.conformance.checker import TraceChecker
 from hacheck.traces.records import Order
 from tests.traces.conformance.oracle import Oracle, Told
@@ -140,10 +143,6 @@ def test_names_of_one_trace_mean_nothing_in_the_next(groups: ir.System) -> None:
 
 
 def test_one_field_may_not_be_a_name_here_and_a_value_there() -> None:
-    from hacheck.model.observing.reading import observed
-    from hacheck.model.observing.records import ObservingError
-    from hacheck.model.types import Node
-
     server = Node("Server", 2, False)
     value = ir.Local("n", server)
     lines = tuple(ir.Log("told", value, (ir.Shown("who", value, named),), 0) for named in (True, False))
@@ -151,3 +150,17 @@ def test_one_field_may_not_be_a_name_here_and_a_value_there() -> None:
     system = ir.System("Small", "", "", (), (server,), (), (), (action,), (), (), (), (), ())
     with pytest.raises(ObservingError, match="a name in some places only"):
         observed(system)
+
+
+@pytest.mark.parametrize(("most", "possible"), [(1_023, True), (1_024, False)])
+def test_values_with_names_are_not_too_many(most: int, possible: bool) -> None:
+    number = Range(0, most)
+    line = ir.Log("told", None, (ir.Shown("which", ir.Variable("which", number), True),), 0)
+    state = ir.StateVariable("which", number, 0, None, "shared")
+    action = ir.Action("act", (), ir.TRUE, (line,), "environment", None, None, "act", "", "", 0)
+    system = ir.System("Small", "", "", (), (), (state,), (), (action,), (), (), (), (), ())
+    if possible:
+        assert observed(system).pools == (number,)
+    else:
+        with pytest.raises(ObservingError, match="has 1,025 values"):
+            observed(system)
