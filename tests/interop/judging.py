@@ -50,7 +50,7 @@ def conform(spec: str, logs: Path, options: Sequence[str], seconds_max: float) -
             if process.poll() is None:
                 end_session(process)
         seconds = time.monotonic() - began
-        if process.returncode not in (0, 1, 3):
+        if process.returncode not in (0, 1, 2, 3) or not verdicts.exists():
             return Judged("error", seconds, said=f"exit code {process.returncode}: {said}{complaints}")
         return verdict(json.loads(verdicts.read_text()), seconds)
 
@@ -75,6 +75,9 @@ def verdict(told: dict[str, object], seconds: float) -> Judged:
     assert isinstance(verdicts, list)
     assert len(verdicts) == 1, f"{len(verdicts)} verdicts on one folder"
     one = verdicts[0]
+    findings = told["findings"]
+    assert isinstance(findings, dict)
     place = f"{one['file']}:{one['line']}" if one["file"] else ""
-    said = " ".join(part for part in (one["event"], one["reason"]) if part)
+    wrong = f"findings about the log: {findings['counts']}" if findings["total"] else ""
+    said = " ".join(part for part in (one["event"], one["reason"], wrong) if part)
     return Judged(one["kind"], seconds, one["records"], one["width"], place, said)

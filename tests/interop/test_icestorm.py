@@ -16,7 +16,9 @@ from tests.interop.damage import KINDS, STATE, damaged
 from tests.interop.icestorm import main, seeds
 from tests.interop.icestorm_cluster import Cluster, Timers, missing
 from tests.interop.icestorm_schedule import FAULTS, schedule
+from tests.interop.judging import conform
 from tests.interop.processes import Crew, free_base, is_free
+from tests.traces.logs import read_logs
 
 RECORDINGS = Path(__file__).parents[1] / "data" / "icestorm"
 SLEEPS = (sys.executable, "-c", "import time; time.sleep(60)")
@@ -62,6 +64,20 @@ def test_log_without_such_a_line_is_not_changed(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "replica-1.log").write_text("nothing\n")
     assert all(damaged(tmp_path / "logs", tmp_path / kind, kind) is None for kind in KINDS)
+
+
+@pytest.mark.parametrize(
+    ("recording", "file", "lines"),
+    [("two-failed-updates", "replica-2.log", (48, 54)), ("ended-while-requests-wait", "replica-1.log", (75, 80))],
+)
+def test_recording_shows_what_it_is_kept_for(recording: str, file: str, lines: tuple[int, ...]) -> None:
+    folder = Path(__file__).parent / "recordings" / recording
+    text = (folder / file).read_text().splitlines()
+    assert all("dispatch exception" in text[line - 1] and "::Ice::UnknownException" in text[line - 1] for line in lines)
+    rows, tally, findings = read_logs(folder, "icestorm")
+    assert findings.total == 0
+    assert tally.lines == tally.accounted
+    assert {row["line"] for row in rows if row["file"] == file} >= set(lines)
 
 
 def test_no_process_is_left_behind(tmp_path: Path) -> None:
@@ -126,3 +142,25 @@ def test_fresh_cluster_conforms_and_changed_logs_do_not(tmp_path: Path) -> None:
     began = time.monotonic()
     assert main(["--of-three", "2", "--of-five", "none", "--keep", str(tmp_path / "logs")]) == 0
     assert time.monotonic() - began < 600
+
+
+JUDGED = (
+    ("a-cold-start-3", "conforms"),
+    ("changed", "deviates"),
+)
+
+
+@pytest.mark.parametrize(("name", "kind"), JUDGED)
+def test_recording_is_judged_by_the_command(name: str, kind: str, tmp_path: Path) -> None:
+    source = RECORDINGS / "a-cold-start-3"
+    if name == "changed":
+        assert damaged(source, tmp_path / name, "generation") is not None
+        source = tmp_path / name
+    judged = conform("icestorm", source, ["--adapter", "icestorm", "--check", "as_released"], 300.0)
+    assert (judged.kind, judged.records) == (kind, 39), judged.said
+    assert judged.place == ("" if kind == "conforms" else "replica-3.log:23"), judged.said
+
+
+def test_verdict_that_takes_too_long_is_late() -> None:
+    judged = conform("icestorm", RECORDINGS / "a-cold-start-3", ["--adapter", "icestorm"], 0.2)
+    assert judged.kind == "late"
