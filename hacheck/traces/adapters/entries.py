@@ -55,6 +55,11 @@ def entries(lines: Iterable[tuple[int, bytes]], rule: LineRule) -> Iterator[Entr
             if count <= LINES_MAX:
                 more.append(text)
             continue
+        if open_entry is not None and found and _is_cut_off(found[0], rule.continuation):
+            # The process died in a further line of this entry, whose first line is whole.
+            count += 1
+            more.append(found[0].message)
+            found = found[1:]
         if open_entry is not None:
             yield _closed(open_entry, more, count)
             open_entry, more, count = None, [], 0
@@ -95,6 +100,11 @@ def _taken_apart(number: int, text: str, head: re.Pattern[str]) -> list[Entry]:
 def _later_head(text: str, start: int, head: re.Pattern[str]) -> re.Match[str] | None:
     """A head that begins somewhere later in a line."""
     return head.search(text, start)
+
+
+def _is_cut_off(entry: Entry, continuation: re.Pattern[str] | None) -> bool:
+    """Whether it is no entry but a line that belongs to the one above, with a head behind it."""
+    return entry.torn and not entry.parts and _continues(entry.message, continuation)
 
 
 def _continues(text: str, continuation: re.Pattern[str] | None) -> bool:
