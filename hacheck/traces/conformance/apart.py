@@ -80,9 +80,12 @@ class Apart:
         properties = self._properties(woven, found)
         if found.status == k.FOLLOWED:
             return Verdict(trace_id, "conforms", width=found.width, **counts, **properties)
-        stream = first_left(woven.streams, found.cut)
-        place = self._place(woven, stream, found.cut)
-        misfit = self._misfit(woven, stream, found.cut)
+        stream, cut = first_left(woven.streams, found.cut), found.cut
+        misfit = self._misfit(woven, found.cut)
+        beyond = self._beyond(woven, found)
+        if beyond is not None:
+            stream, cut, misfit = beyond
+        place = self._place(woven, stream, cut)
         kind, reason = outcome(self.explainer, found.status, found.limited, misfit)
         if found.status == k.FULL and found.expanded >= self.explainer.weaver.expanded_max:
             reason = f"more than {found.expanded:,} states of the model were looked at"
@@ -133,7 +136,32 @@ class Apart:
             return {}
         return place_of(woven.batch, int(woven.encoded.rows[woven.rows[stream][cut[stream]]]))
 
-    def _misfit(self, woven: _Woven, stream: int | None, cut: Cut) -> Misfit | None:
+    def _beyond(self, woven: _Woven, found: Woven) -> tuple[int, Cut, Misfit] | None:
+        """A record that nothing explains because a value in it is beyond the model's bounds: with any other one there
+        the trace goes on. Its stream, the cut before it, and what is beyond."""
+        streams, misfits = woven.streams, woven.encoded.misfits
+        places = [
+            (int(row), stream, at)
+            for stream, rows in enumerate(woven.rows)
+            for at, row in enumerate(rows)
+            if int(row) in misfits and misfits[int(row)].why == "bound" and at >= found.cut[stream]
+        ]
+        if found.status != k.DEAD or not places:
+            return None
+        event = self.compiled.record.event
+        assert event is not None, "records have events"
+        words = [held.copy() for held in streams.words]
+        for _, stream, at in places:
+            words[stream][at] = 0
+            words[stream][at, event.word] = np.uint64(self.compiled.shape.end << event.shift)
+        again = self.explainer.weaver.weave(Streams(words, streams.times, streams.after, streams.skew_ns), self.report)
+        if again is None or sum(again.cut) <= sum(found.cut):
+            return None
+        row, stream, at = min(places)
+        cut = tuple(at if number == stream else taken for number, taken in enumerate(found.cut))
+        return stream, cut, misfits[row]
+
+    def _misfit(self, woven: _Woven, cut: Cut) -> Misfit | None:
         """What a record that comes next has that the model does not have."""
         found = [
             woven.encoded.misfits.get(int(mine[at])) for mine, at in zip(woven.rows, cut, strict=True) if at < len(mine)

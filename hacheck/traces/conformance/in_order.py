@@ -235,7 +235,7 @@ class InOrder:
         rest = encoded.words[part.last :] if not part.closes else encoded.words[:0]
         words = np.concatenate([*state.words, rest])
         stopped = self._first_unexplained(state, followed, words)
-        place = min(part.first + stopped - before, part.last - 1)
+        place = min(part.first + stopped - before, (part.last if part.closes else len(encoded.rows)) - 1)
         row = int(encoded.rows[place])
         kind, reason = outcome(self.explainer, followed.status, followed.limited, encoded.misfits.get(place))
         verdict = Verdict(
