@@ -58,6 +58,7 @@ def test_changed_log_differs_in_what_was_changed_alone(kind: str, tmp_path: Path
         changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
         assert len(changed) == (2 if kind == "swapped" else 1)
         assert sorted(STATE.findall("".join(before))) == sorted(STATE.findall("".join(after)))
+        assert [line[:24] for line in before] == [line[:24] for line in after]
 
 
 def test_log_without_such_a_line_is_not_changed(tmp_path: Path) -> None:
