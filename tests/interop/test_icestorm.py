@@ -81,6 +81,14 @@ def test_recording_shows_what_it_is_kept_for(recording: str, file: str, lines: t
     assert {row["line"] for row in rows if row["file"] == file} >= set(lines)
 
 
+def test_slaves_make_changes_in_another_order_than_their_stamps() -> None:
+    rows, _, findings = read_logs(Path(__file__).parent / "recordings" / "changes-in-parallel", "icestorm")
+    assert findings.total == 0
+    made = [row for row in rows if row["file"] == "replica-1.log" and row["line"] in (49, 50, 51)]
+    assert [row["event"] for row in made] == ["topic_destroyed"] * 3
+    assert [row["fields"]["iteration"] for row in made] == [3, 2, 4]
+
+
 def test_no_process_is_left_behind(tmp_path: Path) -> None:
     crew = Crew()
     for member in (1, 2, 3):
