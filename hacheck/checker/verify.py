@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from hacheck.checker.engine import Answer, Engine, Limits, PropertyAnswer, Report
+from hacheck.checker.impossible import impossible
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run
@@ -124,6 +125,9 @@ def runs_of(answer: Answer) -> list[tuple[str, Run]]:
 
 
 def unused_actions(result: CheckResult) -> tuple[str, ...]:
-    """The names of actions that took part in no step of the exploration, in the order of the system."""
+    """The names of actions that took part in no step of the exploration, in the order of the system, without those that
+    cannot under these settings, as the text shows."""
     counts = result.answer.coverage.action_counts
-    return tuple(action.name for action, count in zip(result.system.actions, counts, strict=False) if count == 0)
+    idle = [number for number, count in enumerate(counts) if count == 0]
+    never = impossible(result.system) if idle else frozenset()
+    return tuple(result.system.actions[number].name for number in idle if number not in never)

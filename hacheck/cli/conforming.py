@@ -33,14 +33,14 @@ from hacheck.traces.drivers.contract import Outcome
 from hacheck.traces.drivers.contract import Progress as Far
 from hacheck.traces.drivers.local import Options, check_locally
 from hacheck.traces.findings import Findings, TracesError
-from hacheck.traces.records import EVENT
+from hacheck.traces.records import EVENT, Order
 
 if TYPE_CHECKING:
     from hacheck.model.ir import System
     from hacheck.model.language import Specification
 
 SMALL_BYTES = 64_000_000
-"""Less than this is read by one process: another would take longer to start."""
+"""Less than this, in one order, is judged by one process: another would take longer to start."""
 
 KINDS = ("violated", "perhaps")
 
@@ -208,7 +208,7 @@ def judged(request: ConformRequest, compared: Compared, findings: Findings, tabl
             outcome = judged_on_spark(request, dataset, checker, findings, table, report)
         else:
             size = sum(file.size_bytes for file in dataset.files)
-            workers = 1 if size < SMALL_BYTES else None
+            workers = 1 if size < SMALL_BYTES and dataset.schema.order == Order.TOTAL else None
             outcome = check_locally(
                 dataset, checker, findings, table=table, options=Options(workers=workers), report=report
             )

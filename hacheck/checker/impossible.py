@@ -1,0 +1,67 @@
+"""Actions that no step can be under the settings at hand, as the text of a system shows: nobody need hear of them."""
+
+from __future__ import annotations
+
+from hacheck.model.ir import Action, Assign, Constant, System, Variable
+from hacheck.model.rewrite import statements, walk
+from hacheck.model.types import Enum
+
+
+def impossible(system: System) -> frozenset[int]:
+    """The actions, by number, that wait at a point of a handler to which nothing leads, or for a message that nothing
+    sends. Others may be impossible, too. Cost: some passes over the text."""
+    waiting = {variable.name for variable in system.variables if variable.role == "frame"}
+    channels = {variable.name for variable in system.variables if variable.role == "channel"}
+    initial = {str(part) for variable in system.variables if variable.name in waiting for part in variable.initial}
+    points, filled = initial, set[str]()
+    left = dict(enumerate(system.actions))
+    while True:
+        taken = [
+            number
+            for number, action in left.items()
+            if _points(action, waiting) <= points and _channels(action, channels) <= filled
+        ]
+        if not taken:
+            return frozenset(left)
+        for number in taken:
+            action = left.pop(number)
+            points |= _led_to(action, waiting)
+            filled |= _filled(action, channels)
+
+
+def _led_to(action: Action, waiting: set[str]) -> set[str]:
+    """The points at which handlers may wait after a step."""
+    return {
+        str(part.value)
+        for statement in action.body
+        for part in walk(statement)
+        if isinstance(part, Constant) and isinstance(part.type, Enum) and part.type.name in waiting
+    }
+
+
+def _points(action: Action, waiting: set[str]) -> set[str]:
+    """The points at which its handler must wait, where the guard names one only."""
+    found = {
+        str(part.value)
+        for part in walk(action.guard)
+        if isinstance(part, Constant) and isinstance(part.type, Enum) and part.type.name in waiting
+    }
+    return found if len(found) == 1 else set()
+
+
+def _filled(action: Action, channels: set[str]) -> set[str]:
+    """The channels into which a step may put something: what is taken out leaves a constant, or less than there was."""
+    return {
+        statement.target.root.name
+        for statement in statements(action.body)
+        if isinstance(statement, Assign)
+        and statement.target.root.name in channels
+        and not isinstance(statement.value, Constant)
+    }
+
+
+def _channels(action: Action, channels: set[str]) -> set[str]:
+    """The channels out of which it takes a message."""
+    if action.peer is None and action.kind != "fault":
+        return set()
+    return {part.name for part in walk(action.guard) if isinstance(part, Variable) and part.name in channels}
