@@ -46,7 +46,7 @@ SPEC = Path(__file__).parent / "quorum_election.ha"
 SETTINGS = {"terms": "3"}
 HIDDEN = ("lose request", "lose reply")
 ROUNDS = 5
-PURE_TRACES, PURE_RECORDS = 4, 12
+PURE_TRACES, PURE_RECORDS = 2, 5
 
 
 def the_system(hidden: tuple[str, ...] = ()) -> System:
@@ -182,7 +182,7 @@ def main() -> None:
         ]
         batches = [batch for batch in batches if EVENT in batch.schema.names]
         of_the_loop(batches, ())
-        of_the_loop(batches[:1], HIDDEN)
+        of_the_loop([batches[0].slice(0, 5_000)], HIDDEN)
         if chosen.whole:
             of_the_driver(simulated(Path(folder), chosen.whole // 100))
 
