@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from hacheck.model.ir import Action, Assign, Constant, System, Variable
+from collections.abc import Iterator
+
+from hacheck.model.ir import Action, Assign, Binary, Constant, Expression, Index, System, Variable
 from hacheck.model.rewrite import statements, walk
 from hacheck.model.types import Enum
 
@@ -39,14 +41,26 @@ def _led_to(action: Action, waiting: set[str]) -> set[str]:
     }
 
 
+def _needed(guard: Expression) -> Iterator[Expression]:
+    """Conditions without which the guard does not hold."""
+    if isinstance(guard, Binary) and guard.operator == "and":
+        yield from _needed(guard.left)
+        yield from _needed(guard.right)
+    else:
+        yield guard
+
+
 def _points(action: Action, waiting: set[str]) -> set[str]:
-    """The points at which its handler must wait, where the guard names one only."""
-    found = {
-        str(part.value)
-        for part in walk(action.guard)
-        if isinstance(part, Constant) and isinstance(part.type, Enum) and part.type.name in waiting
+    """The points at which its handler must wait."""
+    return {
+        str(part.right.value)
+        for part in _needed(action.guard)
+        if isinstance(part, Binary)
+        and part.operator == "=="
+        and isinstance(part.right, Constant)
+        and isinstance(part.right.type, Enum)
+        and part.right.type.name in waiting
     }
-    return found if len(found) == 1 else set()
 
 
 def _filled(action: Action, channels: set[str]) -> set[str]:
@@ -61,7 +75,20 @@ def _filled(action: Action, channels: set[str]) -> set[str]:
 
 
 def _channels(action: Action, channels: set[str]) -> set[str]:
-    """The channels out of which it takes a message."""
-    if action.peer is None and action.kind != "fault":
-        return set()
-    return {part.name for part in walk(action.guard) if isinstance(part, Variable) and part.name in channels}
+    """The channels that must hold something."""
+    return {
+        root
+        for part in _needed(action.guard)
+        if isinstance(part, Binary)
+        and part.operator == "!="
+        and isinstance(part.right, Constant)
+        and part.right.value in (None, (), frozenset())
+        and (root := _root(part.left)) in channels
+    }
+
+
+def _root(expression: Expression) -> str:
+    """The variable that an expression looks into, if it does nothing else."""
+    while isinstance(expression, Index):
+        expression = expression.base
+    return expression.name if isinstance(expression, Variable) else ""
