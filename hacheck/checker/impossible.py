@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hacheck.model.ir import Action, Assign, Binary, Constant, Expression, Index, System, Variable
+from hacheck.model.ir import Action, Assign, Binary, Constant, Expression, Index, Statement, System, Variable
 from hacheck.model.rewrite import statements, walk
-from hacheck.model.types import Enum
+from hacheck.model.types import Enum, Value, default
+
+EMPTY: tuple[Value, ...] = (None, (), frozenset())
+"""What a channel holds where nothing is under way."""
 
 
 def impossible(system: System) -> frozenset[int]:
@@ -15,7 +18,9 @@ def impossible(system: System) -> frozenset[int]:
     waiting = {variable.name for variable in system.variables if variable.role == "frame"}
     channels = {variable.name for variable in system.variables if variable.role == "channel"}
     initial = {str(part) for variable in system.variables if variable.name in waiting for part in variable.initial}
-    points, filled = initial, set[str]()
+    points = initial | _led_to(system.initial, waiting)
+    filled = _filled(system.initial, channels)
+    filled |= {one.name for one in system.variables if one.name in channels and one.initial != default(one.type)}
     left = dict(enumerate(system.actions))
     while True:
         taken = [
@@ -27,15 +32,15 @@ def impossible(system: System) -> frozenset[int]:
             return frozenset(left)
         for number in taken:
             action = left.pop(number)
-            points |= _led_to(action, waiting)
-            filled |= _filled(action, channels)
+            points |= _led_to(action.body, waiting)
+            filled |= _filled(action.body, channels)
 
 
-def _led_to(action: Action, waiting: set[str]) -> set[str]:
+def _led_to(body: tuple[Statement, ...], waiting: set[str]) -> set[str]:
     """The points at which handlers may wait after a step."""
     return {
         str(part.value)
-        for statement in action.body
+        for statement in body
         for part in walk(statement)
         if isinstance(part, Constant) and isinstance(part.type, Enum) and part.type.name in waiting
     }
@@ -63,14 +68,14 @@ def _points(action: Action, waiting: set[str]) -> set[str]:
     }
 
 
-def _filled(action: Action, channels: set[str]) -> set[str]:
-    """The channels into which a step may put something: what is taken out leaves a constant, or less than there was."""
+def _filled(body: tuple[Statement, ...], channels: set[str]) -> set[str]:
+    """The channels into which something may be put: what is taken out leaves nothing, or less than there was."""
     return {
         statement.target.root.name
-        for statement in statements(action.body)
+        for statement in statements(body)
         if isinstance(statement, Assign)
         and statement.target.root.name in channels
-        and not isinstance(statement.value, Constant)
+        and not (isinstance(statement.value, Constant) and statement.value.value in EMPTY)
     }
 
 
@@ -82,7 +87,7 @@ def _channels(action: Action, channels: set[str]) -> set[str]:
         if isinstance(part, Binary)
         and part.operator == "!="
         and isinstance(part.right, Constant)
-        and part.right.value in (None, (), frozenset())
+        and part.right.value in EMPTY
         and (root := _root(part.left)) in channels
     }
 
