@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from hacheck.cli.conforming_report import show_summary, show_verdict, title
@@ -214,11 +215,12 @@ def judged(request: ConformRequest, compared: Compared, findings: Findings, tabl
             )
     if not outcome.complete:
         return Judged(outcome, (), {}, {})
-    verdicts = pq.read_table(table, columns=["records", "compared", "violated", "perhaps"])
-    left_out = sum(verdicts["records"].to_pylist()) - sum(verdicts["compared"].to_pylist())
+    columns = None if request.json is not None else ["records", "compared", *KINDS]
+    verdicts = pq.read_table(table, columns=columns)
+    left_out = pc.sum(verdicts["records"]).as_py() != pc.sum(verdicts["compared"]).as_py()
     violated = {kind: Counter(name_of(one) for row in verdicts[kind].to_pylist() for one in row) for kind in KINDS}
-    rows = pq.read_table(table).to_batches() if request.json is not None else []
-    return Judged(outcome, tuple(rows), violated, unknown_events(dataset, compared) if left_out else {})
+    rows = tuple(verdicts.to_batches()) if request.json is not None else ()
+    return Judged(outcome, rows, violated, unknown_events(dataset, compared) if left_out else {})
 
 
 def judged_on_spark(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.commands.conform import CHECK, COMPARING, HIDE, MASTER, RUNNING, SKEW, STATES, STEPS
+from hacheck.cli.commands.conform import COMPARING, RUNNING, Check, Hide, Master, Skew, States, Steps
 from hacheck.cli.declaring import Argument, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
@@ -37,17 +37,11 @@ QUIET = "Show no progress."
 
 Place = Annotated[str, Argument("FOLDER", FOLDER)]
 Results = Annotated[One, option("--results", "-o", metavar="DIR", help=RESULTS)]
-Check = Annotated[One, option("--check", metavar="NAME", help=CHECK, panel=COMPARING)]
-Steps = Annotated[bool, flag("--steps", help=STEPS, panel=COMPARING)]
-Hide = Annotated[One, option("--hide", metavar="EVENTS", help=HIDE, panel=COMPARING)]
 PerNode = Annotated[bool, flag("--per-node", help=PER_NODE, panel=COMPARING)]
-Skew = Annotated[int, option("--skew", metavar="MS", help=SKEW, panel=COMPARING, least=0)]
-States = Annotated[str, option("--states", metavar="N", help=STATES, panel=COMPARING)]
 Last = Annotated[One, option("--last", metavar="EVENTS", help=LAST, panel=ENDING)]
 Idle = Annotated[str, option("--idle", metavar="TIME", help=IDLE, panel=ENDING)]
 Once = Annotated[bool, flag("--once", help=ONCE, panel=ENDING)]
 Engine = Annotated[str, option("--engine", metavar="NAME", help=ENGINE, panel=RUNNING)]
-Master = Annotated[One, option("--master", metavar="URL", help=MASTER, panel=RUNNING)]
 Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET)]
 
 

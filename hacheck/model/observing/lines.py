@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import abc
+from collections.abc import Collection, Iterator
 
 from hacheck.model import ir
 from hacheck.model.data import replace
 from hacheck.model.rewrite import rebuild, walk
-from hacheck.model.types import Identity, Option, is_scalar
+from hacheck.model.types import Bag, Identity, Option, Sequence, cardinality, is_scalar
+from hacheck.model.typing import type_of
 
 
 def logged(system: ir.System, every_step: bool = False, hidden: Collection[str] = ()) -> ir.System:
@@ -56,6 +58,28 @@ def lines_of(action: ir.Action) -> Iterator[ir.Log]:
     return (part for one in action.body for part in walk(one) if isinstance(part, ir.Log))
 
 
+def lines_most(body: tuple[ir.Statement, ...]) -> int:
+    """How many lines a body writes at most, as far as its text says."""
+    total = 0
+    for statement in body:
+        match statement:
+            case ir.Log():
+                total += 1
+            case ir.If(_, then, otherwise):
+                total += max(lines_most(then), lines_most(otherwise))
+            case ir.ForEach(_, domain, inner):
+                total += _turns_most(domain) * lines_most(inner)
+            case _:
+                pass
+    return total
+
+
+def _turns_most(domain: ir.Domain) -> int:
+    """How many turns a loop over a domain takes at most; a sequence or bag may hold the same more than once."""
+    within = None if domain.within is None else type_of(domain.within)
+    return within.capacity if isinstance(within, Sequence | Bag) else cardinality(domain.type)
+
+
 def _with_own_line(action: ir.Action) -> ir.Action:
     node, fields = None, []
     for name, kind in action.parameters:
@@ -67,7 +91,7 @@ def _with_own_line(action: ir.Action) -> ir.Action:
     return replace(action, body=(ir.Log(action.name, node, tuple(fields), action.line), *action.body))
 
 
-def _with_observations(action: ir.Action, observations: Sequence[ir.Observation]) -> ir.Action:
+def _with_observations(action: ir.Action, observations: abc.Sequence[ir.Observation]) -> ir.Action:
     added: list[ir.Statement] = []
     for seen in observations:
         if action.handler not in seen.handlers:

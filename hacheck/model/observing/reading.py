@@ -12,7 +12,7 @@ from typing import cast
 
 from hacheck.model import ir
 from hacheck.model.data import replace
-from hacheck.model.observing.lines import lines_of
+from hacheck.model.observing.lines import lines_most, lines_of
 from hacheck.model.observing.records import (
     FIRST_EVENT,
     NAME_MAX,
@@ -44,7 +44,7 @@ def observed(system: ir.System, merged: bool = True) -> Observed:
     """
     events, columns = events_of(system)
     writers = (*((node.name, number) for node in system.nodes for number in range(1, node.size + 1)), None)
-    most = max((_lines_most(action.body) for action in system.actions), default=0)
+    most = max((lines_most(action.body) for action in system.actions), default=0)
     places = max(1, min(most, PLACES_MAX))
     pools = tuple(
         dict.fromkeys(kind for action in system.actions for line in lines_of(action) for kind in _named(line))
@@ -66,22 +66,6 @@ def _named(line: ir.Log) -> Iterator[Type]:
         if shown.by_name:
             kind = type_of(shown.value)
             yield kind.element if isinstance(kind, Option) else kind
-
-
-def _lines_most(body: tuple[ir.Statement, ...]) -> int:
-    """How many lines a body writes at most, as far as its text says."""
-    total = 0
-    for statement in body:
-        match statement:
-            case ir.Log():
-                total += 1
-            case ir.If(_, then, otherwise):
-                total += max(_lines_most(then), _lines_most(otherwise))
-            case ir.ForEach(_, _, inner):
-                total += PLACES_MAX * _lines_most(inner)
-            case _:
-                pass
-    return total
 
 
 class _Reading:

@@ -123,7 +123,7 @@ def compiled(
 
 def _kernels(base: int, words: int, record: int, ring: int, cache: ObjectCache) -> Mapping[str, Callable[..., int]]:
     constants = {"W": base, "RECORDS": words - base, "RECORD": record, "RING": ring}
-    exported = {"begin": 1, "add": 3, "empty": 1, "spread": 2, "close": 2, "cuts": 1, "follow_parts": 5}
+    exported = {"empty": 1, "close": 2, "cuts": 1, "follow_parts": 5}
     linked = link([compiled_kernels(kernels.KERNELS, constants, exported, cache)])
     return {name: linked.function(name, arguments) for name, arguments in exported.items()}
 

@@ -59,7 +59,7 @@ class Retelling:
             self.reached[(0,) * len(cut), state.tobytes()] = Reached(0, None, -1)
         for at in sorted(kept, key=sum):
             self._spread(at, kept[at])
-        ends = [(at, state.tobytes()) for at in (cut,) for state in kept[cut]]
+        ends = [(cut, state.tobytes()) for state in kept[cut]]
         found = [(self.reached[end].steps, end) for end in ends if end in self.reached]
         return self._told(self._way(min(found)[1])) if found else None
 

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
+from hacheck.model.observing.lines import lines_most
 from hacheck.model.observing.records import ObservingError
 from hacheck.model.rewrite import rebuild, walk
-from hacheck.model.types import Identity, Map, Node, Option, Range, Type, cardinality, default
+from hacheck.model.types import Identity, Map, Node, Option, Range, Type, default
 from hacheck.model.typing import type_of
 
 NAME_MAX = 2**31 - 1
@@ -137,7 +138,7 @@ def pool_of(kind: Type) -> Identity | None:
 def writing(system: ir.System) -> Writing:
     """The system that writes its lines into its state. Errors: `ObservingError`."""
     numbers, points, columns = points_of(system)
-    places = min(max((_lines_most(action.body) for action in system.actions), default=0), PLACES_MAX)
+    places = min(max((lines_most(action.body) for action in system.actions), default=0), PLACES_MAX)
     writers = max((point.writer.size for point in points if point.writer is not None), default=0)
     shape = Writing(system, system, points, columns, max(places, 1), writers)
     pools = tuple(
@@ -149,22 +150,6 @@ def writing(system: ir.System) -> Writing:
     bounds = (*system.bounds, (TOO_MANY, "lines that one step writes"))
     whole = tuple(part for block in initial for part in block)
     return replace(shape, system=replace(system, variables=variables, actions=actions, initial=whole, bounds=bounds))
-
-
-def _lines_most(body: tuple[ir.Statement, ...]) -> int:
-    """How many lines a body writes at most."""
-    total = 0
-    for statement in body:
-        match statement:
-            case ir.Log():
-                total += 1
-            case ir.If(_, then, otherwise):
-                total += max(_lines_most(then), _lines_most(otherwise))
-            case ir.ForEach(_, domain, inner):
-                total += cardinality(domain.type) * _lines_most(inner)
-            case _:
-                pass
-    return total
 
 
 # ---- variables ----
@@ -210,13 +195,13 @@ class _Action:
         self.shape, self.numbers, self.pools, self.old = shape, numbers, pools, action
         self.counter = Range(0, shape.places)
         self.taken = ir.Local(f"{PREFIX}taken", self.counter)
-        self.bounded = _lines_most(action.body) > shape.places
+        self.bounded = lines_most(action.body) > shape.places
 
     def made(self) -> ir.Action:
         """The action that writes its lines into the state."""
         count = ir.Target(ir.Variable(self.shape.count_variable, self.counter))
         zero = ir.Constant(0, self.counter)
-        if not _lines_most(self.old.body):
+        if not lines_most(self.old.body):
             return replace(self.old, body=(*self.block(self.old.body), ir.Assign(count, zero)))
         start = ir.Let(self.taken.name, self.counter, zero)
         return replace(self.old, body=(start, *self.block(self.old.body), ir.Assign(count, self.taken)))
