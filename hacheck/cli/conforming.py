@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -47,6 +47,17 @@ KINDS = ("violated", "perhaps")
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """What the user asked traces to be compared with: under which check's settings and with which of the command line;
+    whether a record stands for each step; which events leave no line."""
+
+    check: str | None
+    settings: Mapping[str, str]
+    every_step: bool
+    hidden: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class ConformRequest:
     """What the user asked of `conform`."""
 
@@ -54,10 +65,7 @@ class ConformRequest:
     traces: str
     adapter: str | None
     zone: str | None
-    check: str | None
-    settings: Mapping[str, str]
-    every_step: bool
-    hidden: str | None
+    comparison: Comparison
     skew_ms: int
     capacity: int
     any_start: int
@@ -98,7 +106,7 @@ class Judged:
 def conform_traces(request: ConformRequest) -> ExitCode:
     """Compares the traces with the protocol, shows what was found, and returns what the process is to return."""
     specification = load_specification(request.spec, no_color=request.no_color)
-    compared = what_is_compared(request, specification, request.properties)
+    compared = what_is_compared(request.comparison, specification, request.properties, no_color=request.no_color)
     target = None if request.json is None else open_target(request.json)
     try:
         with ExitStack() as stack:
@@ -136,45 +144,18 @@ def table_of(request: ConformRequest, stack: ExitStack) -> Path:
     return path
 
 
-class Comparing(Protocol):
-    """What several commands are asked of what is compared."""
-
-    @property
-    def check(self) -> str | None:
-        """Whose settings count."""
-        ...
-
-    @property
-    def settings(self) -> Mapping[str, str]:
-        """Settings of the command line."""
-        ...
-
-    @property
-    def every_step(self) -> bool:
-        """Whether each step is a line."""
-        ...
-
-    @property
-    def hidden(self) -> str | None:
-        """Events that leave no line."""
-        ...
-
-    @property
-    def no_color(self) -> bool:
-        """Whether errors are shown without colours."""
-        ...
-
-
-def what_is_compared(request: Comparing, specification: Specification, properties: tuple[str, ...] = ()) -> Compared:
+def what_is_compared(
+    asked_for: Comparison, specification: Specification, properties: tuple[str, ...] = (), *, no_color: bool
+) -> Compared:
     """The system whose steps write lines. Errors: `BadInput` or `Reported` for what is not there."""
     questions = [question.name for question in questions_of(specification)]
-    if request.check is not None:
-        all_known("check", (request.check,), questions)
-    check = request.check or default_check(specification)
-    all_known("setting", request.settings, [parameter.name for parameter in specification.parameters])
-    system = instantiate(specification, request.settings, check, logs=True, no_color=request.no_color)
-    every_step = request.every_step or not has_lines(system)
-    hidden = words(request.hidden, "--hide") or frozenset()
+    if asked_for.check is not None:
+        all_known("check", (asked_for.check,), questions)
+    check = asked_for.check or default_check(specification)
+    all_known("setting", asked_for.settings, [parameter.name for parameter in specification.parameters])
+    system = instantiate(specification, asked_for.settings, check, logs=True, no_color=no_color)
+    every_step = asked_for.every_step or not has_lines(system)
+    hidden = words(asked_for.hidden, "--hide") or frozenset()
     system = logged(system, every_step)
     known = frozenset(line.event for action in system.actions for line in lines_of(action))
     all_known("event", hidden, sorted(known))

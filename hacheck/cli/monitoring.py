@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
-from hacheck.cli.conforming import Compared, exit_code, what_is_compared
+from hacheck.cli.conforming import Compared, Comparison, exit_code, what_is_compared
 from hacheck.cli.conforming_report import show_summary, show_verdict
 from hacheck.cli.console import error_console, output_console, plural
 from hacheck.cli.guard import BadInput, ExitCode
@@ -33,10 +32,7 @@ class MonitorRequest:
     spec: str
     folder: str
     results: str
-    check: str | None
-    settings: Mapping[str, str]
-    every_step: bool
-    hidden: str | None
+    comparison: Comparison
     per_node: bool
     skew_ms: int
     capacity: int
@@ -61,7 +57,7 @@ class Watched:
 def monitor_traces(request: MonitorRequest) -> ExitCode:
     """Judges traces until it is told to stop. Returns what the process is to return."""
     specification = load_specification(request.spec, no_color=request.no_color)
-    compared = what_is_compared(request, specification)
+    compared = what_is_compared(request.comparison, specification, no_color=request.no_color)
     watched = what_is_watched(request, compared)
     results = Path(request.results)
     try:

@@ -89,7 +89,7 @@ def conform(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Compare logs with a protocol: whether they follow it, and at which line they leave it."""
-    from hacheck.cli.conforming import ConformRequest, conform_traces
+    from hacheck.cli.conforming import Comparison, ConformRequest, conform_traces
     from hacheck.cli.options import all_known, parse_count, parse_settings
 
     all_known("engine", (engine,), ("local", "spark"))
@@ -102,10 +102,7 @@ def conform(
             traces=traces,
             adapter=adapter,
             zone=time_zone,
-            check=check,
-            settings=parse_settings(settings or ()),
-            every_step=steps,
-            hidden=hide,
+            comparison=Comparison(check, parse_settings(settings or ()), steps, hide),
             skew_ms=skew,
             capacity=parse_count("--states", states),
             any_start=0 if any_start is None else parse_count("--any-start", any_start),

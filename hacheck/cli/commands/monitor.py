@@ -67,6 +67,7 @@ def monitor(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Judge traces as their records come, until Ctrl-C; started again, it goes on where it was."""
+    from hacheck.cli.conforming import Comparison
     from hacheck.cli.monitoring import MonitorRequest, monitor_traces
     from hacheck.cli.options import all_known, parse_count, parse_seconds, parse_settings
 
@@ -82,10 +83,7 @@ def monitor(
             spec=spec,
             folder=folder,
             results=results,
-            check=check,
-            settings=parse_settings(settings or ()),
-            every_step=steps,
-            hidden=hide,
+            comparison=Comparison(check, parse_settings(settings or ()), steps, hide),
             per_node=per_node,
             skew_ms=skew,
             capacity=parse_count("--states", states),
