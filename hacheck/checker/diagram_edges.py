@@ -35,6 +35,7 @@ from hacheck.model.ir import (
     Unary,
     Variable,
 )
+from hacheck.model.rewrite import conjuncts
 from hacheck.model.show import show_expression
 from hacheck.model.types import Enum, Map, Value
 
@@ -246,20 +247,15 @@ def shown_guard(system: System, action: Action, mode: str, up: str | None) -> st
     hidden = {variable.name for variable in system.variables if variable.role in MACHINERY} | {mode}
     if up is not None:
         hidden.add(up)
-    parts = [
-        show_expression(part) for part in _conjuncts(action.guard) if (names := _reads(part)) and not names <= hidden
-    ]
+    guard = map(_without_not, conjuncts(action.guard))
+    parts = [show_expression(part) for part in guard if (names := _reads(part)) and not names <= hidden]
     return re.sub(r"\$\d+", "", " and ".join(parts))  # bound variables as written, without their numbers
 
 
-def _conjuncts(expression: Expression) -> Iterator[Expression]:
-    if isinstance(expression, Binary) and expression.operator == "and":
-        yield from _conjuncts(expression.left)
-        yield from _conjuncts(expression.right)
-    elif isinstance(expression, Unary) and isinstance(inner := expression.operand, Binary):
-        yield replace(inner, operator="!=") if (expression.operator, inner.operator) == ("not", "==") else expression
-    else:
-        yield expression
+def _without_not(expression: Expression) -> Expression:
+    if isinstance(expression, Unary) and isinstance(inner := expression.operand, Binary):
+        return replace(inner, operator="!=") if (expression.operator, inner.operator) == ("not", "==") else expression
+    return expression
 
 
 def _reads(part: object) -> set[str]:

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from typing import Literal
 
 from hacheck.checker.engine import Answer, Engine, Limits, PropertyAnswer, Report
-from hacheck.checker.impossible import impossible
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Property, System
+from hacheck.model.lowering.impossible import impossible
 from hacheck.model.runs import Run
+from hacheck.model.semantics import Interpreter
 
 Expectation = Literal["holds", "violated"]
 Outcome = Literal["expected", "unexpected", "undecided"]
@@ -129,5 +130,5 @@ def unused_actions(result: CheckResult) -> tuple[str, ...]:
     cannot under these settings, as the text shows."""
     counts = result.answer.coverage.action_counts
     idle = [number for number, count in enumerate(counts) if count == 0]
-    never = impossible(result.system) if idle else frozenset()
+    never = impossible(result.system, Interpreter(result.system).initial_states()) if idle else frozenset()
     return tuple(result.system.actions[number].name for number in idle if number not in never)

@@ -84,6 +84,15 @@ def statements(body: tuple[ir.Statement, ...]) -> Iterator[ir.Statement]:
                 continue
 
 
+def conjuncts(condition: ir.Expression) -> Iterator[ir.Expression]:
+    """The conditions that all hold where this one does, none of them an `and`."""
+    if isinstance(condition, ir.Binary) and condition.operator == "and":
+        yield from conjuncts(condition.left)
+        yield from conjuncts(condition.right)
+    else:
+        yield condition
+
+
 def rebuild(node: Any, change: Callable[[Any], Any]) -> Any:
     """A node of the same form whose direct parts are `change`d; the node itself when nothing changed.
 

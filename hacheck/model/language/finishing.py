@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from hacheck.model import ir
@@ -10,27 +9,19 @@ from hacheck.model import types as ty
 from hacheck.model.language.context import Context, Halt
 from hacheck.model.language.folding import fold, fold_body
 from hacheck.model.language.node_faults import crash_effects
-from hacheck.model.rewrite import statements
+from hacheck.model.rewrite import conjuncts, statements
 
 
 def finished(context: Context, action: ir.Action) -> ir.Action:
     """The action with halts told as what a crash does, and everything known folded."""
     body = fold_body(_without_halts(context, action.body))
     guard = fold(action.guard)
-    if ir.FALSE in _conjuncts(guard):
+    if ir.FALSE in conjuncts(guard):
         guard = ir.FALSE  # the settings rule it out, whatever the state
     return ir.Action(
         action.name, action.parameters, guard, body, action.kind, action.actor, action.peer,
         action.handler, action.description, action.source, action.line,
     )  # fmt: skip
-
-
-def _conjuncts(guard: ir.Expression) -> Iterator[ir.Expression]:
-    if isinstance(guard, ir.Binary) and guard.operator == "and":
-        yield from _conjuncts(guard.left)
-        yield from _conjuncts(guard.right)
-    else:
-        yield guard
 
 
 def _without_halts(context: Context, body: tuple[Any, ...]) -> tuple[ir.Statement, ...]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from hacheck.model.data import dataclass, replace
-from hacheck.model.ir import Action, Binary, Expression, Require, Statement, System
+from hacheck.model.ir import Action, Expression, Require, Statement, System
 from hacheck.model.lowering.blocks import Block, Branch, Instance, Lowered
 from hacheck.model.lowering.depth import room_for_nesting
 from hacheck.model.lowering.expressions import truth
 from hacheck.model.lowering.graph import Graph
+from hacheck.model.lowering.impossible import impossible
 from hacheck.model.lowering.layout import lay_out
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.path import End, Path, push
@@ -18,6 +19,7 @@ from hacheck.model.lowering.scope import Context
 from hacheck.model.lowering.settling import settled
 from hacheck.model.lowering.statements import finished, run
 from hacheck.model.lowering.values import constant
+from hacheck.model.rewrite import conjuncts
 from hacheck.model.runs import State
 from hacheck.model.types import Value, cardinality, values
 
@@ -42,11 +44,13 @@ def lower(system: System, initial: Sequence[State], copies_max: int = _COPIES_OF
     layout, graph = lay_out(system), Graph()
     places = {variable.name: place for variable, place in zip(system.variables, layout.places, strict=True)}
     context = Context(graph, layout, places, itertools.count())
-    count = sum(_instance_count(action) for action in system.actions)
+    never = impossible(system, initial)
+    actions = [(index, action) for index, action in enumerate(system.actions) if index not in never]
+    count = sum(_instance_count(action) for _, action in actions)
     budget = max(1, min(copies_max, _COPIES_MAX // max(count, 1)))
     instances = (
         _instance(context, action, index, arguments, budget)
-        for index, action in enumerate(system.actions)
+        for index, action in actions
         for arguments in itertools.product(*(tuple(values(kind)) for _, kind in action.parameters))
     )
     with room_for_nesting():
@@ -69,7 +73,7 @@ def _instance(
         name: (kind, constant(graph, kind, value))
         for (name, kind), value in zip(action.parameters, arguments, strict=True)
     }
-    needed = tuple(Require(part) for part in _conjuncts(action.guard))
+    needed = tuple(Require(part) for part in conjuncts(action.guard))
     body: tuple[Statement, ...] = (*needed, *action.body)
     end = End(lambda path: finished(context, path))
     block = run(context, Path(locals=bound, budget=budget), push((*body, end), None))
@@ -81,14 +85,6 @@ def _instance(
         condition, block = (only.condition, only.then) if only.then else (graph.not_(only.condition), only.otherwise)
         guard.extend(condition.operands if condition.operator == "and" else (condition,))
     return Instance(index, arguments, tuple(dict.fromkeys(guard)), block) if block else None
-
-
-def _conjuncts(guard: Expression) -> Iterator[Expression]:
-    if isinstance(guard, Binary) and guard.operator == "and":
-        yield from _conjuncts(guard.left)
-        yield from _conjuncts(guard.right)
-    else:
-        yield guard
 
 
 def lower_condition(lowered: Lowered, expression: Expression, on_steps: bool = False) -> Condition:
