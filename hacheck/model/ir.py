@@ -217,7 +217,8 @@ class Property:
 class Observation:
     """A line that each step of some handlers writes at its end, if the condition holds. `Old` reads before the step.
 
-    `node`: of which kind of node these steps are, which writes the line and is the local `n` here; `None`: nobody does.
+    `node`: of which kind of node these steps are, which is the local `n` here, if they are of one. It writes the line,
+    unless that is nobody's (`anonymous`).
     """
 
     event: str
@@ -226,6 +227,7 @@ class Observation:
     fields: tuple[Shown, ...]
     line: int
     node: Node | None = None
+    anonymous: bool = False
 
 
 @dataclass(frozen=True, slots=True)

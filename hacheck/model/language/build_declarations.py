@@ -260,18 +260,30 @@ class _Declarations(Builder):
     def _top_observe(self, parts: list[Any], span: Span) -> d.Declaration:
         event, *rest = parts
         observed = [one for one in rest if isinstance(one, Tree) and one.data == "observed"]
-        when, *shown = rest[len(observed) :]
+        nobody, when, *shown = rest[len(observed) :]
         handlers = tuple(self._observed(one.children) for one in observed)
         shows = tuple(self.shown(one) for one in shown if one is not None)
-        return d.ObserveDeclaration(self.name(event), handlers, self.optional(when), shows, span)
+        return d.ObserveDeclaration(self.name(event), handlers, nobody is not None, self.optional(when), shows, span)
 
     def _observed(self, parts: list[Any]) -> d.Observed:
         handler, kind = parts
         return d.Observed(self.name(handler), None if kind is None else self.name(kind))
 
     def _top_trace(self, parts: list[Any], span: Span) -> d.Declaration:
-        text, chosen = parts
-        return d.TraceDeclaration(unquote(text), self._assigned(chosen), span)
+        text, chosen, *derived = parts
+        given = tuple(self._from_log(cast(Tree, one)) for one in derived)
+        return d.TraceDeclaration(unquote(text), self._assigned(chosen), given, span)
+
+    def _from_log(self, clause: Tree) -> d.FromLog:
+        """What records of an event say of settings."""
+        event, *rest = clause.children
+        fields: tuple[Name, ...] = ()
+        if rest and (rest[0] is None or cast(Tree, rest[0]).data == "names"):
+            names, *rest = rest
+            fields = () if names is None else tuple(self.name(cast(Token, one)) for one in cast(Tree, names).children)
+        pairs = (cast(Tree, one).children for one in rest)
+        chosen = tuple((self.name(cast(Token, name)), self.expression(value)) for name, value in pairs)
+        return d.FromLog(self.name(cast(Token, event)), fields, chosen, self.span(clause))
 
     def _assigned(self, clause: Tree) -> tuple[tuple[Name, Expression], ...]:
         """The settings that a `with` chooses."""
@@ -283,6 +295,7 @@ class _Declarations(Builder):
         settings: list[tuple[Name, Expression]] = []
         only: list[Name] = []
         violated: list[Name] = []
+        restored: list[d.Restored] = []
         for clause in clauses:
             if clause.data == "with_settings":
                 settings += self._assigned(clause)
@@ -290,10 +303,24 @@ class _Declarations(Builder):
                 only += [self.name(word) for word in clause.children[0].children]
             elif clause.data == "expect_violated":
                 violated += [self.name(word) for word in clause.children[0].children]
+            elif clause.data == "restores":
+                restored += [self._restored(cast(Tree, one)) for one in clause.children]
         by_request = any(clause.data == "by_request" for clause in clauses)
         return d.CheckDeclaration(
-            self.name(name), unquote(text), by_request, tuple(settings), tuple(only), tuple(violated), span
+            self.name(name),
+            unquote(text),
+            by_request,
+            tuple(settings),
+            tuple(only),
+            tuple(violated),
+            tuple(restored),
+            span,
         )
+
+    def _restored(self, clause: Tree) -> d.Restored:
+        """`NAME within 10 s`."""
+        name, number, unit = (cast(Token, one) for one in clause.children)
+        return d.Restored(self.name(name), int(number.text.replace("_", "")), self.name(unit))
 
 
 def citations(nodes: Iterable[Any]) -> str:

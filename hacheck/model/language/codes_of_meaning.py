@@ -149,4 +149,21 @@ MEANING: tuple[CodeInfo, ...] = (
         "param n = 2 in 2..5\nnode Server[n] symmetric { }\ntrace with n = 3\ntrace with n = 5",
         "param n = 2 in 2..5\nnode Server[n] symmetric { }\ntrace with n = 5",
     ),
+    info(
+        "HA144",
+        "what no record gives a setting",
+        "`from EVENT(FIELD): NAME = …` gives a setting what records of the event show: a value that is written\n"
+        "there, the field, or how many elements it has, `size(FIELD)`. Nothing is computed.",
+        "param n = 2 in 2..5\nnode Server[n] symmetric { }\ntrace with n = 3\n  from started(last): n = last + 1",
+        "param n = 2 in 2..5\nnode Server[n] symmetric { }\ntrace with n = 3\n  from started(all): n = size(all)",
+    ),
+    info(
+        "HA145",
+        "there is no such unit of time",
+        "`restores NAME within 10 s`: a whole number and ms, s, min or h.",
+        SERVER + "invariant one: at most one s: Server where s.active\n"
+        "check default expect one violated\n  restores one within 10 seconds",
+        SERVER + "invariant one: at most one s: Server where s.active\n"
+        "check default expect one violated\n  restores one within 10 s",
+    ),
 )

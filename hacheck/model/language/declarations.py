@@ -282,20 +282,43 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class ObserveDeclaration:
+    """`nobody`: the line is nobody's, not the node's on which the step happens."""
+
     event: Name
     handlers: tuple[Observed, ...]
+    nobody: bool
     when: Expression | None
     shows: tuple[Shown, ...]
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
+class FromLog:
+    """What a trace that has records of an event says of settings: values, and `fields` of these records."""
+
+    event: Name
+    fields: tuple[Name, ...]
+    settings: tuple[tuple[Name, Expression], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class TraceDeclaration:
-    """The settings under which logs are compared with the spec."""
+    """The settings under which logs are compared with the spec, and those that a log gives itself."""
 
     text: str
     settings: tuple[tuple[Name, Expression], ...]
+    derived: tuple[FromLog, ...]
     span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """An invariant that no log shows broken for longer than `number` of a unit of time."""
+
+    name: Name
+    number: int
+    unit: Name
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +331,7 @@ class CheckDeclaration:
     settings: tuple[tuple[Name, Expression], ...]
     only: tuple[Name, ...]
     expect_violated: tuple[Name, ...]
+    restored: tuple[Restored, ...]
     span: Span
 
 

@@ -18,7 +18,7 @@ INDENT = "  "
 PARTS = {
     "node_field", "view", "field_type", "clause_source", "clause_note", "clause_when", "clause_only_after",
     "clause_thread", "channel", "capacity", "atomic_when", "timeout_when", "freed_late", "lease", "fair", "fair_all",
-    "shown", "by_request", "with_settings", "only", "expect_all", "expect_violated",
+    "shown", "by_request", "with_settings", "only", "expect_all", "expect_violated", "restores", "from_log",
 }  # fmt: skip
 """What stands one level inside a declaration when it begins a line."""
 OPERANDS = {"NAME", "NUMBER", "TRUE", "FALSE", "NONE", "RPAR", "RSQB", "RBRACE", "QMARK", "QUESTION"}

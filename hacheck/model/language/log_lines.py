@@ -126,7 +126,7 @@ def observation(
     condition = ir.TRUE if written.when is None else fold(boolean(written.when, scope))
     fields = tuple(fold(one) for one in _shown(written.event, written.shows, scope))
     handlers = tuple(one.handler.text for one in written.handlers)
-    return ir.Observation(written.event.text, handlers, condition, fields, written.span.line, owners[0])
+    return ir.Observation(written.event.text, handlers, condition, fields, written.span.line, owners[0], written.nobody)
 
 
 def _owner(context: Context, written: d.Observed, faults: Sequence[d.FaultDeclaration]) -> ty.Node | None:

@@ -14,6 +14,7 @@ from hacheck.model.language.diagnostics import Diagnostic, Span, near
 from hacheck.model.language.elaborate import elaborate
 from hacheck.model.language.examination import Examination
 from hacheck.model.language.log_lines import without_logs
+from hacheck.model.language.log_settings import FromRecord, Restored, derived, restored
 from hacheck.model.language.parse import parse
 from hacheck.model.language.points import name_of
 from hacheck.model.language.unused import unused
@@ -47,16 +48,19 @@ class Check:
     by_request: bool
     line: int
     written: d.CheckDeclaration
+    restored: tuple[Restored, ...] = ()
+    """For how long logs may show an invariant broken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The settings under which logs are compared with the spec."""
+    """The settings under which logs are compared with the spec; `derived`: those that the log itself gives."""
 
     description: str
     settings: tuple[tuple[str, str], ...]
     line: int
     written: d.TraceDeclaration
+    derived: tuple[FromRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +149,10 @@ def load(text: str, path: str, read: Reader | None = None) -> Loaded:
     libraries, more = _libraries(file, path, read)
     diagnostics = [*found, *more]
     declarations = (*libraries, *file.declarations)
-    checks, wrong = _checks(file)
+    checks, wrong = _checks(file, declarations)
     diagnostics.extend(wrong)
-    trace, wrong = _trace(file, libraries)
+    parameters = _parameters(declarations)
+    trace, wrong = _trace(file, libraries, parameters)
     diagnostics.extend(wrong)
     specification = Specification(
         name=file.name.text,
@@ -155,7 +160,7 @@ def load(text: str, path: str, read: Reader | None = None) -> Loaded:
         source=file.source,
         path=path,
         text=text,
-        parameters=_parameters(declarations),
+        parameters=parameters,
         checks=checks,
         file=file,
         declarations=declarations,
@@ -238,15 +243,19 @@ def _libraries(file: d.File, path: str, read: Reader | None) -> tuple[tuple[d.De
     return tuple(declarations), diagnostics
 
 
-def _checks(file: d.File) -> tuple[tuple[Check, ...], list[Diagnostic]]:
+def _checks(file: d.File, declarations: tuple[d.Declaration, ...]) -> tuple[tuple[Check, ...], list[Diagnostic]]:
     made: list[Check] = []
     wrong: list[Diagnostic] = []
+    asked = (one for one in declarations if isinstance(one, d.PropertyDeclaration))
+    invariants = [one.name.text for one in asked if one.kind == "invariant"]
     for one in file.declarations:
         if not isinstance(one, d.CheckDeclaration):
             continue
         if any(one.name.text == other.name for other in made):
             wrong.append(Diagnostic("HA101", f"there is a check `{one.name.text}` already", one.name.span))
             continue
+        kept, more = restored(one.restored, invariants)
+        wrong.extend(more)
         made.append(
             Check(
                 name=one.name.text,
@@ -257,13 +266,16 @@ def _checks(file: d.File) -> tuple[tuple[Check, ...], list[Diagnostic]]:
                 by_request=one.by_request,
                 line=one.span.line,
                 written=one,
+                restored=kept,
             )
         )
     return tuple(made), wrong
 
 
-def _trace(file: d.File, libraries: tuple[d.Declaration, ...]) -> tuple[Trace | None, list[Diagnostic]]:
-    """The `trace` of a spec. Errors: `HA143` a second one, or one in a library."""
+def _trace(
+    file: d.File, libraries: tuple[d.Declaration, ...], parameters: tuple[Parameter, ...]
+) -> tuple[Trace | None, list[Diagnostic]]:
+    """The `trace` of a spec. Errors: `HA143` a second one, or one in a library; those of `derived`."""
     found: list[d.TraceDeclaration] = []
     wrong: list[Diagnostic] = []
     for one in (*file.declarations, *libraries):
@@ -277,8 +289,11 @@ def _trace(file: d.File, libraries: tuple[d.Declaration, ...]) -> tuple[Trace | 
             wrong.append(Diagnostic("HA143", "there is a `trace` already", one.span, first, hint))
         else:
             found.append(one)
-    made = [Trace(one.text, _written(one), one.span.line, one) for one in found]
-    return (made[0] if made else None), wrong
+    if not found:
+        return None, wrong
+    one, names = found[0], [parameter.name for parameter in parameters]
+    given, more = derived(one.derived, names, written_setting)
+    return Trace(one.text, _written(one), one.span.line, one, given), [*wrong, *more]
 
 
 def _written(chooser: d.CheckDeclaration | d.TraceDeclaration) -> tuple[tuple[str, str], ...]:

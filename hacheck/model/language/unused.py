@@ -74,4 +74,6 @@ def _not_used(declaration: d.Declaration) -> set[int]:
     chosen: list[t.Name] = []
     if isinstance(declaration, d.CheckDeclaration | d.TraceDeclaration):
         chosen = [name for name, _ in declaration.settings]
+    if isinstance(declaration, d.TraceDeclaration):
+        chosen += [name for one in declaration.derived for name, _ in one.settings]
     return {id(name) for name in (own, *chosen)}

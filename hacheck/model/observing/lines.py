@@ -102,7 +102,7 @@ def _with_observations(action: ir.Action, observations: abc.Sequence[ir.Observat
                 continue  # the same handler on another kind of node
             actor = ir.Local(action.actor, seen.node)
         shown = tuple(replace(one, value=_about(one.value, actor)) for one in seen.fields)
-        line = ir.Log(seen.event, actor, shown, seen.line)
+        line = ir.Log(seen.event, None if seen.anonymous else actor, shown, seen.line)
         condition = _about(seen.condition, actor)
         added.append(line if condition == ir.TRUE else ir.If(condition, (line,), ()))
     return replace(action, body=(*action.body, *added)) if added else action
