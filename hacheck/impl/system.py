@@ -1,0 +1,89 @@
+"""What runners need to know of a protocol to run a cluster of it: who takes part, and what was promised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from hacheck.impl.node import Message, Name, Node, Record, Setup
+
+
+class Member(Struct, frozen=True):
+    """A process of a cluster. `role`: `replica`, `client`, `resource-manager`, … as its protocol calls it.
+
+    `shared`: the shared disks it can reach; `locks`: the locks it may take. Each is on the host named after it, so that
+    a network can cut a member off from it.
+    """
+
+    name: Name
+    role: str
+    shared: tuple[str, ...] = ()
+    locks: tuple[str, ...] = ()
+
+
+class Refused(Exception):
+    """A cluster cannot be run as asked: what is wrong, and what to do instead."""
+
+
+class Broken(Struct, frozen=True):
+    """A promise that a run broke. `promise`: its name. `story`: what happened, for people."""
+
+    promise: str
+    story: str
+    at_us: int
+
+
+class Judge(Protocol):
+    """Watches a run from outside and compares what clients were told with what is there."""
+
+    def saw(self, at_us: int, member: Name, record: Record) -> None:
+        """A record of a member, in true order of time."""
+        ...
+
+    def crashed(self, at_us: int, member: Name) -> None:
+        """A member lost its memory."""
+        ...
+
+    def verdict(
+        self, at_us: int, durable: Mapping[Name, Mapping[str, bytes]], nodes: Mapping[Name, Node]
+    ) -> Sequence[Broken]:
+        """What is broken, at the end of a run: after all faults have ended and a quiet phase long enough for the
+        protocol to serve again. `durable`: what each disk (shared ones by their names) has; `nodes`: those that run."""
+        ...
+
+
+class System(Protocol):
+    """A protocol as something that can be run."""
+
+    name: str
+    """`icestorm`, `fiorano-replicated`, …: what `hacheck sim` and `hacheck cluster` call it."""
+
+    messages: tuple[type[Message], ...]
+    """Every kind of message, for the wire."""
+
+    def options(self, given: Mapping[str, str]) -> Any:
+        """Settings from text. Errors: `Refused`, naming the setting, what it may be, and the nearest name."""
+        ...
+
+    def members(self, replicas: int, clients: int, options: Any) -> tuple[Member, ...]:
+        """Who takes part. Errors: `Refused`, such as for fewer replicas than the protocol allows."""
+        ...
+
+    def start(self, member: Member, members: tuple[Member, ...], setup: Setup) -> Node:
+        """A process that has just been started. Errors: `Refused`, where it must not start: a disk from a newer
+        version, an id that another has."""
+        ...
+
+    def judge(self, members: tuple[Member, ...], options: Any) -> Judge:
+        """Who compares what clients were told with what is there."""
+        ...
+
+    def quiet_us(self, options: Any) -> int:
+        """How long after the last fault the protocol may take to serve again, in microseconds."""
+        ...
+
+    def survives(self) -> Iterator[str]:
+        """The kinds of faults under which the protocol promises to lose no acknowledged update."""
+        ...
