@@ -84,6 +84,13 @@ class System(Protocol):
         """How long after the last fault the protocol may take to serve again, in microseconds."""
         ...
 
+    def serving(self, nodes: Mapping[Name, Node]) -> tuple[Name, ...]:
+        """Which of these processes believe that they are the one that clients are to turn to: the coordinator, the
+        primary, the live server. None, one or, where something is wrong, several, in the order given. Asked by whoever
+        wants to hit the one that matters most; asked often, so cheap."""
+        ...
+
     def survives(self) -> Iterator[str]:
-        """The kinds of faults under which the protocol promises to lose no acknowledged update."""
+        """The faults under which the protocol promises to lose no acknowledged update: kinds as the simulator calls
+        them, `crash`, or kinds with who is hit, `crash/minority`."""
         ...
