@@ -78,7 +78,9 @@ class JsonPaths:
 @dataclass(frozen=True, slots=True)
 class Adapter:
     """A whole adapter. `files`: the names of logs, with groups `node` and `trace` where names tell these. `paths`: the
-    same for paths below the folder that is read, for logs that are all called alike; it is tried first."""
+    same for paths below the folder that is read, for logs that are all called alike; it is tried first. `node`: whose
+    all records are, where files do not differ in that. `beside`: adapters for files that may stand beside the logs and
+    say more of the same traces."""
 
     name: str
     about: str
@@ -90,7 +92,15 @@ class Adapter:
     json: JsonPaths | None
     events: tuple[EventRule, ...]
     nothing: tuple[NothingRule, ...]
+    node: str | None = None
+    beside: tuple[Adapter, ...] = ()
+
+    @property
+    def every(self) -> tuple[Adapter, ...]:
+        """It, and those beside it."""
+        return (self, *self.beside)
 
     def field_types(self) -> tuple[tuple[str, FieldType], ...]:
-        """The fields of all events, by name."""
-        return tuple({field.name: field.type for event in self.events for field in event.fields}.items())
+        """The fields of all events, by name, those of files beside it, too."""
+        events = (event for one in self.every for event in one.events)
+        return tuple({field.name: field.type for event in events for field in event.fields}.items())

@@ -67,7 +67,7 @@ class _Loading:
         self._place = place
 
     def adapter(self, content: Mapping[str, Any]) -> Adapter:
-        known = ("name", "about", "source", "format", "order", "files", "line", "event", "nothing")
+        known = ("name", "about", "source", "format", "order", "beside", "files", "line", "event", "nothing")
         self._keys(content, known, "", 0)
         form = self._text(content, "format", "", 0, "text")
         if form not in ("text", "json"):
@@ -77,8 +77,8 @@ class _Loading:
             self._wrong(f"order {order!r}", "write total or per_node", "", 0, "order")
         line = self._table(content, "line")
         files = self._table(content, "files")
-        self._keys(files, ("name", "path"), "files", 0)
-        if not files:
+        self._keys(files, ("name", "path", "node"), "files", 0)
+        if not {"name", "path"} & set(files):
             self._wrong("[files] has neither name nor path", "say how logs are called: name = '…'", "files", 0, "name")
         events = tuple(self._event(item, at, form) for at, item in enumerate(self._tables(content, "event")))
         nothing = tuple(self._nothing(item, at) for at, item in enumerate(self._tables(content, "nothing")))
@@ -96,9 +96,26 @@ class _Loading:
             json=paths,
             events=events,
             nothing=nothing,
+            node=self._text(files, "node", "files", 0) if "node" in files else None,
+            beside=self._beside(content),
         )
         self._types_agree(adapter)
         return adapter
+
+    def _beside(self, content: Mapping[str, Any]) -> tuple[Adapter, ...]:
+        """The adapters of files that may stand beside the logs: those that come with hacheck, or in files beside this
+        one. Errors: `TracesError`, for one that has others beside it, too."""
+        names = content.get("beside", [])
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            self._wrong("beside is no list of names", 'write beside = ["operator"]', "", 0, "beside")
+        found = []
+        for name in names:
+            path = Path(self._place).parent / name
+            one = load(str(path) if path.is_file() else name)
+            if one.beside:
+                self._wrong(f"{name} has adapters beside it, too", "list them all here", "", 0, "beside")
+            found.append(one)
+        return tuple(found)
 
     def _line(self, line: Mapping[str, Any], form: str) -> LineRule:
         texts = ("head", "continuation", "time", "zone", "clock_back_ms")
@@ -189,7 +206,12 @@ class _Loading:
         return tuple((key, tuple(value)) for key, value in wanted.items())
 
     def _types_agree(self, adapter: Adapter) -> None:
-        types: dict[str, tuple[FieldType, str]] = {}
+        types: dict[str, tuple[FieldType, str]] = {
+            field.name: (field.type, event.name)
+            for other in adapter.beside
+            for event in other.events
+            for field in event.fields
+        }
         for at, event in enumerate(adapter.events):
             for field in event.fields:
                 kind, first = types.setdefault(field.name, (field.type, event.name))

@@ -23,11 +23,12 @@ from hacheck.traces.records import FILE, LINE, SEQ, TRACE_ID, TraceSchema
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """A log: the trace it belongs to, and its node where its name tells."""
+    """A log: the trace it belongs to, its node where its name tells, and the adapter that reads it."""
 
     file: TraceFile
     trace_id: str
     node: str | None
+    adapter: Adapter
 
 
 class LogDataset:
@@ -37,10 +38,10 @@ class LogDataset:
         self.logs = logs
         self.adapter = adapter
         self.files = tuple(log.file for log in logs)
-        self.clock_back_ns = adapter.line.clock_back_ns
+        self.clock_back_ns = max(one.line.clock_back_ns for one in adapter.every)
         self.in_order = adapter.json is None  # objects may name traces of their own
         self.tally = Tally()
-        self._zone = zone or adapter.line.zone
+        self._zone = zone
         fields = adapter.field_types()
         if adapter.json is not None and adapter.json.any_event:
             fields = found_fields(self.files, adapter, fields)
@@ -86,7 +87,8 @@ class LogDataset:
         for sources in groups.values():
             log = self.logs[sources[0]]
             types = dict(self.schema.fields)
-            stream = Stream(self.adapter, types, self._zone, log.node, trace_id, self.tally, findings)
+            zone = self._zone or log.adapter.line.zone
+            stream = Stream(log.adapter, types, zone, log.node, trace_id, self.tally, findings)
             files = [(source, self.files[source]) for source in sources]
             found.append(stream.records(files))
         return found
@@ -117,8 +119,12 @@ def _logs(place: Path, adapter: Adapter) -> tuple[LogFile, ...]:
     top = _folder_name(place)
     for path in walked(place):
         below = shown(path.relative_to(place)).replace(os.sep, "/")
-        if matched(below, adapter) is not None:
-            found.append(_log(path, below, below.rpartition("/")[0] or top, adapter))
+        own = next((one for one in adapter.every if matched(below, one) is not None), None)
+        if own is not None:
+            found.append(_log(path, below, below.rpartition("/")[0] or top, own))
+    # What stands beside no log tells no story of this system.
+    traces = {log.trace_id for log in found if log.adapter is adapter}
+    found = [log for log in found if log.trace_id in traces]
     if not found:
         names = " or ".join(item.pattern for item in (adapter.files, adapter.paths) if item is not None)
         raise TracesError(f"{place}: no logs in this folder", f"{adapter.name} reads files whose names match {names}")
@@ -146,4 +152,5 @@ def _log(path: Path, below: str, trace_id: str, adapter: Adapter) -> LogFile:
         trace_id = own or _folder_name(path.parents[below.count("/")])
     elif own is not None:
         trace_id = f"{trace_id}/{own}"
-    return LogFile(TraceFile(path, below, False, path.stat().st_size), trace_id, groups.get("node"))
+    node = groups.get("node") or adapter.node
+    return LogFile(TraceFile(path, below, False, path.stat().st_size), trace_id, node, adapter)
