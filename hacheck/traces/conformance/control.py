@@ -32,6 +32,7 @@ CONTROL = (
     "EMITTED",  # room for what `close` finds
     "EMITTED_COUNT",
     "EMITTED_CAPACITY",
+    "KNOWN",  # the automaton's block, if there is one
     "SETS",  # the sets
 )
 """The words of the control block, which is an argument of every kernel: numbers and addresses."""
@@ -66,6 +67,7 @@ CONTROL = (
     EMITTED,
     EMITTED_COUNT,
     EMITTED_CAPACITY,
+    KNOWN,
     SETS,
 ) = range(len(CONTROL))
 

@@ -11,6 +11,7 @@ import numpy as np
 from hacheck.checker.explicit.native.machine.memory import Region
 from hacheck.model.data import dataclass
 from hacheck.traces.conformance import control as k
+from hacheck.traces.conformance.automaton import MARKS_MAX, Automaton
 from hacheck.traces.conformance.program import Compiled
 
 CAPACITY = 2**14
@@ -45,7 +46,8 @@ class Memory:
     - `masks`: by word, the bits that say how many records the last step took.
     """
 
-    def __init__(self, compiled: Compiled, capacity: int = CAPACITY) -> None:
+    def __init__(self, compiled: Compiled, capacity: int = CAPACITY, known_bytes: int = 0) -> None:
+        """`known_bytes`: memory for the automaton; without, all is worked out each time."""
         self.compiled, self.capacity = compiled, capacity
         program = compiled.program
         block = max(1, min(_BLOCK, 2**22 // max(program.successors_max, 1)))
@@ -100,6 +102,10 @@ class Memory:
             control[at + k.STAMP] = 1
             control[at + k.ENTRIES] = self._entries[number].address
             control[at + k.TABLE] = self._tables[number].address
+        self.automaton: Automaton | None = None
+        if known_bytes and compiled.shape.merged and marks <= MARKS_MAX:
+            self.automaton = Automaton(compiled, capacity, block, outcomes, known_bytes)
+            control[k.KNOWN] = self.automaton.address
         self.control = control
 
     @property

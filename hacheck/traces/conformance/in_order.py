@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from hacheck.model.data import dataclass, field, replace
 from hacheck.traces.conformance import control as k
+from hacheck.traces.conformance.automaton import BYTES as KNOWN_BYTES
 from hacheck.traces.conformance.encoding import Encoded, Encoder
 from hacheck.traces.conformance.explaining import Explainer
 from hacheck.traces.conformance.following import Followed, Follower, Memory
@@ -76,7 +77,8 @@ class InOrder:
     def __init__(self, explainer: Explainer, explained_max: int, report: Callable[[], bool]) -> None:
         self.explainer, self.left, self.report = explainer, explained_max, report
         self.compiled = explainer.compiled
-        self.memory = Memory(self.compiled, explainer.weaver.memory.capacity)  # explaining happens in between
+        # Explaining happens in between, so it has a memory of its own.
+        self.memory = Memory(self.compiled, explainer.weaver.memory.capacity, KNOWN_BYTES)
         self.follower = Follower(self.compiled, self.memory)
         self.encoder = Encoder(self.compiled)
         self.open: _Open | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from hacheck.checker.explicit.native.kernels.language import call, load8, load64, store64
 from hacheck.checker.explicit.native.search import state_kernels
 from hacheck.checker.explicit.native.search.state_kernels import W
-from hacheck.traces.conformance import candidate_kernels
+from hacheck.traces.conformance import automaton_kernels, candidate_kernels, numbering_kernels, walking_kernels
 from hacheck.traces.conformance.candidate_kernels import RECORD, RECORDS, RING, add, empty, entry, set_at
 from hacheck.traces.conformance.control import (
     BLOCK,
@@ -30,6 +30,7 @@ from hacheck.traces.conformance.control import (
     FOLLOWED,
     FULL,
     GOES_ON,
+    KNOWN,
     LENGTH,
     LIMITED,
     MARK,
@@ -59,38 +60,46 @@ from hacheck.traces.conformance.control import (
     TRACE_WORDS,
     WIDTH,
 )
+from hacheck.traces.conformance.known import ALONE, APART, LARGE, ONE_FIRST, STOPPED
+from hacheck.traces.conformance.walking_kernels import enter, follow_nodes
 
 
-def spread(control: int, position: int) -> int:
-    """Takes every step from the candidates of a position, and from those that join them. Returns 0 if a set has no
-    room."""
-    expand = load64(control, EXPAND)
-    out = load64(control, OUT)
+def add_all(control: int, position: int, k: int) -> int:
+    """Puts `k` states after steps from a position where they belong. Returns 0 if a set has no room."""
     word = load64(control, TAKEN_WORD)
     shift = load64(control, TAKEN_SHIFT)
     mask = load64(control, TAKEN_MASK)
+    state = load64(control, OUT)
+    j = 0
+    while j < k:
+        content = load64(state, word)
+        taken = (content >> shift) & mask
+        store64(state, word, content & ~(mask << shift))
+        if not add(control, position + taken, state):
+            return 0
+        state += (W + RECORDS) * 8
+        j += 1
+    return 1
+
+
+def spread(control: int, position: int, done: int) -> int:
+    """Takes every step from the candidates of a position but the first `done`, and from those that join them. Returns
+    how many candidates there are then; 0 if a set has no room."""
     block = load64(control, BLOCK)
+    out = load64(control, OUT)
     chosen = set_at(control, position)
-    done = 0
     while done < load64(chosen, COUNT):
         n = load64(chosen, COUNT) - done
         n = block if n > block else n
-        k = call(expand, entry(chosen, done), n, out, load64(control, TAGS), load64(control, NOTES))
+        tags = load64(control, TAGS)
+        k = call(load64(control, EXPAND), entry(chosen, done), n, out, tags, load64(control, NOTES))
         done += n
-        state = out
-        j = 0
-        while j < k:
-            content = load64(state, word)
-            taken = (content >> shift) & mask
-            store64(state, word, content & ~(mask << shift))
-            if not add(control, position + taken, state):
-                return 0
-            state += (W + RECORDS) * 8
-            j += 1
+        if not add_all(control, position, k):
+            return 0
     store64(control, EXPANDED, load64(control, EXPANDED) + done)
     if done > load64(control, PEAK):
         store64(control, PEAK, done)
-    return 1
+    return done
 
 
 def close(control: int, done: int) -> int:
@@ -131,16 +140,14 @@ def close(control: int, done: int) -> int:
     return done
 
 
-def mark(control: int, position: int) -> None:
-    """Asks every property of the candidates of a position."""
-    chosen = set_at(control, position)
-    count = load64(chosen, COUNT)
+def mark_some(control: int, first: int, count: int, position: int) -> None:
+    """Asks every property of some candidates of a position."""
     bytes = load64(control, BYTES)
     number = 0
     while number < load64(control, MARK_COUNT):
         asked = load64(control, MARKS) + number * (MARK_WORDS * 8)
         if load64(asked, SURELY) == NOWHERE:
-            call(load64(asked, MARK), entry(chosen, 0), count, bytes)
+            call(load64(asked, MARK), first, count, bytes)
             violated = 0
             i = 0
             while i < count:
@@ -151,6 +158,12 @@ def mark(control: int, position: int) -> None:
             if violated == count:
                 store64(asked, SURELY, position)
         number += 1
+
+
+def mark(control: int, position: int) -> None:
+    """Asks every property of the candidates of a position."""
+    chosen = set_at(control, position)
+    mark_some(control, entry(chosen, 0), load64(chosen, COUNT), position)
 
 
 def cuts(control: int) -> int:
@@ -216,25 +229,108 @@ def go_on(control: int) -> None:
         ahead += 1
 
 
-def follow(control: int, end: int) -> int:
-    """Takes the records up to a position. Returns what became of the trace; `POSITION` is where it stopped."""
+def settle(control: int, position: int) -> int:
+    """What is to be done when all steps from a position are taken. Returns what became of the trace."""
+    if load64(control, MARK_COUNT):
+        mark(control, position)
+    empty(set_at(control, position))
+    if candidates(control) == 0:
+        return DEAD
+    store64(control, POSITION, position + 1)
+    return FOLLOWED
+
+
+def follow_one(control: int, known: int, end: int, closes: int) -> int:
+    """Takes the records up to a position while there is one candidate, of which each step takes one record. Returns
+    what became of the trace, `STOPPED` where there are more; then, and where the trace is to be gone on with, the sets
+    are up to date."""
+    if load64(control, EXPANDED) >= load64(control, PAUSE):
+        return PAUSED
     position = load64(control, POSITION)
+    shift = load64(control, TAKEN_SHIFT)
+    word = load64(control, TAKEN_WORD)
     marks = load64(control, MARK_COUNT)
-    while position < end:
-        chosen = set_at(control, position)
-        if load64(chosen, COUNT):
-            store64(control, POSITION, position)
-            if load64(control, EXPANDED) >= load64(control, PAUSE):
-                return PAUSED
-            if not spread(control, position):
-                return FULL
-            if marks:
-                mark(control, position)
-            empty(chosen)
-            if candidates(control) == 0:
-                return DEAD
+    notes = load64(control, NOTES)
+    expand = load64(control, EXPAND)
+    tags = load64(control, TAGS)
+    out = load64(control, OUT)
+    chosen = set_at(control, position)
+    one = entry(chosen, 0)
+    start = position
+    last = position + (load64(control, PAUSE) - load64(control, EXPANDED))
+    last = end if end < last else last
+    record = load64(control, RECORD_ADDRESS) + position * (RECORD * 8)
+    k = 1
+    while position < last:
+        for w in range(RECORDS):
+            store64(one, W + w, load64(record, w))
+        k = call(expand, one, 1, out, tags, notes)
+        if k != 1:
+            break
+        content = load64(out, word)
+        if (content >> shift) & 1 == 0:
+            break
+        if marks:
+            mark_some(control, one, 1, position)
+        for w in range(W):
+            store64(one, w, load64(out, w))
+        store64(one, word, content & ~(1 << shift))
+        record += RECORD * 8
         position += 1
     store64(control, POSITION, position)
+    store64(control, EXPANDED, load64(control, EXPANDED) + (position - start))
+    store64(known, APART, load64(known, APART) + (position - start))
+    if position > start and load64(control, PEAK) == 0:
+        store64(control, PEAK, 1)
+    if position == end and closes and not marks:
+        return FOLLOWED
+    # The set of the first position has it; it belongs to that of the last.
+    to = entry(set_at(control, position), 0)
+    if to != one:
+        for w in range(W + RECORDS):
+            store64(to, w, load64(one, w))
+        empty(chosen)
+    store64(set_at(control, position), COUNT, 1)
+    if position == last:
+        return FOLLOWED if position == end else PAUSED
+    if not add_all(control, position, k) or not spread(control, position, 1):
+        return FULL
+    status = settle(control, position)
+    return status if status != FOLLOWED else STOPPED
+
+
+def follow(control: int, end: int, closes: int) -> int:
+    """Takes the records up to a position. Returns what became of the trace; `POSITION` is where it stopped. `closes`:
+    nobody asks for the candidates there."""
+    known = load64(control, KNOWN)
+    width = 0
+    while load64(control, POSITION) < end:
+        if known and width * 2 <= load64(known, LARGE):
+            if load64(known, ONE_FIRST) and load64(set_at(control, load64(control, POSITION)), COUNT) == 1:
+                status = follow_one(control, known, end, closes)
+                if status != STOPPED:
+                    return status
+                if load64(control, POSITION) == end:
+                    break
+            number = enter(control, known)
+            if number:
+                status = follow_nodes(control, known, number, end, closes)
+                if status == ALONE:
+                    continue
+                if status != STOPPED:
+                    return status
+        position = load64(control, POSITION)
+        if load64(set_at(control, position), COUNT):
+            if load64(control, EXPANDED) >= load64(control, PAUSE):
+                return PAUSED
+            width = spread(control, position, 0)
+            if width == 0:
+                return FULL
+            if settle(control, position) == DEAD:
+                return DEAD
+            if known:
+                store64(known, APART, load64(known, APART) + 1)
+        store64(control, POSITION, position + 1)
     return FOLLOWED
 
 
@@ -254,7 +350,7 @@ def follow_parts(control: int, records: int, parts: int, count: int, results: in
             start = 0
             store64(control, RECORD_ADDRESS, records + load64(part, FIRST) * (RECORD * 8))
             begin(control)
-        status = follow(control, start + load64(part, LENGTH))
+        status = follow(control, start + load64(part, LENGTH), load64(part, CLOSES))
         if status == PAUSED:
             done = load64(control, POSITION) - start
             store64(part, FIRST, load64(part, FIRST) + done)
@@ -285,13 +381,20 @@ def follow_parts(control: int, records: int, parts: int, count: int, results: in
 KERNELS = (
     *state_kernels.CORE,
     *candidate_kernels.KERNELS,
+    *numbering_kernels.KERNELS,
+    *automaton_kernels.KERNELS,
+    *walking_kernels.KERNELS,
+    add_all,
     spread,
     close,
+    mark_some,
     mark,
     cuts,
     begin,
     candidates,
     go_on,
+    settle,
+    follow_one,
     follow,
     follow_parts,
 )

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hacheck.checker.explicit.native.codegen.functions import Mark, emit
+from hacheck.checker.explicit.native.codegen.functions import Emitted, Mark, emit
+from hacheck.checker.explicit.native.codegen.notes import Notes
 from hacheck.checker.explicit.native.codegen.program import Program
 from hacheck.checker.explicit.native.kernels.objects import compiled_kernels
 from hacheck.checker.explicit.native.machine.cache import ObjectCache, key_of
 from hacheck.checker.explicit.native.machine.compiler import KERNEL_LEVELS, Linked, compile_object, link
-from hacheck.model.data import dataclass
+from hacheck.model import ir
+from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import Property
+from hacheck.model.lowering.blocks import Lowered
 from hacheck.model.lowering.layout import Cell, Flagged, Layout, pack, slots_of, unpack
 from hacheck.model.lowering.relevance import relevant
 from hacheck.model.lowering.system import lower, lower_condition
@@ -20,6 +23,7 @@ from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter
 from hacheck.model.types import Option, Range, Set, Value, values
 from hacheck.traces.conformance import kernels
+from hacheck.traces.conformance import known as k
 
 WORD_BITS = 64
 
@@ -49,12 +53,21 @@ class RecordShape:
 
 
 @dataclass(frozen=True, slots=True)
+class Telling:
+    """Code that takes only the steps of actions that may write lines, and where it notes what."""
+
+    notes: Notes
+    code: Linked
+
+
+@dataclass(frozen=True, slots=True)
 class Compiled:
     """What follows logs. `expand` and `marks` are the addresses of generated functions.
 
     - `base`: words that say what is so; `program.words`: with those of the records that a candidate sees;
     - `taken`: by stream, where a candidate says how many of its records the last step took;
-    - `starts`: the states, packed, that a trace may start in; `asked`: the properties that have marks.
+    - `starts`: the states, packed, that a trace may start in; `asked`: the properties that have marks;
+    - `telling`: the actions that may write lines by themselves, where there are others and traces are in one order.
     """
 
     shape: Observed
@@ -67,6 +80,7 @@ class Compiled:
     objects: tuple[bytes, ...]
     code: Linked
     kernels: Mapping[str, Callable[..., int]]
+    telling: Telling | None = None
 
     def state(self, packed: int) -> State:
         """The state of the system itself that a candidate has."""
@@ -105,25 +119,45 @@ def compiled(
     lowered = lowered if whole else relevant(lowered, roots)
     emitted = emit(lowered, marks=marks, apart=_groups(shape, lowered.layout))
     program = emitted.program
-    key = key_of("conformance", emitted.ir, KERNEL_LEVELS)
-    found = cache.lookup(key)
-    if found is None:
-        objects: tuple[bytes, ...] = (compile_object(emitted.ir),)
-        cache.store(key, list(objects))
-    else:
-        objects = found.objects
     record, base = _record_shape(shape, program.layout)
+    objects = _objects(emitted, cache)
     code = link(list(objects))
     taken = tuple(_bits(program.layout, slot) for slot in _taken(shape, program.layout))
     packed = tuple(dict.fromkeys(pack(program.layout, state) for state in initial))
     asked_names = tuple(one.name for one in asked)
     loops = _kernels(base, program.words, record.words, shape.places + 1, cache)
-    return Compiled(shape, program, record, base, taken, packed, asked_names, objects, code, loops)
+    telling = _telling(shape, lowered, cache)
+    return Compiled(shape, program, record, base, taken, packed, asked_names, objects, code, loops, telling)
+
+
+def _telling(shape: Observed, lowered: Lowered, cache: ObjectCache) -> Telling | None:
+    """What takes the steps of some actions. Only sets of candidates in one order are followed by it."""
+    taken = {shape.taken_variable(stream) for stream in range(shape.streams)}
+    writes = [
+        any(isinstance(one, ir.Let) and one.name in taken for one in action.body) for action in shape.system.actions
+    ]
+    some = tuple(instance for instance in lowered.instances if writes[instance.action])
+    if not shape.merged or not some or len(some) == len(lowered.instances):
+        return None
+    emitted = emit(replace(lowered, instances=some), apart=_groups(shape, lowered.layout))
+    return Telling(emitted.program.notes, link(list(_objects(emitted, cache))))
+
+
+def _objects(emitted: Emitted, cache: ObjectCache) -> tuple[bytes, ...]:
+    """The code of a module."""
+    key = key_of("conformance", emitted.ir, KERNEL_LEVELS)
+    found = cache.lookup(key)
+    if found is not None:
+        return tuple(found.objects)
+    made = compile_object(emitted.ir)
+    cache.store(key, [made])
+    return (made,)
 
 
 def _kernels(base: int, words: int, record: int, ring: int, cache: ObjectCache) -> Mapping[str, Callable[..., int]]:
     constants = {"W": base, "RECORDS": words - base, "RECORD": record, "RING": ring}
-    exported = {"empty": 1, "close": 2, "cuts": 1, "follow_parts": 5}
+    constants |= {"PLACES": ring - 1, "MOVE_WORDS": k.M_WINDOW + words - base}
+    exported = {"empty": 1, "close": 2, "cuts": 1, "follow_parts": 5, "forget": 1}
     linked = link([compiled_kernels(kernels.KERNELS, constants, exported, cache)])
     return {name: linked.function(name, arguments) for name, arguments in exported.items()}
 

@@ -74,6 +74,7 @@ class Woven:
     - `status`: of `kernels`; `cut`: how far the furthest runs came; `others`: further cuts of as many records;
     - `width`: the most states at a cut; `limited`: how many steps met a bound; `expanded`: states that were looked at;
     - `violated`: for each property the cuts at which it was violated, surely and perhaps (`None`: never).
+    - `waiting`: where it was given up, cuts that were not looked at yet.
     """
 
     status: int
@@ -83,12 +84,14 @@ class Woven:
     limited: int
     violated: tuple[tuple[Cut | None, Cut | None], ...]
     expanded: int
+    waiting: tuple[Cut, ...] = ()
 
 
 @dataclass(slots=True)
 class Weaver:
     """Follows one trace after another. `memory`: where; `expanded_max`: how many states it looks at for a trace;
-    `starts`: in which states traces begin, in words, if not where the system does."""
+    `starts`: in which states traces begin, in words, if not where the system does; `watch`: is told of each cut, for
+    each property, whether some and whether all states there violate it."""
 
     compiled: Compiled
     memory: Memory
@@ -96,6 +99,7 @@ class Weaver:
     starts: Any = None
     kept: dict[Cut, Any] = field(default_factory=dict)
     keeps: bool = False
+    watch: Callable[[Cut, int, bool, bool], None] | None = None
 
     def weave(self, streams: Streams, report: Callable[[], bool] = lambda: True) -> Woven | None:
         """Looks for a run that explains all records. `None` if `report` says not to go on. Where `keeps`, `kept` has
@@ -158,7 +162,8 @@ class _Weaving:
         limited = self.memory.cuts() - self.bounds
         expanded = self.memory.expanded - self.started
         others = tuple(dict.fromkeys(furthest[1:]))
-        return Woven(status, furthest[0], others, self.width, limited, tuple(self.violated), expanded)
+        waiting = tuple(self.pending) if status == k.FULL else ()
+        return Woven(status, furthest[0], others, self.width, limited, tuple(self.violated), expanded, waiting)
 
     def put(self, cut: Cut, states: Any) -> None:
         if cut not in self.pending:
@@ -188,10 +193,14 @@ class _Weaving:
 
     def mark(self, cut: Cut) -> None:
         """Asks every property of the candidates at a cut."""
+        watch = self.weaver.watch
         for number, (surely, perhaps) in enumerate(self.violated):
-            if surely is None:
+            if surely is None or watch is not None:
                 some, all_of_them = self.memory.marked(number)
-                self.violated[number] = (cut if all_of_them else None, perhaps or (cut if some else None))
+                perhaps = perhaps or (cut if some else None)
+                self.violated[number] = (surely or (cut if all_of_them else None), perhaps)
+                if watch is not None:
+                    watch(cut, number, some, all_of_them)
 
     def sort(self, cut: Cut, emitted: Any) -> None:
         """Puts states where they are, by the records that the last step took."""
