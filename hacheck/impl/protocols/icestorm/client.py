@@ -1,0 +1,205 @@
+"""A client: it asks the service, asks another replica when one does not answer, and says what it was told.
+
+It is a publisher and a subscriber, too. A request that is sent again keeps its identity; what the first attempt may
+have done shows as `TopicExists` or `AlreadySubscribed`, which is then expected.
+
+**Source**: Highly Available IceStorm, "Client Considerations for IceStorm Replication", "Publisher Considerations for
+IceStorm Replication".
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from hacheck.impl.node import Effect, Fired, Input, Name, Received, Setup, Started, Unreachable
+from hacheck.impl.protocols.icestorm.messages import Deliver, Delivered, Reply, Request
+from hacheck.impl.protocols.icestorm.options import Options
+from hacheck.impl.protocols.icestorm.records import (
+    FAILED,
+    UNKNOWN,
+    UPDATES,
+    Asked,
+    GetPublisher,
+    Publish,
+    about,
+)
+from hacheck.impl.protocols.icestorm.wire import Wire
+from hacheck.impl.protocols.icestorm.workload import Script
+
+NEXT, ATTEMPT = "next", "attempt"
+
+
+class Asking(Struct):
+    """A request under way: the latest attempt, and whom it went to."""
+
+    request: str
+    operation: Asked
+    attempt: int = 0
+    replica: Name = ""
+
+
+class Client:
+    """One client. `replicas`: all that there are; `bound`: which of them it asks, until that one fails. `publisher`:
+    where it publishes, by the publisher proxy it was given; `held`: the message that waits for such a proxy."""
+
+    __slots__ = (
+        "asking",
+        "bound",
+        "held",
+        "member",
+        "options",
+        "publisher",
+        "replicas",
+        "replicated",
+        "script",
+        "wire",
+    )
+
+    def __init__(self, setup: Setup, replicas: tuple[Name, ...], index: int) -> None:
+        options: Options = setup.options
+        self.member = setup.member
+        self.options = options
+        self.replicas = replicas
+        self.bound = index % len(replicas)
+        self.replicated = index % 2 == 0
+        self.script = Script(setup.member, setup.incarnation, options.workload)
+        self.wire = Wire(setup.incarnation, 0)
+        self.asking: Asking | None = None
+        self.publisher: tuple[Name, ...] = ()
+        self.held: Publish | None = None
+
+    def handle(self, given: Input, now_us: int) -> list[Effect]:
+        """What is to be done about an input."""
+        self.wire.now_us = now_us
+        self.wire.out = []
+        if isinstance(given, Received):
+            if isinstance(given.message, Reply):
+                self._told(given.sender, given.message)
+            elif isinstance(given.message, Deliver):
+                self._taken(given.sender, given.message)
+        elif isinstance(given, Fired):
+            if given.timer == NEXT:
+                self._next()
+            else:
+                self._elsewhere("no answer")
+        elif isinstance(given, Unreachable):
+            if self.asking is not None and self.asking.replica == given.peer:
+                self._gave_up("unreachable")
+                self.asking.replica = ""
+                self.wire.set_timer(ATTEMPT, self.options.client_period_us)
+        elif isinstance(given, Started) and self.options.workload != "none":
+            self.wire.set_timer(NEXT, self.options.client_period_us)
+        return self.wire.out
+
+    # ---- asking ----------------------------------------------------------------------------------------------------
+
+    def _next(self) -> None:
+        self.wire.set_timer(NEXT, self.options.client_period_us)
+        if self.asking is not None:
+            return
+        operation = self.held or self.script.next()
+        self.held = None
+        if isinstance(operation, Publish) and not self.publisher:
+            self.held = operation
+            operation = GetPublisher(operation.topic, self.replicated)
+        self.asking = Asking(f"{self.member}/{self.wire.fresh():x}", operation)
+        self._attempt(self.asking)
+
+    def _attempt(self, asking: Asking) -> None:
+        asking.attempt += 1
+        asking.replica = self._target(asking.operation)
+        operation = asking.operation
+        self.wire.record(
+            "asked",
+            request=asking.request,
+            attempt=asking.attempt,
+            replica=asking.replica,
+            operation=type(operation).__name__,
+            update=isinstance(operation, UPDATES),
+            **_subject(operation),
+        )
+        self.wire.send(asking.replica, Request(asking.request, asking.attempt, operation))
+        self.wire.set_timer(ATTEMPT, self.options.client_timeout_us)
+
+    def _target(self, operation: Asked) -> Name:
+        if isinstance(operation, Publish) and self.publisher:
+            return self.publisher[0]
+        return self.replicas[self.bound]
+
+    def _gave_up(self, why: str) -> None:
+        assert self.asking is not None
+        asking = self.asking
+        self.wire.record("told", request=asking.request, attempt=asking.attempt, outcome="unknown", detail=why)
+
+    def _elsewhere(self, why: str) -> None:
+        """The attempt has failed, or nobody knows: the next replica is asked."""
+        asking = self.asking
+        if asking is None:
+            return
+        if asking.replica:
+            self._gave_up(why)
+        if not isinstance(asking.operation, Publish):
+            self.bound = (self.bound + 1) % len(self.replicas)
+        elif len(self.publisher) > 1:
+            self.publisher = (*self.publisher[1:], self.publisher[0])
+        else:  # a proxy for one replica does not fail over: the publisher is told, and gets another one
+            self.wire.record("publisher_failed", request=asking.request)
+            self.publisher = ()
+            self.bound = (self.bound + 1) % len(self.replicas)
+            self.held = asking.operation
+            self.asking = None
+            self.wire.cancel_timer(ATTEMPT)
+            return
+        self._attempt(asking)
+
+    def _told(self, sender: Name, reply: Reply) -> None:
+        """An answer, perhaps to an attempt that was given up."""
+        sure = reply.outcome != UNKNOWN
+        self.wire.record(
+            "told",
+            request=reply.request,
+            attempt=reply.attempt,
+            outcome=reply.outcome if sure else "unknown",
+            detail=reply.detail,
+        )
+        asking = self.asking
+        if asking is None or asking.request != reply.request:
+            return
+        if not sure or reply.outcome == FAILED:
+            if reply.attempt == asking.attempt:
+                asking.replica = ""
+                self.wire.set_timer(ATTEMPT, self.options.client_period_us)
+            return
+        if isinstance(asking.operation, GetPublisher):
+            self._bind(sender, reply.names)
+        self.asking = None
+        self.wire.cancel_timer(ATTEMPT)
+
+    def _bind(self, sender: Name, names: tuple[Name, ...]) -> None:
+        """A publisher binds to the replica that has given it the proxy, if that is among its endpoints."""
+        first = names.index(sender) if sender in names else 0
+        self.publisher = (*names[first:], *names[:first])
+        if not names:  # the topic is gone: so is the reason to publish on it
+            self.held = None
+
+    # ---- being a subscriber ----------------------------------------------------------------------------------------
+
+    def _taken(self, sender: Name, message: Deliver) -> None:
+        self.wire.record(
+            "delivered",
+            replica=sender,
+            topic=message.topic,
+            origin=message.origin,
+            identity=message.identity,
+            publisher=message.publisher,
+            number=message.number,
+        )
+        if message.call:
+            self.wire.send(sender, Delivered(message.call, True))
+
+
+def _subject(operation: Asked) -> dict[str, str | int]:
+    """What an operation is about, for the record."""
+    if isinstance(operation, Publish):
+        return {"topic": operation.topic, "publisher": operation.publisher, "number": operation.number}
+    return {"topic": getattr(operation, "topic", ""), "item": about(operation)}

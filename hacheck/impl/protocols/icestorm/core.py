@@ -1,0 +1,50 @@
+"""What the parts of a replica share: the wire, its standing, the database, the settings, and each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hacheck.impl.node import Name
+from hacheck.impl.protocols.icestorm.options import Options
+from hacheck.impl.protocols.icestorm.standing import Standing
+from hacheck.impl.protocols.icestorm.store import Store
+from hacheck.impl.protocols.icestorm.wire import Wire
+
+if TYPE_CHECKING:
+    from hacheck.impl.protocols.icestorm.election import Election
+    from hacheck.impl.protocols.icestorm.forming import Forming
+    from hacheck.impl.protocols.icestorm.publishing import Publishing
+    from hacheck.impl.protocols.icestorm.service import Service
+    from hacheck.impl.protocols.icestorm.updating import Updating
+
+
+class Core:
+    """The shared things of one replica; its parts are put in by `replica`."""
+
+    __slots__ = (
+        "election",
+        "forming",
+        "idents",
+        "member",
+        "options",
+        "publishing",
+        "service",
+        "standing",
+        "store",
+        "updating",
+        "wire",
+    )
+
+    election: Election
+    forming: Forming
+    updating: Updating
+    service: Service
+    publishing: Publishing
+
+    def __init__(self, member: Name, wire: Wire, standing: Standing, store: Store, options: Options) -> None:
+        self.member = member
+        self.wire = wire
+        self.standing = standing
+        self.store = store
+        self.options = options
+        self.idents = {name: ident for ident, name in standing.nodes.items()}

@@ -1,0 +1,124 @@
+"""The settings of IceStorm: time-outs, what hardens it, and the misbehaviours of released versions."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+
+from msgspec import Struct
+from msgspec.structs import fields
+
+from hacheck.impl.system import Refused
+
+SECOND_US = 1_000_000
+UNITS_US = {"us": 1, "ms": 1_000, "s": SECOND_US, "min": 60 * SECOND_US}
+WORKLOADS = ("mixed", "updates", "publishing", "none")
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """The settings. Times are in microseconds. Without a word to the contrary a default is that of the documents.
+
+    `master_timeout_us`: how often a slave asks whether its coordinator is still there. `election_timeout_us`: how often
+    a coordinator looks for others. `response_timeout_us`: how long invited members may take to accept; the unit of the
+    delays by priority. `start_delay_us`: the first search waits this long for each identifier above the own one.
+    `invocation_timeout_us`: how long a call between replicas may take; 0: for ever, the default of Ice, with which
+    nobody finds out that a replica hangs, and a network that loses messages may stop the service for good.
+
+    `full_startup`: without a memory of a full group, a group must have all replicas. `transient`: one replica without a
+    database; replication is not supported in this mode. `retry_interval_us`: how long nothing is delivered to a
+    subscriber that failed and has retries left.
+
+    Hardening, beyond the documents:
+
+    `promise_generations`: a coordinator has its majority promise the new generation, durably, before anybody stores
+    its stamp. Without it the stamp of a group that never came about may outdo that of one that serves: a coordinator
+    that fails twice in a row to form a group is later taken for the one with the latest database.
+    `count_empty_disks=false`: a replica whose disk is empty does not count for a majority, unless all take part; so a
+    lost disk cannot vote for the loss of what was on it. `probe_slaves`: a coordinator without work asks its slaves
+    at every check whether they are there, and steps down without a majority; reads are then stale for a bounded time.
+
+    Misbehaviours of 3.7.8 (the default, false, is the correct behaviour):
+
+    `bug_stamp_reset_at_start` (IS-1, Q1): a start forgets the stamp of the last update.
+    `bug_generation_from_slaves` (IS-2, Q2): the coordinator's own stamp does not count for the new generation.
+    `bug_rejection_acknowledged` (Q3): an update that a slave rejects counts as done there.
+    `bug_init_needs_all` (IS-4, Q5): one slave that cannot take the database ends the whole group.
+    `bug_majority_by_ping` (Q6): any process that answers counts for the majority, whatever its group.
+    `bug_calls_name_no_group`: a database is taken from whoever sends it, an update by its generation only.
+    `bug_sync_by_name` (IS-6): a member keeps a topic in memory that has the right name, whatever is in it.
+    `bug_destroy_marked_first` (IS-5, Q10): a topic is gone from memory before the disk has said so.
+    `bug_unknown_create_hidden`: a topic whose creation had an unknown outcome is on the coordinator's disk only.
+    `bug_inviter_forwarded`: forwarded invitations count the inviter, so that not all that were issued are accepted.
+    `bug_timeout_keeps_phase` (Q11): a slave that joins another group asks for its coordinator at the old times.
+
+    Of the clients in a run: `client_period_us` between two requests, `client_timeout_us` for each attempt, `workload`.
+    """
+
+    master_timeout_us: int = 10 * SECOND_US
+    election_timeout_us: int = 10 * SECOND_US
+    response_timeout_us: int = 10 * SECOND_US
+    start_delay_us: int = 2 * SECOND_US
+    invocation_timeout_us: int = 2 * SECOND_US
+    full_startup: bool = True
+    transient: bool = False
+    retry_interval_us: int = 60 * SECOND_US
+
+    promise_generations: bool = False
+    count_empty_disks: bool = True
+    probe_slaves: bool = False
+
+    bug_stamp_reset_at_start: bool = False
+    bug_generation_from_slaves: bool = False
+    bug_rejection_acknowledged: bool = False
+    bug_init_needs_all: bool = False
+    bug_majority_by_ping: bool = False
+    bug_calls_name_no_group: bool = False
+    bug_sync_by_name: bool = False
+    bug_destroy_marked_first: bool = False
+    bug_unknown_create_hidden: bool = False
+    bug_inviter_forwarded: bool = False
+    bug_timeout_keeps_phase: bool = False
+
+    client_period_us: int = SECOND_US // 5
+    client_timeout_us: int = 5 * SECOND_US
+    workload: str = "mixed"
+
+
+def parsed(given: Mapping[str, str]) -> Options:
+    """Settings from text: `master_timeout_us=10s`, `full_startup=false`. A time without a unit is in microseconds; the
+    end `_us` of a name may be left out. Errors: `Refused`, with the setting, what it may be, and the nearest name."""
+    known = {field.name: field.default for field in fields(Options)}
+    values: dict[str, int | bool | str] = {}
+    for name, text in given.items():
+        full = name if name in known else f"{name}_us"
+        if full not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"; did you mean `{near[0]}`?" if near else f". It has: {', '.join(known)}"
+            raise Refused(f"icestorm has no setting `{name}`{hint}")
+        values[full] = _value(full, known[full], text.strip())
+    return Options(**values)  # type: ignore[arg-type]  # each value has the type of its default
+
+
+def _value(name: str, default: object, text: str) -> int | bool | str:
+    if isinstance(default, bool):
+        if text not in ("true", "false"):
+            raise Refused(f"`{name}` is `true` or `false`, not `{text}`")
+        return text == "true"
+    if isinstance(default, int):
+        return _microseconds(name, text)
+    if text not in WORKLOADS:
+        raise Refused(f"`{name}` is one of {', '.join(WORKLOADS)}, not `{text}`")
+    return text
+
+
+def _microseconds(name: str, text: str) -> int:
+    number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
+    unit = text[len(number) :] or "us"
+    try:
+        value = float(number) * UNITS_US[unit]
+    except (KeyError, ValueError):
+        raise Refused(f"`{name}` is a time such as `500ms`, `2s` or `2000000` (microseconds), not `{text}`") from None
+    least = 0 if name in ("start_delay_us", "invocation_timeout_us", "retry_interval_us") else 1
+    if not least <= value <= 1e15:
+        raise Refused(f"`{name}` must be {'positive' if least else 'at least 0'} and no longer than 30 years: `{text}`")
+    return int(value)

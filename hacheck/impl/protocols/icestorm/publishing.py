@@ -1,0 +1,133 @@
+"""Delivery: a replica sends a published message straight to the subscribers that it knows of.
+
+Messages are not stored. While a delivery fails, nothing is kept for the subscriber; one that fails more often than its
+`retryCount` allows is removed from the topic, on all replicas.
+
+**Source**: IceStorm Concepts, "Federation", "Quality of Service", "Persistent Mode", "Subscriber Errors"; Highly
+Available IceStorm, "Subscriber Considerations for IceStorm Replication".
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from hacheck.impl.node import Name
+from hacheck.impl.protocols.icestorm.core import Core
+from hacheck.impl.protocols.icestorm.messages import Deliver, Delivered
+from hacheck.impl.protocols.icestorm.records import NO_SUCH_TOPIC, OK, Publish, Subscriber
+from hacheck.impl.protocols.icestorm.wire import Round
+
+
+class Outlet:
+    """One subscription, as this replica delivers to it. `queue`: what waits for the message before, with `ordered`.
+    `failures` in a row; after one nothing is delivered until `closed_until_us`. `sent`: something was, without an
+    answer being due."""
+
+    __slots__ = ("busy", "closed_until_us", "failures", "queue", "sent", "subscriber", "topic")
+
+    def __init__(self, topic: str, subscriber: Subscriber) -> None:
+        self.topic = topic
+        self.subscriber = subscriber
+        self.queue: deque[tuple[Publish, str]] = deque()
+        self.busy = False
+        self.sent = False
+        self.failures = 0
+        self.closed_until_us = 0
+
+
+class Publishing:
+    """`outlets`: by topic and identity of the subscriber, those that something was delivered to."""
+
+    __slots__ = ("core", "options", "outlets", "store", "wire")
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        self.wire = core.wire
+        self.store = core.store
+        self.options = core.options
+        self.outlets: dict[tuple[str, str], Outlet] = {}
+        self.wire.finished["deliver"] = self._delivered
+
+    def publish(self, message: Publish) -> str:
+        """Deliver to the topic's subscribers, and over its links to those of other topics, one hop and no further."""
+        topic = self.store.topics.get(message.topic)
+        if topic is None:
+            return NO_SUCH_TOPIC
+        for subscriber in topic.subscribers:
+            self._offer(topic.name, subscriber, message)
+        for link in topic.links:
+            if message.cost > link.cost:
+                continue
+            target = self.store.topics.get(link.to)
+            if target is not None:
+                for subscriber in target.subscribers:
+                    self._offer(target.name, subscriber, message)
+        return OK
+
+    def _offer(self, topic: str, subscriber: Subscriber, message: Publish) -> None:
+        outlet = self.outlets.get((topic, subscriber.identity))
+        if outlet is None or outlet.subscriber != subscriber:
+            outlet = self.outlets[topic, subscriber.identity] = Outlet(topic, subscriber)
+        if self.wire.now_us < outlet.closed_until_us:
+            return
+        if outlet.busy and subscriber.reliability() == "ordered":
+            outlet.queue.append((message, topic))
+        else:
+            self._deliver(outlet, message)
+
+    def _deliver(self, outlet: Outlet, message: Publish) -> None:
+        subscriber = outlet.subscriber
+        if subscriber.reliability() == "oneway":
+            outlet.sent = True
+            self.wire.send(subscriber.endpoint, _delivery(0, outlet, message))
+            return
+        outlet.busy = True
+        self.wire.ask("deliver", [(0, subscriber.endpoint)], lambda call: _delivery(call, outlet, message), outlet)
+
+    def _delivered(self, round_: Round) -> None:
+        outlet: Outlet = round_.data
+        answer = round_.answers[0]
+        outlet.busy = False
+        if isinstance(answer, Delivered) and answer.yes:
+            outlet.failures = 0
+            if outlet.queue:
+                self._deliver(outlet, outlet.queue.popleft()[0])
+            return
+        self._failed(outlet)
+
+    def unreachable(self, peer: Name) -> None:
+        """A process does not answer: what was sent to it without an answer being due may be lost."""
+        for outlet in list(self.outlets.values()):
+            if outlet.sent and outlet.subscriber.endpoint == peer:
+                outlet.sent = False
+                self._failed(outlet)
+
+    def _failed(self, outlet: Outlet) -> None:
+        subscriber = outlet.subscriber
+        outlet.queue.clear()
+        if self.wire.now_us < outlet.closed_until_us:  # of several messages on their way; the first one has counted
+            return
+        outlet.failures += 1
+        if 0 <= subscriber.retries() < outlet.failures:
+            self.core.service.remove(outlet.topic, subscriber.identity)
+        else:
+            outlet.closed_until_us = self.wire.now_us + self.options.retry_interval_us
+
+    def changed(self) -> None:
+        """Topics have changed: outlets of subscriptions that are no more are forgotten."""
+        for topic, identity in list(self.outlets):
+            known = self.store.topics.get(topic)
+            if known is None or all(subscriber.identity != identity for subscriber in known.subscribers):
+                del self.outlets[topic, identity]
+
+
+def _delivery(call: int, outlet: Outlet, message: Publish) -> Deliver:
+    return Deliver(
+        call,
+        outlet.topic,
+        message.topic,
+        outlet.subscriber.identity,
+        message.publisher,
+        message.number,
+        message.event,
+    )
