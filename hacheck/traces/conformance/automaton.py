@@ -108,6 +108,11 @@ class Automaton:
         """What kernels are given."""
         return int(self.control.ctypes.data)
 
+    @property
+    def one_first(self) -> bool:
+        """Whether most records are followed without it: every step writes a line, one at most."""
+        return bool(self.control[k.ONE_FIRST])
+
     def figures(self) -> Figures:
         """What it was good for so far."""
         places = (k.RECALLED, k.WORKED_OUT, k.APART, k.FORGOTTEN, k.STATE_COUNT, k.NODE_COUNT, k.MOVE_COUNT)

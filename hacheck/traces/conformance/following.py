@@ -71,8 +71,7 @@ class Memory:
         for number in range(marks):
             self._marks[number, k.MARK] = compiled.code.address(f"mark_{number}")
         control = np.zeros(k.SETS + ring * k.SET_WORDS, np.uint64)
-        taken = compiled.taken[0]
-        notes = program.notes
+        taken, notes = compiled.taken[0], program.notes
         for place, value in {
             k.EXPAND: compiled.code.address("expand"),
             k.OUT: self._out.address,
@@ -102,11 +101,11 @@ class Memory:
             control[at + k.STAMP] = 1
             control[at + k.ENTRIES] = self._entries[number].address
             control[at + k.TABLE] = self._tables[number].address
+        self.control = control
         self.automaton: Automaton | None = None
         if known_bytes and compiled.shape.merged and marks <= MARKS_MAX:
             self.automaton = Automaton(compiled, capacity, block, outcomes, known_bytes)
             control[k.KNOWN] = self.automaton.address
-        self.control = control
 
     @property
     def address(self) -> int:

@@ -15,6 +15,7 @@ from hacheck.traces.conformance.encoding import Encoded, Encoder
 from hacheck.traces.conformance.explaining import Explainer
 from hacheck.traces.conformance.following import Followed, Follower, Memory
 from hacheck.traces.conformance.judging import explained, outcome, place_of
+from hacheck.traces.conformance.renaming import Renaming, name_places
 from hacheck.traces.conformance.verdicts import SCHEMA, Verdict, to_batch
 from hacheck.traces.conformance.weaving import Streams
 from hacheck.traces.records import SEQ, TRACE_ID
@@ -81,6 +82,9 @@ class InOrder:
         self.memory = Memory(self.compiled, explainer.weaver.memory.capacity, KNOWN_BYTES)
         self.follower = Follower(self.compiled, self.memory)
         self.encoder = Encoder(self.compiled)
+        automaton = self.memory.automaton
+        names = automaton is not None and not automaton.one_first
+        self.renaming = Renaming(name_places(self.compiled) if names else ())
         self.open: _Open | None = None
         self.carried: Any = None
         self.stopped = False
@@ -114,12 +118,13 @@ class InOrder:
             "open": self.open,
             "carried": self.carried,
             "names": (dict(self.encoder.names), self.encoder.numbered),
+            "renamed": (dict(self.renaming.known), self.renaming.numbered),
             "memory": self.memory.snapshot(),
         }
 
     def nothing(self) -> dict[str, Any]:
         """What is known before the first record."""
-        return {"open": None, "carried": None, "names": ({}, 0), "memory": None}
+        return {"open": None, "carried": None, "names": ({}, 0), "renamed": ({}, 0), "memory": None}
 
     def restore(self, held: dict[str, Any] | None) -> None:
         """Goes on where `snapshot` was taken, or begins anew."""
@@ -127,6 +132,8 @@ class InOrder:
         self.open, self.carried = held["open"], held["carried"]
         names, self.encoder.numbered = held["names"]
         self.encoder.names = dict(names)
+        renamed, self.renaming.numbered = held["renamed"]
+        self.renaming.known = dict(renamed)
         if held["memory"] is not None:
             self.memory.restore(held["memory"])
 
@@ -152,6 +159,7 @@ class InOrder:
             self.encoder.forget()
         elif len(self.encoder.names) > _NAMES_MAX and self.open.compared <= _EXPLAINED_RECORDS_MAX:
             self.encoder.forget_but(np.concatenate(self.open.words))
+            self.renaming.forget_but(self.encoder.names)
         made_plain = self._conforming_batch(batch, parts.some(plain), found[plain])
         return [one for one in (made_plain, to_batch(verdicts)) if one.num_rows]
 
@@ -181,13 +189,16 @@ class InOrder:
         owner = np.searchsorted(parts.lasts[parts.closes], np.arange(count), side="right")
         words = np.zeros((count + int(gaps[-1]) + gap, record.words), np.uint64)
         words[:, record.event.word] = np.uint64(shape.end << record.event.shift)
-        words[np.arange(count) + owner * gap] = encoded.words
+        goes_on = self.open is not None and self.open.compared > 0
+        traces = np.searchsorted(parts.firsts[1:], np.arange(count), side="right")
+        renamed = self.renaming.renamed(encoded.words, traces, goes_on, not parts.closes[-1])
+        words[np.arange(count) + owner * gap] = renamed
         rows = np.zeros((len(parts.starts), k.TRACE_WORDS), np.uint64)
         rows[:, k.FIRST] = parts.firsts + gaps[:-1]
         rows[:, k.LENGTH] = parts.lasts - parts.firsts
         rows[:, k.CLOSES] = parts.closes
         if self.open is not None:
-            rows[0, k.GOES_ON] = self.open.compared > 0
+            rows[0, k.GOES_ON] = goes_on
             if self.open.verdict is not None:
                 rows[0, k.LENGTH] = 0
         return words, rows

@@ -1,7 +1,7 @@
 """Numbers for states, and for sets of them, in the kernel language.
 
-A state is kept once. A set is a list of elements in any order: it is the same as another if it has as many, and each of
-them. That is seen by stamps: whatever is in the set that is listed now has the current epoch. So nothing rests on hashes.
+A state is kept once. A set is a list of elements in any order: it is the same as another if it has as many, and each
+of them. That is seen by stamps: what is in the set that is listed now has the current epoch. Nothing rests on hashes.
 """
 
 from __future__ import annotations
@@ -164,8 +164,12 @@ def put(known: int, element: int) -> int:
     return 1
 
 
-def has_all(known: int, list: int, count: int) -> int:
-    """Whether every element of a list is in the set that is listed."""
+def is_listed(known: int, node: int) -> int:
+    """Whether a node is the set that is listed."""
+    count = load64(node, N_COUNT)
+    if count != load64(known, LISTED_COUNT):
+        return 0
+    list = load64(known, LISTS) + load64(node, N_FIRST) * 4
     stamps = load64(known, STAMPS)
     epoch = load64(known, EPOCH)
     i = 0
@@ -222,11 +226,8 @@ def node_of(known: int) -> int:
     place = h >> shift
     slot = load64(table, place)
     while slot:
-        if slot >> 32 == h >> 32:
-            node = nodes + (slot & LOW) * (NODE_WORDS * 8)
-            if load64(node, N_COUNT) == count:
-                if has_all(known, load64(known, LISTS) + load64(node, N_FIRST) * 4, count):
-                    return slot & LOW
+        if slot >> 32 == h >> 32 and is_listed(known, nodes + (slot & LOW) * (NODE_WORDS * 8)):
+            return slot & LOW
         place = (place + 1) & mask
         slot = load64(table, place)
     number = load64(known, NODE_COUNT)
@@ -274,7 +275,7 @@ KERNELS = (
     fetch,
     list_anew,
     put,
-    has_all,
+    is_listed,
     keep_listed,
     enter_nodes,
     node_of,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hacheck.checker.explicit.native.kernels.language import load32, load64, store64
 from hacheck.checker.explicit.native.search.state_kernels import W
-from hacheck.traces.conformance.automaton_kernels import STATE_MASK, move_for, node_at, work_out
+from hacheck.traces.conformance.automaton_kernels import STATE_MASK, node_at
 from hacheck.traces.conformance.candidate_kernels import RECORD, RECORDS, RING, empty, entry, set_at
 from hacheck.traces.conformance.control import (
     COUNT,
@@ -45,6 +45,7 @@ from hacheck.traces.conformance.known import (
     STOPPED,
     WIDTH_SHIFT,
 )
+from hacheck.traces.conformance.move_kernels import move_for, work_out
 from hacheck.traces.conformance.numbering_kernels import LOW, forget, list_anew, node_of, number_of, put
 
 MET_MASK = (1 << WIDTH_SHIFT) - 1
