@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from hacheck.impl.node import Message, Name
+from hacheck.impl.node import Name
 from hacheck.impl.protocols.icestorm.core import Core
 from hacheck.impl.protocols.icestorm.messages import Answer, Apply, Database, Init, Ping, Propose, Ready, Sync
-from hacheck.impl.protocols.icestorm.records import Topic, plan
+from hacheck.impl.protocols.icestorm.records import Topic, Update, plan
 from hacheck.impl.protocols.icestorm.standing import State, Step
 
 
@@ -78,6 +78,7 @@ class Following:
         sender, call, kept = data
         if not failed:
             self.store.topics.update(kept)
+            self.core.publishing.changed(list(self.core.publishing.outlets))
             stamp = self.store.stamp
             self.wire.record(
                 "init",
@@ -140,7 +141,7 @@ class Following:
             return "another group"
         return "" if message.llu == self.store.stamp.next() else "not the next update"
 
-    def _applied(self, data: tuple[Name, int, Message], failed: str) -> None:
+    def _applied(self, data: tuple[Name, int, Update], failed: str) -> None:
         sender, call, update = data
         if not failed:
             stamp = self.store.stamp
@@ -148,9 +149,9 @@ class Following:
                 "applied",
                 id=self.standing.ident,
                 update=type(update).__name__,
-                topic=update.topic,  # type: ignore[attr-defined]
+                topic=update.topic,
                 generation=stamp.generation,
                 iteration=stamp.iteration,
             )
-            self.core.publishing.changed()
+            self.core.publishing.changed((update.topic,))
         self.wire.send(sender, Answer(call, not failed, failed))

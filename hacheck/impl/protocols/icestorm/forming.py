@@ -170,6 +170,7 @@ class Forming:
         if failed:
             self.core.election.recover("the disk failed")
             return
+        self.core.publishing.changed(list(self.core.publishing.outlets))
         stamp, topics = self.store.stamp, self.store.snapshot()
         self._ask_members("init", lambda call: Init(call, group, stamp, topics), attempt)
 

@@ -10,6 +10,7 @@ Available IceStorm, "Subscriber Considerations for IceStorm Replication".
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 
 from hacheck.impl.node import Name
 from hacheck.impl.protocols.icestorm.core import Core
@@ -36,7 +37,7 @@ class Outlet:
 
 
 class Publishing:
-    """`outlets`: by topic and identity of the subscriber, those that something was delivered to."""
+    """`outlets`: by topic, then by identity of the subscriber, those that something was delivered to."""
 
     __slots__ = ("core", "options", "outlets", "store", "wire")
 
@@ -45,7 +46,7 @@ class Publishing:
         self.wire = core.wire
         self.store = core.store
         self.options = core.options
-        self.outlets: dict[tuple[str, str], Outlet] = {}
+        self.outlets: dict[str, dict[str, Outlet]] = {}
         self.wire.finished["deliver"] = self._delivered
 
     def publish(self, message: Publish) -> str:
@@ -65,9 +66,10 @@ class Publishing:
         return OK
 
     def _offer(self, topic: str, subscriber: Subscriber, message: Publish) -> None:
-        outlet = self.outlets.get((topic, subscriber.identity))
+        of_topic = self.outlets.setdefault(topic, {})
+        outlet = of_topic.get(subscriber.identity)
         if outlet is None or outlet.subscriber != subscriber:
-            outlet = self.outlets[topic, subscriber.identity] = Outlet(topic, subscriber)
+            outlet = of_topic[subscriber.identity] = Outlet(topic, subscriber)
         if self.wire.now_us < outlet.closed_until_us:
             return
         if outlet.busy and subscriber.reliability() == "ordered":
@@ -97,7 +99,7 @@ class Publishing:
 
     def unreachable(self, peer: Name) -> None:
         """A process does not answer: what was sent to it without an answer being due may be lost."""
-        for outlet in list(self.outlets.values()):
+        for outlet in [outlet for of_topic in self.outlets.values() for outlet in of_topic.values()]:
             if outlet.sent and outlet.subscriber.endpoint == peer:
                 outlet.sent = False
                 self._failed(outlet)
@@ -113,12 +115,18 @@ class Publishing:
         else:
             outlet.closed_until_us = self.wire.now_us + self.options.retry_interval_us
 
-    def changed(self) -> None:
+    def changed(self, names: Iterable[str]) -> None:
         """Topics have changed: outlets of subscriptions that are no more are forgotten."""
-        for topic, identity in list(self.outlets):
-            known = self.store.topics.get(topic)
-            if known is None or all(subscriber.identity != identity for subscriber in known.subscribers):
-                del self.outlets[topic, identity]
+        for name in names:
+            of_topic = self.outlets.get(name)
+            if of_topic is None:
+                continue
+            topic = self.store.topics.get(name)
+            known = {subscriber.identity for subscriber in topic.subscribers} if topic is not None else set()
+            for identity in [identity for identity in of_topic if identity not in known]:
+                del of_topic[identity]
+            if not of_topic:
+                del self.outlets[name]
 
 
 def _delivery(call: int, outlet: Outlet, message: Publish) -> Deliver:

@@ -131,7 +131,7 @@ class Updating:
         self._lose_failing(round_)
         enough = len(self.standing.members) >= self.standing.majority
         if enough:
-            self.core.publishing.changed()
+            self.core.publishing.changed((work.update.topic,))
             self.core.service.done(work, OK)
         else:
             self.wire.record("majority_lost", id=self.standing.ident, topic=work.update.topic)

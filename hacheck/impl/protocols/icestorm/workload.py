@@ -30,26 +30,24 @@ LOOSE = {"retryCount": "1", "reliability": "twoway"}
 
 
 class Script:
-    """The operations of one incarnation of a client, one after the other. `number`: messages published so far."""
+    """The operations of one incarnation of a client, one after the other."""
 
-    __slots__ = ("_kind", "_number", "_prefix", "_round", "_step", "member")
+    __slots__ = ("_kind", "_left", "_number", "_prefix", "_round", "member")
 
     def __init__(self, member: Name, incarnation: int, kind: str) -> None:
         self.member = member
         self._prefix = f"{member}/{incarnation}"
         self._kind = kind
-        self._round = 0
-        self._step = 0
-        self._number = 0
+        self._round = -1
+        self._left: list[Asked] = []
+        self._number = 0  # of messages published
 
     def next(self) -> Asked:
         """The next operation. Not for the workload `none`."""
-        while True:
-            steps = tuple(self._steps())
-            if self._step < len(steps):
-                self._step += 1
-                return steps[self._step - 1]
-            self._round, self._step = self._round + 1, 0
+        if not self._left:
+            self._round += 1
+            self._left = list(self._steps())[::-1]
+        return self._left.pop()
 
     def _steps(self) -> Iterator[Asked]:
         if self._kind == "updates":
@@ -63,7 +61,7 @@ class Script:
         return f"{self._prefix}/{self._round - back}"
 
     def _publish(self, topic: str, cost: int) -> Publish:
-        self._number = 100 * self._round + self._step + 1
+        self._number += 1
         return Publish(topic, self._prefix, self._number, "event", cost)
 
     def _updates(self) -> Iterator[Asked]:
