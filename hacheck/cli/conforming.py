@@ -5,27 +5,25 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from hacheck.cli.comparing import Compared, Comparison, Judge, events_of, system_under, what_is_compared
 from hacheck.cli.conforming_report import show_summary, show_verdict, title
 from hacheck.cli.console import error_console, output_console, plural
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
-from hacheck.cli.options import all_known
 from hacheck.cli.progress import Interruption
-from hacheck.cli.selection import default_check, questions_of
-from hacheck.cli.sources import instantiate, load_specification
-from hacheck.cli.tracing import Progress, opened, quarantine, words
+from hacheck.cli.sources import load_specification
+from hacheck.cli.tracing import Progress, opened, quarantine
 from hacheck.cli.tracing_report import show_findings
 from hacheck.model.data import dataclass
-from hacheck.model.observing.lines import has_lines, lines_of, logged, without_lines
 from hacheck.model.observing.records import ObservingError
 from hacheck.traces.conformance.checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
@@ -36,25 +34,10 @@ from hacheck.traces.drivers.local import Options, check_locally
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.records import EVENT, Order
 
-if TYPE_CHECKING:
-    from hacheck.model.ir import System
-    from hacheck.model.language import Specification
-
 SMALL_BYTES = 64_000_000
 """Less than this, in one order, is judged by one process: another would take longer to start."""
 
-KINDS = ("violated", "perhaps")
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What the user asked traces to be compared with: under which check's settings and with which of the command line;
-    whether a record stands for each step; which events leave no line."""
-
-    check: str | None
-    settings: Mapping[str, str]
-    every_step: bool
-    hidden: str | None
+KINDS = ("violated", "perhaps", "late", "perhaps late")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,26 +64,17 @@ class ConformRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """What the traces are compared with. `check`: whose settings; `every_step`: whether each step is a line; `events`:
-    those that the lines of the system have; `asked`: the invariants looked at on the way."""
-
-    system: System
-    check: str
-    every_step: bool
-    events: frozenset[str]
-    asked: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Judged:
-    """What was found: by the driver; the table of verdicts, where it is asked for; for `violated` and `perhaps` how
-    many traces violate each property; events that the spec says nothing of, and how often."""
+    """What was found: by the driver; the table of verdicts, where it is asked for; by what was wrong (`KINDS`) in how
+    many traces it was with each property; events that the spec says nothing of, and how often; how many traces gave
+    which settings; who judged."""
 
     outcome: Outcome
     rows: tuple[Any, ...]
     violated: Mapping[str, Mapping[str, int]]
     not_compared: Mapping[str, int]
+    settings: Mapping[str, int]
+    judge: Judge
 
 
 def conform_traces(request: ConformRequest) -> ExitCode:
@@ -122,8 +96,9 @@ def conform_traces(request: ConformRequest) -> ExitCode:
     if request.json != "-":
         console = output_console(no_color=request.no_color)
         for verdict in found.outcome.shown:
-            show_verdict(console, verdict, compared.system if request.runs else None)
-        show_summary(console, found.outcome, found.violated, found.not_compared)
+            system = system_under(found.judge, verdict.settings) if request.runs else None
+            show_verdict(console, verdict, system)
+        show_summary(console, found.outcome, found.violated, found.not_compared, found.settings)
         if findings.total:
             show_findings(console, findings)
     return code
@@ -144,27 +119,6 @@ def table_of(request: ConformRequest, stack: ExitStack) -> Path:
     return path
 
 
-def what_is_compared(
-    asked_for: Comparison, specification: Specification, properties: tuple[str, ...] = (), *, no_color: bool
-) -> Compared:
-    """The system whose steps write lines. Errors: `BadInput` or `Reported` for what is not there."""
-    questions = [question.name for question in questions_of(specification)]
-    if asked_for.check is not None:
-        all_known("check", (asked_for.check,), questions)
-    check = asked_for.check or default_check(specification)
-    all_known("setting", asked_for.settings, [parameter.name for parameter in specification.parameters])
-    system = instantiate(specification, asked_for.settings, check, logs=True, no_color=no_color)
-    every_step = asked_for.every_step or not has_lines(system)
-    hidden = words(asked_for.hidden, "--hide") or frozenset()
-    system = logged(system, every_step)
-    known = frozenset(line.event for action in system.actions for line in lines_of(action))
-    all_known("event", hidden, sorted(known))
-    invariants = [one.name for one in system.properties if one.kind == "invariant"]
-    asked = tuple(invariants) if properties == ("all",) else properties
-    all_known("invariant", asked, invariants)
-    return Compared(without_lines(system, hidden), check, every_step, known - hidden, asked)
-
-
 def judged(request: ConformRequest, compared: Compared, findings: Findings, table: Path) -> Judged:
     """The verdicts on all traces, and what else is said of them."""
     progress = Progress(error_console(no_color=request.no_color), quiet=request.quiet)
@@ -182,32 +136,50 @@ def judged(request: ConformRequest, compared: Compared, findings: Findings, tabl
             asked=compared.asked,
             capacity=request.capacity,
             any_start=request.any_start,
+            rules=compared.rules,
         )
+        judge = compared.judge(checker)
         if request.json != "-" and not request.quiet:
             heading = title(request.spec, compared.check, compared.every_step, checker)
             output_console(no_color=request.no_color).print(heading)
         if request.engine == "spark":
-            outcome = judged_on_spark(request, dataset, checker, findings, table, report)
+            outcome = judged_on_spark(request, dataset, judge, findings, table, report)
         else:
             size = sum(file.size_bytes for file in dataset.files)
             workers = 1 if size < SMALL_BYTES and dataset.schema.order == Order.TOTAL else None
             outcome = check_locally(
-                dataset, checker, findings, table=table, options=Options(workers=workers), report=report
+                dataset, judge, findings, table=table, options=Options(workers=workers), report=report
             )
     if not outcome.complete:
-        return Judged(outcome, (), {}, {})
-    columns = None if request.json is not None else ["records", "compared", *KINDS]
+        return Judged(outcome, (), {}, {}, {}, judge)
+    columns = None if request.json is not None else ["records", "compared", "violated", "perhaps", "late", "settings"]
     verdicts = pq.read_table(table, columns=columns)
+    settings = Counter(text for row in verdicts["settings"].to_pylist() for text in row)
     left_out = pc.sum(verdicts["records"]).as_py() != pc.sum(verdicts["compared"]).as_py()
-    violated = {kind: Counter(name_of(one) for row in verdicts[kind].to_pylist() for one in row) for kind in KINDS}
+    not_compared: dict[str, int] = {}
+    if left_out:
+        ways = {tuple(row) for row in verdicts["settings"].to_pylist()} or {()}
+        known = {one.event for one in compared.derived}.union(*(events_of(system_under(judge, way)) for way in ways))
+        not_compared = unknown_events(dataset, known)
     rows = tuple(verdicts.to_batches()) if request.json is not None else ()
-    return Judged(outcome, rows, violated, unknown_events(dataset, compared) if left_out else {})
+    return Judged(outcome, rows, broken_in(verdicts), not_compared, settings, judge)
+
+
+def broken_in(verdicts: Any) -> dict[str, Counter[str]]:
+    """In how many traces each property was broken, by what was wrong with it."""
+    found: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
+    for kind in ("violated", "perhaps"):
+        found[kind].update(name_of(one) for row in verdicts[kind].to_pylist() for one in row)
+    for row in verdicts["late"].to_pylist():
+        for sure, kind in ((True, "late"), (False, "perhaps late")):
+            found[kind].update({one["invariant"] for one in row if one["sure"] == sure})
+    return found
 
 
 def judged_on_spark(
     request: ConformRequest,
     dataset: Located,
-    checker: TraceChecker,
+    judge: Judge,
     findings: Findings,
     table: Path,
     report: Callable[[Far], bool],
@@ -221,7 +193,7 @@ def judged_on_spark(
         raise BadInput("logs are read on one machine, traces by Spark", hint)
     spark = session(request.master)
     try:
-        return check_on_spark(spark, dataset, checker, findings, table=str(table.absolute()), report=report)
+        return check_on_spark(spark, dataset, judge, findings, table=str(table.absolute()), report=report)
     finally:
         spark.stop()
 
@@ -231,13 +203,13 @@ def name_of(violation: str) -> str:
     return violation.partition("@")[0]
 
 
-def unknown_events(dataset: Located, compared: Compared) -> dict[str, int]:
+def unknown_events(dataset: Located, known: Collection[str]) -> dict[str, int]:
     """The events that the spec says nothing of, and how often they are there. Reads everything again."""
     seen: Counter[str] = Counter()
     for batch in dataset.located(Findings()):
         for pair in batch.column(EVENT).value_counts().to_pylist():
             seen[pair["values"]] += pair["counts"]
-    return {event: number for event, number in seen.most_common() if event not in compared.events}
+    return {event: number for event, number in seen.most_common() if event not in known}
 
 
 def exit_code(outcome: Outcome, findings: Findings) -> ExitCode:
@@ -263,6 +235,7 @@ def to_json(
         "traces": request.traces,
         "lines": "every step" if compared.every_step else "as the spec says",
         "skew_ms": request.skew_ms,
+        "within_ns": {rule.name: rule.nanoseconds for rule in compared.rules},
         "exit_code": int(code),
         "complete": found.outcome.complete,
         "counts": {kind: counts.get(kind, 0) for kind in ("conforms", "deviates", "unknown")},

@@ -15,11 +15,19 @@ from hacheck.cli.runs import full_run, run_title
 from hacheck.model.ir import System
 from hacheck.model.run_json import run_from_json
 from hacheck.traces.conformance.checker import TraceChecker
-from hacheck.traces.conformance.verdicts import Verdict
+from hacheck.traces.conformance.verdicts import Verdict, seconds
 from hacheck.traces.drivers.contract import Outcome
 from hacheck.traces.records import Order
 
 EVENTS_SHOWN = 6
+
+BROKEN = {
+    "violated": "violated",
+    "perhaps": "perhaps violated, as hidden steps may have been",
+    "late": "broken for too long",
+    "perhaps late": "perhaps broken for too long, as hidden steps may have been",
+}
+"""What is said of properties, by what was wrong with them."""
 
 
 def title(spec: str, check: str, every_step: bool, checker: TraceChecker) -> Text:
@@ -29,6 +37,8 @@ def title(spec: str, check: str, every_step: bool, checker: TraceChecker) -> Tex
         text.append("; a record stands for each step")
     if checker.order == Order.PER_NODE:
         text.append(f"; nodes' clocks differ by {checker.skew_ns // 1_000_000} ms at most")
+    for rule in checker.rules:
+        text.append(f"; `{rule.name}` is restored within {seconds(rule.nanoseconds)}")
     return text
 
 
@@ -45,6 +55,9 @@ def show_verdict(console: Console, verdict: Verdict, system: System | None) -> N
     if verdict.repair:
         further = plural(verdict.repair_records, "more record")
         lines.append(Text(f"{further} explained with a {verdict.repair}: {verdict.repair_text}"))
+    lines += [Text(one.words) for one in verdict.late if one.words != verdict.reason]
+    if verdict.settings:
+        lines.append(Text(f"under settings that its records give: {', '.join(verdict.settings)}"))
     if verdict.violated:
         lines.append(Text(f"violated on the way: {', '.join(verdict.violated)}"))
     for line in lines:
@@ -65,9 +78,13 @@ def place(verdict: Verdict) -> Text:
 
 
 def show_summary(
-    console: Console, outcome: Outcome, violated: Mapping[str, Mapping[str, int]], unknown: Mapping[str, int]
+    console: Console,
+    outcome: Outcome,
+    violated: Mapping[str, Mapping[str, int]],
+    unknown: Mapping[str, int],
+    settings: Mapping[str, int],
 ) -> None:
-    """How many traces came out how, what was violated, and what was not compared."""
+    """How many traces came out how, what was violated, which settings they gave, and what was not compared."""
     console.print(Rule(style="quiet", characters=symbols(console).rule))
     counts = outcome.counts
     line = Text(f"{plural(outcome.traces, 'trace')}, {plural(outcome.records, 'record')}: ")
@@ -79,10 +96,13 @@ def show_summary(
     more = sum(counts.get(kind, 0) for kind in ("deviates", "unknown")) - len(outcome.shown)
     if more > 0:
         console.print(Text(f"{more:,} more of these are in the table: --out verdicts.parquet", style="quiet"))
-    for kind, name in (("violated", "violated"), ("perhaps", "perhaps violated, as hidden steps may have been")):
+    for kind, name in BROKEN.items():
         if violated.get(kind):
             told = ", ".join(f"{one} in {plural(number, 'trace')}" for one, number in sorted(violated[kind].items()))
             console.print(Text(f"{name}: {told}"))
+    if settings:
+        told = ", ".join(f"{one} in {plural(number, 'trace')}" for one, number in sorted(settings.items()))
+        console.print(Text(f"settings that records gave: {told}", style="quiet"))
     if unknown:
         total = plural(sum(unknown.values()), "record")
         some = ", ".join(f"{event} {number:,}" for event, number in list(unknown.items())[:EVENTS_SHOWN])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hacheck.cli.conforming import Compared, Comparison, exit_code, what_is_compared
+from hacheck.cli.comparing import Compared, Comparison, Judge, what_is_compared
+from hacheck.cli.conforming import exit_code
 from hacheck.cli.conforming_report import show_summary, show_verdict
 from hacheck.cli.console import error_console, output_console, plural
 from hacheck.cli.guard import BadInput, ExitCode
@@ -20,7 +21,7 @@ from hacheck.traces.drivers.contract import Progress as Far
 from hacheck.traces.drivers.receiving import Ends
 from hacheck.traces.drivers.tail import Tailing, monitor_locally
 from hacheck.traces.findings import Findings, TracesError
-from hacheck.traces.records import Order, TraceSchema
+from hacheck.traces.records import FieldType, Order, TraceSchema
 from hacheck.traces.simulation.values import field_types
 from hacheck.traces.simulation.writing import points_of
 
@@ -49,7 +50,7 @@ class MonitorRequest:
 class Watched:
     """What is watched, and by whom: the schema of the records, and when a trace is over."""
 
-    checker: TraceChecker
+    checker: Judge
     schema: TraceSchema
     ends: Ends
 
@@ -81,7 +82,7 @@ def monitor_traces(request: MonitorRequest) -> ExitCode:
     console = output_console(no_color=request.no_color)
     for verdict in outcome.shown:
         show_verdict(console, verdict, None)
-    show_summary(console, outcome, {}, {})
+    show_summary(console, outcome, {}, {}, {})
     console.print(f"verdicts: {outcome.table}", markup=False, soft_wrap=True)
     if findings.total:
         show_findings(console, findings)
@@ -93,12 +94,30 @@ def what_is_watched(request: MonitorRequest, compared: Compared) -> Watched:
     """Who judges, and what records look like: as the lines of the spec do."""
     order = Order.PER_NODE if request.per_node else Order.TOTAL
     checker = TraceChecker(
-        compared.system, order, skew_ns=request.skew_ms * 1_000_000, capacity=request.capacity, asked=compared.asked
+        compared.system,
+        order,
+        skew_ns=request.skew_ms * 1_000_000,
+        capacity=request.capacity,
+        asked=compared.asked,
+        rules=compared.rules,
     )
     _, points, _ = points_of(compared.system)
-    schema = TraceSchema(tuple(field_types(points).items()), order)
+    fields = {**given_fields(compared), **field_types(points)}
+    schema = TraceSchema(tuple(fields.items()), order)
     last = words(request.last, "--last") or frozenset()
-    return Watched(checker, schema, Ends(events=last, idle_seconds=request.idle_seconds))
+    return Watched(compared.judge(checker), schema, Ends(events=last, idle_seconds=request.idle_seconds))
+
+
+def given_fields(compared: Compared) -> dict[str, FieldType]:
+    """The fields that give settings, as they may be where no line shows them: lists where their size counts."""
+    found = {}
+    for one in compared.derived:
+        if one.field is not None:
+            value = dict(compared.system.settings)[one.setting]
+            plain = FieldType.INT if value.lstrip("-").isdigit() else FieldType.STRING
+            plain = FieldType.BOOL if value in ("on", "off") else plain
+            found[one.field] = FieldType.INTS if one.counted else plain
+    return found
 
 
 def by_driver(request: MonitorRequest, watched: Watched, results: Path, findings: Findings, report: Report) -> Outcome:

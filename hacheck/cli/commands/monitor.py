@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.commands.conform import COMPARING, RUNNING, Check, Hide, Master, Skew, States, Steps
+from hacheck.cli.commands.conform import COMPARING, RUNNING, Check, Hide, Master, Skew, States, Steps, Within
 from hacheck.cli.declaring import Argument, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
@@ -54,6 +54,7 @@ def monitor(
     settings: SettingOptions = None,
     steps: Steps = False,
     hide: Hide = None,
+    within: Within = None,
     per_node: PerNode = False,
     skew: Skew = 10,
     states: States = "16k",
@@ -67,7 +68,7 @@ def monitor(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Judge traces as their records come, until Ctrl-C; started again, it goes on where it was."""
-    from hacheck.cli.conforming import Comparison
+    from hacheck.cli.comparing import Comparison, parse_within
     from hacheck.cli.monitoring import MonitorRequest, monitor_traces
     from hacheck.cli.options import all_known, parse_count, parse_seconds, parse_settings
 
@@ -83,7 +84,7 @@ def monitor(
             spec=spec,
             folder=folder,
             results=results,
-            comparison=Comparison(check, parse_settings(settings or ()), steps, hide),
+            comparison=Comparison(check, parse_settings(settings or ()), steps, hide, parse_within(within or ())),
             per_node=per_node,
             skew_ms=skew,
             capacity=parse_count("--states", states),

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from hacheck.model.data import dataclass
+from hacheck.model.data import dataclass, replace
 from hacheck.traces.conformance import control as k
 from hacheck.traces.conformance.encoding import Encoded, Encoder, Misfit
 from hacheck.traces.conformance.explaining import Explainer, first_left
-from hacheck.traces.conformance.judging import explained, outcome, place_of
+from hacheck.traces.conformance.judging import explained, late_in, outcome, place_of, too_late, unmeasured
+from hacheck.traces.conformance.lasting import Lasting
 from hacheck.traces.conformance.verdicts import Verdict, to_batch
 from hacheck.traces.conformance.weaving import Cut, Streams, Woven
 from hacheck.traces.records import CAUSES, MESSAGE, TIME, TRACE_ID
@@ -31,8 +32,17 @@ class _Woven:
 class Apart:
     """Judges traces one after another, as their records come. `stopped`: whether `report` said not to go on."""
 
-    def __init__(self, explainer: Explainer, skew_ns: int, explained_max: int, report: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        explainer: Explainer,
+        skew_ns: int,
+        explained_max: int,
+        report: Callable[[], bool],
+        told: Collection[str] | None = None,
+    ) -> None:
+        """`told`: the properties of which it is told where they were violated; all that are asked, by default."""
         self.explainer, self.skew_ns, self.left, self.report = explainer, skew_ns, explained_max, report
+        self.told = explainer.compiled.asked if told is None else told
         self.compiled = explainer.compiled
         self.pieces: list[Any] = []
         self.open: str | None = None
@@ -67,16 +77,29 @@ class Apart:
 
     def _judged(self, trace_id: str, batch: Any) -> Verdict | None:
         encoded = Encoder(self.compiled).encode(batch)
-        counts = {"records": batch.num_rows, "compared": len(encoded.rows)}
+        counts: dict[str, Any] = {"records": batch.num_rows, "compared": len(encoded.rows)}
         stray = next((found for found in encoded.misfits.values() if found.why == "node"), None)
         if stray is not None:
             place = place_of(batch, int(encoded.rows[stray.row]))
             return Verdict(trace_id, "unknown", reason=stray.text, **counts, **place)
         woven = self._streams(batch, encoded)
-        found = self.explainer.weaver.weave(woven.streams, self.report)
+        rules, lasting = self.explainer.numbered_rules(), None
+        if rules and woven.streams.times is not None:
+            lasting = Lasting(rules, woven.streams.times, self.skew_ns)
+        found = replace(self.explainer.weaver, watch=lasting).weave(woven.streams, self.report)
         if found is None:
             self.stopped = True
             return None
+        verdict = self._verdict(trace_id, woven, found, counts)
+        if lasting is None:
+            broken = any(found.violated[number] != (None, None) for number in rules)
+            return unmeasured(verdict, "not every record has a time") if broken else verdict
+        rows = [encoded.rows[mine] for mine in woven.rows]
+        certain = not found.limited and self.explainer.complete
+        return too_late(verdict, late_in(batch, rows, lasting.found(found, certain)))
+
+    def _verdict(self, trace_id: str, woven: _Woven, found: Woven, counts: dict[str, Any]) -> Verdict:
+        """The verdict on a trace of which this became."""
         properties = self._properties(woven, found)
         if found.status == k.FOLLOWED:
             return Verdict(trace_id, "conforms", width=found.width, **counts, **properties)
@@ -173,7 +196,7 @@ class Apart:
         perhaps: list[str] = []
         for name, (certain, possible) in zip(self.compiled.asked, found.violated, strict=True):
             cut = certain or possible
-            if cut is not None:
+            if cut is not None and name in self.told:
                 place = self._place(woven, first_left(woven.streams, cut), cut)
                 (surely if certain is not None else perhaps).append(f"{name}@{place.get('seq', 'end')}")
         return {"violated": tuple(surely), "perhaps": tuple(perhaps)}

@@ -16,9 +16,11 @@ from hacheck.traces.conformance.apart import Apart
 from hacheck.traces.conformance.explaining import Explainer
 from hacheck.traces.conformance.following import CAPACITY, Memory
 from hacheck.traces.conformance.in_order import InOrder
+from hacheck.traces.conformance.lasting import Rule
 from hacheck.traces.conformance.opening import OpenApart, OpenInOrder
 from hacheck.traces.conformance.program import compiled
 from hacheck.traces.conformance.starts import reachable
+from hacheck.traces.conformance.timed import InOrderTimed
 from hacheck.traces.conformance.weaving import Weaver
 from hacheck.traces.records import CAUSES, EVENT, FIELDS, FILE, LINE, MESSAGE, NODE, SEQ, TIME, TRACE_ID, Order
 
@@ -29,6 +31,7 @@ class TraceChecker:
 
     - `order`: what the traces' numbers say about different nodes; `skew_ns`: how far two nodes' clocks may differ;
     - `asked`: invariants to look at on the way; `capacity`: the most states that may explain a log at once;
+    - `rules`: invariants that no trace may show broken for longer than each says, by its clocks;
     - `any_start`: a trace may begin in the middle: in any of the first so many states that the system reaches;
     - `explained_max`: of so many deviating traces it is said what would have been possible, and what would mend them.
     """
@@ -40,8 +43,9 @@ class TraceChecker:
     capacity: int = CAPACITY
     any_start: int = 0
     explained_max: int = 20
+    rules: tuple[Rule, ...] = ()
     _explainers: list[Explainer] = field(default_factory=list)
-    _judges: list[InOrder | Apart] = field(default_factory=list)
+    _judges: list[InOrder | InOrderTimed | Apart] = field(default_factory=list)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What is pickled: not what was compiled, which belongs to a process."""
@@ -51,7 +55,9 @@ class TraceChecker:
     def columns(self) -> tuple[str, ...]:
         """The columns that it reads."""
         ordered = (TRACE_ID, NODE, SEQ, EVENT, FIELDS, FILE, LINE)
-        return ordered if self.order == Order.TOTAL else (*ordered, TIME, MESSAGE, CAUSES)
+        if self.order == Order.PER_NODE:
+            return (*ordered, TIME, MESSAGE, CAUSES)
+        return (*ordered, TIME) if self.rules else ordered
 
     def check(self, batches: Iterable[Any], report: Callable[[], bool] = lambda: True) -> Iterator[Any]:
         """The verdicts on whole traces that come one after another, each sorted by `seq`. `report` is asked some times
@@ -71,20 +77,22 @@ class TraceChecker:
         if not self._judges:
             self._judges.append(self.judge())
         judge = self._judges[0]
-        return OpenInOrder(judge, state) if isinstance(judge, InOrder) else OpenApart(judge, state)
+        return OpenApart(judge, state) if isinstance(judge, Apart) else OpenInOrder(judge, state)
 
-    def judge(self, report: Callable[[], bool] = lambda: True) -> InOrder | Apart:
+    def judge(self, report: Callable[[], bool] = lambda: True) -> InOrder | InOrderTimed | Apart:
         """What judges traces as their records come. Errors: `EvaluationFault`, `ObservingError`, `CompilerError`."""
         if not self._explainers:
             self._explainers.append(self._explainer())
         if self.order == Order.TOTAL:
-            return InOrder(self._explainers[0], self.explained_max, report)
-        return Apart(self._explainers[0], self.skew_ns, self.explained_max, report)
+            judge = InOrder(self._explainers[0], self.explained_max, report)
+            return InOrderTimed(judge, self._explainers[0], self.skew_ns, self.asked) if self.rules else judge
+        return Apart(self._explainers[0], self.skew_ns, self.explained_max, report, self.asked)
 
     def _explainer(self) -> Explainer:
         shape = observed(self.system, merged=self.order == Order.TOTAL)
-        asked = [one for one in self.system.properties if one.name in self.asked]
+        names = {*self.asked, *(rule.name for rule in self.rules)}
+        asked = [one for one in self.system.properties if one.name in names]
         starts, complete = reachable(self.system, self.any_start) if self.any_start else (None, True)
         made = compiled(shape, starts=starts, asked=asked)
         memory = Memory(made, max(self.capacity, len(starts or ())))
-        return Explainer(self.system, Weaver(made, memory), complete)
+        return Explainer(self.system, Weaver(made, memory), complete, self.rules)

@@ -17,6 +17,7 @@ from hacheck.model.run_json import run_to_json
 from hacheck.model.semantics import Interpreter
 from hacheck.model.show import show
 from hacheck.traces.conformance import control as k
+from hacheck.traces.conformance.lasting import Rule
 from hacheck.traces.conformance.program import Bits, Compiled
 from hacheck.traces.conformance.retelling import Retelling
 from hacheck.traces.conformance.verdicts import RepairKind
@@ -50,16 +51,22 @@ class Explanation:
 @dataclass(frozen=True, slots=True)
 class Explainer:
     """Explains traces of one system. `system`: whose steps write lines; `complete`: whether traces begin in one of the
-    states that they are followed from, so that none deviates which begins in another."""
+    states that they are followed from, so that none deviates which begins in another. `rules`: of properties that may
+    not be broken for long."""
 
     system: System
     weaver: Weaver
     complete: bool = True
+    rules: tuple[Rule, ...] = ()
 
     @property
     def compiled(self) -> Compiled:
         """What follows logs of it."""
         return self.weaver.compiled
+
+    def numbered_rules(self) -> dict[int, Rule]:
+        """The rules, by the number of the property that each is about."""
+        return {self.compiled.asked.index(one.name): one for one in self.rules}
 
     def explain(self, streams: Streams, repairs: bool = True) -> Explanation | None:
         """Why no run explains a trace; `None` where one does, or it cannot be told."""

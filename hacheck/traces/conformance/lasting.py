@@ -51,8 +51,8 @@ class _Stretch:
 
 @dataclass(slots=True)
 class Lasting:
-    """What is seen of a trace at its cuts. `times`: by stream the times of its records (nanoseconds), which do not fall;
-    `rules`: by number of a property; `skew_ns`: how far clocks, and the lines of one step, may lie apart."""
+    """What is seen of a trace at its cuts. `rules`: by number of a property; `times`: by stream those of its records,
+    in nanoseconds, which do not fall; `skew_ns`: how far clocks, and the lines of one step, may lie apart."""
 
     rules: dict[int, Rule]
     times: Sequence[Any]
@@ -115,9 +115,8 @@ class Lasting:
         starts = [first if not kept or kept[0].low > self._time(first) - self.skew_ns else None]
         starts += [one.next for one in kept]
         ends = [*(one.taken for one in kept), last]
-        return [
-            (start, min(end, last, key=self._time)) for start, end in zip(starts, ends, strict=True) if start is not None
-        ]
+        pairs = zip(starts, ends, strict=True)
+        return [(start, min(end, last, key=self._time)) for start, end in pairs if start is not None]
 
 
 def _joined(stretches: list[_Stretch]) -> list[_Stretch]:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from hacheck.model.data import replace
 from hacheck.traces.conformance.apart import Apart
 from hacheck.traces.conformance.in_order import InOrder
+from hacheck.traces.conformance.said import HELD_MAX, Said
+from hacheck.traces.conformance.timed import InOrderTimed
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
+from hacheck.traces.records import TRACE_ID, Order
+
+if TYPE_CHECKING:
+    from hacheck.traces.conformance.by_settings import CheckerBySettings
 
 
 class OpenInOrder:
     """A trace whose records are in one order: it is known at once where it leaves the model."""
 
-    def __init__(self, judge: InOrder, state: bytes | None) -> None:
+    def __init__(self, judge: InOrder | InOrderTimed, state: bytes | None) -> None:
         """`judge`: works on no other trace between two calls of one method here. `state`: as `state` gave it."""
         self.judge = judge
         self.held: dict[str, Any] | None = None if state is None else pickle.loads(state)
@@ -50,7 +57,7 @@ class OpenApart:
     def __init__(self, judge: Apart, state: bytes | None) -> None:
         """`state`: as `state` gave it."""
         self.judge = judge
-        self.pieces: list[Any] = [] if state is None else pa.ipc.open_stream(state).read_all().to_batches()
+        self.pieces = _unpacked(state)
 
     def feed(self, batch: Any) -> list[Verdict]:
         """Takes the next records."""
@@ -59,11 +66,7 @@ class OpenApart:
 
     def state(self) -> bytes:
         """All there is to know to go on later."""
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, self.pieces[0].schema) as writer:
-            for piece in self.pieces:
-                writer.write_batch(piece)
-        return bytes(sink.getvalue())
+        return _packed(self.pieces)
 
     def close(self) -> Verdict:
         """The verdict, when no more records come."""
@@ -72,3 +75,78 @@ class OpenApart:
         (batch,) = self.judge.finish()
         (verdict,) = from_batch(batch)
         return verdict
+
+
+class OpenBySettings:
+    """A trace that is judged under the settings that its own records give: it is held back until they are known."""
+
+    def __init__(self, checker: CheckerBySettings, state: bytes | None) -> None:
+        """`state`: as `state` gave it."""
+        self.checker = checker
+        held: dict[str, Any] = {} if state is None else pickle.loads(state)
+        self.trace_id: str = held.get("trace_id", "")
+        self.said: Said = held.get("said") or Said(checker.derived)
+        self.pieces = _unpacked(held.get("pieces"))
+        self.seen: int = held.get("seen", 0)
+        self.inner: OpenInOrder | OpenApart | None = None
+        if self.said.fixed and checker.wrong(self.said) is None:
+            self.inner = self._opened(held["inner"])
+
+    def feed(self, batch: Any) -> list[Verdict]:
+        """Takes the next records. Returns a verdict that is certain by now, once."""
+        self.trace_id = batch.column(TRACE_ID)[0].as_py()
+        self.seen += batch.num_rows
+        self.said.read(batch)
+        if self.inner is not None:
+            return [] if self.said.wrong is not None else self._told(self.inner.feed(batch))
+        if not self.said.fixed:
+            self.pieces.append(batch)
+            if self.checker.order == Order.TOTAL and (self.said.complete or self.seen >= HELD_MAX):
+                return self._decided()
+        return []
+
+    def state(self) -> bytes:
+        """All there is to know to go on later. (Only what this wrote may be read: it is pickled.)"""
+        inner = None if self.inner is None else self.inner.state()
+        held = {"trace_id": self.trace_id, "said": self.said, "seen": self.seen, "inner": inner}
+        return pickle.dumps(held | {"pieces": _packed(self.pieces) if self.pieces else None})
+
+    def close(self) -> Verdict:
+        """The verdict, when no more records come."""
+        if not self.said.fixed:
+            self._decided()
+        wrong = self.checker.wrong(self.said)
+        if wrong is not None:
+            return wrong.on(self.trace_id, self.seen)
+        assert self.inner is not None, "a trace whose settings are right is judged"
+        (verdict,) = self._told([self.inner.close()])
+        return verdict
+
+    def _decided(self) -> list[Verdict]:
+        """Begins to judge, now that it is clear under which settings."""
+        pieces, self.pieces, self.said.fixed = self.pieces, [], True
+        if self.checker.wrong(self.said) is not None:
+            return []
+        self.inner = self._opened(None)
+        return self._told([verdict for piece in pieces for verdict in self.inner.feed(piece)])
+
+    def _opened(self, state: bytes | None) -> OpenInOrder | OpenApart:
+        judge = self.checker.variant(self.said.chosen)
+        assert not isinstance(judge, str), "settings that are wrong were told before"
+        return judge.resume(state)
+
+    def _told(self, verdicts: list[Verdict]) -> list[Verdict]:
+        words = tuple(f"{name}={value}" for name, value in self.said.chosen)
+        return [replace(verdict, settings=words) for verdict in verdicts]
+
+
+def _packed(pieces: list[Any]) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, pieces[0].schema) as writer:
+        for piece in pieces:
+            writer.write_batch(piece)
+    return bytes(sink.getvalue())
+
+
+def _unpacked(state: bytes | None) -> list[Any]:
+    return [] if state is None else list(pa.ipc.open_stream(state).read_all().to_batches())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
@@ -11,6 +12,50 @@ from hacheck.model.data import dataclass
 VerdictKind: TypeAlias = Literal["conforms", "deviates", "unknown"]
 
 RepairKind: TypeAlias = Literal["", "wrong field", "extra line", "missing line"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A record of a trace. `time`: nanoseconds since 1970, `None` where it has none; likewise `line`."""
+
+    seq: int
+    node: str
+    event: str
+    time: int | None
+    file: str
+    line: int | None
+
+    @property
+    def words(self) -> str:
+        """What it is, and where."""
+        where = f"{self.file}:{self.line}" if self.file else f"record {self.seq}"
+        return f"{self.event} ({where})"
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A property that was broken for longer than it may be: for `nanoseconds`, by the clocks of the log, which is more
+    than `most`; from one record to another. `sure`: whatever the hidden steps were; else in some explanations."""
+
+    invariant: str
+    sure: bool
+    nanoseconds: int
+    most: int
+    start: Place
+    end: Place
+
+    @property
+    def words(self) -> str:
+        """As a sentence without its full stop."""
+        broken = "broken" if self.sure else "perhaps broken"
+        how_long = f"for {seconds(self.nanoseconds)}, longer than {seconds(self.most)}"
+        return f"`{self.invariant}` was {broken} {how_long}: from {self.start.words} to {self.end.words}"
+
+
+def seconds(nanoseconds: int) -> str:
+    """A time in seconds, as people write it: to the millisecond."""
+    text = f"{nanoseconds / 10**9:.3f}".rstrip("0").rstrip(".")
+    return f"{text} s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +73,8 @@ class Verdict:
     - `width`: the most model states that explained the trace at once.
     - `violated`: properties that were violated on the way whatever the hidden steps were, `perhaps`: in some of the
       explanations only; each as `name@seq`.
+    - `late`: properties that were broken for longer than they may be. A trace in which one surely was deviates.
+    - `settings`: those that its records gave, as `name=value`.
     """
 
     trace_id: str
@@ -48,9 +95,33 @@ class Verdict:
     width: int = 0
     violated: tuple[str, ...] = ()
     perhaps: tuple[str, ...] = ()
+    late: tuple[Late, ...] = ()
+    settings: tuple[str, ...] = ()
 
 
 _TEXTS = pa.list_(pa.string())
+
+_PLACE = pa.struct(
+    [
+        pa.field("seq", pa.int64()),
+        pa.field("node", pa.string()),
+        pa.field("event", pa.string()),
+        pa.field("time", pa.int64()),
+        pa.field("file", pa.string()),
+        pa.field("line", pa.int64()),
+    ]
+)
+
+_LATE = pa.struct(
+    [
+        pa.field("invariant", pa.string()),
+        pa.field("sure", pa.bool_()),
+        pa.field("nanoseconds", pa.int64()),
+        pa.field("most", pa.int64()),
+        pa.field("start", _PLACE),
+        pa.field("end", _PLACE),
+    ]
+)
 
 SCHEMA = pa.schema(
     [
@@ -72,6 +143,8 @@ SCHEMA = pa.schema(
         pa.field("width", pa.int64(), nullable=False),
         pa.field("violated", _TEXTS, nullable=False),
         pa.field("perhaps", _TEXTS, nullable=False),
+        pa.field("late", pa.list_(_LATE), nullable=False),
+        pa.field("settings", _TEXTS, nullable=False),
     ]
 )
 """The table of verdicts, one row for each trace."""
@@ -82,8 +155,14 @@ _COLUMNS = tuple(name if name != "verdict" else "kind" for name in SCHEMA.names)
 def to_batch(verdicts: list[Verdict]) -> Any:
     """Verdicts as an Arrow batch of `SCHEMA`."""
     columns = [[getattr(one, name) for one in verdicts] for name in _COLUMNS]
+    columns[_COLUMNS.index("late")] = [[asdict(late) for late in one.late] for one in verdicts]
     arrays = [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)]
     return pa.record_batch(arrays, schema=SCHEMA)
+
+
+def late_from(content: dict[str, Any]) -> Late:
+    """What `asdict` made of it."""
+    return Late(**content | {"start": Place(**content["start"]), "end": Place(**content["end"])})
 
 
 def from_batch(batch: Any) -> list[Verdict]:
@@ -92,6 +171,7 @@ def from_batch(batch: Any) -> list[Verdict]:
     for row in batch.to_pylist():
         fields: dict[str, Any] = dict(row)
         fields["kind"] = fields.pop("verdict")
-        fields |= {name: tuple(fields[name]) for name in ("expected", "violated", "perhaps")}
+        fields |= {name: tuple(fields[name]) for name in ("expected", "violated", "perhaps", "settings")}
+        fields["late"] = tuple(late_from(one) for one in fields["late"])
         found.append(Verdict(**fields))
     return found
