@@ -1,0 +1,133 @@
+"""Disks: what is written, when it is safe, and what a crash leaves of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from hacheck.impl.simulator.agenda import Agenda
+
+Changes: TypeAlias = tuple[tuple[str, bytes | None], ...]
+
+
+class DiskTimes(Struct, frozen=True):
+    """How long writes take, in microseconds: a fixed part, and up to so much more."""
+
+    sync_us: int = 400
+    sync_spread_us: int = 1600
+    cached_us: int = 20
+
+
+class Job:
+    """A write that was asked for. `done`: called with an empty text, or with why it was not done; `None` when whoever
+    asked is gone."""
+
+    __slots__ = ("changes", "done", "sync")
+
+    def __init__(self, changes: Changes, sync: bool, done: Callable[[str], None] | None) -> None:
+        self.changes, self.sync, self.done = changes, sync, done
+
+
+class Disk:
+    """One disk, which does its writes one after the other. `content`: what whoever reads it now finds.
+
+    `failing`: why writes fail, if they do. `slow`: how many times as long as usual they take. `struck`: told of each
+    write that a fault made fail or late.
+    """
+
+    __slots__ = (
+        *("_agenda", "_busy_until", "_jobs", "_random", "_times", "_undo"),
+        *("content", "failing", "slow", "struck"),
+    )
+
+    def __init__(self, agenda: Agenda, times: DiskTimes, random: Random) -> None:
+        self._agenda, self._times, self._random = agenda, times, random
+        self._busy_until = 0
+        self._jobs: list[Job] = []
+        self._undo: list[tuple[Changes, Changes]] = []  # not yet safe: what was written, and what was there before
+        self.content: dict[str, bytes] = {}
+        self.failing = ""
+        self.slow = 1
+        self.struck: Callable[[str], None] | None = None
+
+    def write(self, changes: Changes, sync: bool, done: Callable[[str], None]) -> Job:
+        """Writes when all earlier writes are done."""
+        times = self._times
+        took = times.sync_us + int(self._random.random() * times.sync_spread_us) if sync else times.cached_us
+        job = Job(changes, sync, done)
+        self._jobs.append(job)
+        if self.slow > 1:
+            took *= self.slow
+            if self.struck is not None:
+                self.struck("disk-slow")
+        self._busy_until = max(self._busy_until, self._agenda.now) + took
+        self._agenda.at(self._busy_until, self._turn, job)
+        return job
+
+    def _turn(self, job: Job) -> None:
+        if job not in self._jobs:
+            return  # a crash has settled it
+        self._jobs.remove(job)
+        reason = self.failing
+        if reason:
+            if self.struck is not None:
+                self.struck("disk-failing")
+        else:
+            self._apply(job)
+        if job.done is not None:
+            job.done(reason)
+
+    def _apply(self, job: Job) -> None:
+        content = self.content
+        if not job.sync:
+            self._undo.append((job.changes, tuple((key, content.get(key)) for key, _ in job.changes)))
+        _put(content, job.changes)
+        if job.sync:
+            self._undo.clear()
+
+    def kill(self, random: Random) -> None:
+        """The process that writes has ended: of what was under way, the first few writes are done."""
+        jobs, self._jobs = self._jobs, []
+        self._busy_until = self._agenda.now
+        if not self.failing:
+            for job in jobs[: random.randint(0, len(jobs))]:
+                self._apply(job)
+
+    def lose_power(self, random: Random) -> bool:
+        """The machine went down: of what was not synced, any writes may be gone. Returns whether any were."""
+        under_way = len(self._jobs)
+        self.kill(random)
+        unsafe, self._undo = self._undo, []
+        for _, before in reversed(unsafe):
+            _put(self.content, before)
+        kept = 0
+        keep = random.choice((0.0, 0.5, 1.0))
+        in_order = random.random() < 0.5
+        for changes, _ in unsafe:
+            if random.random() < keep:
+                _put(self.content, changes)
+                kept += 1
+            elif in_order:
+                break
+        return kept < len(unsafe) or under_way > 0
+
+    def wipe(self) -> None:
+        """Everything is gone."""
+        self._jobs, self._undo = [], []
+        self._busy_until = self._agenda.now
+        self.content = {}
+
+    def copy(self) -> Mapping[str, bytes]:
+        """What a process finds that starts now."""
+        return dict(self.content)
+
+
+def _put(content: dict[str, bytes], changes: Changes) -> None:
+    for key, value in changes:
+        if value is None:
+            content.pop(key, None)
+        else:
+            content[key] = value
