@@ -1,0 +1,91 @@
+"""How a primary tells backups its configuration: pages of what there was when they asked, and every change.
+
+**Source:** survey of broker failover protocols, section 1.7: answers and changes come independently of each other.
+"""
+
+from __future__ import annotations
+
+from hacheck.impl.protocols.qpid.host import Channel, Host
+from hacheck.impl.protocols.qpid.messages import (
+    BindingObject,
+    BindingsPage,
+    Body,
+    BrokerState,
+    ExchangeObject,
+    ExchangesPage,
+    Info,
+    QueueObject,
+    QueuesPage,
+)
+from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.queues import Wiring
+
+
+class Answers:
+    """What is left to tell on one connection of what there was when the question came."""
+
+    __slots__ = ("bindings", "exchanges", "queues")
+
+    def __init__(self) -> None:
+        self.queues: list[QueueObject] = []
+        self.exchanges: list[ExchangeObject] = []
+        self.bindings: list[BindingObject] = []
+
+
+class ConfigurationSource:
+    """Who follows the configuration, and what each has yet to be told."""
+
+    __slots__ = ("_host", "_options", "_wiring", "followers")
+
+    def __init__(self, host: Host, options: Options, wiring: Wiring) -> None:
+        self._host = host
+        self._options = options
+        self._wiring = wiring
+        self.followers: dict[Channel, Answers] = {}
+
+    def subscribed(self, channel: Channel) -> None:
+        """From now on this backup is told of every change."""
+        self.followers[channel] = Answers()
+
+    def closed(self, channel: Channel) -> None:
+        """It is told no more."""
+        self.followers.pop(channel, None)
+
+    def tell(self, event: Body) -> None:
+        """Something has changed."""
+        for channel in self.followers:
+            self._host.say(channel, event)
+
+    def query(self, channel: Channel, kind: str, members: tuple[Info, ...]) -> None:
+        """A backup asks what there is. It gets the first page now, each other one when it asks for it."""
+        answers = self.followers.get(channel)
+        if answers is None:
+            return
+        wiring = self._wiring
+        if kind == "broker":
+            self._host.say(channel, BrokerState(members, self._options.replicate))
+        elif kind == "queues":
+            answers.queues = [queue.described() for queue in wiring.queues.values()]
+            self.next_page(channel, kind)
+        elif kind == "exchanges":
+            answers.exchanges = [exchange.described() for exchange in wiring.exchanges.values()]
+            self.next_page(channel, kind)
+        elif kind == "bindings":
+            answers.bindings = [binding for exchange in wiring.exchanges.values() for binding in exchange.bound()]
+            self.next_page(channel, kind)
+
+    def next_page(self, channel: Channel, kind: str) -> None:
+        """Go on with an answer."""
+        answers = self.followers.get(channel)
+        if answers is None:
+            return
+        size = self._options.page_objects
+        if kind == "queues":
+            queues, answers.queues = answers.queues[:size], answers.queues[size:]
+            self._host.say(channel, QueuesPage(tuple(queues), not answers.queues))
+        elif kind == "exchanges":
+            exchanges, answers.exchanges = answers.exchanges[:size], answers.exchanges[size:]
+            self._host.say(channel, ExchangesPage(tuple(exchanges), not answers.exchanges))
+        elif kind == "bindings":
+            bindings, answers.bindings = answers.bindings[:size], answers.bindings[size:]
+            self._host.say(channel, BindingsPage(tuple(bindings), not answers.bindings))

@@ -1,0 +1,305 @@
+"""A broker: one process that is a backup until the resource manager makes it the primary, or stands alone.
+
+Everything that comes in is looked up by its type; what a role has to do about it is in `backup` and `primary`, what
+clients want in `serving` and `declaring`, what comes from the resource manager in `governed`.
+
+**Source:** overview of the HA module, "Overview of HA classes", "Locating the Primary"; survey of broker failover
+protocols, sections 1.2 and 1.3.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from hacheck.impl.node import (
+    Effect,
+    Fired,
+    Halt,
+    Input,
+    LockAnswered,
+    LockLost,
+    Message,
+    Name,
+    Received,
+    Send,
+    Setup,
+    SharedRead,
+    Started,
+    Unreachable,
+    WriteFailed,
+    Written,
+)
+from hacheck.impl.protocols.qpid import messages as wire
+from hacheck.impl.protocols.qpid import status as statuses
+from hacheck.impl.protocols.qpid.answering import ConfigurationSource
+from hacheck.impl.protocols.qpid.backup import Backup
+from hacheck.impl.protocols.qpid.conversing import body_table
+from hacheck.impl.protocols.qpid.declaring import Declaring
+from hacheck.impl.protocols.qpid.governed import CHECK, Governed
+from hacheck.impl.protocols.qpid.host import HEARTBEAT, Channel, Host
+from hacheck.impl.protocols.qpid.link import LINK
+from hacheck.impl.protocols.qpid.messages import Info
+from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.primary import BACKUP_TIMEOUT, REGISTER, Primary
+from hacheck.impl.protocols.qpid.queues import Queue, Wiring
+from hacheck.impl.protocols.qpid.serving import TERM_BITS, Serving
+from hacheck.impl.protocols.qpid.standalone import StandaloneReplica
+from hacheck.impl.protocols.qpid.store import Store, recover, system_of
+
+
+class Place(Struct, frozen=True):
+    """Where a broker stands. In a cluster: the other brokers, and the resource manager. On its own: from which brokers
+    (one, or the members of a cluster) it replicates which queues and exchanges, if any."""
+
+    addresses: tuple[Name, ...] = ()
+    manager: Name = ""
+    sources: tuple[Name, ...] = ()
+    names: frozenset[str] = frozenset()
+
+
+class Broker:
+    """One broker. `status`: where it is in its life; `system`: its id; `backup`, `primary`: its role, if it has one."""
+
+    def __init__(self, setup: Setup, options: Options, place: Place) -> None:
+        self.options = options
+        self.place = place
+        self.host = Host(setup.member, setup.incarnation, options.heartbeat_us)
+        self.wiring = Wiring()
+        self.store = Store(self.host, options.store, setup.durable)
+        self.status: str = statuses.STANDALONE
+        known = system_of(setup.durable)
+        self.system = known if known is not None else _new_id(setup)
+        if known is None:
+            self.store.keep_broker(self.system)
+        if options.store:
+            recover(setup.durable, self.wiring)
+        self.backup: Backup | None = None
+        self.primary: Primary | None = None
+        self.replica: StandaloneReplica | None = None
+        self.configuration = ConfigurationSource(self.host, options, self.wiring)
+        self.declaring = Declaring(
+            self.host, options, self.wiring, self.store, self._queue_created, self._queue_destroyed,
+            self.configuration.tell,
+        )  # fmt: skip
+        self.serving = Serving(
+            self.host, options, self.wiring, self.store, self._queue_ready, self.declaring.remove_queue
+        )
+        self.declaring.use(self.serving)
+        self.governed = Governed(self)
+        self._messages: dict[type[Message], Callable[[Name, Any], None]] = {
+            wire.Frame: self._frame,
+            wire.Heartbeat: self.host.heartbeat,
+            wire.Open: self._open,
+            wire.Opened: self._opened,
+            wire.Closed: self._closed,
+            wire.StatusQuery: self.governed.asked_status,
+            wire.StatusAnswer: self.governed.heard_status,
+            wire.Promote: self.governed.promote,
+            wire.Stop: self.governed.stop,
+            wire.Restart: self.governed.restart,
+            wire.Registered: self.governed.registered,
+        }
+        self._bodies = body_table(self)
+
+    def myself(self) -> Info:
+        """This broker as its cluster knows it."""
+        return Info(self.system, self.host.member, self.status)
+
+    def handle(self, given: Input, now_us: int) -> list[Effect]:
+        """What is to be done about an input."""
+        out = self.host.begin(now_us)
+        if self.governed.lease_until_us is not None and now_us >= self.governed.lease_until_us:
+            self.governed.lease_is_over()
+            return out
+        match given:
+            case Received():
+                handler = self._messages.get(type(given.message))
+                if handler is not None:
+                    handler(given.sender, given.message)
+            case Fired():
+                self._fired(given.timer)
+            case Written():
+                self._written(given.token)
+            case Unreachable():
+                self._unreachable(given.peer)
+            case Started():
+                self._started()
+            case WriteFailed():
+                self.shut_down(f"the store failed: {given.reason}")
+            case LockAnswered() | LockLost() | SharedRead():
+                raise AssertionError("a broker takes no locks and has no shared disk")
+        self.serving.flush()
+        if self.backup is not None:
+            self.backup.replicas.flush()
+        if self.replica is not None:
+            self.replica.replicas.flush()
+        self.store.flush()
+        return out
+
+    def enter(self, status: str) -> None:
+        """Another status. A transition that the table does not have ends the broker."""
+        if not statuses.is_legal(self.status, status):
+            self.shut_down(f"illegal state transition: {self.status} -> {status}")
+            return
+        self.host.record("status-change", old=self.status, new=status)
+        self.status = status
+        self.host.prefix = {"system": self.system, "status": status}
+
+    def shut_down(self, reason: str) -> None:
+        """This process cannot go on."""
+        self.host.record("shutting-down", reason=reason)
+        self.host.out.append(Halt(reason))
+
+    # ---- start, time, disk ------------------------------------------------------------------------------------------
+
+    def _started(self) -> None:
+        self.host.prefix = {"system": self.system, "status": self.status}
+        self.host.start_heartbeats()
+        if not self.place.manager:
+            if self.place.sources:
+                self.replica = StandaloneReplica(
+                    self.host, self.options, self.wiring, self.store, self.place.sources, self.place.names, self.myself
+                )
+                self.replica.link.maintain(self.myself())
+            return
+        self.backup = Backup(
+            self.host, self.options, self.wiring, self.store, self.place.addresses, self.myself, self.enter
+        )
+        self.enter(statuses.JOINING)
+        self.governed.start_check()
+        self.backup.link.maintain(self.myself())
+
+    def _fired(self, timer: str) -> None:
+        if timer == HEARTBEAT:
+            for channel in self.host.beat():
+                self.host.close(channel, "silent, or frames are missing")
+                self._lost(channel, False, "silent, or frames are missing")
+        elif timer == LINK:
+            following = self.backup or self.replica
+            if following is not None:
+                following.link.maintain(self.myself())
+        elif timer == CHECK:
+            self.governed.check_timeout()
+        elif timer == BACKUP_TIMEOUT and self.primary is not None:
+            self.primary.timed_out()
+        elif timer == REGISTER and self.primary is not None:
+            self.primary.register_again()
+
+    def _written(self, token: int) -> None:
+        for queue, message in self.store.settled.pop(token, ()):
+            self.serving.settle(queue, message)
+        arrived = self.store.arrived.pop(token, None)
+        following = self.backup or self.replica
+        if arrived is not None and following is not None:
+            following.replicas.written(arrived)
+
+    # ---- connections ------------------------------------------------------------------------------------------------
+
+    def _open(self, sender: Name, opening: wire.Open) -> None:
+        """Somebody wants a connection. A broker that is no primary aborts it, and the other end tries elsewhere."""
+        if opening.connection in self.host.channels:
+            return
+        channel = self.host.accept(sender, opening)
+        self.host.out.append(Send(sender, wire.Opened(opening.connection)))
+        if self.status in statuses.BACKUP_LIKE:
+            self.host.close(channel, "not the primary")
+        elif opening.purpose == "backup":
+            if self.primary is None or opening.about is None:
+                self.host.close(channel, "not a member of a cluster")
+            elif self.primary.is_impostor(opening.about):
+                self.host.close(channel, f"another broker has the id {opening.about.system}", fatal=True)
+            else:
+                self.primary.opened(channel)
+
+    def _opened(self, sender: Name, given: wire.Opened) -> None:
+        channel = self.host.channels.get(given.connection)
+        if channel is None:
+            self.host.out.append(Send(sender, wire.Closed(given.connection, "no such connection")))
+        elif not channel.is_up:
+            channel.heard_us = self.host.now_us
+            following = self.backup or self.replica
+            if following is not None and following.link.channel is channel:
+                following.opened(channel)
+
+    def _closed(self, sender: Name, given: wire.Closed) -> None:
+        channel = self.host.channels.get(given.connection)
+        if channel is not None and channel.peer == sender:
+            self.host.forget(channel)
+            self._lost(channel, given.fatal, given.reason)
+
+    def _unreachable(self, peer: Name) -> None:
+        for channel in self.host.with_peer(peer):
+            self.host.forget(channel)
+            self._lost(channel, False, "the connection broke")
+        if self.backup is not None:
+            self.backup.checked(peer, statuses.JOINING)  # who cannot be reached has no objection
+            self.governed.check_progress()
+
+    def _lost(self, channel: Channel, fatal: bool, reason: str) -> None:
+        """A connection is gone: that of a client, of a backup, or this broker's own."""
+        if channel.purpose == "client":
+            self.serving.disconnected(channel)
+        elif self.backup is not None and self.backup.link.channel is channel:
+            self.backup.closed(channel, fatal, reason)
+        elif self.replica is not None and self.replica.link.channel is channel:
+            self.replica.closed(channel, reason)
+        elif self.primary is not None and channel.purpose == "backup":
+            self.primary.closed(channel)
+        else:
+            self.configuration.closed(channel)
+            for guard in self.serving.source.disconnected(channel):
+                self.serving.source.cancel_guard(guard)
+
+    def _frame(self, sender: Name, frame: wire.Frame) -> None:
+        channel, bodies = self.host.heard(sender, frame)
+        if channel is not None:
+            for body in bodies:
+                handler = self._bodies.get(type(body))
+                if handler is not None and channel.is_open:
+                    handler(channel, body)
+
+    # ---- promotion --------------------------------------------------------------------------------------------------
+
+    def become_primary(self, term: int) -> None:
+        """Promoted. Everything that is guarded for backups is so before anybody may connect."""
+        assert self.backup is not None
+        old = self.backup
+        self.backup = None
+        if old.link.channel is not None:
+            self.host.close(old.link.channel, "promoted")
+        expected = [
+            info for info in old.members.values() if info.status == statuses.READY and info.system != self.system
+        ]
+        self.host.record("promoted", term=term)
+        self.enter(statuses.RECOVERING)
+        if self.options.ids_of_terms:
+            self.serving.first_id = term << TERM_BITS
+        self.primary = Primary(
+            self.host, self.options, self.wiring, self.serving.source, self.configuration, self.myself, self.enter,
+            self.place.manager, term,
+        )  # fmt: skip
+        self.serving.may_complete = self.primary.is_confirmed
+        self.primary.begin(expected)
+        for queue in tuple(self.wiring.queues.values()):
+            self.serving.auto_delete(queue)
+
+    def _queue_created(self, queue: Queue) -> None:
+        if self.primary is not None:
+            self.primary.queue_created(queue)
+
+    def _queue_destroyed(self, queue: Queue) -> None:
+        if self.primary is not None:
+            self.primary.queue_destroyed(queue)
+
+    def _queue_ready(self, channel: Channel, queue: Queue) -> None:
+        if self.primary is not None:
+            self.primary.queue_ready(channel, queue)
+
+
+def _new_id(setup: Setup) -> str:
+    """An id that no broker has had: of who it is and how often it was started."""
+    return hashlib.blake2s(f"{setup.member}/{setup.incarnation}".encode()).hexdigest()[:8]

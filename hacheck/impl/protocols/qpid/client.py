@@ -1,0 +1,260 @@
+"""A client: it finds the primary among the addresses, sends, consumes, and sends again what is in doubt.
+
+What it has sent stays with it until the broker completes it. On every new connection it declares its queues, sends all
+that is unsettled again, under the same ids and in the same order, and goes on. So no message is lost, and one that the
+old primary had taken without saying so comes twice: an application has to bear that (Q-G2). An accept that was not
+answered is unknown, and is not repeated: the message comes again if it is still there. A transaction that was not
+answered is unknown, too, and is not repeated.
+
+**Source:** overview of the HA module, "Locating the Primary", "At-least-once and delayed completion"; survey of broker
+failover protocols, sections 1.8 and 1.9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hacheck.impl.node import (
+    Effect,
+    Fired,
+    Input,
+    LockAnswered,
+    LockLost,
+    Message,
+    Name,
+    Received,
+    Send,
+    Setup,
+    SharedRead,
+    Started,
+    Unreachable,
+    WriteFailed,
+    Written,
+)
+from hacheck.impl.protocols.qpid import messages as wire
+from hacheck.impl.protocols.qpid.host import HEARTBEAT, Channel, Host
+from hacheck.impl.protocols.qpid.options import Options
+
+CONNECT = "connect"
+SEND = "send"
+CHURN = "churn"
+
+
+class Client:
+    """One client. `live`: it is connected to a broker that serves it. `unsettled`: what it has sent and has not been
+    told of, by id, in order. `doubtful`: accepts and transactions that were not answered, with their messages.
+    `serial`: how many messages it has made."""
+
+    def __init__(self, setup: Setup, options: Options, addresses: tuple[Name, ...], index: int) -> None:
+        self.options = options
+        self.host = Host(setup.member, setup.incarnation, options.heartbeat_us)
+        self.addresses = addresses
+        self.next = index % len(addresses)
+        self.tried = 0
+        self.queue = f"queue-{index % options.queues + 1}"
+        self.own_queue = f"own-{setup.member}"
+        self.consumes = index % 2 == 1
+        self.channel: Channel | None = None
+        self.live = False
+        self.unsettled: dict[str, wire.Publish] = {}
+        self.doubtful: dict[str, tuple[str, ...]] = {}
+        self.serial = 0
+        self.declaring = ""
+        self._messages: dict[type[Message], Callable[[Name, Any], None]] = {
+            wire.Frame: self._frame,
+            wire.Heartbeat: self.host.heartbeat,
+            wire.Opened: self._opened,
+            wire.Closed: self._closed,
+        }
+        self._bodies: dict[type, Callable[[Channel, Any], None]] = {
+            wire.Completed: self._completed,
+            wire.Done: self._done,
+            wire.Failed: self._failed,
+            wire.Delivery: self._delivered,
+        }
+
+    def handle(self, given: Input, now_us: int) -> list[Effect]:
+        """What is to be done about an input."""
+        out = self.host.begin(now_us)
+        match given:
+            case Received():
+                handler = self._messages.get(type(given.message))
+                if handler is not None:
+                    handler(given.sender, given.message)
+            case Fired():
+                self._fired(given.timer)
+            case Unreachable():
+                if self.channel is not None and self.channel.peer == given.peer:
+                    self._disconnected("the connection broke")
+            case Started():
+                self._started()
+            case Written() | WriteFailed() | LockAnswered() | LockLost() | SharedRead():
+                raise AssertionError("a client has no disk and no locks")
+        return out
+
+    def _started(self) -> None:
+        self.host.start_heartbeats()
+        self.host.timer(SEND, self.options.send_interval_us)
+        if self.options.churn_us:
+            self.host.timer(CHURN, self.options.churn_us)
+        self._connect()
+
+    def _fired(self, timer: str) -> None:
+        if timer == SEND:
+            self._send()
+        elif timer == CONNECT:
+            self._connect()
+        elif timer == CHURN:
+            self._churn()
+        elif timer == HEARTBEAT:
+            for channel in self.host.beat():
+                if channel is self.channel:
+                    self._disconnected("silent, or frames are missing")
+
+    # ---- connection -------------------------------------------------------------------------------------------------
+
+    def _connect(self) -> None:
+        """Try the next address; if nobody has served this client until the timer, the one after it."""
+        if self.live:
+            return
+        if self.channel is not None:
+            self.host.close(self.channel, "no answer")
+        self.channel = self.host.connect(self.addresses[self.next], "client")
+        self.next = (self.next + 1) % len(self.addresses)
+        self.tried += 1
+        self.host.timer(CONNECT, self.options.reconnect_interval_us)
+
+    def _opened(self, sender: Name, given: wire.Opened) -> None:
+        channel = self.channel
+        if channel is None or channel.connection != given.connection:
+            self.host.out.append(Send(sender, wire.Closed(given.connection, "no such connection")))
+        elif not channel.is_up:
+            channel.is_up = True
+            channel.heard_us = self.host.now_us
+            self.declaring = self._declare(channel, self.queue)
+
+    def _declare(self, channel: Channel, queue: str) -> str:
+        request = self.host.fresh()
+        arguments = wire.Arguments(durable=self.options.store)
+        self.host.say(channel, wire.DeclareQueue(request, queue, arguments))
+        return request
+
+    def _closed(self, sender: Name, given: wire.Closed) -> None:
+        """Not the primary: the next address is tried at once, until all of them have been."""
+        if self.channel is None or self.channel.connection != given.connection:
+            return
+        self._disconnected(given.reason)
+        if self.tried % len(self.addresses):
+            self._connect()
+
+    def _disconnected(self, reason: str) -> None:
+        assert self.channel is not None
+        channel, self.channel = self.channel, None
+        self.host.close(channel, "disconnected")
+        if self.live:
+            self.host.record("disconnected", broker=channel.peer, reason=reason)
+            self.live = False
+            self.tried = 0
+        for request in self.doubtful:
+            self.host.record("told", request=request, outcome="unknown", by=channel.peer)
+        self.doubtful = {}
+        self.host.timer(CONNECT, self.options.reconnect_interval_us)
+
+    def _frame(self, sender: Name, frame: wire.Frame) -> None:
+        channel, bodies = self.host.heard(sender, frame)
+        if channel is not None:
+            for body in bodies:
+                if channel is self.channel:
+                    self._bodies[type(body)](channel, body)
+
+    def _begin_session(self, channel: Channel) -> None:
+        """The broker serves: send again what is in doubt, and consume."""
+        self.live = True
+        self.tried = 0
+        self.host.record("connected", broker=channel.peer, resent=list(self.unsettled))
+        if any(publish.key == self.own_queue for publish in self.unsettled.values()):
+            self._declare(channel, self.own_queue)
+        for publish in self.unsettled.values():
+            self.host.say(channel, publish)
+        if self.consumes:
+            self.host.say(channel, wire.Consume(self.host.fresh(), self.queue, self.options.credit))
+
+    # ---- work -------------------------------------------------------------------------------------------------------
+
+    def _send(self) -> None:
+        options = self.options
+        self.host.timer(SEND, options.send_interval_us)
+        if len(self.unsettled) >= options.window or (options.messages_max and self.serial >= options.messages_max):
+            return
+        if options.transaction_every and self.serial % options.transaction_every == options.transaction_every - 1:
+            self._commit()
+        else:
+            self._publish(self.queue)
+
+    def _made(self, queue: str) -> wire.Publish:
+        self.serial += 1
+        name = self.host.fresh()
+        return wire.Publish(wire.Content(name, f"message {self.serial}", self.options.store), "", queue)
+
+    def _publish(self, queue: str) -> None:
+        publish = self._made(queue)
+        name = publish.content.message
+        self.host.record("asked", request=name, operation="send", queue=queue, messages=[name])
+        self.unsettled[name] = publish
+        if self.channel is not None and self.live:
+            self.host.say(self.channel, publish)
+
+    def _commit(self) -> None:
+        """A transaction of three messages. Without a broker there is none to begin it at."""
+        if self.channel is None or not self.live:
+            return
+        request = self.host.fresh()
+        publish = tuple(self._made(self.queue) for _ in range(3))
+        names = tuple(one.content.message for one in publish)
+        self.host.record("asked", request=request, operation="commit", queue=self.queue, messages=list(names))
+        self.doubtful[request] = names
+        self.host.say(self.channel, wire.Commit(request, publish))
+
+    def _churn(self) -> None:
+        """Delete the own queue, make another of the same name, put something on it."""
+        self.host.timer(CHURN, self.options.churn_us)
+        if self.channel is None or not self.live:
+            return
+        request = self.host.fresh()
+        self.host.record("asked", request=request, operation="delete", queue=self.own_queue, messages=[])
+        self.unsettled = {name: one for name, one in self.unsettled.items() if one.key != self.own_queue}
+        self.doubtful[request] = ()
+        self.host.say(self.channel, wire.DeleteQueue(request, self.own_queue))
+        self._declare(self.channel, self.own_queue)
+        self._publish(self.own_queue)
+
+    def _completed(self, channel: Channel, body: wire.Completed) -> None:
+        for name in body.messages:
+            if self.unsettled.pop(name, None) is not None:
+                self.host.record("told", request=name, outcome="ok", by=channel.peer)
+
+    def _done(self, channel: Channel, body: wire.Done) -> None:
+        if body.request == self.declaring:
+            self.declaring = ""
+            self._begin_session(channel)
+        elif self.doubtful.pop(body.request, None) is not None:
+            self.host.record("told", request=body.request, outcome="ok", by=channel.peer)
+
+    def _failed(self, channel: Channel, body: wire.Failed) -> None:
+        """A send fails when its queue is not there: a failover has lost it, so declare it and send again."""
+        publish = self.unsettled.get(body.request)
+        if publish is not None:
+            self.host.record("failed", request=body.request, reason=body.reason, by=channel.peer)
+            self._declare(channel, publish.key)
+            self.host.say(channel, publish)
+        elif self.doubtful.pop(body.request, None) is not None:
+            self.host.record("told", request=body.request, outcome="failed", by=channel.peer)
+
+    def _delivered(self, channel: Channel, body: wire.Delivery) -> None:
+        name = body.content.message
+        request = self.host.fresh()
+        self.host.record("received", queue=body.queue, message=name, redelivered=body.redelivered, by=channel.peer)
+        self.host.record("asked", request=request, operation="accept", queue=body.queue, messages=[name])
+        self.doubtful[request] = (name,)
+        self.host.say(channel, wire.Accept(request, body.queue, (body.tag,)))

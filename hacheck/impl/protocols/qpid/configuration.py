@@ -1,0 +1,225 @@
+"""How a backup keeps its queues, exchanges and bindings like those of the primary.
+
+On every connection it first subscribes to changes, then asks what there is. Both come on one connection, and an answer
+tells what there was when the question came: an event for a name makes later answers about that name stale. When all
+answers of a kind are in, whatever they did not name, and no event did, is deleted.
+
+**Source:** survey of broker failover protocols, section 1.7; QP-5, QP-6.
+"""
+
+from __future__ import annotations
+
+from hacheck.impl.protocols.qpid.host import Channel, Host
+from hacheck.impl.protocols.qpid.messages import (
+    Arguments,
+    BindingObject,
+    BindingsPage,
+    Bound,
+    ExchangeDeclared,
+    ExchangeDeleted,
+    ExchangeObject,
+    ExchangesPage,
+    NextPage,
+    Query,
+    QueueDeclared,
+    QueueDeleted,
+    QueueObject,
+    QueuesPage,
+    SubscribeConfiguration,
+    Unbound,
+)
+from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.queues import Exchange, Queue, Wiring
+from hacheck.impl.protocols.qpid.replica import Replicas
+from hacheck.impl.protocols.qpid.store import Store
+
+
+class ConfigurationReplicator:
+    """The configuration of a primary, followed on one connection.
+
+    `only`: for stand-alone replication, the names that are followed; otherwise all are, at their level.
+    `leftover_…`: what was here before and no answer has named yet. `overtaken_…`: names about which an event has come.
+    """
+
+    __slots__ = (
+        "_host", "_options", "_replicas", "_store", "_wiring", "channel", "leftover_bindings", "leftover_exchanges",
+        "leftover_queues", "only", "overtaken_bindings", "overtaken_exchanges", "overtaken_queues",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        host: Host,
+        options: Options,
+        wiring: Wiring,
+        store: Store,
+        replicas: Replicas,
+        channel: Channel,
+        only: frozenset[str] | None = None,
+    ) -> None:
+        self._host = host
+        self._options = options
+        self._wiring = wiring
+        self._store = store
+        self._replicas = replicas
+        self.channel = channel
+        self.only = only
+        self.leftover_queues = {
+            name: None for name, queue in wiring.queues.items() if self._level(name, queue.arguments) != "none"
+        }
+        self.leftover_exchanges = {
+            name: None for name, exchange in wiring.exchanges.items() if self._level(name, exchange.arguments) != "none"
+        }
+        self.leftover_bindings = {
+            binding: None for name in self.leftover_exchanges for binding in wiring.exchanges[name].bound()
+        }
+        self.overtaken_queues: dict[str, None] = {}
+        self.overtaken_exchanges: dict[str, None] = {}
+        self.overtaken_bindings: dict[BindingObject, None] = {}
+        host.say(channel, SubscribeConfiguration())
+        host.say(channel, Query("broker"))
+        host.say(channel, Query("queues"))
+
+    # ---- answers ----------------------------------------------------------------------------------------------------
+
+    def queues_page(self, page: QueuesPage) -> None:
+        """Some of the queues that there were."""
+        for described in page.queues:
+            self.leftover_queues.pop(described.name, None)
+            if described.name not in self.overtaken_queues or self._options.bug_stale_responses:
+                self._have_queue(described)
+        if page.last:
+            for name in self.leftover_queues:
+                self._lose_queue(name)
+            self.leftover_queues = {}
+            self._host.say(self.channel, Query("exchanges"))
+        else:
+            self._host.say(self.channel, NextPage("queues"))
+
+    def exchanges_page(self, page: ExchangesPage) -> None:
+        """Some of the exchanges that there were."""
+        for described in page.exchanges:
+            self.leftover_exchanges.pop(described.name, None)
+            if described.name not in self.overtaken_exchanges or self._options.bug_stale_responses:
+                self._have_exchange(described)
+        if page.last:
+            for name in self.leftover_exchanges:
+                self._lose_exchange(name)
+            self.leftover_exchanges = {}
+            self._host.say(self.channel, Query("bindings"))
+        else:
+            self._host.say(self.channel, NextPage("exchanges"))
+
+    def bindings_page(self, page: BindingsPage) -> None:
+        """Some of the bindings that there were."""
+        for binding in page.bindings:
+            self.leftover_bindings.pop(binding, None)
+            if binding not in self.overtaken_bindings or self._options.bug_stale_responses:
+                self._have_binding(binding)
+        if page.last:
+            for binding in self.leftover_bindings:
+                self._lose_binding(binding)
+            self.leftover_bindings = {}
+        else:
+            self._host.say(self.channel, NextPage("bindings"))
+
+    # ---- events -----------------------------------------------------------------------------------------------------
+
+    def queue_declared(self, event: QueueDeclared) -> None:
+        """A queue has been made. One of that name that is here is another one, and makes way."""
+        described = event.queue
+        self._overtake_queue(described.name)
+        present = self._wiring.queues.get(described.name)
+        if present is not None and present.arguments.uuid != described.arguments.uuid:
+            self._lose_queue(described.name)
+        self._have_queue(described)
+
+    def queue_deleted(self, event: QueueDeleted) -> None:
+        """A queue has been deleted."""
+        self._overtake_queue(event.name)
+        self._lose_queue(event.name)
+
+    def exchange_declared(self, event: ExchangeDeclared) -> None:
+        """An exchange has been made."""
+        self._overtake_exchange(event.exchange.name)
+        self._have_exchange(event.exchange)
+
+    def exchange_deleted(self, event: ExchangeDeleted) -> None:
+        """An exchange has been deleted."""
+        self._overtake_exchange(event.name)
+        self._lose_exchange(event.name)
+
+    def bound(self, event: Bound) -> None:
+        """A binding has been made. If its queue or exchange is not here yet, the answer about bindings will name it."""
+        if self._have_binding(event.binding):
+            self.overtaken_bindings[event.binding] = None
+            self.leftover_bindings.pop(event.binding, None)
+
+    def unbound(self, event: Unbound) -> None:
+        """A binding has been taken away."""
+        self.overtaken_bindings[event.binding] = None
+        self.leftover_bindings.pop(event.binding, None)
+        self._lose_binding(event.binding)
+
+    def _overtake_queue(self, name: str) -> None:
+        self.overtaken_queues[name] = None
+        self.leftover_queues.pop(name, None)
+
+    def _overtake_exchange(self, name: str) -> None:
+        self.overtaken_exchanges[name] = None
+        self.leftover_exchanges.pop(name, None)
+
+    def _level(self, name: str, arguments: Arguments) -> str:
+        """What of a queue or exchange is kept here."""
+        if self.only is None:
+            return arguments.replicate
+        return "all" if name in self.only else "none"
+
+    # ---- what is here -----------------------------------------------------------------------------------------------
+
+    def _have_queue(self, described: QueueObject) -> None:
+        """See to it that the queue is here and, at level `all`, replicated. It is the same one only by its uuid."""
+        name, arguments = described.name, described.arguments
+        level = self._level(name, arguments)
+        if level == "none":
+            return
+        queue = self._wiring.queues.get(name)
+        if queue is not None and queue.arguments.uuid != arguments.uuid and not self._options.bug_same_name:
+            self._host.record("replaced", queue=name)
+            self._lose_queue(name)
+            queue = None
+        if queue is None:
+            queue = self._wiring.queues[name] = Queue(name, arguments)
+            self._store.keep_queue(queue)
+        if level == "all" and name not in self._replicas.by_queue:
+            self._replicas.subscribe(queue, self.channel)
+
+    def _lose_queue(self, name: str) -> None:
+        self._replicas.drop(name)
+        queue = self._wiring.drop_queue(name)
+        if queue is not None:
+            self._store.drop_queue(queue)
+
+    def _have_exchange(self, described: ExchangeObject) -> None:
+        if self._level(described.name, described.arguments) == "none":
+            return
+        exchange = self._wiring.exchanges.get(described.name)
+        if exchange is not None and exchange.arguments.uuid == described.arguments.uuid:
+            return
+        exchange = Exchange(described.name, described.kind, described.arguments)
+        self._wiring.exchanges[described.name] = exchange
+        self._store.keep_exchange(exchange)
+
+    def _lose_exchange(self, name: str) -> None:
+        if self._wiring.exchanges.pop(name, None) is not None:
+            self._store.drop_exchange(name)
+
+    def _have_binding(self, binding: BindingObject) -> bool:
+        if not self._wiring.bind(binding):
+            return False
+        self._store.keep_exchange(self._wiring.exchanges[binding.exchange])
+        return True
+
+    def _lose_binding(self, binding: BindingObject) -> None:
+        self._wiring.unbind(binding)
+        if binding.exchange in self._wiring.exchanges:
+            self._store.keep_exchange(self._wiring.exchanges[binding.exchange])

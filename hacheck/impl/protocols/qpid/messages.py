@@ -1,0 +1,457 @@
+"""What brokers, their clients and the resource manager send each other.
+
+A connection is opened by clients, by backups and by replicas: `Open`, then `Opened` or `Closed`. What is said on one
+is the body of a numbered `Frame`, since an AMQP connection is a stream: a gap in it is the end of it. Queries of status
+and commands of the resource manager need no connection of their own.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from hacheck.impl.node import Message, Name
+
+Ranges: TypeAlias = tuple[tuple[int, int], ...]
+"""A set of replication ids: first and last of each range, ascending."""
+
+
+class Info(Struct, frozen=True, gc=False):
+    """A broker as members of its cluster know it: its id, which outlives restarts, where it is, its status."""
+
+    system: str
+    address: Name
+    status: str
+
+
+class Arguments(Struct, frozen=True, gc=False):
+    """How a queue or exchange was declared. `uuid`: which of all that ever had its name. `replicate`: its level, made
+    explicit by the primary. `ring_max`: the most messages it holds, the oldest making way; 0: no limit. `alternate`:
+    where messages go when an auto-delete queue ends."""
+
+    replicate: str = ""
+    uuid: str = ""
+    durable: bool = False
+    auto_delete: bool = False
+    ring_max: int = 0
+    alternate: str = ""
+
+
+class QueueObject(Struct, frozen=True, gc=False):
+    """A queue as the configuration tells it."""
+
+    name: str
+    arguments: Arguments
+
+
+class ExchangeObject(Struct, frozen=True, gc=False):
+    """An exchange as the configuration tells it. `kind`: `direct`, by the whole key, or `fanout`, to all."""
+
+    name: str
+    kind: str
+    arguments: Arguments
+
+
+class BindingObject(Struct, frozen=True, gc=False):
+    """A queue bound to an exchange by a key."""
+
+    exchange: str
+    queue: str
+    key: str
+
+
+class Content(Struct, frozen=True, gc=False):
+    """A message: the id its publisher gave it, what is in it, whether it is to survive restarts."""
+
+    message: str
+    body: str
+    durable: bool
+
+
+# ---- connections ---------------------------------------------------------------------------------------------------
+
+
+class Open(Message, frozen=True, gc=False):
+    """Ask for a connection. `purpose`: `client`, `backup`, or `replica` for stand-alone replication. `about`: the
+    broker that asks."""
+
+    connection: str
+    purpose: str
+    about: Info | None = None
+
+
+class Opened(Message, frozen=True, gc=False):
+    """The connection is there. A broker that takes no connections aborts it right after this, with `Closed`."""
+
+    connection: str
+
+
+class Closed(Message, frozen=True, gc=False):
+    """The connection is not, or no longer, there. `fatal`: closed on purpose by a primary: the other end is
+    misconfigured."""
+
+    connection: str
+    reason: str
+    fatal: bool = False
+
+
+class Heartbeat(Message, frozen=True, gc=False):
+    """The sender is there, and has sent so many frames on this connection."""
+
+    connection: str
+    sent: int
+
+
+# ---- what clients say and hear -------------------------------------------------------------------------------------
+
+
+class DeclareQueue(Message, frozen=True, gc=False):
+    """Make a queue, unless it is there. `fresh`: fail if it is."""
+
+    request: str
+    name: str
+    arguments: Arguments
+    fresh: bool = False
+
+
+class DeleteQueue(Message, frozen=True, gc=False):
+    """Delete a queue with its messages."""
+
+    request: str
+    name: str
+
+
+class PurgeQueue(Message, frozen=True, gc=False):
+    """Drop the messages of a queue."""
+
+    request: str
+    name: str
+
+
+class DeclareExchange(Message, frozen=True, gc=False):
+    """Make an exchange, unless it is there."""
+
+    request: str
+    name: str
+    kind: str
+    arguments: Arguments
+
+
+class DeleteExchange(Message, frozen=True, gc=False):
+    """Delete an exchange."""
+
+    request: str
+    name: str
+
+
+class Bind(Message, frozen=True, gc=False):
+    """Bind a queue to an exchange."""
+
+    request: str
+    binding: BindingObject
+
+
+class Unbind(Message, frozen=True, gc=False):
+    """Take a binding away."""
+
+    request: str
+    binding: BindingObject
+
+
+class Publish(Message, frozen=True, gc=False):
+    """Send a message to an exchange (`""`: to the queue that the key names). `Completed` says that it is safe."""
+
+    content: Content
+    exchange: str
+    key: str
+
+
+class Consume(Message, frozen=True, gc=False):
+    """Send me the messages of a queue, so many at a time."""
+
+    request: str
+    queue: str
+    credit: int
+
+
+class Accept(Message, frozen=True, gc=False):
+    """These deliveries are done with: dequeue them."""
+
+    request: str
+    queue: str
+    tags: tuple[int, ...]
+
+
+class Release(Message, frozen=True, gc=False):
+    """These deliveries are given back."""
+
+    queue: str
+    tags: tuple[int, ...]
+
+
+class Commit(Message, frozen=True, gc=False):
+    """Publish these messages and accept these deliveries (queue, tag), all or none: at this broker, not on backups."""
+
+    request: str
+    publish: tuple[Publish, ...]
+    accept: tuple[tuple[str, int], ...] = ()
+
+
+class Delivery(Message, frozen=True, gc=False):
+    """A message of a queue. `redelivered`: somebody may have had it before."""
+
+    queue: str
+    tag: int
+    content: Content
+    redelivered: bool
+
+
+class Completed(Message, frozen=True, gc=False):
+    """These published messages are safe; the publisher need not keep them."""
+
+    messages: tuple[str, ...]
+
+
+class Done(Message, frozen=True, gc=False):
+    """A request has been carried out."""
+
+    request: str
+
+
+class Failed(Message, frozen=True, gc=False):
+    """A request has not been carried out, and will not be."""
+
+    request: str
+    reason: str
+
+
+# ---- configuration, from the primary to its backups ----------------------------------------------------------------
+
+
+class SubscribeConfiguration(Message, frozen=True, gc=False):
+    """Tell me of every change from now on. The first thing a backup says."""
+
+
+class Query(Message, frozen=True, gc=False):
+    """Tell me what there is: `broker`, `queues`, `exchanges` or `bindings`."""
+
+    kind: str
+
+
+class NextPage(Message, frozen=True, gc=False):
+    """I have dealt with the last page of an answer to a query."""
+
+    kind: str
+
+
+class BrokerState(Message, frozen=True, gc=False):
+    """The answer about the broker itself: who is a member, and the level that it replicates by default."""
+
+    members: tuple[Info, ...]
+    replicate: str
+
+
+class QueuesPage(Message, frozen=True, gc=False):
+    """Some of the queues that there were when the query came."""
+
+    queues: tuple[QueueObject, ...]
+    last: bool
+
+
+class ExchangesPage(Message, frozen=True, gc=False):
+    """Some of the exchanges that there were when the query came."""
+
+    exchanges: tuple[ExchangeObject, ...]
+    last: bool
+
+
+class BindingsPage(Message, frozen=True, gc=False):
+    """Some of the bindings that there were when the query came."""
+
+    bindings: tuple[BindingObject, ...]
+    last: bool
+
+
+class QueueDeclared(Message, frozen=True, gc=False):
+    """A queue has been made."""
+
+    queue: QueueObject
+
+
+class QueueDeleted(Message, frozen=True, gc=False):
+    """A queue has been deleted."""
+
+    name: str
+    uuid: str
+
+
+class ExchangeDeclared(Message, frozen=True, gc=False):
+    """An exchange has been made."""
+
+    exchange: ExchangeObject
+
+
+class ExchangeDeleted(Message, frozen=True, gc=False):
+    """An exchange has been deleted."""
+
+    name: str
+
+
+class Bound(Message, frozen=True, gc=False):
+    """A binding has been made."""
+
+    binding: BindingObject
+
+
+class Unbound(Message, frozen=True, gc=False):
+    """A binding has been taken away."""
+
+    binding: BindingObject
+
+
+class Members(Message, frozen=True, gc=False):
+    """Who is a member now, and in which status, as the primary sees it."""
+
+    members: tuple[Info, ...]
+
+
+# ---- queue replication ---------------------------------------------------------------------------------------------
+
+
+class SubscribeQueue(Message, frozen=True, gc=False):
+    """Replicate a queue to me. `subscription`: the backup's number for it. `held`: the ids of the messages it has."""
+
+    subscription: int
+    queue: str
+    uuid: str
+    held: Ranges
+
+
+class SubscriptionRefused(Message, frozen=True, gc=False):
+    """There is no such queue here."""
+
+    subscription: int
+    reason: str
+
+
+class IdEvent(Message, frozen=True, gc=False):
+    """The next copy has this id; those after it count on."""
+
+    subscription: int
+    id: int
+
+
+class Copy(Message, frozen=True, gc=False):
+    """A copy of a message for the backup's queue."""
+
+    subscription: int
+    content: Content
+
+
+class DequeueEvent(Message, frozen=True, gc=False):
+    """Messages with these ids are gone from the primary's queue."""
+
+    subscription: int
+    ids: Ranges
+
+
+class Acknowledge(Message, frozen=True, gc=False):
+    """Messages with these ids are on the backup, and on its disk if they are durable."""
+
+    subscription: int
+    ids: tuple[int, ...]
+
+
+Body: TypeAlias = (
+    DeclareQueue | DeleteQueue | PurgeQueue | DeclareExchange | DeleteExchange | Bind | Unbind | Publish | Consume
+    | Accept | Release | Commit | Delivery | Completed | Done | Failed | SubscribeConfiguration | Query | NextPage
+    | BrokerState | QueuesPage | ExchangesPage | BindingsPage | QueueDeclared | QueueDeleted | ExchangeDeclared
+    | ExchangeDeleted | Bound | Unbound | Members | SubscribeQueue | SubscriptionRefused | IdEvent | Copy
+    | DequeueEvent | Acknowledge
+)  # fmt: skip
+
+
+class Frame(Message, frozen=True, gc=False):
+    """One thing said on a connection; `number` counts from 1 in each direction."""
+
+    connection: str
+    number: int
+    body: Body
+
+
+# ---- without a connection: status checks and the resource manager --------------------------------------------------
+
+
+class StatusQuery(Message, frozen=True, gc=False):
+    """How are you? From the resource manager, which has heard the broker's clock say `lease_from_us` in incarnation
+    `incarnation` (-1: not yet); or, with -1, from a broker that is joining."""
+
+    number: int
+    incarnation: int = -1
+    lease_from_us: int = 0
+
+
+class StatusAnswer(Message, frozen=True, gc=False):
+    """The answer, with the broker's own clock."""
+
+    number: int
+    about: Info
+    incarnation: int
+    clock_us: int
+    term: int
+
+
+class Promote(Message, frozen=True, gc=False):
+    """Become the primary, for this term."""
+
+    term: int
+    incarnation: int
+    lease_from_us: int
+
+
+class PromoteAnswer(Message, frozen=True, gc=False):
+    """Whether the broker is the primary now."""
+
+    term: int
+    ok: bool
+    reason: str = ""
+
+
+class Stop(Message, frozen=True, gc=False):
+    """End your process, if you are a primary of this term or an earlier one."""
+
+    term: int
+
+
+class Stopped(Message, frozen=True, gc=False):
+    """The broker is not a primary of this term, and will not become one."""
+
+    term: int
+
+
+class Restart(Message, frozen=True, gc=False):
+    """End your process, whatever you are: an operator starts all brokers anew."""
+
+    term: int
+
+
+class Register(Message, frozen=True, gc=False):
+    """These backups, by their ids, are in step with the primary of this term."""
+
+    term: int
+    number: int
+    systems: tuple[str, ...]
+
+
+class Registered(Message, frozen=True, gc=False):
+    """The resource manager will promote nobody else."""
+
+    term: int
+    number: int
+
+
+MESSAGES: tuple[type[Message], ...] = (
+    Open, Opened, Closed, Heartbeat, Frame, StatusQuery, StatusAnswer, Promote, PromoteAnswer, Stop, Stopped,
+    Restart, Register, Registered,
+)  # fmt: skip

@@ -1,0 +1,151 @@
+"""Settings of a cluster: how a broker is configured, what its resource manager does, what its clients do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
+
+from hacheck.impl.system import Refused
+
+Level = Literal["none", "configuration", "all"]
+"""What of a queue or exchange is replicated: nothing, that it is there, or its messages, too."""
+
+Fencing = Literal["none", "watchdog"]
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """Settings of one cluster. Times are in microseconds.
+
+    Broker:
+    `replicate`: the level of queues and exchanges that do not say their own (`ha-replicate`).
+    `backup_timeout_us`: how long a new primary waits for expected backups that do not connect (`ha-backup-timeout`).
+    `heartbeat_us`: how often each end of a connection says that it is there; the other end gives up after twice that.
+    As shipped it is 120 s (`link-heartbeat-interval`), which is how long a stalled backup may hold up senders.
+    `link_maintenance_us`: how often a backup without a primary tries the next address.
+    `flow_messages`: how many copies may be on their way to a backup on one queue.
+    `page_objects`: how many objects an answer about the configuration holds.
+    `store`: durable queues and messages go to the broker's own disk, too.
+    `trace_messages`: records of each message, as the broker's log has them at level trace.
+
+    Resource manager:
+    `check_interval_us`, `check_timeout_us`: how often brokers are asked how they are, and how long an answer may take
+    until a broker counts as gone. `start_timeout_us`: how long a promotion may take to be answered.
+    `stop_timeout_us`: how long a broker that may be primary is asked to stop before it is given up.
+    `fencing`: `watchdog`: a primary halts when the manager has not answered it for `watchdog_us`, and the manager waits
+    longer than that, for clocks that differ by less than `watchdog_margin_percent`, before it promotes another. `none`:
+    a broker that does not answer is taken to be dead, so a manager whose view is cut makes a second primary.
+    `restart_stuck_us`: after how long without anybody who can be promoted all brokers are started anew, as an operator
+    would have to; 0: never. After a total failure all that is left may be brokers that refuse.
+
+    Clients:
+    `queues`: how many queues they share. `send_interval_us`: how often each sends. `window`: how many sent messages may
+    be unsettled. `messages_max`: how many each sends at most, 0: no limit. `credit`: how many messages a consumer may
+    hold; every second client consumes. `reconnect_interval_us`: the pause between two addresses.
+    `churn_us`: how often a client deletes a queue of its own and declares another of the same name; 0: never.
+    `transaction_every`: every so many sends are a transaction of three messages; 0: none is. A transaction is one only
+    at the primary: what it does is replicated one by one, and a failover may show part of it (QP-9).
+
+    Beyond the documented protocol, each mending what the documented one cannot keep:
+    `ids_of_terms`: replication ids begin with the term of the primary that gave them, so none is given twice. As
+    documented, a promoted backup counts on from the highest id that it has itself seen, and may give an id that another
+    backup holds for another message.
+    `registered_backups`: a primary lets go of a backup only when the resource manager knows, and the manager promotes
+    only backups that the last primary has left registered. As documented, a backup that lost its link keeps calling
+    itself ready (Q-W1, QP-13) and can be promoted without what was acknowledged in the meantime.
+
+    Misbehaviour of releases:
+    `bug_promote_joining` (QP-2): a broker that is joining can be promoted whatever others say.
+    `bug_never_stopped` (QP-3): a subscription is ready only when its cursor has reached the guarded position.
+    `bug_no_recheck` (QP-4): whether a backup is ready is asked only when one of its queues becomes so.
+    `bug_same_name` (QP-5): a queue is known by its name alone.
+    `bug_stale_responses` (QP-6): an answer about the configuration counts although an event has overtaken it.
+    `bug_zero_ids` (QP-7): ids are given only from the first subscription on; earlier messages all have id 0.
+    `bug_auto_delete_on_backup` (QP-8): backups delete auto-delete queues themselves when their link breaks.
+    `bug_catchup_on_connect` (QP-10): catching up begins with the connection, not with the first message on it.
+    `bug_delete_without_dequeue` (QP-11): deleting a queue does not release what is held up on it.
+    """
+
+    replicate: Level = "all"
+    backup_timeout_us: int = 10_000_000
+    heartbeat_us: int = 1_000_000
+    link_maintenance_us: int = 2_000_000
+    flow_messages: int = 1000
+    page_objects: int = 10
+    store: bool = False
+    trace_messages: bool = False
+
+    check_interval_us: int = 500_000
+    check_timeout_us: int = 2_000_000
+    start_timeout_us: int = 5_000_000
+    stop_timeout_us: int = 2_000_000
+    fencing: Fencing = "watchdog"
+    watchdog_us: int = 3_000_000
+    watchdog_margin_percent: int = 50
+    restart_stuck_us: int = 0
+
+    queues: int = 2
+    send_interval_us: int = 50_000
+    window: int = 50
+    messages_max: int = 0
+    credit: int = 10
+    reconnect_interval_us: int = 500_000
+    churn_us: int = 0
+    transaction_every: int = 0
+
+    ids_of_terms: bool = False
+    registered_backups: bool = False
+
+    bug_promote_joining: bool = False
+    bug_never_stopped: bool = False
+    bug_no_recheck: bool = False
+    bug_same_name: bool = False
+    bug_stale_responses: bool = False
+    bug_zero_ids: bool = False
+    bug_auto_delete_on_backup: bool = False
+    bug_catchup_on_connect: bool = False
+    bug_delete_without_dequeue: bool = False
+
+
+_ZERO_ALLOWED = frozenset(
+    {"messages_max", "restart_stuck_us", "churn_us", "transaction_every", "watchdog_margin_percent"}
+)
+_YES_NO = {"yes": True, "true": True, "on": True, "1": True, "no": False, "false": False, "off": False, "0": False}
+
+
+def options_from_text(given: Mapping[str, str]) -> Options:
+    """Settings by name, as written on a command line. Errors: `Refused`, for names and values that there are not."""
+    kinds = get_type_hints(Options)
+    values: dict[str, Any] = {}
+    for name, text in given.items():
+        if name not in kinds:
+            near = difflib.get_close_matches(name, kinds, 1)
+            hint = f"; did you mean `{near[0]}`?" if near else f": there are {', '.join(kinds)}"
+            raise Refused(f"no setting `{name}`{hint}")
+        values[name] = _value(name, kinds[name], text)
+    options = Options(**values)
+    if options.check_timeout_us < options.check_interval_us:
+        raise Refused("`check_timeout_us` must be at least `check_interval_us`: nobody can answer before being asked")
+    if options.watchdog_us < 2 * options.check_interval_us:
+        raise Refused("`watchdog_us` must be at least twice `check_interval_us`, or it bites before an answer")
+    return options
+
+
+def _value(name: str, kind: object, text: str) -> int | bool | str:
+    if kind is bool:
+        if text.lower() not in _YES_NO:
+            raise Refused(f"`{name}` is `yes` or `no`, not `{text}`")
+        return _YES_NO[text.lower()]
+    if get_origin(kind) is Literal:
+        words = get_args(kind)
+        if text not in words:
+            near = difflib.get_close_matches(text, words, 1)
+            hint = f"; did you mean `{near[0]}`?" if near else ""
+            raise Refused(f"`{name}` is one of {', '.join(words)}, not `{text}`{hint}")
+        return text
+    least = 0 if name in _ZERO_ALLOWED else 1
+    if not text.lstrip("-").isdecimal() or int(text) < least:
+        raise Refused(f"`{name}` is a whole number from {least} on, not `{text}`")
+    return int(text)

@@ -1,0 +1,280 @@
+"""The role of a primary: which backups there are, which it waits for, who is ready, what it tells them.
+
+A new primary first waits, `recovering`, for the backups that the old one had called ready: nothing sent to it is
+completed while one of them is missing. It is `active` when each is ready again or has been given up.
+
+**Source:** overview of the HA module, "Overview of HA classes"; survey of broker failover protocols, sections 1.3, 1.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import structs
+
+from hacheck.impl.node import Name, Send
+from hacheck.impl.protocols.qpid import status as statuses
+from hacheck.impl.protocols.qpid.answering import ConfigurationSource
+from hacheck.impl.protocols.qpid.host import Channel, Host
+from hacheck.impl.protocols.qpid.messages import Info, Members, Register, SubscribeQueue
+from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.queues import Queue, Wiring
+from hacheck.impl.protocols.qpid.source import QueueGuard, Source
+
+BACKUP_TIMEOUT = "backup-timeout"
+REGISTER = "register"
+
+
+class RemoteBackup:
+    """A backup as the primary sees it. `catchup`: the queues that it has not caught up with. `guards`: those made for
+    it before it subscribed, by queue. `is_reported`: it has been listed as ready."""
+
+    __slots__ = ("catchup", "channel", "guards", "info", "is_reported")
+
+    def __init__(self, info: Info) -> None:
+        self.info = info
+        self.channel: Channel | None = None
+        self.catchup: dict[str, None] = {}
+        self.guards: dict[str, QueueGuard] = {}
+        self.is_reported = False
+
+    @property
+    def is_ready(self) -> bool:
+        """Everything that was ever acknowledged is there, or waits for it."""
+        return self.channel is not None and not self.catchup
+
+
+class Primary:
+    """A broker that has been promoted. `backups`: those it knows, by id. `expected`: those it waits for before it is
+    active. `members`: the cluster as it tells it to the backups.
+
+    `registering`, `registered`: the last list of backups that the resource manager was told, and has confirmed, by
+    number; `leaving`: guards that are to go when a number has been confirmed (only with `registered_backups`).
+    """
+
+    __slots__ = (
+        "_enter", "_host", "_manager", "_options", "_wiring", "backups", "configuration", "expected", "leaving",
+        "members", "myself", "registered", "registering", "source", "term",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        host: Host,
+        options: Options,
+        wiring: Wiring,
+        source: Source,
+        configuration: ConfigurationSource,
+        myself: Callable[[], Info],
+        enter: Callable[[str], None],
+        manager: Name,
+        term: int,
+    ) -> None:
+        self._host = host
+        self._options = options
+        self._wiring = wiring
+        self._enter = enter
+        self._manager = manager
+        self.term = term
+        self.source = source
+        self.myself = myself
+        self.backups: dict[str, RemoteBackup] = {}
+        self.expected: dict[str, None] = {}
+        self.members: dict[str, Info] = {}
+        self.configuration = configuration
+        self.registering = 0
+        self.registered = 0
+        self.leaving: list[tuple[int, list[QueueGuard]]] = []
+
+    def begin(self, expected: list[Info]) -> None:
+        """Promoted: guard every queue for each backup that the old primary had called ready, then wait for them."""
+        self.members = {self.myself().system: self.myself()}
+        for info in expected:
+            backup = RemoteBackup(info)
+            self.backups[info.system] = backup
+            self.expected[info.system] = None
+            for queue in self._replicated():
+                backup.guards[queue.name] = self.source.guard(queue, info.system)
+        self._host.record("recovering-backups", backups=[info.address for info in expected])
+        if expected:
+            self._host.timer(BACKUP_TIMEOUT, self._options.backup_timeout_us)
+        self._register()
+        self._check_recovered()
+
+    def _replicated(self) -> list[Queue]:
+        return [queue for queue in self._wiring.queues.values() if queue.arguments.replicate == "all"]
+
+    def is_impostor(self, info: Info) -> bool:
+        """Whether a backup says it has an id that this broker, or a member elsewhere, has."""
+        known = self.members.get(info.system)
+        return known is not None and known.address != info.address
+
+    # ---- backups come and go ----------------------------------------------------------------------------------------
+
+    def opened(self, channel: Channel) -> None:
+        """A backup has connected. One that says it is joining is listed as catching up, any other as it says."""
+        assert channel.about is not None
+        info = channel.about
+        backup = self.backups.get(info.system)
+        if backup is not None and backup.channel is not None:
+            self._host.record("reconnect-before-disconnection", backup=info.address)
+            old = backup.channel
+            self._host.close(old, "another connection of this backup")
+            self._cancel(backup, self.source.disconnected(old))
+            self.configuration.closed(old)
+            backup = None
+        if backup is None:
+            self._host.record("new-backup", backup=info.address, status=info.status)
+            backup = self.backups[info.system] = RemoteBackup(info)
+        else:
+            self._host.record("known-backup", backup=info.address, status=info.status)
+        backup.channel = channel
+        if info.status == statuses.JOINING:
+            info = structs.replace(info, status=statuses.CATCHUP)
+        backup.info = info
+        self.members[info.system] = info
+        backup.catchup = {queue.name: None for queue in self._replicated()}
+        self._broadcast()
+        if not self._options.bug_no_recheck:
+            self._check_ready(backup)
+
+    def closed(self, channel: Channel) -> None:
+        """A connection of a backup is gone: nothing waits for that backup any more."""
+        assert channel.about is not None
+        self.configuration.closed(channel)
+        guards = self.source.disconnected(channel)
+        backup = self.backups.get(channel.about.system)
+        if backup is None or backup.channel is not channel:
+            for guard in guards:
+                self.source.cancel_guard(guard)
+            return
+        self._host.record("backup-disconnected", backup=backup.info.address)
+        self._cancel(backup, guards)
+        self._broadcast()
+        self._check_recovered()
+
+    def _cancel(self, backup: RemoteBackup, guards: list[QueueGuard]) -> None:
+        """Let go of a backup. With `registered_backups` its guards stay until nobody can promote it any more."""
+        system = backup.info.system
+        self.backups.pop(system, None)
+        self.expected.pop(system, None)
+        self.members.pop(system, None)
+        going = [*guards, *backup.guards.values()]
+        if self._options.registered_backups:
+            self._register()
+            self.leaving.append((self.registering, going))
+            return
+        for guard in going:
+            self.source.cancel_guard(guard)
+
+    def timed_out(self) -> None:
+        """Expected backups that have not connected by now are given up, and have to catch up when they come. Those
+        that are connected are waited for, however long it takes (Q-W4)."""
+        if self.myself().status != statuses.RECOVERING:
+            return
+        for system in tuple(self.expected):
+            backup = self.backups[system]
+            if backup.channel is None:
+                self._host.record("backup-timed-out", backup=backup.info.address)
+                self._cancel(backup, [])
+                self.members[system] = structs.replace(backup.info, status=statuses.CATCHUP)
+        self._broadcast()
+        self._check_recovered()
+
+    # ---- ready ------------------------------------------------------------------------------------------------------
+
+    def subscribe(self, channel: Channel, asked: SubscribeQueue) -> None:
+        """A backup wants a queue: the guard that was made for it beforehand is now that of its subscription."""
+        assert channel.about is not None
+        backup = self.backups.get(channel.about.system)
+        mine = backup if backup is not None and backup.channel is channel else None
+        guard = mine.guards.pop(asked.queue, None) if mine is not None else None
+        self.source.subscribe(channel, asked, self._wiring.queues.get(asked.queue), guard)
+
+    def queue_ready(self, channel: Channel, queue: Queue) -> None:
+        """A backup has caught up with a queue."""
+        backup = self._of(channel)
+        if backup is not None:
+            backup.catchup.pop(queue.name, None)
+            self._check_ready(backup)
+
+    def _of(self, channel: Channel) -> RemoteBackup | None:
+        backup = self.backups.get(channel.about.system) if channel.about is not None else None
+        return backup if backup is not None and backup.channel is channel else None
+
+    def _check_ready(self, backup: RemoteBackup) -> None:
+        if backup.is_reported or not backup.is_ready:
+            return
+        backup.is_reported = True
+        system = backup.info.system
+        backup.info = structs.replace(backup.info, status=statuses.READY)
+        self.members[system] = backup.info
+        self._host.record("backup-ready", backup=backup.info.address, expected=system in self.expected)
+        self.expected.pop(system, None)
+        self._register()
+        self._broadcast()
+        self._check_recovered()
+
+    def _check_recovered(self) -> None:
+        if not self.expected and self.is_confirmed and self.myself().status == statuses.RECOVERING:
+            self._enter(statuses.ACTIVE)
+            self.members[self.myself().system] = self.myself()
+            self._broadcast()
+
+    def _broadcast(self) -> None:
+        members = list(self.members.values())
+        self._host.record(
+            "membership",
+            members=[info.address for info in members],
+            ready=[info.address for info in members if info.status == statuses.READY],
+            expected=[self.backups[system].info.address for system in self.expected],
+        )
+        self.configuration.tell(Members(tuple(self.members.values())))
+
+    # ---- queues -----------------------------------------------------------------------------------------------------
+
+    def queue_created(self, queue: Queue) -> None:
+        """A new queue is guarded for every backup at once. None need catch up with it: there is nothing on it yet."""
+        if queue.arguments.replicate == "all":
+            for backup in self.backups.values():
+                backup.guards[queue.name] = self.source.guard(queue, backup.info.system)
+
+    def queue_destroyed(self, queue: Queue) -> None:
+        """Nobody has to catch up with a queue that is gone."""
+        for backup in tuple(self.backups.values()):
+            backup.guards.pop(queue.name, None)
+            backup.catchup.pop(queue.name, None)
+            self._check_ready(backup)
+
+    # ---- with `registered_backups`: who may be promoted next ---------------------------------------------------------
+
+    @property
+    def is_confirmed(self) -> bool:
+        """The resource manager promotes nobody but those this primary has named."""
+        return self.registered > 0 or not self._options.registered_backups
+
+    def _register(self) -> None:
+        if self._options.registered_backups:
+            self.registering += 1
+            self.register_again()
+
+    def register_again(self) -> None:
+        """Tell the resource manager who is in step, until it has heard it."""
+        if self.registered >= self.registering:
+            return
+        in_step = tuple(
+            system for system, backup in self.backups.items() if backup.is_reported or system in self.expected
+        )
+        self._host.out.append(Send(self._manager, Register(self.term, self.registering, in_step)))
+        self._host.timer(REGISTER, self._options.check_interval_us)
+
+    def confirmed(self, number: int) -> None:
+        """The resource manager has heard it: backups that are not named any more hold up nothing."""
+        self.registered = max(self.registered, number)
+        waiting, self.leaving = self.leaving, []
+        for needed, guards in waiting:
+            if needed > self.registered:
+                self.leaving.append((needed, guards))
+                continue
+            for guard in guards:
+                self.source.cancel_guard(guard)
+        self._check_recovered()

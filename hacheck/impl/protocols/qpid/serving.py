@@ -1,0 +1,298 @@
+"""What a broker does for its clients: declare, publish, deliver, accept.
+
+A published message is `Completed` when nobody delays it any more, or when it has been consumed. Accepting is not
+delayed, and so is a change of the configuration: backups hear of both later (Q-G1, near misses of the survey).
+
+**Source:** overview of the HA module, "At-least-once and delayed completion"; survey of broker failover protocols,
+sections 1.5 and 1.9.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from typing import Any
+
+from hacheck.impl.protocols.qpid.host import Channel, Host
+from hacheck.impl.protocols.qpid.messages import (
+    Accept,
+    Commit,
+    Completed,
+    Consume,
+    Content,
+    Delivery,
+    Done,
+    Failed,
+    Publish,
+    Release,
+)
+from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.queues import Publication, Queue, Stored, Wiring
+from hacheck.impl.protocols.qpid.source import Source
+from hacheck.impl.protocols.qpid.store import Store
+
+TERM_BITS = 32
+"""With `ids_of_terms`, an id is a term and, in so many bits below it, a count."""
+
+
+class Consumer:
+    """A client that consumes a queue. `held`: what it was sent and has not accepted, by position."""
+
+    __slots__ = ("channel", "credit", "held", "queue")
+
+    def __init__(self, channel: Channel, queue: Queue, credit: int) -> None:
+        self.channel = channel
+        self.queue = queue
+        self.credit = credit
+        self.held: dict[int, Stored] = {}
+
+
+class Serving:
+    """The messages and consumers of a broker that clients use. `available`: positions that may be delivered, a heap for
+    each queue that is consumed. `may_complete`: publishers may be told."""
+
+    __slots__ = (
+        "_host", "_options", "_store", "_wiring", "available", "completed", "consumers", "delete_queue", "first_id",
+        "may_complete", "replicated", "source", "unserved",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        host: Host,
+        options: Options,
+        wiring: Wiring,
+        store: Store,
+        on_ready: Callable[[Channel, Queue], None],
+        delete_queue: Callable[[Queue], None],
+    ) -> None:
+        self._host = host
+        self._options = options
+        self._wiring = wiring
+        self._store = store
+        self.delete_queue = delete_queue
+        self.source = Source(host, options, self.settle, on_ready)
+        self.available: dict[str, list[int]] = {}
+        self.consumers: dict[str, list[Consumer]] = {}
+        self.unserved: dict[str, None] = {}
+        self.completed: list[Publication] = []
+        self.may_complete = True
+        self.first_id = 0
+
+    # ---- messages come ----------------------------------------------------------------------------------------------
+
+    def publish(self, channel: Channel, body: Publish) -> None:
+        """A client sends a message."""
+        publication = Publication(channel, body.content.message, is_commit=False)
+        if not body.exchange and body.key not in self._wiring.queues:
+            self._host.say(channel, Failed(body.content.message, f"no queue `{body.key}`"))
+            return
+        publication.pending = 1  # for this call: until it has been to all queues, it is not complete
+        self._route(publication, body)
+        self._less(publication)
+
+    def commit(self, channel: Channel, body: Commit) -> None:
+        """A transaction: all of it is done at this broker now, and replicated one by one afterwards."""
+        for queue, tag in body.accept:
+            consumer = self._consumer(channel, queue)
+            if consumer is None or tag not in consumer.held:
+                self._host.say(channel, Failed(body.request, "rolled back: a delivery is not held any more"))
+                return
+        for one in body.publish:
+            if not one.exchange and one.key not in self._wiring.queues:
+                self._host.say(channel, Failed(body.request, f"rolled back: no queue `{one.key}`"))
+                return
+        publication = Publication(channel, body.request, is_commit=True)
+        publication.pending = 1
+        for one in body.publish:
+            self._route(publication, one)
+        for queue, tag in body.accept:
+            self._accept_one(channel, queue, tag)
+        self._less(publication)
+
+    def _route(self, publication: Publication, body: Publish) -> None:
+        for queue in self._wiring.route(body.exchange, body.key):
+            self.enqueue(queue, body.content, publication)
+
+    def enqueue(self, queue: Queue, content: Content, publication: Publication | None) -> None:
+        """Put a message on a queue: set its id, have it guarded, stored, replicated and delivered."""
+        if self._options.bug_zero_ids and not self.source.subscriptions.get(queue.name):
+            number = 0
+        else:
+            number = max(queue.last_id + 1, self.first_id)
+        message = queue.append(content, number, publication)
+        if publication is not None:
+            publication.pending += 1
+        message.outstanding = 1  # for this call
+        self.source.enqueued(queue, message)
+        if self._store.keeps(queue, message):
+            message.outstanding += 1
+            self._store.settle(queue, message)
+        name = queue.name
+        if name in self.available:
+            heapq.heappush(self.available[name], message.position)
+            self.unserved[name] = None
+        self.settle(queue, message)
+        ring_max = queue.arguments.ring_max
+        if ring_max and len(queue.messages) > ring_max:
+            self.dequeue(queue, queue.front)
+
+    def settle(self, queue: Queue, message: Stored) -> None:
+        """One of those who delay a message does so no longer."""
+        message.outstanding -= 1
+        if message.outstanding == 0 and message.publication is not None:
+            publication, message.publication = message.publication, None
+            self._less(publication)
+
+    def _less(self, publication: Publication) -> None:
+        publication.pending -= 1
+        if publication.pending == 0:
+            self.completed.append(publication)
+
+    # ---- messages go ------------------------------------------------------------------------------------------------
+
+    def dequeue(self, queue: Queue, position: int) -> None:
+        """A message leaves a queue for good."""
+        message = queue.remove(position)
+        if message is None:
+            return
+        self._store.drop_message(queue, position)
+        self.source.dequeued(queue, message)
+        if self._options.trace_messages:
+            self._host.record("dequeued", queue=queue.name, id=message.id, message=message.content.message)
+
+    def purge(self, queue: Queue) -> None:
+        """Drop what nobody holds."""
+        for position in [message.position for message in queue.messages.values() if not message.taken]:
+            self.dequeue(queue, position)
+
+    def deleted(self, queue: Queue) -> None:
+        """A queue is gone: so are its messages, and nobody waits for them to be anywhere."""
+        without = self._options.bug_delete_without_dequeue
+        for message in queue.messages.values():
+            if not (without and message.taken):
+                self.source.dequeued(queue, message)
+        self.source.deleted(queue, without)
+        self.available.pop(queue.name, None)
+        self.unserved.pop(queue.name, None)
+        self.consumers.pop(queue.name, None)
+
+    # ---- consumers --------------------------------------------------------------------------------------------------
+
+    def consume(self, channel: Channel, body: Consume) -> None:
+        """A client wants the messages of a queue."""
+        queue = self._wiring.queues.get(body.queue)
+        if queue is None:
+            self._host.say(channel, Failed(body.request, f"no queue `{body.queue}`"))
+            return
+        if self._consumer(channel, body.queue) is None:
+            self.consumers.setdefault(body.queue, []).append(Consumer(channel, queue, body.credit))
+        if body.queue not in self.available:
+            self.available[body.queue] = [
+                message.position for message in queue.messages.values() if not message.taken
+            ]  # ascending, so a heap
+        self.unserved[body.queue] = None
+        self._host.say(channel, Done(body.request))
+
+    def _consumer(self, channel: Channel, queue: str) -> Consumer | None:
+        for consumer in self.consumers.get(queue, ()):
+            if consumer.channel is channel:
+                return consumer
+        return None
+
+    def accept(self, channel: Channel, body: Accept) -> None:
+        """A client is done with deliveries. Backups hear of it later."""
+        for tag in body.tags:
+            self._accept_one(channel, body.queue, tag)
+        self._host.say(channel, Done(body.request))
+
+    def _accept_one(self, channel: Channel, queue: str, tag: int) -> None:
+        consumer = self._consumer(channel, queue)
+        if consumer is not None and consumer.held.pop(tag, None) is not None:
+            self.dequeue(consumer.queue, tag)
+            self.unserved[queue] = None
+
+    def release(self, channel: Channel, body: Release) -> None:
+        """A client gives deliveries back."""
+        consumer = self._consumer(channel, body.queue)
+        if consumer is not None:
+            for tag in body.tags:
+                message = consumer.held.pop(tag, None)
+                if message is not None:
+                    self._give_back(consumer.queue, message)
+
+    def _give_back(self, queue: Queue, message: Stored) -> None:
+        message.taken = False
+        message.redelivered = True
+        if message.position in queue.messages:
+            heapq.heappush(self.available[queue.name], message.position)
+            self.unserved[queue.name] = None
+
+    def disconnected(self, channel: Channel) -> None:
+        """A client is gone: what it held is for others, and an auto-delete queue that it was the last to use ends."""
+        for name, consumers in tuple(self.consumers.items()):
+            for consumer in tuple(consumers):
+                if consumer.channel is channel:
+                    consumers.remove(consumer)
+                    for message in consumer.held.values():
+                        self._give_back(consumer.queue, message)
+            if not consumers:
+                del self.consumers[name]
+                self.available.pop(name, None)
+                self.unserved.pop(name, None)
+                self.auto_delete(self._wiring.queues[name])
+
+    def auto_delete(self, queue: Queue) -> None:
+        """If the queue is one that ends with its last consumer, and has none: its messages go to its alternate exchange
+        and it ends."""
+        if queue.arguments.auto_delete and queue.name not in self.consumers:
+            if queue.arguments.alternate:
+                for message in queue.messages.values():
+                    for other in self._wiring.route(queue.arguments.alternate, queue.name):
+                        if other is not queue:
+                            self.enqueue(other, message.content, message.publication)
+            self.delete_queue(queue)
+
+    # ---- at the end of each input -----------------------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Deliver what can be delivered, send backups what they lack, tell publishers what is complete."""
+        while self.unserved:
+            name = next(iter(self.unserved))
+            del self.unserved[name]
+            self._serve(name)
+        self.source.flush()
+        if self.completed and self.may_complete:
+            self._tell_completed()
+
+    def _serve(self, name: str) -> None:
+        consumers = self.consumers.get(name)
+        if not consumers:
+            return
+        available = self.available[name]
+        queue = consumers[0].queue
+        while available:
+            consumer = min(consumers, key=_held)
+            if len(consumer.held) >= consumer.credit:
+                return
+            message = queue.messages.get(heapq.heappop(available))
+            if message is not None and not message.taken:
+                message.taken = True
+                position = message.position
+                consumer.held[position] = message
+                self._host.say(consumer.channel, Delivery(name, position, message.content, message.redelivered))
+
+    def _tell_completed(self) -> None:
+        told: dict[Channel, list[str]] = {}
+        for publication in self.completed:
+            if publication.is_commit:
+                self._host.say(publication.channel, Done(publication.name))
+            else:
+                told.setdefault(publication.channel, []).append(publication.name)
+        self._host.record("completed", messages=[publication.name for publication in self.completed])
+        self.completed = []
+        for channel, names in told.items():
+            self._host.say(channel, Completed(tuple(names)))
+
+
+def _held(consumer: Consumer) -> Any:
+    return len(consumer.held)

@@ -1,0 +1,66 @@
+"""Stand-alone replication: single queues and exchanges of one broker kept on another, without a cluster.
+
+The broker with the replica connects like a backup and uses the same subscriptions, for the names it was told only and
+whatever their replication level. Its status stays `standalone`, and nobody keeps clients from its queues. If the
+addresses are those of a cluster, the link finds the primary, and finds the next one after a failover.
+
+**Source:** overview of the HA module, "Standalone replication"; survey of broker failover protocols, section 1.10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hacheck.impl.node import Name
+from hacheck.impl.protocols.qpid.configuration import ConfigurationReplicator
+from hacheck.impl.protocols.qpid.host import Channel, Host
+from hacheck.impl.protocols.qpid.link import Link
+from hacheck.impl.protocols.qpid.messages import Info
+from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.queues import Wiring
+from hacheck.impl.protocols.qpid.replica import Replicas
+from hacheck.impl.protocols.qpid.store import Store
+
+
+class StandaloneReplica:
+    """What a broker does to keep `names` like those of another broker."""
+
+    __slots__ = ("_host", "_options", "_store", "_wiring", "configuration", "link", "myself", "names", "replicas")
+
+    def __init__(
+        self,
+        host: Host,
+        options: Options,
+        wiring: Wiring,
+        store: Store,
+        sources: tuple[Name, ...],
+        names: frozenset[str],
+        myself: Callable[[], Info],
+    ) -> None:
+        self._host = host
+        self._options = options
+        self._wiring = wiring
+        self._store = store
+        self.names = names
+        self.myself = myself
+        self.link = Link(host, sources, "replica", options.link_maintenance_us)
+        self.configuration: ConfigurationReplicator | None = None
+        self.replicas = Replicas(host, store, options.trace_messages)
+
+    def opened(self, channel: Channel) -> None:
+        """The other broker has taken the connection."""
+        channel.is_up = True
+        self.configuration = ConfigurationReplicator(
+            self._host, self._options, self._wiring, self._store, self.replicas, channel, self.names
+        )
+
+    def closed(self, channel: Channel, reason: str) -> None:
+        """The connection is gone; what is here stays."""
+        if self.link.is_lost(channel):
+            if self.configuration is not None:
+                self._host.record("disconnected", primary=channel.peer, reason=reason)
+            self.configuration = None
+            self.replicas.disconnected(channel)
+
+    def said_something(self, channel: Channel) -> None:
+        """A message about the configuration has come: nothing depends on it here."""

@@ -1,0 +1,198 @@
+"""A broker's own disk: its id, and, where it keeps durable messages, these with their queues and exchanges.
+
+Replication ids are not kept: a broker that recovers its messages gives them new ones.
+**Source:** survey of broker failover protocols, sections 1.5 and 1.8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from hacheck.impl.node import Write
+from hacheck.impl.protocols.qpid.host import Host
+from hacheck.impl.protocols.qpid.messages import Arguments, BindingObject, Content
+from hacheck.impl.protocols.qpid.queues import Exchange, Queue, Stored, Wiring
+from hacheck.impl.system import Refused
+
+VERSION = 1
+BROKER = "broker"
+
+
+class StoredBroker(Struct, frozen=True):
+    """The broker's id, which outlives its restarts."""
+
+    system: str
+    version: int = VERSION
+
+
+class StoredQueue(Struct, frozen=True):
+    """A durable queue."""
+
+    name: str
+    arguments: Arguments
+    version: int = VERSION
+
+
+class StoredExchange(Struct, frozen=True):
+    """A durable exchange with its bindings."""
+
+    name: str
+    kind: str
+    arguments: Arguments
+    bindings: tuple[BindingObject, ...]
+    version: int = VERSION
+
+
+class StoredMessage(Struct, frozen=True):
+    """A durable message and its place on its queue."""
+
+    queue: str
+    position: int
+    content: Content
+    version: int = VERSION
+
+
+Kept: TypeAlias = StoredBroker | StoredQueue | StoredExchange | StoredMessage
+
+
+class Format(Struct, frozen=True):
+    """Just the version of a value, whatever else is in it."""
+
+    version: int
+
+
+_K = TypeVar("_K", StoredBroker, StoredQueue, StoredExchange, StoredMessage)
+
+
+def read(raw: bytes, kind: type[_K], key: str) -> _K:
+    """A value of the disk. Errors: `Refused`, for another version and for what is no such value."""
+    try:
+        version = msgspec.msgpack.decode(raw, type=Format).version
+        if version != VERSION:
+            raise Refused(f"`{key}` on this disk has format {version}; this broker reads {VERSION}: use a newer broker")
+        return msgspec.msgpack.decode(raw, type=kind)
+    except msgspec.MsgspecError as error:
+        raise Refused(f"`{key}` on this disk cannot be read ({error}): restore the disk or erase it") from error
+
+
+def recover(durable: Mapping[str, bytes], wiring: Wiring) -> None:
+    """Fill an empty wiring with what a disk has. Errors: as `read`."""
+    messages = []
+    exchanges = []
+    for key, raw in sorted(durable.items()):
+        if key.startswith("queue/"):
+            queue = read(raw, StoredQueue, key)
+            wiring.queues[queue.name] = Queue(queue.name, queue.arguments)
+        elif key.startswith("exchange/"):
+            exchanges.append(read(raw, StoredExchange, key))
+        elif key.startswith("message/"):
+            messages.append(read(raw, StoredMessage, key))
+    for exchange in exchanges:
+        wiring.exchanges[exchange.name] = Exchange(exchange.name, exchange.kind, exchange.arguments)
+        for binding in exchange.bindings:
+            wiring.bind(binding)
+    for message in sorted(messages, key=lambda one: (one.queue, one.position)):
+        if message.queue in wiring.queues:
+            queue_of = wiring.queues[message.queue]
+            queue_of.back = message.position - 1
+            queue_of.append(message.content, queue_of.last_id + 1)
+
+
+def system_of(durable: Mapping[str, bytes]) -> str | None:
+    """The broker's id, if the disk has one. Errors: as `read`."""
+    raw = durable.get(BROKER)
+    return None if raw is None else read(raw, StoredBroker, BROKER).system
+
+
+class Store:
+    """What is to be written in the input at hand, and what waits for writes that were asked for.
+
+    `settled`, `arrived`: per token, the messages (with their queues) that publishers wait for, and the
+    (subscription, id) that a primary waits for.
+    """
+
+    __slots__ = ("_changes", "_host", "_token", "arrived", "enabled", "keys", "settled")
+
+    def __init__(self, host: Host, enabled: bool, durable: Mapping[str, bytes]) -> None:
+        self._host = host
+        self.enabled = enabled
+        self.keys: dict[str, None] = dict.fromkeys(sorted(durable))
+        self._changes: dict[str, bytes | None] = {}
+        self._token = 0
+        self.settled: dict[int, list[tuple[Queue, Stored]]] = {}
+        self.arrived: dict[int, list[tuple[int, int]]] = {}
+
+    def _put(self, key: str, value: Kept | None) -> None:
+        if value is None:
+            if key in self.keys:
+                del self.keys[key]
+                self._changes[key] = None
+            return
+        self.keys[key] = None
+        self._changes[key] = msgspec.msgpack.encode(value)
+
+    def keep_broker(self, system: str) -> None:
+        """Keep the broker's id."""
+        self._put(BROKER, StoredBroker(system))
+
+    def keep_queue(self, queue: Queue) -> None:
+        """Keep a durable queue."""
+        if self.enabled and queue.arguments.durable:
+            self._put(f"queue/{queue.name}", StoredQueue(queue.name, queue.arguments))
+
+    def keep_exchange(self, exchange: Exchange) -> None:
+        """Keep a durable exchange as it is now."""
+        if self.enabled and exchange.arguments.durable:
+            kept = StoredExchange(exchange.name, exchange.kind, exchange.arguments, exchange.bound())
+            self._put(f"exchange/{exchange.name}", kept)
+
+    def drop_queue(self, queue: Queue) -> None:
+        """A queue is gone, with its messages."""
+        if self.enabled:
+            for position in queue.messages:
+                self._put(f"message/{queue.name}/{position}", None)
+            self._put(f"queue/{queue.name}", None)
+
+    def drop_exchange(self, name: str) -> None:
+        """An exchange is gone."""
+        self._put(f"exchange/{name}", None)
+
+    def keeps(self, queue: Queue, message: Stored) -> bool:
+        """Whether a message belongs on the disk."""
+        return self.enabled and message.content.durable and queue.arguments.durable
+
+    def settle(self, queue: Queue, message: Stored) -> None:
+        """Keep a message that a publisher waits for."""
+        self._keep_message(queue, message)
+        self.settled.setdefault(self._token, []).append((queue, message))
+
+    def arrive(self, queue: Queue, message: Stored, subscription: int) -> None:
+        """Keep a message that the primary waits for."""
+        self._keep_message(queue, message)
+        self.arrived.setdefault(self._token, []).append((subscription, message.id))
+
+    def _keep_message(self, queue: Queue, message: Stored) -> None:
+        kept = StoredMessage(queue.name, message.position, message.content)
+        self._put(f"message/{queue.name}/{message.position}", kept)
+
+    def drop_message(self, queue: Queue, position: int) -> None:
+        """A message is gone."""
+        if self.enabled:
+            self._put(f"message/{queue.name}/{position}", None)
+
+    def erase(self) -> None:
+        """Forget everything but the broker's id: a primary has been found, and what it has counts."""
+        for key in tuple(self.keys):
+            if key != BROKER:
+                self._put(key, None)
+
+    def flush(self) -> None:
+        """Ask for everything that is to be written, as one write."""
+        if self._changes:
+            self._host.out.append(Write(self._token, tuple(self._changes.items())))
+            self._changes = {}
+            self._token += 1

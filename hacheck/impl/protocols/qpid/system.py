@@ -1,0 +1,139 @@
+"""Clusters of Qpid brokers, and brokers on their own with replicas of single queues, as something that can be run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from hacheck.impl.node import Message, Name, Node, Setup
+from hacheck.impl.protocols.qpid import status as statuses
+from hacheck.impl.protocols.qpid.broker import Broker, Place
+from hacheck.impl.protocols.qpid.client import Client
+from hacheck.impl.protocols.qpid.judge import ClusterJudge
+from hacheck.impl.protocols.qpid.manager import Manager
+from hacheck.impl.protocols.qpid.messages import MESSAGES
+from hacheck.impl.protocols.qpid.options import Options, options_from_text
+from hacheck.impl.protocols.qpid.standalone_judge import StandaloneJudge
+from hacheck.impl.system import Judge, Member, Refused
+
+REPLICA, CLIENT, MANAGER = "replica", "client", "resource-manager"
+
+
+class Cluster:
+    """An active-passive cluster: brokers, a resource manager, clients."""
+
+    name = "qpid"
+    messages: tuple[type[Message], ...] = MESSAGES
+
+    def options(self, given: Mapping[str, str]) -> Options:
+        """Settings from text. Errors: `Refused`."""
+        return options_from_text(given)
+
+    def members(self, replicas: int, clients: int, options: Options) -> tuple[Member, ...]:
+        """Who takes part. Errors: `Refused`, for no broker."""
+        if replicas < 1:
+            raise Refused(f"a cluster has at least one broker, not {replicas}")
+        return (*_brokers(replicas), Member("manager", MANAGER), *_clients(clients))
+
+    def start(self, member: Member, members: tuple[Member, ...], setup: Setup) -> Node:
+        """A process that has just been started. Errors: `Refused`, for a disk that it cannot read."""
+        options: Options = setup.options
+        brokers = tuple(one.name for one in members if one.role == REPLICA)
+        if member.role == MANAGER:
+            return Manager(setup, options, brokers)
+        if member.role == CLIENT:
+            return Client(setup, options, brokers, _index(member, members))
+        (manager,) = (one.name for one in members if one.role == MANAGER)
+        return Broker(setup, options, Place(tuple(name for name in brokers if name != member.name), manager))
+
+    def judge(self, members: tuple[Member, ...], options: Options) -> Judge:
+        """Who compares what clients were told with what is there."""
+        return ClusterJudge(members, options)
+
+    def quiet_us(self, options: Options) -> int:
+        """A failover with everything that can hold it up, once: the failure is noticed, the old primary is given up,
+        another is found, its backups connect or are given up, what they lack is sent."""
+        return (
+            options.check_timeout_us
+            + max(options.stop_timeout_us, options.watchdog_us * (100 + options.watchdog_margin_percent) // 100)
+            + 2 * options.start_timeout_us
+            + options.backup_timeout_us
+            + 6 * options.heartbeat_us
+            + 4 * options.link_maintenance_us
+            + options.restart_stuck_us
+            + 10_000_000
+        )
+
+    def serving(self, nodes: Mapping[Name, Node]) -> tuple[Name, ...]:
+        """Brokers that have been promoted."""
+        return tuple(
+            name
+            for name, node in nodes.items()
+            if isinstance(node, Broker) and node.status in (statuses.RECOVERING, statuses.ACTIVE)
+        )
+
+    def survives(self) -> Iterator[str]:
+        """The faults under which no completed message is lost."""
+        yield "crash/client"
+
+
+class Standalone:
+    """Brokers without a cluster: the first has clients, each other one keeps replicas of all their queues."""
+
+    name = "qpid-standalone"
+    messages: tuple[type[Message], ...] = MESSAGES
+
+    def options(self, given: Mapping[str, str]) -> Options:
+        """Settings from text. Errors: `Refused`."""
+        return options_from_text(given)
+
+    def members(self, replicas: int, clients: int, options: Options) -> tuple[Member, ...]:
+        """Who takes part. Errors: `Refused`, for fewer than two brokers."""
+        if replicas < 2:
+            raise Refused(f"stand-alone replication is from one broker to others: at least 2, not {replicas}")
+        return (*_brokers(replicas), *_clients(clients))
+
+    def start(self, member: Member, members: tuple[Member, ...], setup: Setup) -> Node:
+        """A process that has just been started. Errors: `Refused`, for a disk that it cannot read."""
+        options: Options = setup.options
+        source = next(one.name for one in members if one.role == REPLICA)
+        if member.role == CLIENT:
+            return Client(setup, options, (source,), _index(member, members))
+        if member.name == source:
+            return Broker(setup, options, Place())
+        return Broker(setup, options, Place(sources=(source,), names=_names(options)))
+
+    def judge(self, members: tuple[Member, ...], options: Options) -> Judge:
+        """Who compares the replicas with the first broker, and what clients were told with what that has."""
+        return StandaloneJudge(members, options, _names(options))
+
+    def quiet_us(self, options: Options) -> int:
+        """The links are made again, and what the replicas lack is sent."""
+        return 6 * options.heartbeat_us + 4 * options.link_maintenance_us + 10_000_000
+
+    def serving(self, nodes: Mapping[Name, Node]) -> tuple[Name, ...]:
+        """The broker that clients use."""
+        return tuple(name for name, node in nodes.items() if isinstance(node, Broker) and not node.place.sources)
+
+    def survives(self) -> Iterator[str]:
+        """The faults under which no completed message is lost, and replicas are right again."""
+        yield from ("crash/client",)
+
+
+def _brokers(number: int) -> tuple[Member, ...]:
+    return tuple(Member(f"broker-{index}", REPLICA) for index in range(1, number + 1))
+
+
+def _clients(number: int) -> tuple[Member, ...]:
+    return tuple(Member(f"client-{index}", CLIENT) for index in range(1, number + 1))
+
+
+def _index(member: Member, members: tuple[Member, ...]) -> int:
+    return [one.name for one in members if one.role == CLIENT].index(member.name)
+
+
+def _names(options: Options) -> frozenset[str]:
+    return frozenset(f"queue-{number}" for number in range(1, options.queues + 1))
+
+
+SYSTEM = Cluster()
+STANDALONE = Standalone()
