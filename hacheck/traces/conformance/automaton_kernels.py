@@ -6,7 +6,7 @@ bounds were met by actions that write no line, and the properties violated.
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.native.kernels.language import call, load8, load32, load64, store32, store64
+from hacheck.checker.explicit.native.kernels.language import call, load8, load32, load64, prefetch, store32, store64
 from hacheck.checker.explicit.native.search.state_kernels import W
 from hacheck.traces.conformance.candidate_kernels import RECORDS
 from hacheck.traces.conformance.control import (
@@ -26,6 +26,7 @@ from hacheck.traces.conformance.control import (
 )
 from hacheck.traces.conformance.known import (
     AHEAD_SHIFT,
+    EPOCH,
     HASHES,
     LIST_CAPACITY,
     LIST_END,
@@ -42,6 +43,7 @@ from hacheck.traces.conformance.known import (
     NODE_WORDS,
     NODES,
     SEEN,
+    STAMPS,
     STATE_MARKS,
     STATE_STEPS,
     STATES,
@@ -50,8 +52,9 @@ from hacheck.traces.conformance.known import (
     TELL_CUT_FIRST,
     TELL_NOTES,
 )
-from hacheck.traces.conformance.numbering_kernels import fetch, keep_listed, list_anew, number_with, put
+from hacheck.traces.conformance.numbering_kernels import PLACES, fetch, keep_listed, list_anew, number_with, put
 
+SOON = 4  # so many states ahead, memory is asked for their steps
 STEPS_HEAD = 3  # before the steps of a state: how many, how often a bound was met, whether there was an error
 S_COUNT, S_CUTS, S_FAULT = 0, 1, 2
 
@@ -173,12 +176,16 @@ def close_node(control: int, known: int, number: int) -> int:
         i += 1
     steps_of = load64(known, STATE_STEPS)
     listed = load64(known, LISTED)
+    stamps = load64(known, STAMPS)
+    epoch = load64(known, EPOCH)
     cuts = 0
     failed = 0
     some = 0
     all = NOWHERE
     done = 0
     while done < load64(known, LISTED_COUNT):
+        if done + SOON < load64(known, LISTED_COUNT):
+            prefetch(load64(known, LISTS) + load32(steps_of, load32(listed, done + SOON)) * 4, 0)
         state = load32(listed, done)
         if load32(steps_of, state) == 0 and not look(control, known, state):
             return 0
@@ -192,7 +199,9 @@ def close_node(control: int, known: int, number: int) -> int:
         end = STEPS_HEAD + load32(steps, S_COUNT)
         j = STEPS_HEAD
         while j < end:
-            if not put(known, load32(steps, j)):
+            # Nearly all are there already.
+            after = load32(steps, j)
+            if load32(stamps, after * PLACES) != epoch and not put(known, after):
                 return 0
             j += 1
         done += 1
