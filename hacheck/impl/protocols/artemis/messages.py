@@ -166,6 +166,12 @@ class ServerFound(Message, frozen=True, gc=False):
     active: Name
 
 
+class CopyGivenUp(Message, frozen=True, gc=False):
+    """The sender was the replica of this node, never took over, and has laid its copy aside: it never will."""
+
+    node_id: str
+
+
 class VoteRequest(Message, frozen=True, gc=False):
     """A ballot. `question`: `replace` (is the node gone, so that I may replace it?) or `stay` (is it still mine?)."""
 
@@ -260,9 +266,10 @@ class ChannelPing(Message, frozen=True, gc=False):
 
 
 class ChannelClosed(Message, frozen=True, gc=False):
-    """This channel is closed, or was never there."""
+    """This channel is closed, or was never there. `serves`: the sender serves the node, and goes on alone."""
 
     channel: str
+    serves: bool
 
 
 class StopCalled(Message, frozen=True, gc=False):
@@ -304,6 +311,7 @@ MESSAGES: tuple[type[Message], ...] = (
     BackupAnnounced,
     FindServer,
     ServerFound,
+    CopyGivenUp,
     VoteRequest,
     Vote,
     RegisterBackup,

@@ -9,7 +9,8 @@ from hacheck.impl.node import Message, Name, Node, Setup
 from hacheck.impl.protocols.artemis.client import Client
 from hacheck.impl.protocols.artemis.judge import BrokerJudge
 from hacheck.impl.protocols.artemis.messages import MESSAGES
-from hacheck.impl.protocols.artemis.options import SECOND, SharedStoreOptions, read_options
+from hacheck.impl.protocols.artemis.options import SECOND, ReplicationOptions, SharedStoreOptions, read_options
+from hacheck.impl.protocols.artemis.replication import Gateway, ReplicationBroker
 from hacheck.impl.protocols.artemis.shared_broker import BACKUP_LOCK, PRIMARY_LOCK, STORE
 from hacheck.impl.protocols.artemis.shared_store import SharedStoreBroker
 from hacheck.impl.system import Judge, Member, Refused
@@ -66,4 +67,67 @@ class SharedStore:
         yield from ("crash", "power", "pause", "reset", "clock-rate", "clock-jump", "lock-late")
 
 
+class Replication:
+    """Pairs of brokers with replication, and backups to spare."""
+
+    name = "artemis-replication"
+    messages: tuple[type[Message], ...] = MESSAGES
+
+    def options(self, given: Mapping[str, str]) -> ReplicationOptions:
+        """Settings from text."""
+        return read_options(ReplicationOptions, given)
+
+    def members(self, replicas: int, clients: int, options: Any) -> tuple[Member, ...]:
+        """So many primaries as there are pairs; all other replicas are backups; a host to ping, if there is one."""
+        given: ReplicationOptions = options
+        pairs = given.pairs or replicas // 2
+        if replicas < 2 or pairs >= replicas:
+            raise Refused(
+                f"{replicas} replicas are too few for {max(pairs, 1)} primaries and a backup; ask for "
+                f"{max(pairs, 1) + 1} or more"
+            )
+        return (
+            *(Member(f"primary-{n}", "primary") for n in range(1, pairs + 1)),
+            *(Member(f"backup-{n}", "backup") for n in range(1, replicas - pairs + 1)),
+            *((Member("gateway-1", "gateway"),) if given.network_check else ()),
+            *(Member(f"client-{n}", "client") for n in range(1, clients + 1)),
+        )
+
+    def start(self, member: Member, members: tuple[Member, ...], setup: Setup) -> Node:
+        """A broker, a client or the pinged host."""
+        if member.role == "client":
+            return Client(member, members, setup)
+        if member.role == "gateway":
+            return Gateway(setup)
+        return ReplicationBroker(member, members, setup, group_of(member, members, setup.options))
+
+    def judge(self, members: tuple[Member, ...], options: Any) -> Judge:
+        """Compares what clients were told with what is there."""
+        return BrokerJudge(members)
+
+    def quiet_us(self, options: Any) -> int:
+        """As long as a start with a check, all tries of a vote, and the word of whoever stops may take."""
+        given: ReplicationOptions = options
+        tries = (given.vote_retries + 1) * given.vote_retry_wait_us
+        waits = given.check_wait_us + tries + given.stop_called_wait_us + given.network_check_period_us
+        return waits + 4 * given.connection_ttl_us + given.call_timeout_us + 3 * given.reconnect_us + 20 * SECOND
+
+    def serving(self, nodes: Mapping[Name, Node]) -> tuple[Name, ...]:
+        """Who serves."""
+        return serving(nodes)
+
+    def survives(self) -> Iterator[str]:
+        """What costs no acknowledged message, and splits no pair, whatever the number of pairs is."""
+        yield from ("crash/one", "crash/client", "clock-jump/one")
+
+
+def group_of(member: Member, members: tuple[Member, ...], options: ReplicationOptions) -> str:
+    """The group of a broker: those of each role are dealt out to the groups by turns."""
+    if not options.groups:
+        return ""
+    alike = [other.name for other in members if other.role == member.role]
+    return f"group-{alike.index(member.name) % options.groups + 1}"
+
+
 SHARED_STORE = SharedStore()
+REPLICATION = Replication()
