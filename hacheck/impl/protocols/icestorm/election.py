@@ -239,12 +239,17 @@ class Election:
         standing.take(Step.JOINED)
         if not (self.options.bug_timeout_keeps_phase and self.asks):
             self.asks = True
-            self.wire.set_timer(MASTER, self.options.master_timeout_us)
+            self.wire.set_timer(MASTER, self._asks_after_us())
         store = self.store
         accept = Accept(standing.ident, group, own, store.stamp, standing.seen_max, store.promised, store.empty)
         self.wire.send(standing.nodes[coordinator], accept)
 
     # ---- whether the coordinator is still there --------------------------------------------------------------------
+
+    def in_duty(self) -> None:
+        """The group replicates: from now on its coordinator is asked at the usual times."""
+        if not self.options.bug_timeout_keeps_phase:
+            self.wire.set_timer(MASTER, self.options.master_timeout_us)
 
     def ask_master(self) -> None:
         """The time-out of a slave: it asks its coordinator."""
@@ -252,10 +257,18 @@ class Election:
         self.asks = standing.coord != standing.ident
         if not self.asks:
             return
-        self.wire.set_timer(MASTER, self.options.master_timeout_us)
+        self.wire.set_timer(MASTER, self._asks_after_us())
         group, ident = standing.group, standing.ident
         master = (standing.coord, standing.nodes[standing.coord])
         self.wire.ask(ROUND_MASTER, [master], lambda call: AreYouThere(call, group, ident), group)
+
+    def _asks_after_us(self) -> int:
+        """While the group reorganizes, a slave asks often enough to be free again when its coordinator, which tells
+        nobody that it has given up, looks for others the next time."""
+        master_us = self.options.master_timeout_us
+        if self.standing.state is State.NORMAL or self.options.bug_slave_is_patient:
+            return master_us
+        return max(1, min(master_us, self.options.election_timeout_us) // 2)
 
     def _master_answered(self, round_: Round) -> None:
         standing = self.standing

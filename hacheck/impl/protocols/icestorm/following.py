@@ -103,6 +103,7 @@ class Following:
         standing.generation = message.generation
         self.wire.record("reporting_for_duty", id=standing.ident, group=message.group, coordinator=standing.coord)
         standing.take(Step.READY)
+        self.core.election.in_duty()
         self.wire.send(sender, Answer(message.call, True))
         self.core.service.opened()
 

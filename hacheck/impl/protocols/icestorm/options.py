@@ -49,6 +49,9 @@ class Options(Struct, frozen=True, kw_only=True):
     `bug_destroy_marked_first` (IS-5, Q10): a topic is gone from memory before the disk has said so.
     `bug_unknown_create_hidden`: a topic whose creation had an unknown outcome is on the coordinator's disk only.
     `bug_inviter_forwarded`: forwarded invitations count the inviter, so that not all that were issued are accepted.
+    `bug_slave_is_patient`: a slave whose group never comes about asks for its coordinator after the whole
+    `master_timeout_us`, not after half the time between two checks. A coordinator that needs all replicas then finds
+    one of them at one check and the other at the next, for ever, if both time-outs are the same, as they are.
     `bug_timeout_keeps_phase` (Q11): a slave that joins another group asks for its coordinator at the old times.
 
     Of the clients in a run: `client_period_us` between two requests, `client_timeout_us` for each attempt, `workload`.
@@ -77,6 +80,7 @@ class Options(Struct, frozen=True, kw_only=True):
     bug_destroy_marked_first: bool = False
     bug_unknown_create_hidden: bool = False
     bug_inviter_forwarded: bool = False
+    bug_slave_is_patient: bool = False
     bug_timeout_keeps_phase: bool = False
 
     client_period_us: int = SECOND_US // 5
