@@ -47,7 +47,7 @@ def registered(broker: Broker, sender: Name, message: RegisterBackup) -> None:
         return
     assert broker.server is not None
     broker.store(broker.server.journal.compact())
-    link = ReplicaLink(message.channel, sender, message.failback, broker.process.now_us)
+    link = ReplicaLink(message.channel, sender, message.failback, broker.ticks)
     link.copying = files_to_copy(broker)
     broker.replica = link
     broker.ballot = None
@@ -94,7 +94,7 @@ def files_stored(broker: Broker, sender: Name, message: SyncFilesStored) -> None
     """The next batch, please."""
     link = broker.replica
     if link is not None and link.name == message.channel and message.batch == link.batch and not link.final:
-        link.heard_us = broker.process.now_us
+        link.heard = broker.ticks
         copy(broker)
 
 
@@ -117,7 +117,7 @@ def up_to_date(broker: Broker, sender: Name, message: UpToDate) -> None:
     link = broker.replica
     if link is None or link.name != message.channel or broker.state is not State.SYNCING:
         return
-    link.heard_us = broker.process.now_us
+    link.heard = broker.ticks
     link.up_to_date = True
     assert broker.server is not None
     broker.go(Cause.REPLICA_UP_TO_DATE)
@@ -152,7 +152,7 @@ def replicated(broker: Broker, sender: Name, message: Replicated) -> None:
     link = broker.replica
     if link is None or link.name != message.channel:
         return
-    link.heard_us = broker.process.now_us
+    link.heard = broker.ticks
     unacknowledged = link.unacknowledged
     while unacknowledged and unacknowledged[0][0] <= message.number:
         unacknowledged.popleft()

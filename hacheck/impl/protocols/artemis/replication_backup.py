@@ -121,7 +121,7 @@ def sync_started(broker: Broker, sender: Name, message: SyncStarted) -> None:
     if broker.state is not State.REGISTERING or message.channel != broker.channel:
         broker.process.send(sender, ChannelClosed(message.channel, False))
         return
-    broker.primary = PrimaryLink(message.channel, sender, message.node_id, broker.process.now_us)
+    broker.primary = PrimaryLink(message.channel, sender, message.node_id, broker.ticks)
     broker.tried.clear()
     broker.identify(COPYING, node_id=message.node_id, given_up=broker.identity.given_up)
     broker.go(Cause.TAKEN)
@@ -133,7 +133,7 @@ def link_of(broker: Broker, sender: Name, channel: str) -> PrimaryLink | None:
     if link is None or link.name != channel or broker.state not in REPLICA:
         broker.process.send(sender, ChannelClosed(channel, False))
         return None
-    link.heard_us = broker.process.now_us
+    link.heard = broker.ticks
     return link
 
 

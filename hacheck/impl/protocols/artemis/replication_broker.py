@@ -1,5 +1,8 @@
 """A broker with replication, as its states see it: what it knows, and what it asks for.
 
+Silence is counted in ticks, not in time: a broker that stood still, or whose clock jumped, must not find everybody else
+dead.
+
 On its own disk a broker has the journal's files, `identity` (whose data they are, and how good), and `oldreplica.<n>/`
 (what it had before). Source: broker facts 2.3 to 2.8, 2.10.
 """
@@ -49,11 +52,11 @@ class ReplicaLink:
     copy is asked. `up_to_date`: and answered. `failback`: the replica is the node's own primary.
     """
 
-    def __init__(self, name: str, replica: Name, failback: bool, now_us: int) -> None:
+    def __init__(self, name: str, replica: Name, failback: bool, tick: int) -> None:
         self.name = name
         self.replica = replica
         self.failback = failback
-        self.heard_us = now_us
+        self.heard = tick
         self.sent = 0
         self.unacknowledged: deque[tuple[int, int, int]] = deque()
         self.copying: deque[tuple[str, bytes]] = deque()
@@ -70,11 +73,11 @@ class PrimaryLink:
     overwrite. `last`: after how many changes the copy is complete, or -1. `stop_called`: the other is about to stop.
     """
 
-    def __init__(self, name: str, primary: Name, node_id: str, now_us: int) -> None:
+    def __init__(self, name: str, primary: Name, node_id: str, tick: int) -> None:
         self.name = name
         self.primary = primary
         self.node_id = node_id
-        self.heard_us = now_us
+        self.heard = tick
         self.received = 0
         self.mirrored: dict[str, None] = {}
         self.last = -1
@@ -95,8 +98,9 @@ class Broker:
 
     `role`: what it is by nature; `policy`: what it is now: a backup that took over is a primary until it ends or makes
     way. `files`: its data, as they are on its disk, ahead by what is being written. `saved`: what it had before, by
-    number. `server`: there while it serves. `replica`, `primary`: the replication channel, by side. `tried`: who did
-    not want it as a replica. `alone_token`: the write that says that it has no replica; answers wait for it.
+    number. `ticks`: how often it looked for silence. `server`: there while it serves. `replica`, `primary`: the
+    replication channel, by side. `tried`: who did not want it as a replica. `alone_token`: the write that says that it
+    has no replica; answers wait for it.
     """
 
     def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup, tables: Tables, group: str) -> None:
@@ -117,6 +121,7 @@ class Broker:
             if key.startswith(SAVED):
                 self.saved.setdefault(int(key[len(SAVED) :].partition("/")[0]), []).append(key)
         from_files(self.files, self.options)  # whoever cannot read its data must not start
+        self.ticks = 0
         self.server: Server | None = None
         self.topology = Topology()
         self.replica: ReplicaLink | None = None
@@ -127,7 +132,7 @@ class Broker:
         self.channel = ""
         self.wanted = ""
         self.tried: dict[Name, None] = {}
-        self.checking_since_us = 0
+        self.asks_left = 0
         self.alone_token = 0
         self.health_check = 0
         self.health_answers = 0
@@ -175,7 +180,7 @@ class Broker:
         link = self.replica
         backup = link.replica if link is not None and link.up_to_date else ""
         process = self.process
-        self.topology.up(self.node_id, process.member, backup, self.group, process.now_us)
+        self.topology.up(self.node_id, process.member, backup, self.group, self.ticks)
         self.tell_all(NodeUp(self.node_id, backup, self.group))
         if self.server is not None:
             self.server.connectors = (process.member, backup) if backup else (process.member,)
@@ -219,7 +224,7 @@ class Broker:
         link = self.replica
         if link is not None:
             link.sent += 1
-            link.unacknowledged.append((link.sent, token, self.process.now_us))
+            link.unacknowledged.append((link.sent, token, self.ticks))
             self.process.send(link.replica, Replicate(link.name, link.sent, changes))
 
     def release(self) -> None:

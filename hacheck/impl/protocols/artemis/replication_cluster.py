@@ -29,7 +29,8 @@ def tick(broker: Broker) -> None:
     """Signs of life, and who gives none."""
     process, options = broker.process, broker.options
     process.set_timer("tick", options.check_period_us)
-    oldest = process.now_us - options.connection_ttl_us
+    broker.ticks += 1
+    oldest = broker.ticks - -(-options.connection_ttl_us // options.check_period_us)
     broker.topology.expire(oldest, process.member)
     if broker.serves:
         broker.announce()
@@ -41,24 +42,26 @@ def tick(broker: Broker) -> None:
     link = broker.replica
     if link is not None:
         process.send(link.replica, ChannelPing(link.name))
-        if link.heard_us < oldest:
+        if link.heard < oldest:
             lose_replica(broker, "AMQ222092")
-        elif link.unacknowledged and link.unacknowledged[0][2] < process.now_us - options.replica_slow_us:
+        elif (
+            link.unacknowledged
+            and link.unacknowledged[0][2] < broker.ticks - options.replica_slow_us // options.check_period_us
+        ):
             lose_replica(broker, "AMQ222207")
     primary = broker.primary
     if primary is not None and broker.state in REPLICA:
         process.send(primary.primary, ChannelPing(primary.name))
-        if primary.heard_us < oldest:
+        if primary.heard < oldest:
             lose_primary(broker)
 
 
 def node_up(broker: Broker, sender: Name, message: NodeUp) -> None:
     """Somebody serves a node."""
-    now = broker.process.now_us
     if broker.topology.contradicts(message.node_id, sender):
         note_conflict(broker, sender, message.node_id)
         return
-    news = broker.topology.up(message.node_id, sender, message.backup, message.group, now)
+    news = broker.topology.up(message.node_id, sender, message.backup, message.group, broker.ticks)
     if broker.state in (State.CHECKING, State.UNDECIDED) and message.node_id == broker.node_id:
         found(broker)
     elif news and broker.state is State.LOCATING:
@@ -98,9 +101,9 @@ def pinged(broker: Broker, sender: Name, message: ChannelPing) -> None:
     """The other end of the replication channel lives; a channel that is not there is closed."""
     replica, primary = broker.replica, broker.primary
     if replica is not None and replica.name == message.channel:
-        replica.heard_us = broker.process.now_us
+        replica.heard = broker.ticks
     elif primary is not None and primary.name == message.channel and broker.state in REPLICA:
-        primary.heard_us = broker.process.now_us
+        primary.heard = broker.ticks
     elif broker.left_open is None or broker.left_open[1] != message.channel:
         broker.process.send(sender, ChannelClosed(message.channel, False))
 

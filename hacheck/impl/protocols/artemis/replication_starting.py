@@ -40,7 +40,7 @@ def begin(broker: Broker) -> None:
 
 def check(broker: Broker) -> None:
     """Asks everybody for whoever serves its node."""
-    broker.checking_since_us = broker.process.now_us
+    broker.asks_left = -(-broker.options.check_wait_us // ASK_AGAIN_US)
     ask(broker)
 
 
@@ -53,8 +53,8 @@ def ask(broker: Broker) -> None:
 def check_again(broker: Broker) -> None:
     """Nobody has said that the node is served: at the end of the wait the broker serves it itself, whatever its data
     are, unless they are known to be incomplete."""
-    now = broker.process.now_us
-    if now - broker.checking_since_us < broker.options.check_wait_us or broker.identity.history == COPYING:
+    broker.asks_left -= 1
+    if broker.asks_left > 0 or broker.identity.history == COPYING:
         ask(broker)
     elif broker.options.last_server_starts and broker.identity.history in (REPLICATED, IN_SYNC):
         broker.go(Cause.REPLICA_MAY_KNOW_MORE)

@@ -31,8 +31,17 @@ from hacheck.impl.system import Refused
 
 
 def load(broker: Broker) -> None:
-    """The lock is there; who activated before?"""
+    """The lock is there; whose store is it, and who activated before?"""
     broker.loading = None
+    broker.read(NODE_ID_KEY, "owner")
+
+
+def owner_read(broker: Broker, _: str, given: SharedRead) -> None:
+    """The node may have got its id after this broker started."""
+    if given.failed:
+        broker.fail(f"the store cannot be read: {given.failed}")
+        return
+    broker.node_id = (given.value or b"").decode()
     broker.read(ACTIVATION_KEY, "activation")
 
 

@@ -8,12 +8,13 @@ from hacheck.impl.node import Name
 
 
 class Entry(Struct):
-    """A node that is served. `backup`: who would take over, or empty. `heard_us`: when its server last said so."""
+    """A node that is served. `backup`: who would take over, or empty. `heard`: at which
+    tick of this broker its server last said so."""
 
     active: Name
     backup: Name
     group: str
-    heard_us: int
+    heard: int
 
 
 class Topology:
@@ -26,17 +27,17 @@ class Topology:
         self.largest = 0
         self.last: dict[str, Name] = {}
 
-    def up(self, node_id: str, active: Name, backup: Name, group: str, now_us: int) -> bool:
+    def up(self, node_id: str, active: Name, backup: Name, group: str, tick: int) -> bool:
         """Somebody says that it serves a node. Returns whether this is news. What contradicts an entry is ignored as
         long as that is alive: see `contradicts`."""
         entry = self.entries.get(node_id)
         if entry is None:
-            self.entries[node_id] = Entry(active, backup, group, now_us)
+            self.entries[node_id] = Entry(active, backup, group, tick)
             self.largest = max(self.largest, len(self.entries))
             self.last[node_id] = active
             return True
         if entry.active == active:
-            entry.backup, entry.group, entry.heard_us = backup, group, now_us
+            entry.backup, entry.group, entry.heard = backup, group, tick
         return False
 
     def contradicts(self, node_id: str, active: Name) -> bool:
@@ -55,9 +56,9 @@ class Topology:
         for node_id in [node_id for node_id, entry in self.entries.items() if entry.active == member]:
             del self.entries[node_id]
 
-    def expire(self, oldest_us: int, own: Name) -> None:
-        """Drops whoever was not heard of since then."""
-        for node_id in [n for n, entry in self.entries.items() if entry.heard_us < oldest_us and entry.active != own]:
+    def expire(self, oldest: int, own: Name) -> None:
+        """Drops whoever was not heard of since that tick."""
+        for node_id in [n for n, entry in self.entries.items() if entry.heard < oldest and entry.active != own]:
             del self.entries[node_id]
 
     def connector(self, node_id: str) -> Name:
