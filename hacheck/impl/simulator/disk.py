@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from random import Random
 from typing import TypeAlias
@@ -22,12 +23,11 @@ class DiskTimes(Struct, frozen=True):
 
 
 class Job:
-    """A write that was asked for. `done`: called with an empty text, or with why it was not done; `None` when whoever
-    asked is gone."""
+    """A write that was asked for. `done`: called with an empty text, or with why it was not done."""
 
     __slots__ = ("changes", "done", "sync")
 
-    def __init__(self, changes: Changes, sync: bool, done: Callable[[str], None] | None) -> None:
+    def __init__(self, changes: Changes, sync: bool, done: Callable[[str], None]) -> None:
         self.changes, self.sync, self.done = changes, sync, done
 
 
@@ -39,46 +39,48 @@ class Disk:
     """
 
     __slots__ = (
-        *("_agenda", "_busy_until", "_jobs", "_random", "_times", "_undo"),
+        *("_agenda", "_jobs", "_random", "_times", "_undo"),
         *("content", "failing", "slow", "struck"),
     )
 
     def __init__(self, agenda: Agenda, times: DiskTimes, random: Random) -> None:
         self._agenda, self._times, self._random = agenda, times, random
-        self._busy_until = 0
-        self._jobs: list[Job] = []
+        self._jobs: deque[Job] = deque()  # the first is being done
         self._undo: list[tuple[Changes, Changes]] = []  # not yet safe: what was written, and what was there before
         self.content: dict[str, bytes] = {}
         self.failing = ""
         self.slow = 1
         self.struck: Callable[[str], None] | None = None
 
-    def write(self, changes: Changes, sync: bool, done: Callable[[str], None]) -> Job:
+    def write(self, changes: Changes, sync: bool, done: Callable[[str], None]) -> None:
         """Writes when all earlier writes are done."""
+        self._jobs.append(Job(changes, sync, done))
+        if len(self._jobs) == 1:
+            self._begin(self._jobs[0])
+
+    def _begin(self, job: Job) -> None:
         times = self._times
-        took = times.sync_us + int(self._random.random() * times.sync_spread_us) if sync else times.cached_us
-        job = Job(changes, sync, done)
-        self._jobs.append(job)
+        took = times.sync_us + int(self._random.random() * times.sync_spread_us) if job.sync else times.cached_us
         if self.slow > 1:
             took *= self.slow
             if self.struck is not None:
                 self.struck("disk-slow")
-        self._busy_until = max(self._busy_until, self._agenda.now) + took
-        self._agenda.at(self._busy_until, self._turn, job)
-        return job
+        self._agenda.at(self._agenda.now + took, self._turn, job)
 
     def _turn(self, job: Job) -> None:
-        if job not in self._jobs:
+        jobs = self._jobs
+        if not jobs or jobs[0] is not job:
             return  # a crash has settled it
-        self._jobs.remove(job)
+        jobs.popleft()
         reason = self.failing
         if reason:
             if self.struck is not None:
                 self.struck("disk-failing")
         else:
             self._apply(job)
-        if job.done is not None:
-            job.done(reason)
+        if jobs:
+            self._begin(jobs[0])
+        job.done(reason)
 
     def _apply(self, job: Job) -> None:
         content = self.content
@@ -90,8 +92,7 @@ class Disk:
 
     def kill(self, random: Random) -> None:
         """The process that writes has ended: of what was under way, the first few writes are done."""
-        jobs, self._jobs = self._jobs, []
-        self._busy_until = self._agenda.now
+        jobs, self._jobs = list(self._jobs), deque()
         if not self.failing:
             for job in jobs[: random.randint(0, len(jobs))]:
                 self._apply(job)
@@ -116,8 +117,7 @@ class Disk:
 
     def wipe(self) -> None:
         """Everything is gone."""
-        self._jobs, self._undo = [], []
-        self._busy_until = self._agenda.now
+        self._jobs, self._undo = deque(), []
         self.content = {}
 
     def copy(self) -> Mapping[str, bytes]:
