@@ -104,6 +104,8 @@ def _with_observations(action: ir.Action, observations: abc.Sequence[ir.Observat
         shown = tuple(replace(one, value=_about(one.value, actor)) for one in seen.fields)
         line = ir.Log(seen.event, None if seen.anonymous else actor, shown, seen.line)
         condition = _about(seen.condition, actor)
+        if condition == ir.FALSE:  # the settings rule the line out
+            continue
         added.append(line if condition == ir.TRUE else ir.If(condition, (line,), ()))
     return replace(action, body=(*action.body, *added)) if added else action
 

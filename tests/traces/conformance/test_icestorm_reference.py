@@ -29,22 +29,23 @@ Streams = Mapping[Writer, Sequence[Entry]]
 
 
 @cache
-def icestorm(check: str) -> ir.System:
-    """IceStorm as logs are compared with it."""
-    made = specification("icestorm").instantiate({}, check, logs=True).system
+def icestorm(check: str, timeline: str = "off") -> ir.System:
+    """IceStorm as logs are compared with it. `timeline`: whether what was done to processes is compared, too."""
+    made = specification("icestorm").instantiate({"timeline": timeline}, check, logs=True).system
     assert made is not None
     return logged(made)
 
 
 @cache
-def recorded(scenario: str) -> Streams:
-    """The records of a recording that the spec speaks of, by replica."""
+def recorded(scenario: str, timeline: str = "off") -> Streams:
+    """The records of a recording that the spec speaks of, by replica; what was done to processes is nobody's."""
     rows, _, _ = read_logs(RECORDINGS / scenario, "icestorm")
-    spoken_of = {line.event for action in icestorm("default").actions for line in lines_of(action)}
+    spoken_of = {line.event for action in icestorm("default", timeline).actions for line in lines_of(action)}
     found: dict[Writer, list[Entry]] = {("Replica", number): [] for number in (1, 2, 3)}
     for row in rows:
         if row["event"] in spoken_of:
-            found["Replica", int(row["node"])].append(Entry(row["event"], fields_of(row), row["time"]))
+            writer = None if row["node"] == "-" else ("Replica", int(row["node"]))
+            found.setdefault(writer, []).append(Entry(row["event"], fields_of(row), row["time"]))
     return found
 
 
@@ -86,6 +87,22 @@ def test_lost_majority_leaves_the_documented_protocol_where_a_generation_does_no
     first_left = streams["Replica", 3][found.furthest["Replica", 3]]
     assert first_left.event == "commenced"
     assert first_left.fields["generation"] == 1
+
+
+@pytest.mark.parametrize("scenario", ["c-kill-coordinator", "e-lose-majority"])
+def test_processes_ended_when_they_were_killed(scenario: str) -> None:
+    streams = recorded(scenario, "on")
+    assert [entry.event for entry in streams[None]].count("killed") in (1, 2)
+    assert explains(icestorm("as_released", "on"), streams, skew_ns=SKEW_NS).explained
+
+
+@nightly
+def test_a_process_that_ended_without_its_record_is_no_run() -> None:
+    streams = recorded("c-kill-coordinator", "on")
+    others = [entry for entry in streams[None] if entry.event != "killed"]
+    found = explains(icestorm("as_released", "on"), {**streams, None: others}, skew_ns=SKEW_NS)
+    assert found.explained is False
+    assert streams["Replica", 3][found.furthest["Replica", 3]].event == "started"
 
 
 @pytest.mark.parametrize(
