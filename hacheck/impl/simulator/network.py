@@ -14,6 +14,7 @@ from heapq import heappush
 from itertools import cycle
 from random import Random
 from typing import Any
+from zlib import crc32
 
 from msgspec import Struct
 
@@ -71,11 +72,12 @@ class Network:
         self,
         agenda: Agenda,
         times: LinkTimes,
-        random: Random,
+        seed: str,
         hit: Callable[[int], None],
         tell: Callable[[Process, Unreachable], None],
     ) -> None:
-        self._agenda, self._times, self._random, self._hit, self._tell = agenda, times, random, hit, tell
+        self._agenda, self._times, self._seed, self._hit, self._tell = agenda, times, seed, hit, tell
+        self._random = Random(seed)
         self._delays = [self._drawn() for _ in range(1021)]
         self.links: dict[tuple[Name, Name], Link] = {}
         self._requests: dict[Name, list[Link]] = {}
@@ -86,11 +88,11 @@ class Network:
         delay = times.delay_us + int(self._random.random() * times.spread_us)
         return delay * times.tail_times if self._random.random() * 1000 < times.tail_permille else delay
 
-    def _pair(self, here: Process | None, there: Process | None) -> tuple[Link, Link]:
-        """Two directions. Each goes through the drawn delays from a place of its own."""
+    def _pair(self, here: Process, there: Process | None, name: Name) -> tuple[Link, Link]:
+        """Two directions. Each goes through the drawn delays from a place of its own, whoever else is there."""
         made = []
-        for source, target in ((here, there), (there, here)):
-            start = self._random.randrange(len(self._delays))
+        for source, target, names in ((here, there, f"{here.name} {name}"), (there, here, f"{name} {here.name}")):
+            start = crc32(f"{self._seed} {names}".encode()) % len(self._delays)
             made.append(Link(source, target, cycle(self._delays[start:] + self._delays[:start]).__next__))
         made[0].back, made[1].back = made[1], made[0]
         return made[0], made[1]
@@ -102,12 +104,12 @@ class Network:
             own.back = own
             self.links[here.name, here.name] = here.links[here.name] = own
             for there in processes[index + 1 :]:
-                out, back = self._pair(here, there)
+                out, back = self._pair(here, there, there.name)
                 self.links[here.name, there.name] = here.links[there.name] = out
                 self.links[there.name, here.name] = there.links[here.name] = back
         for host, members in hosts.items():
             for process in members:
-                out, back = self._pair(process, None)
+                out, back = self._pair(process, None, host)
                 self.links[process.name, host], self.links[host, process.name] = out, back
                 self._requests.setdefault(process.name, []).append(out)
 

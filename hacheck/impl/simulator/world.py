@@ -87,14 +87,14 @@ class World:
         self.listener: Callable[[Record], None] | None = None
         self.delivered = self.dispatched = 0
         self.ended_themselves: dict[str, int] = {}
-        self.network = Network(self.agenda, around.network, Random(f"{seed} network"), self.hit, self.give)
+        self.network = Network(self.agenda, around.network, f"{seed} network", self.hit, self.give)
         times = (around.hosts, around.disk)
         self.hosts = Hosts(self.agenda, self.network, times, Random(f"{seed} hosts"), self._give_holder, self.hit)
-        clocks = Random(f"{seed} clocks")
         self.processes: dict[Name, Process] = {}
         for member in members:
             disk = Disk(self.agenda, around.disk, Random(f"{seed} disk {member.name}"))
-            self.processes[member.name] = Process(member, Clock(clocks.randrange(around.ahead_us)), disk)
+            clock = Random(f"{seed} clock {member.name}")
+            self.processes[member.name] = Process(member, Clock(clock.randrange(around.ahead_us)), disk)
         reach: dict[Name, tuple[Process, ...]] = {}
         for name in dict.fromkeys(name for member in members for name in (*member.locks, *member.shared)):
             self.hosts.add(name)
