@@ -91,9 +91,10 @@ class ReplicationOptions(BrokerOptions, frozen=True, kw_only=True):
     for so long is given up.
 
     Two settings harden the documented protocol. `replica_ack=written`: the replica answers when a change is on its
-    disk, not when it has received it (AR-15). `last_server_starts`: a broker remembers on its disk whether its
-    replica was in sync; a primary that had one when it ended does not serve again alone, since the other may know more,
-    and a backup that served alone when it ended serves again (AR-8). If both are left, somebody else must decide.
+    disk, not when it has received it (AR-15). `last_server_starts`: a broker remembers on its disk whether it served,
+    and with whom. Who served alone when it ended serves again, a backup too; who had a replica, or was one, does so
+    once the other has laid its own copy aside without having served it (AR-8). If that one never comes back, somebody
+    must decide.
 
     Released misbehaviours: `bug_vote_size` (AR-2): too few votes are needed. `bug_vote_on_reachability` (AR-3): voters
     say yes when they were reached. `bug_stay_vote_inverted` (AR-4a): who asks to stay gets the answer to the other

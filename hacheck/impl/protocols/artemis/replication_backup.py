@@ -57,7 +57,9 @@ def save(broker: Broker) -> None:
         broker.process.record("AMQ221055", {"folder": f"{SAVED}{oldest}"})
         changes.extend((key, None) for key in broker.saved.pop(oldest))
     broker.files = {}
-    given_up = identity.node_id if identity.history == IN_SYNC else identity.given_up
+    given_up = identity.given_up
+    if identity.history in (COPYING, IN_SYNC) and identity.node_id not in given_up:
+        given_up = (*given_up, identity.node_id)
     node_id = identity.node_id if broker.failing_back else ""
     broker.identity = Identity(VERSION, node_id, COPYING if node_id else EMPTY, given_up=given_up)
     changes.append((IDENTITY_KEY, encode(broker.identity)))
@@ -123,7 +125,7 @@ def sync_started(broker: Broker, sender: Name, message: SyncStarted) -> None:
         return
     broker.primary = PrimaryLink(message.channel, sender, message.node_id, broker.ticks)
     broker.tried.clear()
-    broker.identify(COPYING, node_id=message.node_id, given_up=broker.identity.given_up)
+    broker.identify(COPYING, node_id=message.node_id)
     broker.go(Cause.TAKEN)
 
 

@@ -34,14 +34,14 @@ be up to date; served, or about to, without one."""
 
 
 class Identity(Struct, frozen=True):
-    """Whose data a broker has, and how good they are. `replica`: who had the other copy, if it had one. `given_up`: the
-    node of which it had a complete copy that it has laid aside without ever having served it, or empty."""
+    """Whose data a broker has, and how good they are. `replica`: who has the other copy, if there is one. `given_up`:
+    the nodes of which it had a copy that it has laid aside without having served it since."""
 
     version: int
     node_id: str
     history: str
     replica: Name = ""
-    given_up: str = ""
+    given_up: tuple[str, ...] = ()
 
 
 class ReplicaLink:
@@ -185,9 +185,11 @@ class Broker:
         if self.server is not None:
             self.server.connectors = (process.member, backup) if backup else (process.member,)
 
-    def identify(self, history: str, purpose: str = "", **also: str) -> int:
-        """Writes what its data are from now on. Returns the write."""
-        self.identity = Identity(VERSION, also.pop("node_id", self.node_id), history, **also)
+    def identify(self, history: str, purpose: str = "", node_id: str = "", replica: Name = "") -> int:
+        """Writes what its data are from now on. `node_id`: as it is, where empty. Returns the write."""
+        node_id = node_id or self.node_id
+        given_up = tuple(other for other in self.identity.given_up if other != node_id)
+        self.identity = Identity(VERSION, node_id, history, replica, given_up)
         return self.process.write(((IDENTITY_KEY, encode(self.identity)),), purpose)
 
     # ---- changes ---------------------------------------------------------------------------------------------------

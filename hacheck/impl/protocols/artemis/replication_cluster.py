@@ -19,7 +19,7 @@ from hacheck.impl.protocols.artemis.messages import (
 from hacheck.impl.protocols.artemis.replication_active import lose_replica
 from hacheck.impl.protocols.artemis.replication_backup import REPLICA, channel_closed, lose_primary, node_down
 from hacheck.impl.protocols.artemis.replication_backup import locate as locate_now
-from hacheck.impl.protocols.artemis.replication_broker import Broker
+from hacheck.impl.protocols.artemis.replication_broker import IN_SYNC, Broker
 from hacheck.impl.protocols.artemis.replication_starting import found
 from hacheck.impl.protocols.artemis.replication_states import Cause, State
 from hacheck.impl.protocols.artemis.voting import voter_gone
@@ -93,8 +93,10 @@ def find_server(broker: Broker, sender: Name, message: FindServer) -> None:
     active = topology.connector(message.node_id) or (known.get(message.node_id, "") if known else "")
     if active and active != sender:
         broker.process.send(sender, ServerFound(message.node_id, active))
-    elif message.node_id == broker.identity.given_up and not broker.serves:
+    elif message.node_id in broker.identity.given_up:
         broker.process.send(sender, CopyGivenUp(message.node_id))
+    elif broker.state is State.UNDECIDED and broker.identity.history == IN_SYNC and sender == broker.identity.replica:
+        found(broker)  # both have everything; the one that served goes first
 
 
 def pinged(broker: Broker, sender: Name, message: ChannelPing) -> None:

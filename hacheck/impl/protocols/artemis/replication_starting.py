@@ -25,8 +25,8 @@ ASK_AGAIN_US = 1_000_000
 def begin(broker: Broker) -> None:
     """A start, of the process or after isolation."""
     history = broker.identity.history
-    if broker.options.last_server_starts and history == ALONE:
-        broker.policy = "primary"  # nobody can know more than the one who served last
+    if broker.options.last_server_starts and history in (ALONE, REPLICATED):
+        broker.policy = "primary"  # whoever served may be the one who knows most
     if broker.policy == "backup":
         broker.failing_back = False
         broker.go(Cause.AS_BACKUP)
