@@ -46,6 +46,7 @@ COMMANDS = (
     Command("conform", ASK),
     Command("monitor", ASK),
     Command("simulate", ASK),
+    Command("sim", ASK),
     Command("show", LOOK),
     Command("diagram", LOOK),
     Command("list", LOOK, "list_specs"),

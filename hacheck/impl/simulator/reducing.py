@@ -28,7 +28,7 @@ class Reduced(msgspec.Struct, frozen=True):
 def failure(outcome: Outcome) -> str:
     """What went wrong first, in a word that two runs have in common if the same went wrong; empty if nothing did."""
     if outcome.defect is not None:
-        return f"defect: {outcome.defect.what}"
+        return f"defect: {outcome.defect.place}"
     if outcome.exhausted:
         return "exhausted"
     return f"broken: {outcome.broken[0].promise}" if outcome.broken else ""

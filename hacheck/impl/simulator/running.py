@@ -35,12 +35,14 @@ class Plan(Struct, frozen=True):
 
 
 class Gone(Struct, frozen=True):
-    """A protocol that did what it must not: raised, or asked for what there is not. `trace`: where, for its writers."""
+    """A protocol that did what it must not: raised, or asked for what there is not. `place`: where, in short; `trace`:
+    how it got there, for its writers."""
 
     member: Name
     at_us: int
     given: str
     what: str
+    place: str
     trace: str = ""
 
 
@@ -119,7 +121,7 @@ def run(system: System, plan: Plan, watcher: Watcher | None = None) -> Outcome:
         world.run(plan.fault_us + system.quiet_us(options))
         broken = _verdict(judge, world)
     except Defect as found:
-        defect = Gone(found.member, found.at_us, found.given, found.what, found.trace)
+        defect = Gone(found.member, found.at_us, found.given, found.what, found.place, found.trace)
     except Exhausted:
         exhausted = True
     return Outcome(

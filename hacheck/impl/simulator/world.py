@@ -9,6 +9,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
+from pathlib import PurePath
 from random import Random
 from typing import Any, NoReturn
 
@@ -59,11 +60,13 @@ class Surroundings(Struct, frozen=True):
 
 
 class Defect(Exception):
-    """A protocol did what it must not do: it raised, or asked for what there is not. `trace`: where."""
+    """A protocol did what it must not do: it raised, or asked for what there is not. `place`: file and line, or what
+    kind of thing it asked for; `trace`: how it got there."""
 
-    def __init__(self, member: Name, at_us: int, given: str, what: str, trace: str = "") -> None:
+    def __init__(self, member: Name, at_us: int, given: str, what: str, place: str, trace: str = "") -> None:
         super().__init__(f"{member}, given {given} at {at_us / 1e6:.6f} s: {what}")
-        self.member, self.at_us, self.given, self.what, self.trace = member, at_us, given, what, trace
+        self.member, self.at_us, self.given, self.what = member, at_us, given, what
+        self.place, self.trace = place, trace
 
 
 class Exhausted(Exception):
@@ -166,10 +169,12 @@ class World:
     def _raised(self, process: Process, given: Input, error: Exception) -> NoReturn:
         what = f"{type(error).__name__}: {error}"
         trace = "".join(traceback.format_exception(error))
-        raise Defect(process.name, self.agenda.now, repr(given), what, trace) from error
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{type(error).__name__} at {PurePath(last.filename).name}:{last.lineno}"
+        raise Defect(process.name, self.agenda.now, repr(given), what, place, trace) from error
 
     def _wrong(self, process: Process, effect: object, why: str) -> NoReturn:
-        raise Defect(process.name, self.agenda.now, "an input", f"{why}: {effect!r}")
+        raise Defect(process.name, self.agenda.now, "an input", f"{why}: {effect!r}", why)
 
     def give(self, process: Process, given: Input) -> None:
         """Hands an input to a process; one that is paused gets it when it goes on, one that is down never."""

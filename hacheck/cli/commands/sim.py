@@ -1,0 +1,129 @@
+"""`hacheck sim`: runs the reference implementation of a protocol under faults, from many seeds."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from hacheck.cli.declaring import Argument, flag, option
+from hacheck.cli.guard import BadInput, ExitCode, guarded
+from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions
+
+CLUSTER, OUTPUT = "The cluster", "Output"
+
+EPILOG = """
+[bold]Examples[/]
+
+  hacheck sim icestorm                                   100 runs with the faults it promises to survive
+
+  hacheck sim icestorm --seeds 1000 --faults chaos       whatever may go wrong
+
+  hacheck sim qpid --seed 17 --seeds 1 --faults crashes  one run
+
+  hacheck sim icestorm --faults chaos --out broken/      small runs that break something, as files
+
+  hacheck sim icestorm --replay broken/icestorm-17.json  one of them, told
+
+[bold]Exit codes[/]
+
+  0 every promise was kept   1 one was broken   2 bad input   3 interrupted, or a run without end
+  4 a bug in hacheck: a protocol raised
+"""
+
+
+def systems_beginning(incomplete: str) -> list[str]:
+    """What a shell offers for a PROTOCOL."""
+    from hacheck.impl.systems import names
+
+    return [name for name in names() if name.startswith(incomplete)]
+
+
+def faults_beginning(incomplete: str) -> list[str]:
+    """What a shell offers for --faults."""
+    from hacheck.impl.simulator.profiles import names
+
+    return [name for name in names() if name.startswith(incomplete)]
+
+
+One = str | None
+PROTOCOL = "icestorm, fiorano-replicated, fiorano-shared, qpid, artemis-shared-store or artemis-replication."
+SEEDS = "So many runs: 1000, 10k. By default 100."
+SEED = "The seed of the first run; the others follow it."
+FAULTS = (
+    "What goes wrong: promised (what the protocol says it survives), none, crashes, power, wipes, pauses, partitions, "
+    "network, datagrams, disk, clocks, locks, chaos or everything."
+)
+REPLICAS = "How many replicas; by default 3, or 2 where the protocol is one of pairs."
+CLIENTS = "How many clients; by default 2."
+SECONDS = "For how many seconds of virtual time things go wrong."
+REPLAY = "Run what --out kept in this file, instead of seeds."
+FIRST = "End with the first run that breaks something."
+AS_IT_IS = "Tell runs as they are, without making them small first."
+OUT = "Write a small run of each kind of failure into this folder, to be run again with --replay."
+RECORD = "Write the records of each run as a trace into this folder."
+JSON = "Write everything found as JSON (- is stdout)."
+JOBS = "So many processes at once; by default one for each core. What is found does not depend on it."
+QUIET = "Only what is broken, and the summary."
+
+Protocol = Annotated[str, Argument("PROTOCOL", PROTOCOL, systems_beginning)]
+Seeds = Annotated[One, option("--seeds", "-n", metavar="N", help=SEEDS)]
+Seed = Annotated[int, option("--seed", metavar="N", help=SEED)]
+Faults = Annotated[str, option("--faults", metavar="PROFILE", help=FAULTS, offers=faults_beginning)]
+Seconds = Annotated[int, option("--seconds", metavar="S", help=SECONDS, least=1)]
+Replicas = Annotated[int | None, option("--replicas", metavar="N", help=REPLICAS, panel=CLUSTER, least=1)]
+Clients = Annotated[int, option("--clients", metavar="N", help=CLIENTS, panel=CLUSTER, least=0)]
+Replay = Annotated[One, option("--replay", metavar="FILE", help=REPLAY)]
+First = Annotated[bool, flag("--first", help=FIRST)]
+AsItIs = Annotated[bool, flag("--as-it-is", help=AS_IT_IS)]
+Out = Annotated[One, option("--out", "-o", metavar="DIR", help=OUT, panel=OUTPUT)]
+Recorded = Annotated[One, option("--record", metavar="DIR", help=RECORD, panel=OUTPUT)]
+Json = Annotated[One, option("--json", metavar="FILE", help=JSON, panel=OUTPUT)]
+Jobs = Annotated[int | None, option("--jobs", "-j", metavar="N", help=JOBS, least=1)]
+Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
+
+
+@guarded
+def sim(
+    protocol: Protocol,
+    seeds: Seeds = None,
+    seed: Seed = 0,
+    faults: Faults = "promised",
+    seconds: Seconds = 60,
+    replay: Replay = None,
+    first: First = False,
+    as_it_is: AsItIs = False,
+    jobs: Jobs = None,
+    replicas: Replicas = None,
+    clients: Clients = 2,
+    settings: SettingOptions = None,
+    out: Out = None,
+    record: Recorded = None,
+    json: Json = None,
+    quiet: Quiet = False,
+    no_color: NoColorOption = False,
+    debug: DebugOption = False,
+) -> ExitCode:
+    """Run the reference implementation of a protocol under faults, from many seeds, in virtual time."""
+    from hacheck.cli.options import parse_count, parse_settings
+    from hacheck.cli.sim_running import Request, replay_run, simulate_seeds
+
+    if replay is not None and seeds is not None:
+        raise BadInput("--replay is one run: it goes without --seeds", "leave one of them out")
+    request = Request(
+        protocol=protocol,
+        seeds=100 if seeds is None else parse_count("--seeds", seeds),
+        seed=seed,
+        faults=faults,
+        seconds=seconds,
+        replicas=replicas,
+        clients=clients,
+        settings=parse_settings(settings or ()),
+        first=first,
+        reduce=not as_it_is,
+        jobs=jobs,
+        out=out,
+        record=record,
+        json=json,
+        quiet=quiet,
+        no_color=no_color,
+    )
+    return simulate_seeds(request) if replay is None else replay_run(request, replay)

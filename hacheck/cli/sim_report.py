@@ -1,0 +1,298 @@
+"""Tells what came of simulated runs: how many kept every promise, what went wrong in them, and what broke."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from rich.text import Text
+
+from hacheck.cli.console import error_console, output_console, plural, seconds, symbols, visible
+from hacheck.cli.sim_story import drawn
+from hacheck.impl.simulator.profiles import PROFILES, PROMISED, TARGETS
+from hacheck.impl.simulator.reducing import failure
+from hacheck.impl.simulator.running import Outcome, Plan
+from hacheck.impl.simulator.story import Told, fault_words
+from hacheck.model.data import dataclass, field
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
+
+PLAIN_SECONDS = 5.0
+"""How often a line tells how far it is where there is no terminal."""
+
+SEEDS_SHOWN = 8
+
+
+@dataclass(slots=True)
+class Tally:
+    """What came of some runs. `failures`: the seeds of those that failed in each way. `happened`: how many faults of
+    each kind and target made a difference; `idle`: how many made none."""
+
+    runs: int = 0
+    delivered: int = 0
+    lost: int = 0
+    events: int = 0
+    simulated_us: int = 0
+    halts: int = 0
+    failures: dict[str, list[int]] = field(default_factory=dict)
+    happened: dict[str, int] = field(default_factory=dict)
+    idle: int = 0
+
+    def add(self, seed: int, outcome: Outcome) -> None:
+        """Counts a run."""
+        self.runs += 1
+        self.delivered += outcome.delivered
+        self.lost += outcome.lost
+        self.events += outcome.events
+        self.simulated_us += outcome.end_us
+        self.halts += sum(outcome.halts.values())
+        self.idle += sum(not hits for hits in outcome.hits)
+        for label, number in outcome.happened.items():
+            self.happened[label] = self.happened.get(label, 0) + number
+        if not outcome.kept:
+            self.failures.setdefault(failure(outcome), []).append(seed)
+
+    def plus(self, other: Tally) -> None:
+        """Counts the runs of another one, too."""
+        for name in ("runs", "delivered", "lost", "events", "simulated_us", "halts", "idle"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for label, number in other.happened.items():
+            self.happened[label] = self.happened.get(label, 0) + number
+        for label, seeds in other.failures.items():
+            self.failures[label] = sorted([*self.failures.get(label, []), *seeds])
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A run that is told. `label`: how it failed, empty if it did not; `attempts`: how many runs it took to make it
+    small; `faults`: how many there were before."""
+
+    label: str
+    seed: int
+    outcome: Outcome
+    attempts: int
+    faults: int
+    told: tuple[Told, ...]
+
+    def file_name(self, protocol: str) -> str:
+        """What its file is called."""
+        return f"{re.sub('[^A-Za-z0-9_-]+', '-', protocol)}-{self.seed}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All that came of a command."""
+
+    protocol: str
+    faults: str
+    plan: Plan
+    tally: Tally
+    told: tuple[Failure, ...]
+    elapsed: float
+
+
+class Meter:
+    """Shows on standard error how many runs are done."""
+
+    def __init__(self, runs: int, *, quiet: bool, no_color: bool) -> None:
+        self._console = error_console(no_color=no_color)
+        self._runs, self._quiet = runs, quiet
+        self._live = self._console.is_terminal and not self._console.is_dumb_terminal
+        self._every = 0.2 if self._live else PLAIN_SECONDS
+        self._begun = time.monotonic()
+        self._due = self._begun + self._every
+        self._status: Status | None = None
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Shows it as long as the block runs."""
+        if self._quiet or not self._live:
+            yield
+            return
+        with self._console.status("running") as self._status:
+            yield
+
+    def show(self, tally: Tally) -> None:
+        """Tells it, or not: it may be called often."""
+        passed = time.monotonic() - self._begun
+        broken = sum(map(len, tally.failures.values()))
+        self._say(
+            f"{tally.runs:,} of {plural(self._runs, 'run')}, {broken:,} broken, "
+            f"{tally.delivered / max(passed, 1e-6):,.0f} messages/s, {seconds(passed)}"
+        )
+
+    def reducing(self, label: str, attempts: int) -> None:
+        """Tells that a run is being made small."""
+        self._say(f"making a run small ({label}): {plural(attempts, 'attempt')}")
+
+    def _say(self, text: str) -> None:
+        now = time.monotonic()
+        if self._quiet or now < self._due:
+            return
+        self._due = now + self._every
+        if self._status is not None:
+            self._status.update(visible(text))
+        else:
+            self._console.print(visible(text), markup=False, soft_wrap=True)
+
+
+# ---- words ----
+
+
+def show(summary: Summary, runs: int, out: str | None, *, quiet: bool, no_color: bool) -> None:
+    """What came of all runs, in words."""
+    console = output_console(no_color=no_color)
+    for one in summary.told:
+        _failed(console, summary, one, out)
+    tally = summary.tally
+    kept = tally.runs - sum(map(len, tally.failures.values()))
+    marks = symbols(console)
+    mark = marks.holds if kept == runs else marks.violated if tally.failures else marks.unknown
+    style = "good" if kept == runs else "bad" if tally.failures else "doubt"
+    said = f"{kept:,} of {plural(tally.runs, 'run')} kept every promise; faults: {summary.faults}"
+    _line(console, f"{mark} {visible(summary.protocol)}", style, f"  {said}")
+    if tally.runs < runs and not summary.told:
+        _say(console, f"  interrupted: {tally.runs:,} of {plural(runs, 'run')} were done")
+    if not quiet:
+        _numbers(console, summary)
+
+
+def _say(console: Console, text: str, style: str = "") -> None:
+    console.print(visible(text), markup=False, highlight=False, soft_wrap=True, style=style)
+
+
+def _line(console: Console, first: str, style: str, then: str) -> None:
+    """A line whose beginning has a style."""
+    console.print(Text(first, style=style).append(then, style="default"), highlight=False, soft_wrap=True)
+
+
+def _numbers(console: Console, summary: Summary) -> None:
+    tally, plan = summary.tally, summary.plan
+    _say(
+        console,
+        f"  {plan.replicas} replicas, {plural(plan.clients, 'client')}, seeds from {plan.seed}; "
+        f"{tally.simulated_us / 1e6:,.0f} s of virtual time in {seconds(summary.elapsed)}; "
+        f"{tally.delivered:,} messages, {tally.lost:,} lost; {tally.halts:,} times a process ended itself",
+    )
+    kinds: dict[str, list[str]] = {}
+    for label, number in tally.happened.items():
+        kind, _, target = label.partition("/")
+        kinds.setdefault(kind, []).append(f"{target} {number:,}" if target else f"{number:,}")
+    if kinds:
+        _say(console, f"  faults that made a difference ({tally.idle:,} more made none):")
+    for kind in sorted(kinds, key=list(TARGETS).index):
+        _say(console, f"    {kind:<12}{', '.join(kinds[kind])}")
+    wanted = PROFILES.get(summary.faults, ()) if summary.faults != PROMISED else ()
+    missing = [kind for kind in wanted if kind not in kinds]
+    if missing and tally.runs:
+        _say(console, f"  never happened: {', '.join(missing)}", "warn")
+
+
+def _failed(console: Console, summary: Summary, one: Failure, out: str | None) -> None:
+    marks = symbols(console)
+    seeds = summary.tally.failures.get(one.label, [])
+    console.print(f"{marks.violated} {visible(one.label)}", style="bad", markup=False, soft_wrap=True)
+    if len(seeds) > 1:
+        more = f", {len(seeds) - SEEDS_SHOWN:,} more" if len(seeds) > SEEDS_SHOWN else ""
+        _say(console, f"  in {plural(len(seeds), 'run')}: seeds {', '.join(map(str, seeds[:SEEDS_SHOWN]))}{more}")
+    if one.attempts:
+        there, faults = one.outcome.plan, len(one.outcome.faults)
+        members = f"{plural(there.replicas, 'replica')} and {plural(there.clients, 'client')}"
+        made = f"made small in {plural(one.attempts, 'run')}, from {plural(one.faults, 'fault')} to {faults}"
+        _say(console, f"  seed {one.seed}: {made}, with {members}")
+    _tell(console, one)
+    _say(console, f"  again: {_command(summary, one, out)}", "quiet")
+    console.print()
+
+
+def _command(summary: Summary, one: Failure, out: str | None) -> str:
+    if out is not None:
+        return shlex.join(
+            ["hacheck", "sim", summary.protocol, "--replay", f"{out.rstrip('/')}/{one.file_name(summary.protocol)}"]
+        )
+    plan = summary.plan
+    words = ["hacheck", "sim", summary.protocol, "--seeds", "1", "--seed", str(one.seed), "--faults", summary.faults]
+    words += ["--replicas", str(plan.replicas), "--clients", str(plan.clients)]
+    words += ["--seconds", str(plan.fault_us // 1_000_000)]
+    for name, value in plan.settings.items():
+        words += ["--set", f"{name}={value}"]
+    return shlex.join(words)
+
+
+def _tell(console: Console, one: Failure) -> None:
+    outcome = one.outcome
+    for line in drawn(console, one.told):
+        console.print(line, soft_wrap=True, highlight=False)
+    for broken in outcome.broken:
+        said = visible(f": {broken.story} (at {broken.at_us / 1e6:.6f} s)")
+        _line(console, f"  {symbols(console).violated} {visible(broken.promise)}", "bad", said)
+    if outcome.defect is not None:
+        gone = outcome.defect
+        _say(console, f"  {gone.member}, given {gone.given} at {gone.at_us / 1e6:.6f} s: {gone.what}", "bad")
+        _say(console, gone.trace.rstrip())
+    if outcome.exhausted:
+        _say(console, f"  more than {outcome.plan.around.events_max:,} events: it was given up", "doubt")
+    for fault in outcome.faults:
+        _say(console, f"  {symbols(console).fault} {fault.at_us / 1e6:.6f} s  {fault_words(fault)}", "fault")
+
+
+def show_run(one: Failure, protocol: str, file: str, *, no_color: bool) -> None:
+    """One run that was asked for, in words."""
+    console = output_console(no_color=no_color)
+    _tell(console, one)
+    marks = symbols(console)
+    if one.label:
+        console.print(f"{marks.violated} {protocol}: {visible(one.label)}", style="bad", markup=False)
+    else:
+        console.print(
+            f"{marks.holds} {protocol}: every promise was kept in the run of {file}", style="good", markup=False
+        )
+
+
+# ---- JSON ----
+
+
+def as_json(summary: Summary, runs: int) -> dict[str, Any]:
+    """Everything the screen shows, and each told run in full."""
+    tally, plan = summary.tally, summary.plan
+    return {
+        "protocol": summary.protocol,
+        "faults": summary.faults,
+        "replicas": plan.replicas,
+        "clients": plan.clients,
+        "settings": dict(plan.settings),
+        "seconds": plan.fault_us / 1e6,
+        "seed": plan.seed,
+        "runs": {"asked": runs, "done": tally.runs, "kept": tally.runs - sum(map(len, tally.failures.values()))},
+        "messages": {"delivered": tally.delivered, "lost": tally.lost},
+        "events": tally.events,
+        "virtual_seconds": tally.simulated_us / 1e6,
+        "wall_seconds": round(summary.elapsed, 3),
+        "ended_themselves": tally.halts,
+        "faults_happened": dict(sorted(tally.happened.items())),
+        "faults_without_effect": tally.idle,
+        "failures": dict(sorted(tally.failures.items())),
+        "told": [_run_json(one) for one in summary.told],
+    }
+
+
+def _run_json(one: Failure) -> dict[str, Any]:
+    outcome = one.outcome
+    return {
+        "failure": one.label,
+        "seed": one.seed,
+        "attempts": one.attempts,
+        "faults_before": one.faults,
+        "broken": msgspec.to_builtins(outcome.broken),
+        "defect": msgspec.to_builtins(outcome.defect),
+        "exhausted": outcome.exhausted,
+        "plan": msgspec.to_builtins(outcome.again()),
+        "story": [msgspec.to_builtins(line) for line in one.told],
+    }

@@ -1,0 +1,299 @@
+"""Carries out `hacheck sim`: has the runs done, side by side, and makes those that break something small."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from hacheck.checker.engine import Progress, Report
+from hacheck.cli import sim_report
+from hacheck.cli.engines import usable_cores
+from hacheck.cli.guard import BadInput, ExitCode, version
+from hacheck.cli.json_output import open_folder, open_target
+from hacheck.cli.processes import Died, Done, Failed, Processes
+from hacheck.cli.progress import Interruption
+from hacheck.cli.sim_report import Failure, Tally
+from hacheck.impl.recording import TOTAL, write_trace
+from hacheck.impl.simulator.history import History
+from hacheck.impl.simulator.profiles import profile
+from hacheck.impl.simulator.reducing import failure, reduced
+from hacheck.impl.simulator.running import Outcome, Plan, run
+from hacheck.impl.simulator.saving import SavedRun, from_json, to_json
+from hacheck.impl.simulator.story import Told, story
+from hacheck.impl.simulator.targets import Cluster
+from hacheck.impl.system import Refused, System
+from hacheck.impl.systems import system as system_of
+from hacheck.model.data import dataclass
+
+SEEDS_MAX = 100_000_000
+CHUNK = 8
+"""So many runs a process does before it tells what came of them."""
+
+REPLICAS_TRIED = (3, 2, 4, 1)
+REDUCING_SECONDS = 120.0
+FAILURES_MAX = 5
+"""Of so many kinds of failure one run each is made small and told; of others the seed."""
+
+WAIT_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the command line asks for."""
+
+    protocol: str
+    seeds: int
+    seed: int
+    faults: str
+    seconds: int
+    replicas: int | None
+    clients: int
+    settings: Mapping[str, str]
+    first: bool = False
+    reduce: bool = True
+    jobs: int | None = None
+    out: str | None = None
+    record: str | None = None
+    json: str | None = None
+    quiet: bool = False
+    no_color: bool = False
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """What a protocol refuses is the caller's fault."""
+    try:
+        yield
+    except Refused as refused:
+        message, _, hint = str(refused).partition(": ")
+        raise BadInput(message, hint or None) from None
+
+
+def simulate_seeds(request: Request) -> ExitCode:
+    """Runs all seeds, and returns what the process is to return. Errors: `BadInput`."""
+    if request.seeds > SEEDS_MAX:
+        raise BadInput(f"--seeds {request.seeds}: there are {SEEDS_MAX:,} runs at most")
+    with _refusals():
+        system, plan = planned(request)
+    target = None if request.json is None else open_target(request.json)
+    out = None if request.out is None else open_folder(request.out)
+    if request.record is not None:
+        open_folder(request.record)
+    begun = time.monotonic()
+    meter = sim_report.Meter(request.seeds, quiet=request.quiet, no_color=request.no_color)
+    with Interruption().watching() as interruption, meter.shown():
+        tally = _all(request, system, plan, lambda: interruption.requested, meter)
+        told: list[Failure] = []
+        for label, outcome in _worth_telling(tally, system, plan):
+            told.append(_told(request, system, label, outcome, lambda: interruption.requested, meter))
+    code = exit_code(tally, complete=tally.runs == request.seeds or (request.first and bool(tally.failures)))
+    for one in told:
+        if out is not None:
+            _save(out, request.protocol, one)
+    summary = sim_report.Summary(request.protocol, request.faults, plan, tally, tuple(told), time.monotonic() - begun)
+    if target is not None:
+        content = sim_report.as_json(summary, request.seeds)
+        target.write({"hacheck": version(), **content, "exit_code": int(code)})
+    if request.json != "-":
+        sim_report.show(summary, request.seeds, request.out, quiet=request.quiet, no_color=request.no_color)
+    return code
+
+
+def exit_code(tally: Tally, *, complete: bool) -> ExitCode:
+    """What the runs mean for the caller; a protocol that raised matters most."""
+    if any(label.startswith("defect") for label in tally.failures):
+        return ExitCode.OUR_BUG
+    if any(label.startswith("broken") for label in tally.failures):
+        return ExitCode.NOT_AS_EXPECTED
+    return ExitCode.AS_EXPECTED if complete and not tally.failures else ExitCode.UNDECIDED
+
+
+def planned(request: Request) -> tuple[System, Plan]:
+    """The protocol, and what each seed runs. Errors: `Refused`."""
+    system = system_of(request.protocol)
+    options = system.options(request.settings)
+    refusals = []
+    for replicas in REPLICAS_TRIED if request.replicas is None else (request.replicas,):
+        try:
+            members = system.members(replicas, request.clients, options)
+        except Refused as refused:
+            refusals.append(refused)
+            continue
+        profile(request.faults, system, Cluster(members, lambda: ()))
+        settings, us = dict(request.settings), request.seconds * 1_000_000
+        return system, Plan(request.seed, request.faults, replicas, request.clients, settings, us)
+    raise refusals[0]
+
+
+# ---- many runs ----
+
+
+def run_chunk(protocol: str, plan: Plan, seeds: range, record: str | None, report: Report) -> Tally:
+    """Runs these seeds; what another process does. Ends early if told so."""
+    tally = Tally()
+    system = system_of(protocol)
+    gc.disable()  # a run makes many small things and no circles of them
+    try:
+        for seed in seeds:
+            history = None if record is None else History(inputs=False)
+            outcome = run(system, msgspec.structs.replace(plan, seed=seed), history)
+            tally.add(seed, outcome)
+            if record is not None and history is not None:
+                _record(Path(record), f"{protocol}-{seed}", history)
+            gc.collect(0)
+            if not report(Progress(tally.runs, tally.delivered, len(tally.failures), 0, 0.0, 0, "running")):
+                break
+    finally:
+        gc.enable()
+    return tally
+
+
+def _record(folder: Path, name: str, history: History) -> None:
+    name = name.replace(":", "-").replace("/", "-")
+    try:
+        write_trace(folder / f"{name}.jsonl", name, TOTAL, history.lines())
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be written: {error.strerror}") from None
+
+
+def _all(request: Request, system: System, plan: Plan, is_over: Callable[[], bool], meter: sim_report.Meter) -> Tally:
+    total = Tally()
+    chunks = [
+        range(first, min(first + CHUNK, request.seed + request.seeds))
+        for first in range(request.seed, request.seed + request.seeds, CHUNK)
+    ]
+
+    def enough() -> bool:
+        return is_over() or (request.first and bool(total.failures))
+
+    jobs = min(request.jobs or usable_cores(), len(chunks))
+    if jobs == 1:
+        for chunk in chunks:
+            total.plus(run_chunk(request.protocol, plan, chunk, request.record, lambda _: not enough()))
+            meter.show(total)
+            if enough():
+                break
+        return total
+    waiting = chunks[::-1]
+    with Processes[int](jobs) as processes:
+        while (waiting or processes.busy) and not enough():
+            while waiting and processes.busy < jobs:
+                chunk = waiting.pop()
+                processes.begin(chunk.start, partial(run_chunk, request.protocol, plan, chunk, request.record))
+            _take(processes, total)
+            meter.show(total)
+        processes.ask_to_stop()
+        until = time.monotonic() + 2.0
+        while processes.busy and time.monotonic() < until:
+            _take(processes, total)
+    return total
+
+
+def _take(processes: Processes[int], total: Tally) -> None:
+    for first, event in processes.wait(WAIT_SECONDS):
+        match event:
+            case Done(tally):
+                total.plus(tally)
+            case Failed("BadInput") as failed:
+                raise BadInput(failed.message, failed.hint)
+            case Failed() as failed:
+                error = AssertionError(f"seeds from {first}: {failed.kind}: {failed.message}")
+                error.add_note(failed.trace)
+                raise error
+            case Died() as died:
+                raise BadInput(f"seeds from {first}: their process {died.how}", "--jobs 1 runs them one by one")
+            case _:
+                pass
+
+
+# ---- single runs ----
+
+
+def _worth_telling(tally: Tally, system: System, plan: Plan) -> Iterator[tuple[str, Outcome]]:
+    for label, seeds in sorted(tally.failures.items())[:FAILURES_MAX]:
+        yield label, run(system, msgspec.structs.replace(plan, seed=min(seeds)))
+
+
+def _told(
+    request: Request,
+    system: System,
+    label: str,
+    outcome: Outcome,
+    is_over: Callable[[], bool],
+    meter: sim_report.Meter,
+) -> Failure:
+    seed, attempts, faults = outcome.plan.seed, 0, len(outcome.faults)
+    if request.reduce:
+        begun = time.monotonic()
+
+        def go_on(tried: int) -> bool:
+            meter.reducing(label, tried)
+            return not is_over() and time.monotonic() - begun < REDUCING_SECONDS
+
+        small = reduced(system, outcome, go_on=go_on)
+        outcome, attempts = small.outcome, small.attempts
+    lines = _story(system, outcome)
+    return Failure(label, seed, outcome, attempts, faults, tuple(lines))
+
+
+def _story(system: System, outcome: Outcome, history: History | None = None) -> list[Told]:
+    if history is None:
+        history = History()
+        run(system, outcome.again(), history)
+    until = outcome.end_us
+    if outcome.defect is not None:
+        until = outcome.defect.at_us
+    elif outcome.broken:
+        until = outcome.broken[0].at_us
+    return story(history.entries, until)
+
+
+def _save(folder: Path, protocol: str, failure: Failure) -> None:
+    path = folder / failure.file_name(protocol)
+    try:
+        path.write_bytes(to_json(SavedRun(protocol, failure.outcome.again(), failure.label)))
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def replay_run(request: Request, file: str) -> ExitCode:
+    """Runs what a file tells, and tells the run. Errors: `BadInput`."""
+    try:
+        text = Path(file).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise BadInput(f"{file}: cannot be read: {reason}") from None
+    target = None if request.json is None else open_target(request.json)
+    history = History()
+    try:
+        saved = from_json(text)
+        if saved.system != request.protocol:
+            raise BadInput(f"{file}: is a run of {saved.system}", f"hacheck sim {saved.system} --replay {file}")
+        system = system_of(saved.system)
+        outcome = run(system, saved.plan, history)
+    except Refused as refused:
+        raise BadInput(f"{file}: {refused}") from None
+    except KeyError as error:
+        raise BadInput(f"{file}: a fault hits {error}, which is not there") from None
+    tally = Tally()
+    tally.add(saved.plan.seed, outcome)
+    if request.record is not None:
+        _record(open_folder(request.record), f"{request.protocol}-{saved.plan.seed}", history)
+    told = Failure(
+        failure(outcome), saved.plan.seed, outcome, 0, len(outcome.faults), tuple(_story(system, outcome, history))
+    )
+    code = exit_code(tally, complete=True)
+    summary = sim_report.Summary(request.protocol, "those of the file", saved.plan, tally, (told,), 0.0)
+    if target is not None:
+        content: dict[str, Any] = sim_report.as_json(summary, 1)
+        target.write({"hacheck": version(), **content, "exit_code": int(code)})
+    if request.json != "-":
+        sim_report.show_run(told, saved.system, file, no_color=request.no_color)
+    return code
