@@ -167,7 +167,7 @@ class ServerFound(Message, frozen=True, gc=False):
 
 
 class CopyGivenUp(Message, frozen=True, gc=False):
-    """The sender was the replica of this node, never took over, and has laid its copy aside: it never will."""
+    """The sender has laid its copy of this node aside, and never served it without whoever has the other one."""
 
     node_id: str
 

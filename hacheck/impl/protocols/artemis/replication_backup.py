@@ -28,6 +28,7 @@ from hacheck.impl.protocols.artemis.replication_broker import (
     EMPTY,
     IDENTITY_KEY,
     IN_SYNC,
+    REPLICATED,
     SAVED,
     Broker,
     Identity,
@@ -58,7 +59,7 @@ def save(broker: Broker) -> None:
         changes.extend((key, None) for key in broker.saved.pop(oldest))
     broker.files = {}
     given_up = identity.given_up
-    if identity.history in (COPYING, IN_SYNC) and identity.node_id not in given_up:
+    if identity.history in (COPYING, IN_SYNC, REPLICATED) and identity.node_id not in given_up:
         given_up = (*given_up, identity.node_id)
     node_id = identity.node_id if broker.failing_back else ""
     broker.identity = Identity(VERSION, node_id, COPYING if node_id else EMPTY, given_up=given_up)

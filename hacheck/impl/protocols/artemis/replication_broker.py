@@ -35,7 +35,7 @@ be up to date; served, or about to, without one."""
 
 class Identity(Struct, frozen=True):
     """Whose data a broker has, and how good they are. `replica`: who has the other copy, if there is one. `given_up`:
-    the nodes of which it had a copy that it has laid aside without having served it since."""
+    the nodes of which it had a copy that it has laid aside, and that the other one is as good as."""
 
     version: int
     node_id: str
