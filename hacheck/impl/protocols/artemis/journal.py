@@ -37,16 +37,20 @@ class Stored(Struct, frozen=True, array_like=True, gc=False):
 
 
 class Entry(Struct, frozen=True, array_like=True, gc=False):
-    """A journal record: a commit."""
+    """A journal record: a commit. `epoch`: of the base that it follows; a record of another one was left behind by a
+    broker whose earlier record failed, and never counted."""
 
+    epoch: int
     sent: tuple[Stored, ...]
     acknowledged: tuple[int, ...]
 
 
 class Base(Struct, frozen=True):
-    """Everything up to a record. `duplicates`: for each address its ids, oldest first."""
+    """Everything up to a record. `epoch`: how many times the journal was opened. `duplicates`: for each address its
+    ids, oldest first."""
 
     version: int
+    epoch: int
     position: int
     next_number: int
     messages: tuple[Stored, ...]
@@ -69,17 +73,30 @@ class Versioned(Struct, frozen=True):
 class Journal:
     """The files' content. It is ahead of the disk by what is being written.
 
-    `folder`: where its own files are. `position`: the number of the last record. `messages`: those that were sent and
-    not acknowledged, by number. `duplicates`: the ids that are remembered for each address, oldest first.
+    `folder`: where its own files are. `epoch`: how many times it was opened. `position`: the number of the last record.
+    `messages`: those that were sent and not acknowledged, by number. `duplicates`: the ids that are remembered for each
+    address, oldest first.
     """
 
-    __slots__ = ("_base", "_depth", "_options", "duplicates", "folder", "messages", "next_number", "position", "queues")
+    __slots__ = (
+        "_base",
+        "_depth",
+        "_options",
+        "duplicates",
+        "epoch",
+        "folder",
+        "messages",
+        "next_number",
+        "position",
+        "queues",
+    )
 
     def __init__(self, options: BrokerOptions, folder: str = "") -> None:
         self._options = options
         self._base = 0
         self._depth: dict[str, int] = {}
         self.folder = folder
+        self.epoch = 0
         self.position = 0
         self.next_number = 1
         self.messages: dict[int, Stored] = {}
@@ -111,7 +128,7 @@ class Journal:
             changes.append((f"{self.folder}bindings/queues", encode(Bindings(VERSION, tuple(self.queues)))))
         self._apply(kept, acknowledged)
         self.position += 1
-        changes.append((self._record_key(self.position), encode(Entry(tuple(sent), acknowledged))))
+        changes.append((self._record_key(self.position), encode(Entry(self.epoch, tuple(sent), acknowledged))))
         return tuple(changes), tuple(kept)
 
     def wants_compacting(self) -> bool:
@@ -127,6 +144,7 @@ class Journal:
         self._base = self.position
         base = Base(
             VERSION,
+            self.epoch,
             self.position,
             self.next_number,
             tuple(msgspec.structs.replace(m, body=b"") if m.where else m for m in self.messages.values()),
@@ -145,6 +163,7 @@ class Journal:
         if base is None:
             return
         content = decode(base, Base, "journal")
+        self.epoch = content.epoch
         self.position = self._base = content.position
         self.next_number = content.next_number
         for address, ids in content.duplicates:
@@ -152,14 +171,22 @@ class Journal:
         for message in content.messages:
             self._keep(message)
 
-    def replay(self, raw: bytes) -> None:
-        """Takes over the next record. Errors: `Refused`."""
+    def replay(self, raw: bytes) -> bool:
+        """Takes over the next record. Returns whether it is one of this journal. Errors: `Refused`."""
         try:
             entry = msgpack.decode(raw, type=Entry)
         except msgspec.DecodeError as problem:
             raise Refused(f"journal record {self.position + 1} cannot be read: {problem}") from None
+        if entry.epoch != self.epoch:
+            return False
         self.position += 1
         self._apply(entry.sent, entry.acknowledged)
+        return True
+
+    def open(self, folder: str | None = None) -> Changes:
+        """A broker begins to write: from now on records of those before it do not count. `folder`: as in `compact`."""
+        self.epoch += 1
+        return self.compact(folder)
 
     def fill(self, number: int, body: bytes) -> None:
         """The body of a message that has a file of its own."""
@@ -216,8 +243,8 @@ def from_files(files: Mapping[str, bytes], options: BrokerOptions) -> Journal:
     """The journal that a folder of files holds. Errors: `Refused`: a file is of another version, damaged or missing."""
     journal = Journal(options)
     journal.start_from(files.get("journal/base"), files.get("bindings/queues"))
-    while (raw := files.get(record_key("", journal.position + 1))) is not None:
-        journal.replay(raw)
+    while (raw := files.get(record_key("", journal.position + 1))) is not None and journal.replay(raw):
+        pass
     for number, where in journal.outside():
         body = files.get(where)
         if body is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,13 +26,15 @@ from hacheck.impl.node import (
 class Process:
     """The outside of a process as its parts see it: whatever they ask for is done, in order, after this input.
 
-    `now_us`: the process's own clock, at this input. `written`: the token of the last write that is done; writes are
-    done in the order asked, so all up to it are. `asked`: the token of the last one asked for. `purposes`: what is to
-    be done about the answers that are still to come. `halted`: nothing more is to be done.
+    `now_us`: the process's own clock, at this input. `asked`: the token of the last write asked for. `written`: that of
+    the last one that is done with all before it; one that failed may be known later than those after it. `purposes`:
+    what is to be done about the answers that are still to come. `halted`: nothing more is to be done.
     """
 
     __slots__ = (
+        "_early",
         "_fresh",
+        "_outstanding",
         "_token",
         "asked",
         "effects",
@@ -54,6 +57,8 @@ class Process:
         self.halted = False
         self._token = 0
         self._fresh = 0
+        self._outstanding: deque[int] = deque()
+        self._early: set[int] = set()
 
     def begin(self, now_us: int) -> None:
         """An input has come."""
@@ -83,8 +88,28 @@ class Process:
         token = self.asked = self._token
         if purpose:
             self.purposes[token] = purpose
+        self._outstanding.append(token)
         self.effects.append(Write(token, changes, True, shared))
         return token
+
+    def done(self, token: int) -> bool:
+        """A write is done. Returns whether all before it are, so that it counts."""
+        outstanding = self._outstanding
+        if outstanding[0] != token:
+            self._early.add(token)
+            return False
+        outstanding.popleft()
+        self.written = token
+        return True
+
+    def next_done(self) -> int:
+        """A write that was done before one that was asked for earlier, and counts now; 0: there is none."""
+        outstanding = self._outstanding
+        if not (outstanding and outstanding[0] in self._early):
+            return 0
+        self.written = outstanding.popleft()
+        self._early.discard(self.written)
+        return self.written
 
     def read(self, shared: str, key: str, purpose: str) -> int:
         """Reads from a shared disk. Returns the token."""

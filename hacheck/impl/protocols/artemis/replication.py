@@ -214,16 +214,19 @@ def _fired(broker: Broker, given: Fired) -> None:
 
 def _written(broker: Broker, given: Written) -> None:
     process = broker.process
-    process.written = given.token
-    while broker.pending and broker.pending[0][0] <= given.token:
-        broker.pending.popleft()
-    purpose = process.purposes.pop(given.token, "")
-    broker.release()
-    if broker.state is State.HANDING_OVER:
-        active.finish(broker)
-    if purpose:
-        word, _, rest = purpose.partition(":")
-        TABLES.written[word](broker, given.token, rest)
+    counts = process.done(given.token)
+    token = given.token
+    while counts and token:
+        while broker.pending and broker.pending[0][0] <= token:
+            broker.pending.popleft()
+        purpose = process.purposes.pop(token, "")
+        broker.release()
+        if broker.state is State.HANDING_OVER:
+            active.finish(broker)
+        if purpose:
+            word, _, rest = purpose.partition(":")
+            TABLES.written[word](broker, token, rest)
+        token = process.next_done()
 
 
 def _write_failed(broker: Broker, given: WriteFailed) -> None:

@@ -175,7 +175,7 @@ def change_came(broker: Broker, sender: Name, message: Replicate) -> None:
         broker.process.write(message.changes)
         broker.process.send(sender, Replicated(link.name, link.received))
     else:
-        link.unwritten[broker.process.write(message.changes, "change")] = link.received
+        link.unwritten.append((broker.process.write(message.changes, "change"), link.received))
     if link.last >= 0:
         complete(broker, link)
 
@@ -183,8 +183,11 @@ def change_came(broker: Broker, sender: Name, message: Replicate) -> None:
 def change_written(broker: Broker, token: int, _: str) -> None:
     """A change is on this disk."""
     link = broker.primary
-    if link is not None and token in link.unwritten:
-        broker.process.send(link.primary, Replicated(link.name, link.unwritten.pop(token)))
+    number = 0
+    while link is not None and link.unwritten and link.unwritten[0][0] <= token:
+        number = link.unwritten.popleft()[1]
+    if link is not None and number:
+        broker.process.send(link.primary, Replicated(link.name, number))
 
 
 def sync_done(broker: Broker, sender: Name, message: SyncDone) -> None:

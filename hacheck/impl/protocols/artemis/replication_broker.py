@@ -69,8 +69,9 @@ class ReplicaLink:
 class PrimaryLink:
     """The replication channel, on the side of the replica.
 
-    `received`: changes so far. `mirrored`: the files that were changed since the copy began, which the copy must not
-    overwrite. `last`: after how many changes the copy is complete, or -1. `stop_called`: the other is about to stop.
+    `received`: changes so far. `unwritten`: those not yet on this disk, by write and number. `mirrored`: the files that
+    were changed since the copy began, which the copy must not overwrite. `last`: after how many changes the copy is
+    complete, or -1. `stop_called`: the other is about to stop.
     """
 
     def __init__(self, name: str, primary: Name, node_id: str, tick: int) -> None:
@@ -82,7 +83,7 @@ class PrimaryLink:
         self.mirrored: dict[str, None] = {}
         self.last = -1
         self.stop_called = False
-        self.unwritten: dict[int, int] = {}
+        self.unwritten: deque[tuple[int, int]] = deque()
 
 
 class Tables(Struct, frozen=True):

@@ -101,7 +101,7 @@ def activated(broker: Broker, token: int, _: str) -> None:
         return
     journal = from_files(broker.files, broker.options)
     broker.server = Server(broker.process, broker, journal, broker.node_id, broker.options)
-    broker.store(journal.compact())
+    broker.store(journal.open())
     broker.process.record("AMQ221007", {"node_id": broker.node_id})
     broker.go(Cause.ACTIVE)
     broker.announce()

@@ -119,7 +119,7 @@ def files_loaded(broker: Broker, loading: Loading) -> None:
     if broker.options.verify_before_answer:
         folder = f"{broker.activation.count}.{broker.activation.holder}/"
         broker.activation = replace(broker.activation, folder=folder)
-    changes = loading.journal.compact(folder)
+    changes = loading.journal.open(folder)
     broker.process.write((*changes, (ACTIVATION_KEY, encode(broker.activation))), "folder", STORE)
 
 

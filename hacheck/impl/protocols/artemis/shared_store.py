@@ -176,19 +176,24 @@ def _fired(broker: Broker, given: Fired) -> None:
 
 
 def _written(broker: Broker, given: Written) -> None:
-    broker.process.written = given.token
-    purpose = broker.process.purposes.pop(given.token, "")
-    if broker.server is not None:
-        serving.data_written(broker, broker.server)
-    if purpose:
-        TABLES.written[purpose](broker)
+    process = broker.process
+    counts = process.done(given.token)
+    token = given.token
+    while counts and token:
+        purpose = process.purposes.pop(token, "")
+        if broker.server is not None:
+            serving.data_written(broker, broker.server)
+        if purpose:
+            TABLES.written[purpose](broker)
+        token = process.next_done()
 
 
 def _write_failed(broker: Broker, given: WriteFailed) -> None:
     purpose = broker.process.purposes.pop(given.token, "")
     if purpose == "failing-back" and broker.state is State.WAITING_FOR_PRIMARY_LOCK:
+        broker.process.done(given.token)
         broker.step_after(broker.options.lock_error_wait_us)
-    elif purpose != "failing-back":
+    else:
         broker.fail(f"a write to the store failed: {given.reason}")
 
 

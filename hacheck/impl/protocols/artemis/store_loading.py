@@ -49,9 +49,8 @@ class Loading:
     def _take_records(self, files: dict[str, bytes | None]) -> None:
         for key in self.wanted:
             raw = files[key]
-            if raw is None:
+            if raw is None or not self.journal.replay(raw):
                 break
-            self.journal.replay(raw)
         else:
             self._want_records()
             return
