@@ -126,7 +126,7 @@ def planned(request: Request) -> tuple[System, Plan]:
         except Refused as refused:
             refusals.append(refused)
             continue
-        profile(request.faults, system, Cluster(members, lambda: ()))
+        profile(request.faults, system, Cluster(members))
         settings, us = dict(request.settings), request.seconds * 1_000_000
         return system, Plan(request.seed, request.faults, replicas, request.clients, settings, us)
     raise refusals[0]

@@ -150,7 +150,7 @@ class Drawing:
             if kind == "reset":
                 links = tuple(pair for pair in links if not {*pair}.intersection(cluster.hosts))
         else:
-            members = MEMBERS[target](cluster, random)
+            members = tuple(filter(cluster.is_up, MEMBERS[target](cluster, random)))
         if not (members or links or hosts):
             return None
         at_us = self._agenda.now + 1

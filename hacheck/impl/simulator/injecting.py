@@ -113,7 +113,7 @@ class Injector:
                 if self._world.watcher is not None:
                     self._world.watcher.ended(self._world.agenda.now, process.name, fault.kind)
 
-            if fault.amount > 0:
+            if fault.amount > 0 and process.doomed is None:
                 process.doomed, process.doom = fault.amount - 1, end
             else:
                 end()
@@ -122,7 +122,8 @@ class Injector:
         for process in self._members(fault):
             process.down.discard(number)
             if not process.down:
-                process.doomed = process.doom = None
+                if process.doom is not None:
+                    process.doom()  # nothing came that it could have ended with
                 if process.node is None:
                     self._world.start(process)
 

@@ -103,7 +103,7 @@ def run(system: System, plan: Plan, watcher: Watcher | None = None) -> Outcome:
     injector = Injector(world)
     drawing: Drawing | None = None
     if isinstance(plan.faults, str):
-        cluster = Cluster(members, lambda: _serving(system, world))
+        cluster = Cluster(members, lambda: _serving(system, world), lambda name: world.processes[name].running)
         menu = profile(plan.faults, system, cluster)
         drawing = Drawing(menu, cluster, injector, world.agenda, Random(f"{plan.seed} faults"), plan.fault_us)
         world.listener = drawing.heard

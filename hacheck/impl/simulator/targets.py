@@ -14,16 +14,22 @@ CLIENT = "client"
 
 
 class Cluster:
-    """Who there is. `servers`: everybody who is no client. `serving`: asks who clients are to turn to just now."""
+    """Who there is. `servers`: everybody who is no client. `serving`: asks who clients are to turn to just now;
+    `is_up`: whether a process runs."""
 
-    def __init__(self, members: Sequence[Member], serving: Callable[[], tuple[Name, ...]]) -> None:
+    def __init__(
+        self,
+        members: Sequence[Member],
+        serving: Callable[[], tuple[Name, ...]] = tuple,
+        is_up: Callable[[Name], bool] = bool,
+    ) -> None:
         self.members = tuple(members)
         self.servers = tuple(member.name for member in members if member.role != CLIENT)
         self.clients = tuple(member.name for member in members if member.role == CLIENT)
         self.locks = tuple(dict.fromkeys(lock for member in members for lock in member.locks))
         self.shared = tuple(dict.fromkeys(disk for member in members for disk in member.shared))
         self.hosts = tuple(dict.fromkeys((*self.locks, *self.shared)))
-        self._serving = serving
+        self._serving, self.is_up = serving, is_up
 
     def users(self, host: Name) -> tuple[Name, ...]:
         """Who may reach a host."""
