@@ -51,7 +51,7 @@ class Backup:
         self.replicas = Replicas(host, store, options.trace_messages)
         self.members: dict[str, Info] = {}
         self.objections: list[Name] = []
-        self.unchecked: dict[Name, None] = dict.fromkeys(addresses)
+        self.unchecked: dict[Name, None] = {}
 
     # ---- the link ---------------------------------------------------------------------------------------------------
 
@@ -123,6 +123,11 @@ class Backup:
             self._enter(mine.status)
 
     # ---- status check -----------------------------------------------------------------------------------------------
+
+    def begin_check(self) -> None:
+        """Everybody is asked."""
+        self.objections = []
+        self.unchecked = dict.fromkeys(self.link.addresses)
 
     def checked(self, peer: Name, status: str) -> None:
         """A broker has answered the status check."""

@@ -33,15 +33,16 @@ WATCHDOG = "watchdog"
 
 class Governed:
     """`term`: the highest the resource manager has spoken of. `asked`: a promotion that waits for the status check,
-    with who asked. `stopped`: promotions up to this term are over. `lease_until_us`: when the watchdog bites; none: it
-    is not armed."""
+    with who asked. `checked_for`: the promotion for which the others were last asked. `stopped`: promotions up to this
+    term are over. `lease_until_us`: when the watchdog bites; none: it is not armed."""
 
-    __slots__ = ("_broker", "asked", "lease_until_us", "stopped", "term")
+    __slots__ = ("_broker", "asked", "checked_for", "lease_until_us", "stopped", "term")
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self.term = 0
         self.stopped = 0
+        self.checked_for = 0
         self.asked: tuple[Name, Promote] | None = None
         self.lease_until_us: int | None = None
 
@@ -50,6 +51,8 @@ class Governed:
     def start_check(self) -> None:
         """Joining: ask every other broker how it is, and wait one heartbeat for answers."""
         broker = self._broker
+        if broker.backup is not None:
+            broker.backup.begin_check()
         for address in broker.place.addresses:
             broker.host.out.append(Send(address, StatusQuery(0)))
         broker.host.timer(CHECK, broker.options.heartbeat_us)
@@ -94,6 +97,9 @@ class Governed:
         refusal = self._refusal(order)
         if refusal is None and broker.status == statuses.JOINING and not broker.options.bug_promote_joining:
             assert broker.backup is not None
+            if broker.options.check_at_promotion and self.checked_for != order.term:
+                self.checked_for = order.term
+                self.start_check()
             if broker.backup.unchecked:
                 self.asked = (sender, order)
                 return

@@ -47,13 +47,14 @@ class Asked:
 
 class ClusterJudge:
     """Watches a cluster. `copies`: who holds everything that was acknowledged. `messages`: what clients sent.
-    `accepted`: what consumers asked to accept, and when."""
+    `accepted`: what consumers asked to accept, and when. `statuses`: those of brokers that run."""
 
     def __init__(self, members: tuple[Member, ...], options: Options) -> None:
         self.brokers = tuple(member.name for member in members if member.role == "replica")
         self.options = options
         self.outlives_restarts = options.store and len(self.brokers) == 1
         self.copies: dict[Name, None] = {}
+        self.statuses: dict[Name, str] = {}
         self.primary: Name = ""
         self.term = 0
         self.terms: dict[Name, int] = {}
@@ -70,6 +71,8 @@ class ClusterJudge:
             "promoted": self._promoted,
             "recovering-backups": self._recovering,
             "membership": self._membership,
+            "backup-ready": self._backup_ready,
+            "status-change": self._status_change,
         }
 
     def saw(self, at_us: int, member: Name, record: Record) -> None:
@@ -81,6 +84,7 @@ class ClusterJudge:
     def crashed(self, at_us: int, member: Name) -> None:
         """A member lost its memory."""
         self.terms.pop(member, None)
+        self.statuses.pop(member, None)
         if not self.outlives_restarts and self.copies.pop(member, 0) is None and not self.copies:
             self._forget()
 
@@ -124,18 +128,34 @@ class ClusterJudge:
     # ---- brokers ----------------------------------------------------------------------------------------------------
 
     def _promoted(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
+        """The old primary, if it still runs, does not count any more. If nobody else had everything, that was a total
+        failure; if somebody had, and another is promoted, it is a loss."""
+        if self.primary != member:
+            self.copies.pop(self.primary, None)
+        if not self.copies and not self.outlives_restarts:
+            self._forget()
         self.primary = member
         self.term = self.terms[member] = fields["term"]
 
     def _recovering(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
-        """A new primary, and whom it waits for. If it did not have everything, that is no total failure, but a loss."""
-        if not self.copies:
-            self._forget()
+        """A new primary, and whom it waits for."""
         self.copies = {member: None, **{name: None for name in fields["backups"] if name in self.copies}}
 
     def _membership(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
+        """Whoever the primary does not list lacks what it acknowledges from now on. Who is listed need not have it all
+        yet: a backup that comes back says that it is ready, and is listed so (Q-W1)."""
         if member == self.primary:
-            self.copies = {member: None, **dict.fromkeys(fields["ready"]), **dict.fromkeys(fields["expected"])}
+            listed = {member, *fields["ready"], *fields["expected"]}
+            self.copies = {name: None for name in self.copies if name in listed}
+
+    def _backup_ready(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
+        """A backup has everything, if it still runs."""
+        backup = fields["backup"]
+        if member == self.primary and self.statuses.get(backup) in (statuses.CATCHUP, statuses.READY):
+            self.copies[backup] = None
+
+    def _status_change(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
+        self.statuses[member] = fields["new"]
 
     def _completed(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
         own = self.terms.get(member, 0)

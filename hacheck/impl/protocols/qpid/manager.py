@@ -211,7 +211,10 @@ class Manager:
         """Give the service to the next broker in turn that answers; one that refuses it makes way for the next."""
         names = list(self.brokers)
         after = names.index(self.primary) + 1 if self.primary in names else 0
-        for name in names[after:] + names[:after]:
+        turn = names[after:] + names[:after]
+        if self.options.registered_backups:
+            turn.sort(key=self._is_not_ready)  # stable: those that say they are ready come first, in their turn
+        for name in turn:
             if self._is_heard(name) and self.may_have_it(name):
                 heard = [seen.answer.term for seen in self.brokers.values() if seen.answer is not None]
                 self.term = max(self.term, *heard) + 1
@@ -220,6 +223,10 @@ class Manager:
                 self._enter(WRITING)
                 self.deciding = self._write()
                 return
+
+    def _is_not_ready(self, name: Name) -> bool:
+        answer = self.brokers[name].answer
+        return answer is None or answer.about.status != statuses.READY
 
     def _is_heard(self, name: Name) -> bool:
         seen = self.brokers[name]

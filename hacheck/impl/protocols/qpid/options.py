@@ -56,6 +56,9 @@ class Options(Struct, frozen=True, kw_only=True):
     only backups that the last primary has left registered. As documented, a backup that lost its link keeps calling
     itself ready (Q-W1, QP-13) and can be promoted without what was acknowledged in the meantime.
 
+    `check_at_promotion`: a broker that is joining asks the others how they are when it is to be promoted. As documented
+    it asks when it starts, and goes by those answers however old they are.
+
     Misbehaviour of releases:
     `bug_promote_joining` (QP-2): a broker that is joining can be promoted whatever others say.
     `bug_never_stopped` (QP-3): a subscription is ready only when its cursor has reached the guarded position.
@@ -97,6 +100,7 @@ class Options(Struct, frozen=True, kw_only=True):
 
     ids_of_terms: bool = False
     registered_backups: bool = False
+    check_at_promotion: bool = False
 
     bug_promote_joining: bool = False
     bug_never_stopped: bool = False

@@ -49,12 +49,13 @@ class Primary:
     active. `members`: the cluster as it tells it to the backups.
 
     `registering`, `registered`: the last list of backups that the resource manager was told, and has confirmed, by
-    number; `leaving`: guards that are to go when a number has been confirmed (only with `registered_backups`).
+    number; `leaving`: guards that are to go when a number has been confirmed; `arriving`: backups that are to be called
+    ready then (only with `registered_backups`).
     """
 
     __slots__ = (
-        "_enter", "_host", "_manager", "_options", "_wiring", "backups", "configuration", "expected", "leaving",
-        "members", "myself", "registered", "registering", "source", "term",
+        "_enter", "_host", "_manager", "_options", "_wiring", "arriving", "backups", "configuration", "expected",
+        "leaving", "members", "myself", "registered", "registering", "source", "term",
     )  # fmt: skip
 
     def __init__(
@@ -84,6 +85,7 @@ class Primary:
         self.registering = 0
         self.registered = 0
         self.leaving: list[tuple[int, list[QueueGuard]]] = []
+        self.arriving: list[tuple[int, RemoteBackup]] = []
 
     def begin(self, expected: list[Info]) -> None:
         """Promoted: guard every queue for each backup that the old primary had called ready, then wait for them."""
@@ -205,12 +207,19 @@ class Primary:
         if backup.is_reported or not backup.is_ready:
             return
         backup.is_reported = True
+        self._register()
+        if self._options.registered_backups:
+            self.arriving.append((self.registering, backup))
+        else:
+            self._report_ready(backup)
+
+    def _report_ready(self, backup: RemoteBackup) -> None:
+        """A backup has everything, and may be promoted: say so."""
         system = backup.info.system
         backup.info = structs.replace(backup.info, status=statuses.READY)
         self.members[system] = backup.info
         self._host.record("backup-ready", backup=backup.info.address, expected=system in self.expected)
         self.expected.pop(system, None)
-        self._register()
         self._broadcast()
         self._check_recovered()
 
@@ -268,7 +277,8 @@ class Primary:
         self._host.timer(REGISTER, self._options.check_interval_us)
 
     def confirmed(self, number: int) -> None:
-        """The resource manager has heard it: backups that are not named any more hold up nothing."""
+        """The resource manager has heard it: backups that are not named any more hold up nothing, and those that are
+        named are ready."""
         self.registered = max(self.registered, number)
         waiting, self.leaving = self.leaving, []
         for needed, guards in waiting:
@@ -277,4 +287,12 @@ class Primary:
                 continue
             for guard in guards:
                 self.source.cancel_guard(guard)
+        ready, self.arriving = self.arriving, []
+        for needed, backup in ready:
+            if self.backups.get(backup.info.system) is not backup:
+                continue
+            if needed > self.registered:
+                self.arriving.append((needed, backup))
+            else:
+                self._report_ready(backup)
         self._check_recovered()

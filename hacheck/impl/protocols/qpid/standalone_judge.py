@@ -18,7 +18,7 @@ from hacheck.impl.system import Broken, Member
 
 
 class StandaloneJudge(ClusterJudge):
-    """Watches brokers without a cluster. `source`: the one that clients use. `names`: its queues that are replicated."""
+    """Watches brokers without a cluster. `source`: the one that clients use. `names`: its replicated queues."""
 
     def __init__(self, members: tuple[Member, ...], options: Options, names: frozenset[str]) -> None:
         super().__init__(members, options)
