@@ -19,6 +19,10 @@ BYTES = 2**28
 LARGE_MAX = 2**12
 """Sets of more candidates are followed without it: they seldom come twice."""
 
+NARROW = 3
+"""Sets of so few candidates are followed without it where their move is not known: a move is worked out in some three
+times the time."""
+
 MARKS_MAX = 64
 """With more properties to look at on the way there is no automaton."""
 
@@ -84,6 +88,7 @@ class Automaton:
             control[place] = region.address
         for place, value in {
             k.LARGE: large,
+            k.NARROW: NARROW,
             k.ONE_FIRST: telling is None and places == 1,
             k.TELL: code.address("expand"),
             k.TELL_NOTES: self._notes.buffer_info()[0],

@@ -55,7 +55,7 @@ from hacheck.traces.conformance.control import (
     TRACE_WORDS,
     WIDTH,
 )
-from hacheck.traces.conformance.known import ALONE, APART, LARGE, ONE_FIRST, STOPPED
+from hacheck.traces.conformance.known import APART, FEW, LARGE, NARROW, ONE_FIRST, STOPPED
 from hacheck.traces.conformance.spreading_kernels import add_all, cuts, mark, mark_some, spread
 from hacheck.traces.conformance.walking_kernels import enter, follow_nodes
 
@@ -182,18 +182,21 @@ def follow(control: int, end: int, closes: int) -> int:
     nobody asks for the candidates there."""
     known = load64(control, KNOWN)
     width = 0
+    few = 0
     while load64(control, POSITION) < end:
-        if known and width * 2 <= load64(known, LARGE):
-            if load64(known, ONE_FIRST) and load64(set_at(control, load64(control, POSITION)), COUNT) == 1:
-                status = follow_one(control, known, end, closes)
-                if status != STOPPED:
-                    return status
-                if load64(control, POSITION) == end:
-                    break
+        position = load64(control, POSITION)
+        if known and load64(known, ONE_FIRST) and load64(set_at(control, position), COUNT) == 1:
+            status = follow_one(control, known, end, closes)
+            if status != STOPPED:
+                return status
+            few = 1
+            continue
+        if known and not few and width * 2 <= load64(known, LARGE):
             number = enter(control, known)
             if number:
                 status = follow_nodes(control, known, number, end, closes)
-                if status == ALONE:
+                if status == FEW:
+                    few = 1
                     continue
                 if status != STOPPED:
                     return status
@@ -207,6 +210,7 @@ def follow(control: int, end: int, closes: int) -> int:
             if settle(control, position) == DEAD:
                 return DEAD
             if known:
+                few = width <= load64(known, NARROW)
                 store64(known, APART, load64(known, APART) + 1)
         store64(control, POSITION, position + 1)
     return FOLLOWED

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 KNOWN = (
     "LARGE",  # a set of more candidates is no node
+    "NARROW",  # of one that has so few when it is closed no moves are worked out: that takes longer than without
     "ONE_FIRST",  # whether a lone candidate is followed by itself: every step writes a line, one at most
     "SEEN",  # a candidate that sees records, or some
     "TELL",  # the generated function: steps of the actions that may write lines
@@ -47,6 +48,7 @@ KNOWN = (
 
 (
     LARGE,
+    NARROW,
     ONE_FIRST,
     SEEN,
     TELL,
@@ -104,7 +106,8 @@ AHEAD_SHIFT = 28
 NODES_FIRST, LISTS_FIRST = 1, 1
 """Node 0 is the set without candidates; a list at 0 is none."""
 
-STOPPED, ALONE = 4, 5
-"""What becomes of a part beside the ends that callers know: it goes on another way; or with one candidate alone."""
+STOPPED, FEW = 4, 5
+"""What becomes of a part beside the ends that callers know: it goes on another way, if need be for as long as there are
+few candidates."""
 
 EPOCH_LAST = (1 << 32) - 1

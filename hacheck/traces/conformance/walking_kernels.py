@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hacheck.checker.explicit.native.kernels.language import load32, load64, store64
 from hacheck.checker.explicit.native.search.state_kernels import W
-from hacheck.traces.conformance.automaton_kernels import STATE_MASK, node_at
+from hacheck.traces.conformance.automaton_kernels import STATE_MASK, close_node, node_at
 from hacheck.traces.conformance.candidate_kernels import RECORD, RECORDS, RING, empty, entry, set_at
 from hacheck.traces.conformance.control import (
     COUNT,
@@ -28,18 +28,20 @@ from hacheck.traces.conformance.control import (
 )
 from hacheck.traces.conformance.known import (
     AHEAD_SHIFT,
-    ALONE,
     CUTS_MAX,
+    FEW,
     LARGE,
     LISTED_COUNT,
     LISTS,
     M_MET,
     M_WAY,
     N_ALL,
+    N_CLOSED,
     N_COUNT,
     N_FIRST,
     N_SOME,
-    ONE_FIRST,
+    N_WIDTH,
+    NARROW,
     RECALLED,
     STATES,
     STOPPED,
@@ -143,13 +145,13 @@ def mark_node(control: int, node: int, position: int) -> None:
 
 
 def follow_nodes(control: int, known: int, number: int, end: int, closes: int) -> int:
-    """Takes the records up to a position, from a node. Returns what became of the trace, `ALONE` if one candidate may
-    be followed by itself, or `STOPPED` if the next record has to be taken another way; then, and where the trace is to
-    be gone on with, the sets are those of the last node."""
+    """Takes the records up to a position, from a node. Returns what became of the trace, `FEW` if there are few
+    candidates whose move is not known, or `STOPPED` if the next record has to be taken another way; then, and where the
+    trace is to be gone on with, the sets are those of the last node."""
     position = load64(control, POSITION)
     record = load64(control, RECORD_ADDRESS)
     marks = load64(control, MARK_COUNT)
-    one_first = load64(known, ONE_FIRST)
+    narrow = load64(known, NARROW)
     pause = load64(control, PAUSE)
     peak = load64(control, PEAK)
     expanded = load64(control, EXPANDED)
@@ -164,8 +166,12 @@ def follow_nodes(control: int, known: int, number: int, end: int, closes: int) -
         if load64(move, M_WAY):
             recalled += 1
         else:
-            if one_first and load64(node_at(known, number), N_COUNT) == 1:
-                status = ALONE
+            node = node_at(known, number)
+            if load64(node, N_CLOSED) == 0 and not close_node(control, known, number):
+                status = STOPPED
+                break
+            if load64(node, N_WIDTH) <= narrow:
+                status = FEW
                 break
             move = work_out(control, known, number, window)
             if move == 0:
