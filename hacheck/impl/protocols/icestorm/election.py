@@ -100,7 +100,7 @@ class Election:
     def check(self) -> None:
         """The check timer: a coordinator looks for others, unless a merge is due already."""
         self.wire.set_timer(CHECK, self.options.election_timeout_us)
-        if self.store.broken:
+        if self._disabled():
             self.store.probe()
             return
         if not self.standing.coordinates() or self.due:
@@ -111,13 +111,17 @@ class Election:
             group = self.standing.group
             self.wire.ask(ROUND_PROBE, self.standing.others(), lambda call: Ping(call, group), group)
 
+    def _disabled(self) -> bool:
+        """Whether its disk does not write: until it does again, it takes part in no election."""
+        return self.store.broken and not self.options.bug_init_needs_all
+
     def _checked(self, round_: Round) -> None:
         standing = self.standing
         for ident, answer in round_.answers.items():
             if answer is None:
                 self.wire.record("check_failed", id=standing.ident, node=ident)
         found = tuple(ident for ident, answer in round_.answers.items() if _yes(answer))
-        if not found or not standing.coordinates() or self.due or self.store.broken:
+        if not found or not standing.coordinates() or self.due or self._disabled():
             return
         self.found = found
         self.due = True
@@ -141,7 +145,7 @@ class Election:
 
     def are_you_coordinator(self, sender: Name, message: AreYouCoordinator) -> None:
         """Whether it can be joined with others; with a disk that does not write, it cannot."""
-        yes = self.standing.coordinates() and not self.store.broken
+        yes = self.standing.coordinates() and not self._disabled()
         self.wire.send(sender, Answer(message.call, yes))
 
     # ---- combining groups, as the coordinator ----------------------------------------------------------------------
@@ -150,7 +154,7 @@ class Election:
         """The merge is due: a new group, to which the coordinators found and the own members are invited."""
         self.due = False
         standing = self.standing
-        if standing.coord != standing.ident or not standing.may(Step.MERGE) or self.store.broken:
+        if standing.coord != standing.ident or not standing.may(Step.MERGE) or self._disabled():
             return
         self._leave_normal(Step.MERGE)
         standing.draining = Drained(Step.MERGE)
@@ -218,7 +222,7 @@ class Election:
     def invitation(self, sender: Name, message: Invitation) -> None:
         """An invitation, from its coordinator or handed on. Any node may invite any other: priority only delays."""
         standing, inviter = self.standing, message.coordinator
-        if inviter not in standing.nodes or not standing.may(Step.INVITED) or self.store.broken:
+        if inviter not in standing.nodes or not standing.may(Step.INVITED) or self._disabled():
             self.wire.record("invitation_ignored", id=standing.ident, node=inviter, group=message.group)
             return
         self.wire.record("invitation", id=standing.ident, node=inviter, group=message.group)

@@ -191,7 +191,11 @@ class Forming:
 
     def _all_ready(self, round_: Round) -> None:
         attempt = self._current(round_.data)
-        if attempt is None or not self._kept_majority(round_, "was not ready"):
+        if attempt is None:
+            return
+        if self.options.bug_ready_unanswered:
+            round_.answers = {ident: answer and Answer(0, True) for ident, answer in round_.answers.items()}
+        if not self._kept_majority(round_, "was not ready"):
             return
         standing = self.standing
         standing.generation = attempt.generation

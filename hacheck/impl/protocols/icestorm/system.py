@@ -71,8 +71,11 @@ class IceStorm:
         )
 
     def survives(self) -> Iterator[str]:
-        """Crashes of a minority, again and again; crashes of whoever coordinates; pauses; cuts."""
-        yield from ("crash/minority", "crash/one", "crash/serving", "pause", "cut")
+        """The majority rule and the full startup are there for all of these: crashes and power cuts of any number of
+        replicas, pauses, partitions, and disks that refuse to write. A network that repeats or reorders what TCP
+        would not, and disks that are lost, are beyond it."""
+        yield from ("crash", "power", "pause", "cut", "reset", "slow")
+        yield from ("disk-full", "disk-error", "disk-slow", "clock-rate", "clock-jump")
 
 
 def identifier(name: Name) -> int:
