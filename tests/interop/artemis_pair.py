@@ -1,6 +1,7 @@
 """A pair of real Artemis brokers, primary and backup, on loopback: configured, started, killed, paused; its logs kept.
 
 `brokers/<broker>/log/artemis.log` is the log of all incarnations of a broker, `timeline.txt` what was done to them.
+The brokers are called as the specs call them: server 1 is the primary, server 2 its backup.
 **Source**: Broker failover protocols, 2.2 to 2.5; Artemis user manual, "High Availability and Failover".
 """
 
@@ -17,7 +18,7 @@ from tests.interop.processes import Crew, free_base
 
 SERVER = Path(__file__).parent / "artemis_server"
 RESOLVE_SECONDS_MAX = 600.0
-NAMES = {1: "primary", 2: "backup"}
+NAMES = {1: "server-1", 2: "server-2"}
 POLICIES = {
     "replication": {
         1: "<replication><primary><check-for-active-server>true</check-for-active-server></primary></replication>",

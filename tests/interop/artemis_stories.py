@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from tests.interop.artemis_pair import NAMES, Pair
 
 PRIMARY, BACKUP = 1, 2
-WAIT_SECONDS_MAX = 90.0
+P, B = NAMES[PRIMARY], NAMES[BACKUP]
+WAIT_SECONDS_MAX = 180.0
 SETTLE_SECONDS = 6.0
 
 Seen = tuple[str, str]  # a node and an event of it
@@ -49,7 +50,7 @@ def crash_and_failback(pair: Pair) -> Sequence[Seen]:
     pair.start(PRIMARY)
     until(pair, PRIMARY, "221007", 2)
     until(pair, BACKUP, "221031", 2)
-    return (*took_over(pair), ("backup", "failback_begun"), ("primary", "active"), ("backup", "backup_announced"))
+    return (*took_over(pair), (B, "failback_begun"), (P, "active"), (B, "backup_announced"))
 
 
 def orderly_stop(pair: Pair) -> Sequence[Seen]:
@@ -57,7 +58,7 @@ def orderly_stop(pair: Pair) -> Sequence[Seen]:
     paired(pair)
     pair.stop(PRIMARY)
     served_by_backup(pair)
-    return (("primary", "active"), ("primary", "stopped"), taking_over(pair))
+    return ((P, "active"), (P, "stopped"), taking_over(pair))
 
 
 def pause(pair: Pair) -> Sequence[Seen]:
@@ -71,8 +72,8 @@ def pause(pair: Pair) -> Sequence[Seen]:
     pair.resume(PRIMARY)
     time.sleep(SETTLE_SECONDS)
     if pair.policy == "replication":
-        return (*took_over(pair), ("primary", "replica_gone"), ("backup", "possible_split_brain"))
-    return (("primary", "active"), ("backup", "backup_announced"))
+        return (*took_over(pair), (P, "replica_gone"), (B, "possible_split_brain"))
+    return ((P, "active"), (B, "backup_announced"))
 
 
 def backup_crash(pair: Pair) -> Sequence[Seen]:
@@ -84,23 +85,23 @@ def backup_crash(pair: Pair) -> Sequence[Seen]:
     pair.start(BACKUP)
     until(pair, BACKUP, "221031", 2)
     if pair.policy == "replication":
-        return (("backup", "in_sync"), ("primary", "replica_gone"), ("backup", "in_sync"))
-    return (("backup", "backup_lock_obtained"), ("backup", "backup_lock_obtained"), ("backup", "backup_announced"))
+        return ((B, "in_sync"), (P, "replica_gone"), (B, "in_sync"))
+    return ((B, "backup_lock_obtained"), (B, "backup_lock_obtained"), (B, "backup_announced"))
 
 
 def taking_over(pair: Pair) -> Seen:
-    return ("backup", "active" if pair.policy == "replication" else "backup_active")
+    return (B, "active" if pair.policy == "replication" else "backup_active")
 
 
 def took_over(pair: Pair) -> tuple[Seen, ...]:
     ready = "in_sync" if pair.policy == "replication" else "backup_lock_obtained"
-    return (("primary", "active"), ("backup", ready), taking_over(pair))
+    return ((P, "active"), (B, ready), taking_over(pair))
 
 
 def who_served(pair: Pair, story: str) -> set[str]:
     """Who may serve in a story, by what its logs must say."""
     only_primary = story == "backup_crash" or (story == "pause" and pair.policy == "shared_store")
-    return {"primary"} if only_primary else {"primary", "backup"}
+    return {P} if only_primary else {P, B}
 
 
 STORIES: dict[str, Callable[[Pair], Sequence[Seen]]] = {
