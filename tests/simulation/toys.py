@@ -183,7 +183,7 @@ class Counters:
         return Accounts()
 
     def quiet_us(self, options: Any) -> int:
-        return 30_000_000
+        return 15_000_000
 
     def serving(self, nodes: Mapping[Name, Node]) -> tuple[Name, ...]:
         return tuple(name for name, node in nodes.items() if isinstance(node, Replica) and node.serving)

@@ -14,7 +14,7 @@ from hacheck.impl.simulator.agenda import Agenda
 Changes: TypeAlias = tuple[tuple[str, bytes | None], ...]
 
 
-class DiskTimes(Struct, frozen=True):
+class DiskTimes(Struct, frozen=True, forbid_unknown_fields=True):
     """How long writes take, in microseconds: a fixed part, and up to so much more."""
 
     sync_us: int = 400

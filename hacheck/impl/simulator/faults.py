@@ -46,7 +46,7 @@ KINDS = (
 NAMES = tuple(kind.name for kind in KINDS)
 
 
-class Fault(Struct, frozen=True, omit_defaults=True):
+class Fault(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Something that goes wrong. It begins at `at_us` of true time and lasts `for_us` (0: it is over at once).
 
     `members`: who is hit. `links`: which directions, for faults of the network. `hosts`: which locks or shared disks.

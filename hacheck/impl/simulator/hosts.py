@@ -30,7 +30,7 @@ Holder: TypeAlias = tuple[Process, int]
 """A process and its incarnation."""
 
 
-class HostTimes(Struct, frozen=True):
+class HostTimes(Struct, frozen=True, forbid_unknown_fields=True):
     """How long hosts wait, in microseconds.
 
     `answer_us`, `answer_spread_us`: after so long, and up to so much more, a request to a host out of reach has failed.

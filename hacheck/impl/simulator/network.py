@@ -26,7 +26,7 @@ NOBODY = -1
 """The incarnation of whoever one is not connected to."""
 
 
-class LinkTimes(Struct, frozen=True):
+class LinkTimes(Struct, frozen=True, forbid_unknown_fields=True):
     """How long messages take, in microseconds: a fixed part, up to so much more, and sometimes many times as much."""
 
     delay_us: int = 100

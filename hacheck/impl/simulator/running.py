@@ -18,7 +18,7 @@ from hacheck.impl.simulator.world import Defect, Exhausted, Surroundings, World
 from hacheck.impl.system import Broken, Judge, System
 
 
-class Plan(Struct, frozen=True):
+class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     """What is to be run: with the system, all that a run depends on.
 
     `faults`: the name of a profile, or the faults themselves. `settings`: of the protocol, as text. `fault_us`: how

@@ -44,7 +44,7 @@ from hacheck.impl.simulator.watching import Watcher
 from hacheck.impl.system import Judge, Member, Refused, System
 
 
-class Surroundings(Struct, frozen=True):
+class Surroundings(Struct, frozen=True, forbid_unknown_fields=True):
     """What a run is like when nothing goes wrong. Times in microseconds.
 
     `ahead_us`: by so much clocks differ at most. `supervise_us`: so long after a process has ended itself it is started
