@@ -31,7 +31,7 @@ ACTIVATION_KEY = "server.lock/activation"
 
 FIRST_START, NOT_STARTED, LIVE, FAILING_BACK, PAUSED = b"0", b"N", b"L", b"F", b"P"
 
-CACHED_READS = 20
+CACHED_READS = 100
 """How many reads of the state byte an old value answers, with `bug_state_cached`."""
 
 
