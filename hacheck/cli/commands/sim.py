@@ -50,7 +50,7 @@ SEEDS = "So many runs: 1000, 10k. By default 100."
 SEED = "The seed of the first run; the others follow it."
 FAULTS = (
     "What goes wrong: promised (what the protocol says it survives), none, crashes, power, wipes, pauses, partitions, "
-    "network, datagrams, disk, clocks, locks, chaos or everything."
+    "network, datagrams, disk, clocks, locks, chaos or everything; or kinds: crash/coordinator,cut."
 )
 REPLICAS = "How many replicas; by default 3, or 2 where the protocol is one of pairs."
 CLIENTS = "How many clients; by default 2."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 
 from msgspec import Struct
@@ -85,26 +85,45 @@ def names() -> tuple[str, ...]:
 
 
 def profile(name: str, system: System, cluster: Cluster) -> Menu:
-    """The menu of a profile for a cluster. Errors: `Refused`, for an unknown one."""
+    """The menu of a profile for a cluster. `name`: one of `names()`, or kinds of faults, each with its target or not:
+    `crash/coordinator,cut`. Errors: `Refused`, for an unknown one, or one that is nothing in this cluster."""
+    if name in PROFILES:
+        return Menu(_possible(((kind, target) for kind in PROFILES[name] for target in TARGETS[kind]), cluster))
     if name == PROMISED:
         asked = tuple(system.survives())
-        return Menu(_possible(_promised(asked, system.name), cluster), careful=not _many(asked))
-    if name not in PROFILES:
-        near = get_close_matches(name, names(), 1)
+        try:
+            found = tuple(_listed(asked, careful=True))
+        except Refused as refused:
+            raise Refused(f"{system.name} says that it survives what is no fault: {refused}") from None
+        return Menu(_possible(iter(found), cluster), careful=not _many(asked))
+    words = tuple(word.strip() for word in name.split(",") if word.strip())
+    if len(words) == 1 and words[0].partition("/")[0] not in TARGETS:
+        raise Refused(f"no profile `{name}`: {_near(name, names())}")
+    menu = Menu(_possible(_listed(words, careful=False), cluster))
+    if not menu.faults:
         raise Refused(
-            f"no profile `{name}`: " + (f"did you mean `{near[0]}`?" if near else f"there are {', '.join(names())}")
+            f"`{name}` is nothing that can happen to this cluster: it has too few members, or no lock or disk"
         )
-    return Menu(_possible(((kind, target) for kind in PROFILES[name] for target in TARGETS[kind]), cluster))
+    return menu
 
 
-def _promised(asked: tuple[str, ...], system: str) -> Iterator[tuple[str, str]]:
-    for word in asked:
-        kind, _, target = word.partition("/")
-        if kind not in TARGETS or (target and target not in TARGETS[kind]):
-            raise Refused(f"{system} says that it survives `{word}`, which is no fault")
-        chosen = (target,) if target else tuple(one for one in TARGETS[kind] if one not in ("majority", "all"))
-        for one in chosen:
-            yield kind, one
+def _near(word: str, known: Iterable[str]) -> str:
+    listed = tuple(known)
+    near = get_close_matches(word, listed, 1)
+    return f"did you mean `{near[0]}`?" if near else f"there are {', '.join(listed)}"
+
+
+def _listed(words: tuple[str, ...], *, careful: bool) -> Iterator[tuple[str, str]]:
+    """Pairs for words such as `crash` and `crash/one`. `careful`: a kind alone does not mean most of the servers."""
+    for word in words:
+        kind, slash, target = word.partition("/")
+        if kind not in TARGETS:
+            raise Refused(f"no fault `{kind}`: {_near(kind, TARGETS)}")
+        if slash and target not in TARGETS[kind]:
+            raise Refused(f"`{kind}` hits no `{target}`: {_near(target, TARGETS[kind])}")
+        for one in (target,) if slash else TARGETS[kind]:
+            if slash or not careful or one not in ("majority", "all"):
+                yield kind, one
 
 
 def _many(asked: tuple[str, ...]) -> bool:
