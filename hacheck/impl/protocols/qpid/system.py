@@ -13,7 +13,7 @@ from hacheck.impl.protocols.qpid.manager import Manager
 from hacheck.impl.protocols.qpid.messages import MESSAGES
 from hacheck.impl.protocols.qpid.options import Options, options_from_text
 from hacheck.impl.protocols.qpid.standalone_judge import StandaloneJudge
-from hacheck.impl.system import Judge, Member, Refused
+from hacheck.impl.system import Judge, Member, Refused, System
 
 REPLICA, CLIENT, MANAGER = "replica", "client", "resource-manager"
 
@@ -135,5 +135,5 @@ def _names(options: Options) -> frozenset[str]:
     return frozenset(f"queue-{number}" for number in range(1, options.queues + 1))
 
 
-SYSTEM = Cluster()
-STANDALONE = Standalone()
+SYSTEM: System = Cluster()
+STANDALONE: System = Standalone()
