@@ -97,7 +97,7 @@ TRACES: dict[str, Sequence[Line]] = {
     "unbooked": [("-", "opened", {}), ("1", "took", {}), ("2", "took", {})],
     "closed": [("-", "closed", {"by": True}), ("1", "took", {}), ("-", "booked", {"server": 1})],
 }
-KINDS = {name: "conforms" for name in TRACES} | {
+KINDS = dict.fromkeys(TRACES, "conforms") | {
     "three-wrong": "deviates",
     "contradicts": "unknown",
     "nine": "unknown",
