@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.interop.artemis import main, read
-from tests.interop.artemis_pair import POLICIES, Pair, missing
+from tests.interop.artemis_damage import KINDS, damaged
+from tests.interop.artemis_pair import NAMES, POLICIES, Pair, missing
 from tests.interop.processes import Crew
 
+RECORDINGS = Path(__file__).parents[1] / "data" / "artemis"
 HEAD = "2026-11-21T23:12:1{second},000 INFO  [org.apache.activemq.artemis.core.server] "
 STORY = {
     "primary": ["AMQ221007: Server is now active", "AMQ221025: Replication: sending a file"],
@@ -59,10 +61,29 @@ def test_pair_is_configured(policy: str, tmp_path: Path) -> None:
     with Crew() as crew:
         pair = Pair(tmp_path / "pair", policy, "", crew)
         pair.configure()
-        texts = [(pair.brokers / name / "broker.xml").read_text() for name in ("primary", "backup")]
+        texts = [(pair.brokers / name / "broker.xml").read_text() for name in NAMES.values()]
     journals = {line.strip() for text in texts for line in text.splitlines() if "<journal-directory>" in line}
     assert len(journals) == (1 if policy == "shared_store" else 2)
     assert pair.times(1, "221007") == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("policy", POLICIES)
+def test_one_log_of_a_pair_is_changed_in_one_place(policy: str, kind: str, tmp_path: Path) -> None:
+    source = RECORDINGS / f"{policy}-crash_and_failback"
+    change = damaged(source, tmp_path, policy, kind)
+    assert change is not None
+    assert {one.relative_to(tmp_path) for one in tmp_path.glob("*/log/*")} == {
+        one.relative_to(source) for one in source.glob("*/log/*")
+    }
+    for name in NAMES.values():
+        before, after = ((folder / name / "log" / "artemis.log").read_text() for folder in (source, tmp_path))
+        places = [
+            place
+            for place, (old, new) in enumerate(zip(before.splitlines(), after.splitlines(), strict=False))
+            if old != new
+        ]
+        assert (places[0] + 1 == change.line) if name == change.broker else not places
 
 
 def test_without_java_it_is_skipped_loudly(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
