@@ -63,8 +63,11 @@ class SharedStore:
         return serving(nodes)
 
     def survives(self) -> Iterator[str]:
-        """What costs no acknowledged message as long as locks are what they seem."""
-        yield from ("crash", "power", "pause", "reset", "clock-rate", "clock-jump", "lock-late")
+        """What costs no acknowledged message as long as a lock is held by the one who has it, and nothing that a broker
+        wrote arrives after another has taken over: neither is so with cuts and slow ways to the store. Those cost none
+        with `verify_before_answer`."""
+        yield from ("crash", "power", "pause", "reset", "clock-rate", "clock-jump", "lock-late", "cut/client")
+        yield from ("disk-full", "disk-error", "disk-slow")
 
 
 class Replication:
@@ -117,8 +120,13 @@ class Replication:
         return serving(nodes)
 
     def survives(self) -> Iterator[str]:
-        """What costs no acknowledged message, and splits no pair, whatever the number of pairs is."""
-        yield from ("crash/one", "crash/client", "clock-jump/one")
+        """What costs no acknowledged message, and splits no pair, whatever the number of pairs is.
+
+        Of its brokers a pair survives the end of one, and of the other one only after the first has everything again:
+        the end of any, at any time, only with `last_server_starts` and `replica_ack=written`.
+        """
+        yield from ("crash/client", "power/client", "pause/client", "cut/client")
+        yield from ("clock-jump", "clock-rate", "disk-slow")
 
 
 def group_of(member: Member, members: tuple[Member, ...], options: ReplicationOptions) -> str:
