@@ -80,6 +80,62 @@ def test_conforming_traces_end_well_and_make_a_table(spec: Path, tmp_path: Path)
     assert sorted(pq.read_table(table)["verdict"].to_pylist()) == ["conforms", "conforms"]
 
 
+@pytest.mark.parametrize("order", ["total", "per_node"])
+def test_what_was_broken_for_too_long_is_told_and_deviates(spec: Path, tmp_path: Path, order: str) -> None:
+    traces = written(tmp_path, order, long=[*GOOD, ("2", "began", 4), ("1", "began", 5)], short=GOOD[:2])
+    table = tmp_path / "verdicts.parquet"
+    common = ("conform", str(spec), str(traces), "--within", "few=1500ms")
+    ended = hacheck(*common, "--json", str(tmp_path / "found.json"), "--out", str(table), columns=200)
+    assert ended.code == 1
+    assert "`few` is restored within 1.5 s" in ended.out
+    assert "`few` was broken for 2 s, longer than 1.5 s: from began (record 3) to began (record 5)" in ended.out
+    assert "broken for too long: few in 1 trace" in ended.out
+    assert "violated:" not in ended.out
+    found = verdicts(tmp_path)
+    assert (found["long"]["kind"], found["long"]["seq"], found["short"]["kind"]) == ("deviates", 3, "conforms")
+    (late,) = found["long"]["late"]  # type: ignore[misc]
+    assert (late["invariant"], late["sure"], late["nanoseconds"]) == ("few", True, 2 * 10**9)
+    assert (late["start"]["seq"], late["end"]["seq"], late["end"]["time"]) == (3, 5, 5 * 10**9)
+    rows = {row["trace_id"]: row["late"] for row in pq.read_table(table).to_pylist()}
+    assert (len(rows["long"]), rows["short"]) == (1, [])
+    assert hacheck("conform", str(spec), str(traces), "--within", "few=1m").code == 0
+
+
+def test_a_monitor_tells_what_was_broken_for_too_long(spec: Path, tmp_path: Path) -> None:
+    incoming, results = tmp_path / "incoming", tmp_path / "results"
+    incoming.mkdir()
+    written(incoming, long=[*GOOD, ("2", "began", 4), ("1", "began", 5)], short=GOOD[:2])
+    common = ("monitor", str(spec), str(incoming), "--results", str(results), "--once")
+    assert hacheck(*common, "--within", "few=1500ms").code == 1
+    lines = (results / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()
+    told = {one["trace_id"]: one for one in (json.loads(line)["verdict"] for line in lines)}
+    assert (told["long"]["verdict"], told["short"]["verdict"]) == ("deviates", "conforms")
+    assert told["long"]["late"][0]["start"]["seq"] == 3
+
+
+def test_settings_come_from_the_records_of_each_trace(tmp_path: Path) -> None:
+    spec = tmp_path / "lease.ha"
+    text = SPEC.replace("node Server[2]", "param servers = 2 in 2..4\nnode Server[servers]")
+    spec.write_text(text + "trace with servers = 2\n  from hello(term): servers = term\n", encoding="utf-8")
+    hello = ("1", "hello", 3)
+    third = [hello, ("1", "began", 1), ("3", "began", 2)]
+    traces = written(tmp_path, three=third, two=third[1:], twice=[*third, ("2", "hello", 4)])
+    ended = hacheck("conform", str(spec), str(traces), "--json", str(tmp_path / "found.json"), "--runs", columns=120)
+    assert ended.code == 3
+    found = verdicts(tmp_path)
+    assert {name: one["kind"] for name, one in found.items()} == {
+        "three": "conforms",
+        "two": "unknown",
+        "twice": "unknown",
+    }
+    assert found["three"]["settings"] == ["servers=3"]
+    assert found["twice"]["reason"] == "`term` of `hello` gives servers = 4, and another record 3"
+    assert (found["twice"]["seq"], found["twice"]["node"]) == (4, "2")
+    assert "settings that records gave: servers=3 in 1 trace" in ended.out
+    assert "not compared" not in ended.out
+    assert hacheck("conform", str(spec), str(traces), "--set", "servers=4").code == 0
+
+
 def test_what_cannot_be_told_is_undecided(spec: Path, tmp_path: Path) -> None:
     traces = written(tmp_path, stranger=[("3", "began", 1)], beyond=[("1", "began", 999)], good=GOOD)
     ended = hacheck("conform", str(spec), str(traces), "--json", str(tmp_path / "found.json"))
@@ -122,6 +178,8 @@ def test_events_that_the_spec_does_not_know_are_counted(spec: Path, tmp_path: Pa
         (("--check", "nothing"), "unknown check `nothing`"),
         (("--hide", "nothing"), "unknown event `nothing`"),
         (("--property", "nothing"), "unknown invariant `nothing`"),
+        (("--within", "nothing=1s"), "unknown invariant `nothing`"),
+        (("--within", "few=soon"), "expected INVARIANT=TIME"),
         (("--set", "nothing=1"), "unknown setting `nothing`"),
         (("--engine", "nothing"), "unknown engine `nothing`"),
         (("--master", "local"), "--master is for Spark"),

@@ -82,7 +82,8 @@ def put_right(verdict: Verdict, damage: Finding | None) -> Verdict:
         rest = f": {verdict.reason}" if verdict.reason else ""
         said = "deviates" if verdict.kind == "deviates" else "is unknown, too"
         reason = f"{reason}; what is left of it {said}{rest}"
-    return replace(verdict, kind="unknown", reason=reason)
+    late = tuple(replace(one, sure=False) for one in verdict.late)  # a record that is gone may have mended it
+    return replace(verdict, kind="unknown", reason=reason, late=late)
 
 
 def _without_records(trace_id: str, findings: Findings) -> Verdict:

@@ -12,13 +12,13 @@ import json
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from hacheck.model.data import dataclass
-from hacheck.model.data import fields as data_fields
 from hacheck.traces.conformance.verdicts import Verdict, to_batch
 from hacheck.traces.dataset import ROW, SOURCE, walked
 from hacheck.traces.drivers.columns import Columns, pruned
@@ -287,7 +287,7 @@ class Monitor:
 
 def _json(verdict: Verdict) -> dict[str, Any]:
     """A verdict as a JSON object, with the names of the table's columns."""
-    told = {item.name: getattr(verdict, item.name) for item in data_fields(verdict)}
+    told = asdict(verdict)
     told["verdict"] = told.pop("kind")
     return told
 
