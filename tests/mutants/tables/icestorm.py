@@ -127,6 +127,17 @@ PINNED: dict[str, Found] = {
         holds="acknowledged_survives acknowledged_is_stored deposed_never_acknowledges stamps_never_fall "
         "stamps_tell_databases_apart full_start_first minority_steps_down highest_id_leads serving_replicas_agree",
     ),
+    "changes_in_parallel": Found(
+        (58_621, 213_289, 67),
+        violated={
+            "acknowledged_survives": 25,
+            "acknowledged_is_stored": 31,
+            "stamps_never_fall": 12,
+            "stamps_tell_databases_apart": 11,
+        },
+        reached={"served": 10},
+        holds="deposed_never_acknowledges",
+    ),
     "hardened_pause": Found(
         (246_372, 955_605, 57),
         reached={"served": 10},
