@@ -14,7 +14,7 @@ from rich.text import Text
 
 from hacheck.cli.console import error_console, output_console, plural, seconds, symbols, visible
 from hacheck.cli.sim_story import drawn
-from hacheck.impl.simulator.profiles import PROFILES, PROMISED, TARGETS
+from hacheck.impl.simulator.profiles import TARGETS
 from hacheck.impl.simulator.reducing import failure
 from hacheck.impl.simulator.running import Outcome, Plan
 from hacheck.impl.simulator.story import Told, fault_words
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 PLAIN_SECONDS = 5.0
 """How often a line tells how far it is where there is no terminal."""
 
-SEEDS_SHOWN = 8
+SEEDS_SHOWN, BROKEN_SHOWN = 8, 4
+
+RUNS_TELLING = 20
+"""In fewer runs a kind of fault may well be missing: each draws from a part of them only."""
 
 
 @dataclass(slots=True)
@@ -88,7 +91,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All that came of a command."""
+    """All that came of a command. `possible`: the kinds of faults that could have happened."""
 
     protocol: str
     faults: str
@@ -96,6 +99,7 @@ class Summary:
     tally: Tally
     told: tuple[Failure, ...]
     elapsed: float
+    possible: tuple[str, ...] = ()
 
 
 class Meter:
@@ -189,9 +193,8 @@ def _numbers(console: Console, summary: Summary) -> None:
         _say(console, f"  faults that made a difference ({tally.idle:,} more made none):")
     for kind in sorted(kinds, key=list(TARGETS).index):
         _say(console, f"    {kind:<12}{', '.join(kinds[kind])}")
-    wanted = PROFILES.get(summary.faults, ()) if summary.faults != PROMISED else ()
-    missing = [kind for kind in wanted if kind not in kinds]
-    if missing and tally.runs:
+    missing = [kind for kind in summary.possible if kind not in kinds]
+    if missing and tally.runs >= RUNS_TELLING:
         _say(console, f"  never happened: {', '.join(missing)}", "warn")
 
 
@@ -230,9 +233,11 @@ def _tell(console: Console, one: Failure) -> None:
     outcome = one.outcome
     for line in drawn(console, one.told):
         console.print(line, soft_wrap=True, highlight=False)
-    for broken in outcome.broken:
+    for broken in outcome.broken[:BROKEN_SHOWN]:
         said = visible(f": {broken.story} (at {broken.at_us / 1e6:.6f} s)")
         _line(console, f"  {symbols(console).violated} {visible(broken.promise)}", "bad", said)
+    if len(outcome.broken) > BROKEN_SHOWN:
+        _say(console, f"  and {len(outcome.broken) - BROKEN_SHOWN:,} more", "bad")
     if outcome.defect is not None:
         gone = outcome.defect
         _say(console, f"  {gone.member}, given {gone.given} at {gone.at_us / 1e6:.6f} s: {gone.what}", "bad")
@@ -278,6 +283,7 @@ def as_json(summary: Summary, runs: int) -> dict[str, Any]:
         "ended_themselves": tally.halts,
         "faults_happened": dict(sorted(tally.happened.items())),
         "faults_without_effect": tally.idle,
+        "faults_possible": list(summary.possible),
         "failures": dict(sorted(tally.failures.items())),
         "told": [_run_json(one) for one in summary.told],
     }

@@ -81,7 +81,7 @@ def simulate_seeds(request: Request) -> ExitCode:
     if request.seeds > SEEDS_MAX:
         raise BadInput(f"--seeds {request.seeds}: there are {SEEDS_MAX:,} runs at most")
     with _refusals():
-        system, plan = planned(request)
+        system, plan, possible = planned(request)
     target = None if request.json is None else open_target(request.json)
     out = None if request.out is None else open_folder(request.out)
     if request.record is not None:
@@ -97,7 +97,8 @@ def simulate_seeds(request: Request) -> ExitCode:
     for one in told:
         if out is not None:
             _save(out, request.protocol, one)
-    summary = sim_report.Summary(request.protocol, request.faults, plan, tally, tuple(told), time.monotonic() - begun)
+    elapsed = time.monotonic() - begun
+    summary = sim_report.Summary(request.protocol, request.faults, plan, tally, tuple(told), elapsed, possible)
     if target is not None:
         content = sim_report.as_json(summary, request.seeds)
         target.write({"hacheck": version(), **content, "exit_code": int(code)})
@@ -115,8 +116,8 @@ def exit_code(tally: Tally, *, complete: bool) -> ExitCode:
     return ExitCode.AS_EXPECTED if complete and not tally.failures else ExitCode.UNDECIDED
 
 
-def planned(request: Request) -> tuple[System, Plan]:
-    """The protocol, and what each seed runs. Errors: `Refused`."""
+def planned(request: Request) -> tuple[System, Plan, tuple[str, ...]]:
+    """The protocol, what each seed runs, and which kinds of faults it may meet. Errors: `Refused`."""
     system = system_of(request.protocol)
     options = system.options(request.settings)
     refusals = []
@@ -126,9 +127,10 @@ def planned(request: Request) -> tuple[System, Plan]:
         except Refused as refused:
             refusals.append(refused)
             continue
-        profile(request.faults, system, Cluster(members))
+        menu = profile(request.faults, system, Cluster(members))
         settings, us = dict(request.settings), request.seconds * 1_000_000
-        return system, Plan(request.seed, request.faults, replicas, request.clients, settings, us)
+        plan = Plan(request.seed, request.faults, replicas, request.clients, settings, us)
+        return system, plan, tuple(dict.fromkeys(kind for kind, _ in menu.faults))
     raise refusals[0]
 
 

@@ -66,7 +66,8 @@ class Injector:
         self.faults.append(fault)
         self._told(fault, begins=True)
         self._kinds[fault.kind][0](number, fault)
-        self._lasting.add(number)
+        if self._kinds[fault.kind][1] != self._nothing:
+            self._lasting.add(number)
         if fault.for_us > 0:
             self._world.agenda.first_at(fault.at_us + fault.for_us, 2 * number + 1, self._end, number)
 

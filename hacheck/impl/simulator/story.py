@@ -23,6 +23,7 @@ from hacheck.impl.node import (
     Started,
     Unreachable,
     WriteFailed,
+    Written,
 )
 from hacheck.impl.simulator.faults import Fault
 from hacheck.impl.simulator.history import Came, Entry, Given, Recorded, Sent, Strike, Went
@@ -136,8 +137,8 @@ def _kind(mark: str, message: Message) -> str:
 
 def _input(what: Input) -> str | None:
     match what:
-        case Started():
-            return None  # told as its start
+        case Started() | Written() | SharedRead(failed=""):
+            return None  # told as its start; what goes well is not told
         case TimerFired(timer):
             return f"timer {timer}"
         case Unreachable(peer):
