@@ -5,11 +5,12 @@
 Traces are runs of QuorumElection, made by `hacheck simulate`. The loop is timed with everything logged, and with events
 hidden so that more and more states explain the log at each record: `CASES`. Each is followed from nothing: what the
 automaton knows at the end it has learned from these records. `known` is the share of them whose move was known by then;
-`worked out` what one costs whose move was not, that is what is left of the time when all others cost what they cost in
-a second pass, in which nothing is new; `without`: records a second with the automaton switched off, of a few traces, in
-turn. Beside it the reference interpreter does the same with sets of states. `--whole`: then so many records go from
-Parquet files to verdicts through the driver for one machine, once with the model and once with a judge that says
-nothing (wall and CPU seconds, all processes).
+`again` what a record costs in a second pass, in which nothing is new; `worked out` what one cost more whose move was
+not known; `without` records a second with the automaton switched off, of a few traces, in turn; `interpreter` how many
+times slower the reference interpreter is, which does the same with sets of states.
+
+`--whole`: then so many records go from Parquet files to verdicts through the driver for one machine, once with the
+model and once with a judge that says nothing (wall and CPU seconds, all processes).
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ def of_the_loop(name: str, batches: list[Any], terms: int, hidden: tuple[str, ..
     known = "" if not figures.worked_out else f"{figures.recalled / total:.2f}"
     new = ""
     if figures.worked_out and later.forgotten == 0:
-        new = f"{(first - figures.recalled * again) / figures.worked_out * 1e6:.2f} us"
+        new = f"{(first - total * again) / figures.worked_out * 1e6:.2f} us"
     print(
         f"{name:<42}{total:>11,}{states / total:>8.1f}{rate / 1e6:>9.2f} M{known:>7}{again * 1e9:>8.0f} ns{new:>10}"
         f"{plain / 1e6:>9.2f} M{rate / plain:>7.1f}{rate / python:>12,.0f}"
