@@ -221,10 +221,10 @@ def test_ring_queue_drops_its_oldest_everywhere() -> None:
     assert stage.on_queue("broker-1") == stage.on_queue("broker-2") == ["b", "c"]
 
 
-def test_promoted_backup_may_give_an_id_again_unless_ids_are_of_terms() -> None:
+def test_promoted_backup_gives_no_id_again_except_with_the_bug() -> None:
     """Survey 1.3: it counts on from the highest id that it has seen. Another backup may have seen a higher one."""
     for of_terms in (False, True):
-        stage = cluster(3, ids_of_terms=of_terms)
+        stage = cluster(3, bug_ids_given_again=not of_terms)
         hand = stage.hand().connect("broker-1").declare("q").publish("q", "a")
         stage.hold("broker-1", "broker-2")
         hand.publish("q", "in doubt")

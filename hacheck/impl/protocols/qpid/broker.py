@@ -76,7 +76,7 @@ class Broker:
         if known is None:
             self.store.keep_broker(self.system)
         if options.store:
-            recover(setup.durable, self.wiring)
+            recover(setup.durable, self.wiring, self.host.fresh)
         self.backup: Backup | None = None
         self.primary: Primary | None = None
         self.replica: StandaloneReplica | None = None
@@ -115,11 +115,24 @@ class Broker:
         if self.governed.lease_until_us is not None and now_us >= self.governed.lease_until_us:
             self.governed.lease_is_over()
             return out
+        if type(given) is Received:
+            handler = self._messages.get(type(given.message))
+            if handler is not None:
+                handler(given.sender, given.message)
+        else:
+            self._handle_other(given)
+        serving = self.serving
+        if serving.unserved or serving.source.waiting or serving.completed:
+            serving.flush()
+        following = self.backup or self.replica
+        if following is not None and following.replicas.waiting:
+            following.replicas.flush()
+        if self.store.is_dirty:
+            self.store.flush()
+        return out
+
+    def _handle_other(self, given: Input) -> None:
         match given:
-            case Received():
-                handler = self._messages.get(type(given.message))
-                if handler is not None:
-                    handler(given.sender, given.message)
             case Fired():
                 self._fired(given.timer)
             case Written():
@@ -130,15 +143,8 @@ class Broker:
                 self._started()
             case WriteFailed():
                 self.shut_down(f"the store failed: {given.reason}")
-            case LockAnswered() | LockLost() | SharedRead():
+            case Received() | LockAnswered() | LockLost() | SharedRead():
                 raise AssertionError("a broker takes no locks and has no shared disk")
-        self.serving.flush()
-        if self.backup is not None:
-            self.backup.replicas.flush()
-        if self.replica is not None:
-            self.replica.replicas.flush()
-        self.store.flush()
-        return out
 
     def enter(self, status: str) -> None:
         """Another status. A transition that the table does not have ends the broker."""
@@ -276,7 +282,7 @@ class Broker:
         ]
         self.host.record("promoted", term=term)
         self.enter(statuses.RECOVERING)
-        if self.options.ids_of_terms:
+        if not self.options.bug_ids_given_again:
             self.serving.first_id = term << TERM_BITS
         self.primary = Primary(
             self.host, self.options, self.wiring, self.serving.source, self.configuration, self.myself, self.enter,

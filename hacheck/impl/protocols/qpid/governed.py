@@ -97,7 +97,7 @@ class Governed:
         refusal = self._refusal(order)
         if refusal is None and broker.status == statuses.JOINING and not broker.options.bug_promote_joining:
             assert broker.backup is not None
-            if broker.options.check_at_promotion and self.checked_for != order.term:
+            if not broker.options.bug_old_answers and self.checked_for != order.term:
                 self.checked_for = order.term
                 self.start_check()
             if broker.backup.unchecked:

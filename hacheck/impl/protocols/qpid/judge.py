@@ -6,6 +6,7 @@
 | `one-primary` | no broker completes messages when another has been promoted since (P1) |
 | `replicated` | a ready backup has the queues and messages of the primary (P9) |
 | `doubt-only` | no message is on a queue more often than it was sent (Q-G2) |
+| `redundant` | a broker that runs is ready again (P11) |
 | `serves-again` | if a broker can be promoted, one is active (P10) |
 | `completes` | what was sent is completed, or held up only by what just happened (P11) |
 
@@ -47,7 +48,8 @@ class Asked:
 
 class ClusterJudge:
     """Watches a cluster. `copies`: who holds everything that was acknowledged. `messages`: what clients sent.
-    `accepted`: what consumers asked to accept, and when. `statuses`: those of brokers that run."""
+    `accepted`: what consumers asked to accept, and when. `statuses`: those of brokers that run. `reported`:
+    backups that the primary has found ready."""
 
     def __init__(self, members: tuple[Member, ...], options: Options) -> None:
         self.brokers = tuple(member.name for member in members if member.role == "replica")
@@ -55,6 +57,7 @@ class ClusterJudge:
         self.outlives_restarts = options.store and len(self.brokers) == 1
         self.copies: dict[Name, None] = {}
         self.statuses: dict[Name, str] = {}
+        self.reported: dict[Name, None] = {}
         self.primary: Name = ""
         self.term = 0
         self.terms: dict[Name, int] = {}
@@ -85,6 +88,7 @@ class ClusterJudge:
         """A member lost its memory."""
         self.terms.pop(member, None)
         self.statuses.pop(member, None)
+        self.reported.pop(member, None)
         if not self.outlives_restarts and self.copies.pop(member, 0) is None and not self.copies:
             self._forget()
 
@@ -147,15 +151,20 @@ class ClusterJudge:
         if member == self.primary:
             listed = {member, *fields["ready"], *fields["expected"]}
             self.copies = {name: None for name in self.copies if name in listed}
+            self.reported = {name: None for name in self.reported if name in listed}
 
     def _backup_ready(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
-        """A backup has everything, if it still runs."""
+        """A backup has everything, if it still runs. One without queues may be joining yet: it counts when it hears."""
         backup = fields["backup"]
-        if member == self.primary and self.statuses.get(backup) in (statuses.CATCHUP, statuses.READY):
-            self.copies[backup] = None
+        if member == self.primary:
+            self.reported[backup] = None
+            if self.statuses.get(backup) in (statuses.CATCHUP, statuses.READY):
+                self.copies[backup] = None
 
     def _status_change(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
         self.statuses[member] = fields["new"]
+        if fields["new"] == statuses.READY and member in self.reported:
+            self.copies[member] = None
 
     def _completed(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
         own = self.terms.get(member, 0)
@@ -183,6 +192,8 @@ class ClusterJudge:
         found += self._lost(at_us, primary)
         found += self._repeated(at_us, primary)
         for name, broker in brokers.items():
+            if broker.status == statuses.CATCHUP:
+                found.append(Broken("redundant", f"{name} is still catching up", at_us))
             if broker.status == statuses.READY:
                 recent = {message for message, at in self.accepted.items() if at > at_us - RECENT_US}
                 for story in differences(primary, broker, recent):
@@ -195,6 +206,8 @@ class ClusterJudge:
         recovering = [name for name, broker in brokers.items() if broker.status == statuses.RECOVERING]
         if recovering:
             return f"{recovering[0]} is recovering, and never became active"
+        if brokers and not self.term:
+            return "nobody was ever promoted"
         managers = [node for node in nodes.values() if isinstance(node, Manager)]
         if not managers or managers[0].service not in (STOPPED,):
             return "nobody is active, though the resource manager still decides" if managers else ""

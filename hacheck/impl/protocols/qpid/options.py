@@ -48,16 +48,10 @@ class Options(Struct, frozen=True, kw_only=True):
     `transaction_every`: every so many sends are a transaction of three messages; 0: none is. A transaction is one only
     at the primary: what it does is replicated one by one, and a failover may show part of it (QP-9).
 
-    Beyond the documented protocol, each mending what the documented one cannot keep:
-    `ids_of_terms`: replication ids begin with the term of the primary that gave them, so none is given twice. As
-    documented, a promoted backup counts on from the highest id that it has itself seen, and may give an id that another
-    backup holds for another message.
+    Beyond the documented protocol:
     `registered_backups`: a primary lets go of a backup only when the resource manager knows, and the manager promotes
     only backups that the last primary has left registered. As documented, a backup that lost its link keeps calling
     itself ready (Q-W1, QP-13) and can be promoted without what was acknowledged in the meantime.
-
-    `check_at_promotion`: a broker that is joining asks the others how they are when it is to be promoted. As documented
-    it asks when it starts, and goes by those answers however old they are.
 
     Misbehaviour of releases:
     `bug_promote_joining` (QP-2): a broker that is joining can be promoted whatever others say.
@@ -69,6 +63,11 @@ class Options(Struct, frozen=True, kw_only=True):
     `bug_auto_delete_on_backup` (QP-8): backups delete auto-delete queues themselves when their link breaks.
     `bug_catchup_on_connect` (QP-10): catching up begins with the connection, not with the first message on it.
     `bug_delete_without_dequeue` (QP-11): deleting a queue does not release what is held up on it.
+    `bug_ids_given_again` (section 1.3, no public thread): a promoted backup counts on from the highest replication id
+    that it has itself seen, so it may give an id under which another backup holds another message: that backup then
+    never gets the new one, which is completed all the same. Otherwise ids begin with the term of who gave them.
+    `bug_old_answers` (section 1.3, no public thread): a broker that is joining goes by the answers that it got when it
+    started, however old they are, and is promoted while another one is ready. Otherwise it asks again.
     """
 
     replicate: Level = "all"
@@ -98,9 +97,7 @@ class Options(Struct, frozen=True, kw_only=True):
     churn_us: int = 0
     transaction_every: int = 0
 
-    ids_of_terms: bool = False
     registered_backups: bool = False
-    check_at_promotion: bool = False
 
     bug_promote_joining: bool = False
     bug_never_stopped: bool = False
@@ -111,6 +108,8 @@ class Options(Struct, frozen=True, kw_only=True):
     bug_auto_delete_on_backup: bool = False
     bug_catchup_on_connect: bool = False
     bug_delete_without_dequeue: bool = False
+    bug_ids_given_again: bool = False
+    bug_old_answers: bool = False
 
 
 _ZERO_ALLOWED = frozenset(

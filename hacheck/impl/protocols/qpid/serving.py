@@ -32,7 +32,7 @@ from hacheck.impl.protocols.qpid.source import Source
 from hacheck.impl.protocols.qpid.store import Store
 
 TERM_BITS = 32
-"""With `ids_of_terms`, an id is a term and, in so many bits below it, a count."""
+"""A replication id is the term of the primary that gave it and, in so many bits below it, a count."""
 
 
 class Consumer:

@@ -145,8 +145,10 @@ class Source:
         for subscription in self.subscriptions.pop(queue.name, []):
             self.numbered.pop((subscription.channel.connection, subscription.number), None)
             self.waiting.pop(subscription, None)
-        if not without_dequeue:
-            for guard in tuple(self.guards.get(queue.name, ())):
+        for guard in tuple(self.guards.get(queue.name, ())):
+            if without_dequeue:
+                guard.is_cancelled = True
+            else:
                 self.cancel_guard(guard)
         self.guards.pop(queue.name, None)
 
@@ -254,9 +256,7 @@ class Source:
         subscription.on_the_way += 1
         self._host.say(subscription.channel, Copy(subscription.number, message.content))
         if self._trace:
-            self._host.record(
-                "replicated", queue=subscription.queue.name, id=number, backup=subscription.guard.system
-            )
+            self._host.record("replicated", queue=subscription.queue.name, id=number, backup=subscription.guard.system)
 
     def _is_ready(self, subscription: ReplicatingSubscription) -> bool:
         """Every message is safe or delayed: the cursor has reached the guard, or there was nothing more to send, which

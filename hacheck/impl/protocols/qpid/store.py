@@ -6,11 +6,11 @@ Replication ids are not kept: a broker that recovers its messages gives them new
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hacheck.impl.node import Write
 from hacheck.impl.protocols.qpid.host import Host
@@ -79,14 +79,18 @@ def read(raw: bytes, kind: type[_K], key: str) -> _K:
         raise Refused(f"`{key}` on this disk cannot be read ({error}): restore the disk or erase it") from error
 
 
-def recover(durable: Mapping[str, bytes], wiring: Wiring) -> None:
-    """Fill an empty wiring with what a disk has. Errors: as `read`."""
+def recover(durable: Mapping[str, bytes], wiring: Wiring, fresh: Callable[[], str]) -> None:
+    """Fill an empty wiring with what a disk has. Errors: as `read`.
+
+    Since messages get new replication ids, a recovered queue is another one to whoever has a replica of it, and gets a
+    new id (`fresh`), too: under the old one, ids of different messages would be taken for the same.
+    """
     messages = []
     exchanges = []
     for key, raw in sorted(durable.items()):
         if key.startswith("queue/"):
             queue = read(raw, StoredQueue, key)
-            wiring.queues[queue.name] = Queue(queue.name, queue.arguments)
+            wiring.queues[queue.name] = Queue(queue.name, structs.replace(queue.arguments, uuid=fresh()))
         elif key.startswith("exchange/"):
             exchanges.append(read(raw, StoredExchange, key))
         elif key.startswith("message/"):
@@ -190,9 +194,13 @@ class Store:
             if key != BROKER:
                 self._put(key, None)
 
+    @property
+    def is_dirty(self) -> bool:
+        """Whether there is anything to write."""
+        return bool(self._changes)
+
     def flush(self) -> None:
         """Ask for everything that is to be written, as one write."""
-        if self._changes:
-            self._host.out.append(Write(self._token, tuple(self._changes.items())))
-            self._changes = {}
-            self._token += 1
+        self._host.out.append(Write(self._token, tuple(self._changes.items())))
+        self._changes = {}
+        self._token += 1
