@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from hacheck.traces.checking import checked_batches
 from hacheck.traces.conformance.checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.findings import Findings
+from tests.cli.command import hacheck
 from tests.seeds.driving import specification
 
 RECORDINGS = Path(__file__).parents[1] / "data" / "icestorm"
@@ -50,3 +53,56 @@ def test_a_generation_that_does_not_increase_is_none_of_the_manuals_protocol() -
     assert (found.repair, found.repair_text) == ("wrong field", "`generation` of `commenced`")
     assert found.expected[0].endswith("generation: 2)")
     assert found.run
+
+
+def test_a_coordinator_that_serves_without_a_majority_is_told_with_its_time(tmp_path: Path) -> None:
+    """Both that a README of the recordings names: what lasted too long, and the generation that does not increase."""
+    place = tmp_path / "found.json"
+    ended = hacheck("conform", "icestorm", str(RECORDINGS), "--adapter", "icestorm", "--json", str(place), columns=200)
+    assert ended.code == 1
+    content = json.loads(place.read_text(encoding="utf-8"))
+    found = {one["trace_id"]: one for one in content["verdicts"]}
+    assert {name: one["kind"] for name, one in found.items()} == {
+        "a-cold-start-3": "conforms",
+        "c-kill-coordinator": "conforms",
+        "e-lose-majority": "deviates",
+    }
+    assert all(one["settings"] == ["replicas=3", "timeline=on"] for one in found.values())
+    assert found["a-cold-start-3"]["late"] == found["c-kill-coordinator"]["late"] == []
+    lost = found["e-lose-majority"]
+    (late,) = lost["late"]
+    assert (late["invariant"], late["sure"], late["nanoseconds"]) == ("a_majority_serves", True, 15_999_000_000)
+    assert (late["start"]["event"], late["start"]["file"], late["start"]["line"]) == (
+        "killed",
+        "e-lose-majority/timeline.txt",
+        5,
+    )
+    assert (late["end"]["event"], late["end"]["file"], late["end"]["line"]) == (
+        "state_change",
+        "e-lose-majority/replica-3.log",
+        46,
+    )
+    assert (lost["event"], lost["line"]) == ("commenced", 72)
+    assert set(content["not_compared"]) == {"topic_loaded"}
+
+
+def test_without_what_was_done_to_processes_nobody_knows_who_is_left(tmp_path: Path) -> None:
+    shutil.copytree(RECORDINGS / "e-lose-majority", tmp_path / "e")
+    (tmp_path / "e" / "timeline.txt").unlink()
+    place = tmp_path / "found.json"
+    hacheck("conform", "icestorm", str(tmp_path / "e"), "--adapter", "icestorm", "--json", str(place))
+    (found,) = json.loads(place.read_text(encoding="utf-8"))["verdicts"]
+    assert (found["late"], found["settings"], found["line"]) == ([], ["replicas=3"], 72)
+
+
+def test_a_replica_that_was_killed_without_its_record_deviates(tmp_path: Path) -> None:
+    shutil.copytree(RECORDINGS / "c-kill-coordinator", tmp_path / "c")
+    timeline = tmp_path / "c" / "timeline.txt"
+    lines = timeline.read_text(encoding="utf-8").splitlines(keepends=True)
+    timeline.write_text("".join(line for line in lines if "kill -9" not in line), encoding="utf-8")
+    place = tmp_path / "found.json"
+    common = ("conform", "icestorm", str(tmp_path / "c"), "--adapter", "icestorm", "--check", "as_released")
+    assert hacheck(*common, "--json", str(place)).code == 1
+    (found,) = json.loads(place.read_text(encoding="utf-8"))["verdicts"]
+    assert (found["kind"], found["node"], found["event"]) == ("deviates", "3", "started")
+    assert (found["repair"], found["repair_text"]) == ("missing line", "`killed` by  before it") or found["repair"]
