@@ -3,8 +3,8 @@
     python bench/simulating_impl.py [PROTOCOL …] [--runs N]
 
 First two processes that do nothing but answer each other, which is what the simulator itself costs. Then each protocol
-with three replicas (or two) and two clients: without faults, and under chaos. Last, fail-overs: runs in which whoever
-serves is killed again and again. One core, CPU seconds; the middle of the runs.
+with three replicas (or two) and two clients: without faults, and under chaos. Last, fail-overs: runs with one client in
+which whoever serves is killed again and again. One core, CPU seconds; the middle of the runs.
 """
 
 from __future__ import annotations
@@ -105,10 +105,10 @@ def timed(of: System, plan: Plan) -> tuple[Outcome, float]:
     return outcome, taken
 
 
-def plan_for(of: System, faults: str, seed: int, seconds: int = SECONDS) -> Plan:
+def plan_for(of: System, faults: str, seed: int, seconds: int = SECONDS, clients: int = 2) -> Plan:
     """A run of a protocol with as many replicas as it takes."""
     for replicas in (3, 2):
-        plan = Plan(seed=seed, faults=faults, replicas=replicas, fault_us=seconds * 1_000_000)
+        plan = Plan(seed=seed, faults=faults, replicas=replicas, clients=clients, fault_us=seconds * 1_000_000)
         try:
             of.members(replicas, plan.clients, of.options({}))
         except Refused:
@@ -127,7 +127,7 @@ def rates(of: System, faults: str, runs: int) -> tuple[float, float, int]:
 
 def failovers(of: System, runs: int) -> tuple[float, int, float]:
     """Fail-overs a CPU minute, how many there were, and over how many virtual seconds."""
-    found = [timed(of, plan_for(of, FAILOVERS, seed, FAILOVER_SECONDS)) for seed in range(runs)]
+    found = [timed(of, plan_for(of, FAILOVERS, seed, FAILOVER_SECONDS, 1)) for seed in range(runs)]
     number = sum(sum(outcome.happened.values()) for outcome, _ in found)
     virtual = sum(outcome.end_us for outcome, _ in found) / 1e6
     return 60 * number / sum(taken for _, taken in found), number, virtual
