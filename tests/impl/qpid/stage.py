@@ -23,6 +23,7 @@ from hacheck.impl.node import (
     Written,
 )
 from hacheck.impl.protocols.qpid import messages as wire
+from hacheck.impl.protocols.qpid import objects, orders
 from hacheck.impl.protocols.qpid.broker import Broker, Place
 from hacheck.impl.protocols.qpid.host import Host
 from hacheck.impl.protocols.qpid.options import Options
@@ -72,11 +73,11 @@ class Hand:
         return self
 
     def declare(self, queue: str, **arguments: Any) -> Hand:
-        return self.say(wire.DeclareQueue(self.fresh(), queue, wire.Arguments(**arguments)))
+        return self.say(wire.DeclareQueue(self.fresh(), queue, objects.Arguments(**arguments)))
 
     def publish(self, queue: str, *names: str, durable: bool = False) -> Hand:
         for name in names:
-            self.say(wire.Publish(wire.Content(name, name, durable), "", queue))
+            self.say(wire.Publish(objects.Content(name, name, durable), "", queue))
         return self
 
     def fresh(self) -> str:
@@ -154,11 +155,11 @@ class Stage:
         hand = self.nodes[name] = Hand(self, name)
         return hand
 
-    def promote(self, name: Name) -> wire.PromoteAnswer:
+    def promote(self, name: Name) -> orders.PromoteAnswer:
         self.term += 1
-        self.tell(name, wire.Promote(self.term, self.incarnations[name], self.now_us))
-        answers = [one for one in self.to_manager if isinstance(one, wire.PromoteAnswer) and one.term == self.term]
-        return answers[-1] if answers else wire.PromoteAnswer(self.term, False, "no answer yet")
+        self.tell(name, orders.Promote(self.term, self.incarnations[name], self.now_us))
+        answers = [one for one in self.to_manager if isinstance(one, orders.PromoteAnswer) and one.term == self.term]
+        return answers[-1] if answers else orders.PromoteAnswer(self.term, False, "no answer yet")
 
     def tell(self, name: Name, message: Message) -> None:
         """The resource manager says something."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hacheck.impl.protocols.qpid import messages as wire
+from hacheck.impl.protocols.qpid import objects
 from tests.impl.qpid.stage import Stage, cluster
 
 
@@ -33,16 +34,16 @@ def test_exchanges_and_bindings_route_the_same_after_a_failover() -> None:
     """Overview, "Overview of HA classes": queues, exchanges and bindings are replicated."""
     stage = cluster(2)
     hand = stage.hand().connect("broker-1").declare("one").declare("two")
-    hand.say(wire.DeclareExchange("e", "news", "direct", wire.Arguments()))
-    hand.say(wire.DeclareExchange("f", "all", "fanout", wire.Arguments()))
+    hand.say(wire.DeclareExchange("e", "news", "direct", objects.Arguments()))
+    hand.say(wire.DeclareExchange("f", "all", "fanout", objects.Arguments()))
     for exchange, queue, key in (("news", "one", "k"), ("all", "one", ""), ("all", "two", ""), ("news", "two", "gone")):
-        hand.say(wire.Bind("b", wire.BindingObject(exchange, queue, key)))
-    hand.say(wire.Unbind("u", wire.BindingObject("news", "two", "gone")))
+        hand.say(wire.Bind("b", objects.BindingObject(exchange, queue, key)))
+    hand.say(wire.Unbind("u", objects.BindingObject("news", "two", "gone")))
     stage.crash("broker-1")
     stage.promote("broker-2")
     other = stage.hand("client-2").connect("broker-2")
     for number, (exchange, key) in enumerate((("news", "k"), ("all", "x"), ("news", "gone"))):
-        other.say(wire.Publish(wire.Content(f"m{number}", "", False), exchange, key))
+        other.say(wire.Publish(objects.Content(f"m{number}", "", False), exchange, key))
     assert stage.on_queue("broker-2", "one") == ["m0", "m1"]
     assert stage.on_queue("broker-2", "two") == ["m1"]
     assert other.completed == ["m0", "m1", "m2"]
@@ -54,10 +55,10 @@ def test_long_answers_come_in_pages() -> None:
     stage.pass_time(stage.options.heartbeat_us)
     stage.promote("broker-1")
     hand = stage.hand().connect("broker-1")
-    hand.say(wire.DeclareExchange("e", "x", "direct", wire.Arguments()))
+    hand.say(wire.DeclareExchange("e", "x", "direct", objects.Arguments()))
     for number in range(7):
         hand.declare(f"q{number}").publish(f"q{number}", f"m{number}")
-        hand.say(wire.Bind("b", wire.BindingObject("x", f"q{number}", str(number))))
+        hand.say(wire.Bind("b", objects.BindingObject("x", f"q{number}", str(number))))
     stage.start("broker-2").pass_time(2 * stage.options.link_maintenance_us)
     assert stage.status("broker-2") == "ready"
     bound = [stage.nodes[name].wiring.exchanges["x"].bound() for name in stage.names]
@@ -119,8 +120,8 @@ def test_auto_delete_queue_ends_with_its_last_consumer_and_its_messages_move_on(
     """QP-8: the primary deletes it and re-routes; backups follow."""
     stage = cluster(2)
     hand = stage.hand().connect("broker-1").declare("rest").declare("q", auto_delete=True, alternate="dead")
-    hand.say(wire.DeclareExchange("e", "dead", "fanout", wire.Arguments()))
-    hand.say(wire.Bind("b", wire.BindingObject("dead", "rest", "")))
+    hand.say(wire.DeclareExchange("e", "dead", "fanout", objects.Arguments()))
+    hand.say(wire.Bind("b", objects.BindingObject("dead", "rest", "")))
     consumer = stage.hand("client-2").connect("broker-1").consume("q")
     hand.publish("q", "a")
     assert consumer.delivered == ["a"]

@@ -8,8 +8,9 @@ import pytest
 
 from hacheck.impl.node import Fired, Received, Send, Setup, Started, Write, WriteFailed, Written
 from hacheck.impl.protocols.qpid.manager import KEY, TICK, Manager
-from hacheck.impl.protocols.qpid.messages import (
-    Info,
+from hacheck.impl.protocols.qpid.objects import Info
+from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.orders import (
     Promote,
     PromoteAnswer,
     Register,
@@ -19,7 +20,6 @@ from hacheck.impl.protocols.qpid.messages import (
     Stop,
     Stopped,
 )
-from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.system import Refused
 
 NAMES = ("broker-1", "broker-2", "broker-3")

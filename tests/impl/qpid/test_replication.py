@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hacheck.impl.protocols.qpid import messages as wire
+from hacheck.impl.protocols.qpid import objects
 from tests.impl.qpid.stage import Stage, cluster
 
 
@@ -205,7 +206,7 @@ def test_frame_that_comes_twice_counts_once() -> None:
     stage = cluster(2)
     hand = stage.hand().connect("broker-1").declare("q")
     assert hand.channel is not None
-    frame = wire.Frame(hand.channel.connection, 2, wire.Publish(wire.Content("a", "", False), "", "q"))
+    frame = wire.Frame(hand.channel.connection, 2, wire.Publish(objects.Content("a", "", False), "", "q"))
     hand.host.begin(0)
     hand.channel.sent += 1
     for _ in range(2):
@@ -257,7 +258,7 @@ def test_transaction_is_confirmed_when_all_of_it_is_replicated() -> None:
     stage = cluster(2)
     hand = stage.hand().connect("broker-1").declare("q")
     stage.hold("broker-2", "broker-1")
-    publish = tuple(wire.Publish(wire.Content(name, "", False), "", "q") for name in ("a", "b"))
+    publish = tuple(wire.Publish(objects.Content(name, "", False), "", "q") for name in ("a", "b"))
     hand.say(wire.Commit("commit", publish))
     assert wire.Done("commit") not in hand.heard
     stage.let_go("broker-2", "broker-1")
@@ -268,7 +269,7 @@ def test_transaction_with_a_queue_that_is_not_there_leaves_no_trace() -> None:
     """Survey 1.9: rollback is safe."""
     stage = cluster(2)
     hand = stage.hand().connect("broker-1").declare("q")
-    publish = tuple(wire.Publish(wire.Content(name, "", False), "", name) for name in ("q", "none"))
+    publish = tuple(wire.Publish(objects.Content(name, "", False), "", name) for name in ("q", "none"))
     hand.say(wire.Commit("commit", publish))
     assert isinstance(hand.heard[-1], wire.Failed)
     assert stage.on_queue("broker-1") == []

@@ -7,6 +7,7 @@ import pytest
 
 from hacheck.impl.node import Message
 from hacheck.impl.protocols.qpid import messages as wire
+from hacheck.impl.protocols.qpid import objects, orders
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.system import STANDALONE, SYSTEM
 from hacheck.impl.system import Refused
@@ -49,17 +50,17 @@ def test_standalone_replication_needs_two_brokers_and_no_manager() -> None:
 
 def test_every_message_goes_over_the_wire_and_back() -> None:
     """Frames carry what is said on connections; each kind is told by its tag."""
-    union = wire.MESSAGES[0]
-    for kind in wire.MESSAGES[1:]:
+    union = SYSTEM.messages[0]
+    for kind in SYSTEM.messages[1:]:
         union = union | kind
-    content = wire.Content("m", "body", True)
+    content = objects.Content("m", "body", True)
     said: list[Message] = [
         wire.Frame("c", 1, wire.Publish(content, "", "q")),
         wire.Frame("c", 2, wire.Commit("r", (wire.Publish(content, "", "q"),), (("q", 1),))),
-        wire.Frame("c", 3, wire.QueuesPage((wire.QueueObject("q", wire.Arguments()),), True)),
+        wire.Frame("c", 3, wire.QueuesPage((objects.QueueObject("q", objects.Arguments()),), True)),
         wire.Frame("c", 4, wire.SubscribeQueue(1, "q", "u", ((1, 3), (5, 5)))),
-        wire.Open("c", "backup", wire.Info("s", "broker-1", "ready")),
-        wire.Promote(1, 0, 5),
+        wire.Open("c", "backup", objects.Info("s", "broker-1", "ready")),
+        orders.Promote(1, 0, 5),
     ]
     for message in said:
         assert msgspec.msgpack.decode(msgspec.msgpack.encode(message), type=union) == message

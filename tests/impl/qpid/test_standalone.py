@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hacheck.impl.protocols.qpid import messages as wire
+from hacheck.impl.protocols.qpid import objects
 from hacheck.impl.protocols.qpid.broker import Place
 from tests.impl.qpid.stage import Hand, Stage, cluster
 
@@ -41,11 +42,11 @@ def test_single_exchange_is_replicated_with_bindings_of_replicated_queues() -> N
     """Single exchanges are followed by name, as queues are."""
     stage, hand = pair(("q", "x"))
     for name in ("x", "y"):
-        hand.say(wire.DeclareExchange("e", name, "direct", wire.Arguments()))
-    hand.say(wire.Bind("b", wire.BindingObject("x", "q", "k")))
-    hand.say(wire.Bind("b", wire.BindingObject("x", "other", "k")))
+        hand.say(wire.DeclareExchange("e", name, "direct", objects.Arguments()))
+    hand.say(wire.Bind("b", objects.BindingObject("x", "q", "k")))
+    hand.say(wire.Bind("b", objects.BindingObject("x", "other", "k")))
     assert list(stage.nodes["broker-2"].wiring.exchanges) == ["x"]
-    assert stage.nodes["broker-2"].wiring.exchanges["x"].bound() == (wire.BindingObject("x", "q", "k"),)
+    assert stage.nodes["broker-2"].wiring.exchanges["x"].bound() == (objects.BindingObject("x", "q", "k"),)
 
 
 def test_replica_takes_clients() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hacheck.impl.protocols.qpid import messages as wire
+from hacheck.impl.protocols.qpid import orders
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.status import LEGAL, is_legal
 from tests.impl.qpid.stage import MANAGER, Stage, cluster
@@ -138,7 +139,7 @@ def test_primary_without_answers_from_the_manager_halts_in_time() -> None:
     stage.pass_time(stage.options.heartbeat_us)
     assert stage.promote("broker-1").ok
     stage.pass_time(2_000_000)
-    stage.tell("broker-1", wire.StatusQuery(1, 0, 1_500_000))
+    stage.tell("broker-1", orders.StatusQuery(1, 0, 1_500_000))
     stage.pass_time(1_400_000)
     assert stage.status("broker-1") == "active"
     stage.pass_time(200_000)
@@ -163,8 +164,8 @@ def test_stopped_broker_obeys_no_order_of_that_term(term: int) -> None:
     """An order that arrives after the manager has given it up is void."""
     stage = Stage(1, fencing="none").start()
     stage.pass_time(stage.options.heartbeat_us)
-    stage.tell("broker-1", wire.Stop(1))
-    stage.tell("broker-1", wire.Promote(term, 0, stage.now_us))
+    stage.tell("broker-1", orders.Stop(1))
+    stage.tell("broker-1", orders.Promote(term, 0, stage.now_us))
     assert (stage.status("broker-1") == "active") == (term == 2)
 
 
@@ -172,6 +173,6 @@ def test_order_for_an_earlier_incarnation_is_refused() -> None:
     """A broker that was restarted since has nothing any more."""
     stage = Stage(1, fencing="none").start()
     stage.crash("broker-1").start("broker-1").pass_time(stage.options.heartbeat_us)
-    stage.tell("broker-1", wire.Promote(1, 0, stage.now_us))
-    assert stage.to_manager[-1] == wire.PromoteAnswer(1, False, "restarted since")
+    stage.tell("broker-1", orders.Promote(1, 0, stage.now_us))
+    assert stage.to_manager[-1] == orders.PromoteAnswer(1, False, "restarted since")
     assert MANAGER not in stage.nodes

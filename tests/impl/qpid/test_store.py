@@ -7,6 +7,7 @@ import pytest
 
 from hacheck.impl.node import Setup
 from hacheck.impl.protocols.qpid import messages as wire
+from hacheck.impl.protocols.qpid import objects
 from hacheck.impl.protocols.qpid.broker import Broker, Place
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.system import Refused
@@ -32,14 +33,14 @@ def test_sole_broker_recovers_durable_messages_and_wiring() -> None:
     stage.pass_time(stage.options.heartbeat_us)
     stage.promote("broker-1")
     hand = stage.hand().connect("broker-1").declare("q", durable=True)
-    hand.say(wire.DeclareExchange("e", "x", "direct", wire.Arguments(durable=True)))
-    hand.say(wire.Bind("b", wire.BindingObject("x", "q", "k")))
+    hand.say(wire.DeclareExchange("e", "x", "direct", objects.Arguments(durable=True)))
+    hand.say(wire.Bind("b", objects.BindingObject("x", "q", "k")))
     hand.publish("q", "a", "b", "c", durable=True).publish("q", "not durable").consume("q").accept("q", 1)
     stage.crash("broker-1").start("broker-1").pass_time(stage.options.heartbeat_us)
     assert stage.promote("broker-1").ok
     assert stage.on_queue("broker-1") == ["b", "c"]
     assert stage.ids("broker-1") == [1, 2]
-    assert stage.nodes["broker-1"].wiring.exchanges["x"].bound() == (wire.BindingObject("x", "q", "k"),)
+    assert stage.nodes["broker-1"].wiring.exchanges["x"].bound() == (objects.BindingObject("x", "q", "k"),)
 
 
 def test_restarted_backup_erases_its_store_and_synchronises() -> None:

@@ -6,17 +6,8 @@
 from __future__ import annotations
 
 from hacheck.impl.protocols.qpid.host import Channel, Host
-from hacheck.impl.protocols.qpid.messages import (
-    BindingObject,
-    BindingsPage,
-    Body,
-    BrokerState,
-    ExchangeObject,
-    ExchangesPage,
-    Info,
-    QueueObject,
-    QueuesPage,
-)
+from hacheck.impl.protocols.qpid.messages import BindingsPage, Body, BrokerState, ExchangesPage, QueuesPage
+from hacheck.impl.protocols.qpid.objects import BindingObject, ExchangeObject, Info, QueueObject
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.queues import Wiring
 

@@ -13,7 +13,8 @@ from hacheck.impl.protocols.qpid import status as statuses
 from hacheck.impl.protocols.qpid.configuration import ConfigurationReplicator
 from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.link import Link
-from hacheck.impl.protocols.qpid.messages import BrokerState, Info
+from hacheck.impl.protocols.qpid.messages import BrokerState
+from hacheck.impl.protocols.qpid.objects import Info
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.queues import Wiring
 from hacheck.impl.protocols.qpid.replica import Replicas

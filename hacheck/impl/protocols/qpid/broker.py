@@ -34,6 +34,7 @@ from hacheck.impl.node import (
     Written,
 )
 from hacheck.impl.protocols.qpid import messages as wire
+from hacheck.impl.protocols.qpid import orders
 from hacheck.impl.protocols.qpid import status as statuses
 from hacheck.impl.protocols.qpid.answering import ConfigurationSource
 from hacheck.impl.protocols.qpid.backup import Backup
@@ -42,7 +43,7 @@ from hacheck.impl.protocols.qpid.declaring import Declaring
 from hacheck.impl.protocols.qpid.governed import CHECK, Governed
 from hacheck.impl.protocols.qpid.host import HEARTBEAT, Channel, Host
 from hacheck.impl.protocols.qpid.link import LINK
-from hacheck.impl.protocols.qpid.messages import Info
+from hacheck.impl.protocols.qpid.objects import Info
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.primary import BACKUP_TIMEOUT, REGISTER, Primary
 from hacheck.impl.protocols.qpid.queues import Queue, Wiring
@@ -96,12 +97,12 @@ class Broker:
             wire.Open: self._open,
             wire.Opened: self._opened,
             wire.Closed: self._closed,
-            wire.StatusQuery: self.governed.asked_status,
-            wire.StatusAnswer: self.governed.heard_status,
-            wire.Promote: self.governed.promote,
-            wire.Stop: self.governed.stop,
-            wire.Restart: self.governed.restart,
-            wire.Registered: self.governed.registered,
+            orders.StatusQuery: self.governed.asked_status,
+            orders.StatusAnswer: self.governed.heard_status,
+            orders.Promote: self.governed.promote,
+            orders.Stop: self.governed.stop,
+            orders.Restart: self.governed.restart,
+            orders.Registered: self.governed.registered,
         }
         self._bodies = body_table(self)
 

@@ -34,6 +34,7 @@ from hacheck.impl.node import (
 )
 from hacheck.impl.protocols.qpid import messages as wire
 from hacheck.impl.protocols.qpid.host import HEARTBEAT, Channel, Host
+from hacheck.impl.protocols.qpid.objects import Arguments, Content
 from hacheck.impl.protocols.qpid.options import Options
 
 CONNECT = "connect"
@@ -136,7 +137,7 @@ class Client:
 
     def _declare(self, channel: Channel, queue: str) -> str:
         request = self.host.fresh()
-        arguments = wire.Arguments(durable=self.options.store)
+        arguments = Arguments(durable=self.options.store)
         self.host.say(channel, wire.DeclareQueue(request, queue, arguments))
         return request
 
@@ -195,7 +196,7 @@ class Client:
     def _made(self, queue: str) -> wire.Publish:
         self.serial += 1
         name = self.host.fresh()
-        return wire.Publish(wire.Content(name, f"message {self.serial}", self.options.store), "", queue)
+        return wire.Publish(Content(name, f"message {self.serial}", self.options.store), "", queue)
 
     def _publish(self, queue: str) -> None:
         publish = self._made(queue)

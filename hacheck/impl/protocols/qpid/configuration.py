@@ -11,23 +11,20 @@ from __future__ import annotations
 
 from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.messages import (
-    Arguments,
-    BindingObject,
     BindingsPage,
     Bound,
     ExchangeDeclared,
     ExchangeDeleted,
-    ExchangeObject,
     ExchangesPage,
     NextPage,
     Query,
     QueueDeclared,
     QueueDeleted,
-    QueueObject,
     QueuesPage,
     SubscribeConfiguration,
     Unbound,
 )
+from hacheck.impl.protocols.qpid.objects import Arguments, BindingObject, ExchangeObject, QueueObject
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.queues import Exchange, Queue, Wiring
 from hacheck.impl.protocols.qpid.replica import Replicas

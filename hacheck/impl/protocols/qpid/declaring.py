@@ -14,7 +14,6 @@ from msgspec import structs
 
 from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.messages import (
-    Arguments,
     Bind,
     Body,
     Bound,
@@ -32,6 +31,7 @@ from hacheck.impl.protocols.qpid.messages import (
     Unbind,
     Unbound,
 )
+from hacheck.impl.protocols.qpid.objects import Arguments
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.queues import Exchange, Queue, Wiring
 from hacheck.impl.protocols.qpid.serving import Serving

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from hacheck.impl.node import Name, Send
 from hacheck.impl.protocols.qpid import status as statuses
-from hacheck.impl.protocols.qpid.messages import (
+from hacheck.impl.protocols.qpid.orders import (
     Promote,
     PromoteAnswer,
     Registered,

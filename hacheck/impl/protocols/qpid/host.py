@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from hacheck.impl.node import Effect, Name, Record, Send, SetTimer
-from hacheck.impl.protocols.qpid.messages import Body, Closed, Frame, Heartbeat, Info, Open
+from hacheck.impl.protocols.qpid.messages import Body, Closed, Frame, Heartbeat, Open
+from hacheck.impl.protocols.qpid.objects import Info
 
 HEARTBEAT = "heartbeat"
 

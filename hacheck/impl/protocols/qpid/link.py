@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hacheck.impl.node import Name
 from hacheck.impl.protocols.qpid.host import Channel, Host
-from hacheck.impl.protocols.qpid.messages import Info
+from hacheck.impl.protocols.qpid.objects import Info
 
 LINK = "link"
 

@@ -34,7 +34,8 @@ from hacheck.impl.node import (
 )
 from hacheck.impl.protocols.qpid import status as statuses
 from hacheck.impl.protocols.qpid.host import Host
-from hacheck.impl.protocols.qpid.messages import (
+from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.orders import (
     Promote,
     PromoteAnswer,
     Register,
@@ -45,7 +46,6 @@ from hacheck.impl.protocols.qpid.messages import (
     Stop,
     Stopped,
 )
-from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.system import Refused
 
 TICK = "tick"

@@ -1,73 +1,24 @@
-"""What brokers, their clients and the resource manager send each other.
+"""What brokers and their clients say to each other on connections.
 
 A connection is opened by clients, by backups and by replicas: `Open`, then `Opened` or `Closed`. What is said on one
-is the body of a numbered `Frame`, since an AMQP connection is a stream: a gap in it is the end of it. Queries of status
-and commands of the resource manager need no connection of their own.
+is the body of a numbered `Frame`, since an AMQP connection is a stream: a gap in it is the end of it.
+What needs no connection is in `orders`.
 """
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
-from msgspec import Struct
-
-from hacheck.impl.node import Message, Name
-
-Ranges: TypeAlias = tuple[tuple[int, int], ...]
-"""A set of replication ids: first and last of each range, ascending."""
-
-
-class Info(Struct, frozen=True, gc=False):
-    """A broker as members of its cluster know it: its id, which outlives restarts, where it is, its status."""
-
-    system: str
-    address: Name
-    status: str
-
-
-class Arguments(Struct, frozen=True, gc=False):
-    """How a queue or exchange was declared. `uuid`: which of all that ever had its name. `replicate`: its level, made
-    explicit by the primary. `ring_max`: the most messages it holds, the oldest making way; 0: no limit. `alternate`:
-    where messages go when an auto-delete queue ends."""
-
-    replicate: str = ""
-    uuid: str = ""
-    durable: bool = False
-    auto_delete: bool = False
-    ring_max: int = 0
-    alternate: str = ""
-
-
-class QueueObject(Struct, frozen=True, gc=False):
-    """A queue as the configuration tells it."""
-
-    name: str
-    arguments: Arguments
-
-
-class ExchangeObject(Struct, frozen=True, gc=False):
-    """An exchange as the configuration tells it. `kind`: `direct`, by the whole key, or `fanout`, to all."""
-
-    name: str
-    kind: str
-    arguments: Arguments
-
-
-class BindingObject(Struct, frozen=True, gc=False):
-    """A queue bound to an exchange by a key."""
-
-    exchange: str
-    queue: str
-    key: str
-
-
-class Content(Struct, frozen=True, gc=False):
-    """A message: the id its publisher gave it, what is in it, whether it is to survive restarts."""
-
-    message: str
-    body: str
-    durable: bool
-
+from hacheck.impl.node import Message
+from hacheck.impl.protocols.qpid.objects import (
+    Arguments,
+    BindingObject,
+    Content,
+    ExchangeObject,
+    Info,
+    QueueObject,
+    Ranges,
+)
 
 # ---- connections ---------------------------------------------------------------------------------------------------
 
@@ -378,80 +329,3 @@ class Frame(Message, frozen=True, gc=False):
     connection: str
     number: int
     body: Body
-
-
-# ---- without a connection: status checks and the resource manager --------------------------------------------------
-
-
-class StatusQuery(Message, frozen=True, gc=False):
-    """How are you? From the resource manager, which has heard the broker's clock say `lease_from_us` in incarnation
-    `incarnation` (-1: not yet); or, with -1, from a broker that is joining."""
-
-    number: int
-    incarnation: int = -1
-    lease_from_us: int = 0
-
-
-class StatusAnswer(Message, frozen=True, gc=False):
-    """The answer, with the broker's own clock."""
-
-    number: int
-    about: Info
-    incarnation: int
-    clock_us: int
-    term: int
-
-
-class Promote(Message, frozen=True, gc=False):
-    """Become the primary, for this term."""
-
-    term: int
-    incarnation: int
-    lease_from_us: int
-
-
-class PromoteAnswer(Message, frozen=True, gc=False):
-    """Whether the broker is the primary now."""
-
-    term: int
-    ok: bool
-    reason: str = ""
-
-
-class Stop(Message, frozen=True, gc=False):
-    """End your process, if you are a primary of this term or an earlier one."""
-
-    term: int
-
-
-class Stopped(Message, frozen=True, gc=False):
-    """The broker is not a primary of this term, and will not become one."""
-
-    term: int
-
-
-class Restart(Message, frozen=True, gc=False):
-    """End your process, whatever you are: an operator starts all brokers anew."""
-
-    term: int
-
-
-class Register(Message, frozen=True, gc=False):
-    """These backups, by their ids, are in step with the primary of this term."""
-
-    term: int
-    number: int
-    systems: tuple[str, ...]
-
-
-class Registered(Message, frozen=True, gc=False):
-    """The resource manager will promote nobody else."""
-
-    term: int
-    number: int
-
-
-MESSAGES: tuple[type[Message], ...] = (
-    Open, Opened, Closed, Heartbeat, Frame, StatusQuery, StatusAnswer, Promote, PromoteAnswer, Stop, Stopped,
-    Restart, Register, Registered,
-)  # fmt: skip

@@ -16,8 +16,10 @@ from hacheck.impl.node import Name, Send
 from hacheck.impl.protocols.qpid import status as statuses
 from hacheck.impl.protocols.qpid.answering import ConfigurationSource
 from hacheck.impl.protocols.qpid.host import Channel, Host
-from hacheck.impl.protocols.qpid.messages import Info, Members, Register, SubscribeQueue
+from hacheck.impl.protocols.qpid.messages import Members, SubscribeQueue
+from hacheck.impl.protocols.qpid.objects import Info
 from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.orders import Register
 from hacheck.impl.protocols.qpid.queues import Queue, Wiring
 from hacheck.impl.protocols.qpid.source import QueueGuard, Source
 

@@ -19,13 +19,13 @@ from hacheck.impl.protocols.qpid.messages import (
     Commit,
     Completed,
     Consume,
-    Content,
     Delivery,
     Done,
     Failed,
     Publish,
     Release,
 )
+from hacheck.impl.protocols.qpid.objects import Content
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.queues import Publication, Queue, Stored, Wiring
 from hacheck.impl.protocols.qpid.source import Source

@@ -15,7 +15,7 @@ from hacheck.impl.node import Name
 from hacheck.impl.protocols.qpid.configuration import ConfigurationReplicator
 from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.link import Link
-from hacheck.impl.protocols.qpid.messages import Info
+from hacheck.impl.protocols.qpid.objects import Info
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.queues import Wiring
 from hacheck.impl.protocols.qpid.replica import Replicas

@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 
 from hacheck.impl.node import Write
 from hacheck.impl.protocols.qpid.host import Host
-from hacheck.impl.protocols.qpid.messages import Arguments, BindingObject, Content
+from hacheck.impl.protocols.qpid.objects import Arguments, BindingObject, Content
 from hacheck.impl.protocols.qpid.queues import Exchange, Queue, Stored, Wiring
 from hacheck.impl.system import Refused
 

@@ -10,10 +10,26 @@ from hacheck.impl.protocols.qpid.broker import Broker, Place
 from hacheck.impl.protocols.qpid.client import Client
 from hacheck.impl.protocols.qpid.judge import ClusterJudge
 from hacheck.impl.protocols.qpid.manager import Manager
-from hacheck.impl.protocols.qpid.messages import MESSAGES
+from hacheck.impl.protocols.qpid.messages import Closed, Frame, Heartbeat, Open, Opened
 from hacheck.impl.protocols.qpid.options import Options, options_from_text
+from hacheck.impl.protocols.qpid.orders import (
+    Promote,
+    PromoteAnswer,
+    Register,
+    Registered,
+    Restart,
+    StatusAnswer,
+    StatusQuery,
+    Stop,
+    Stopped,
+)
 from hacheck.impl.protocols.qpid.standalone_judge import StandaloneJudge
 from hacheck.impl.system import Judge, Member, Refused, System
+
+MESSAGES: tuple[type[Message], ...] = (
+    Open, Opened, Closed, Heartbeat, Frame, StatusQuery, StatusAnswer, Promote, PromoteAnswer, Stop, Stopped,
+    Restart, Register, Registered,
+)  # fmt: skip
 
 REPLICA, CLIENT, MANAGER = "replica", "client", "resource-manager"
 
