@@ -25,6 +25,7 @@ class Trial:
         self.judge.saw(0, "client-1", Record("asked", fields))
 
     def told(self, name: str, outcome: str = "ok", operation: str = "send") -> None:
+        self.judge.saw(0, "broker-1", Record("completed", {"messages": [f"{operation} {name}"]}))
         fields = {"request": f"{operation} {name}", "outcome": outcome, "by": "broker-1"}
         self.judge.saw(0, "client-1", Record("told", fields))
 

@@ -35,14 +35,16 @@ RECENT_US = 3_000_000
 
 
 class Asked:
-    """A message that a client sent: when, to which queue, how often, and whether it was told that it is safe."""
+    """A message that a client sent: when, to which queue, how often. `is_completed`: a broker said that it is safe;
+    `is_safe`: the client heard it."""
 
-    __slots__ = ("at_us", "is_safe", "queue", "times")
+    __slots__ = ("at_us", "is_completed", "is_safe", "queue", "times")
 
     def __init__(self, at_us: int, queue: str) -> None:
         self.at_us = at_us
         self.queue = queue
         self.times = 1
+        self.is_completed = False
         self.is_safe = False
 
 
@@ -93,8 +95,8 @@ class ClusterJudge:
             self._forget()
 
     def _forget(self) -> None:
-        """Nobody is left who had everything: what was acknowledged so far is not promised any more."""
-        self.messages = {name: asked for name, asked in self.messages.items() if not asked.is_safe}
+        """Nobody is left who had everything: what was acknowledged so far, heard or not, is not promised any more."""
+        self.messages = {name: asked for name, asked in self.messages.items() if not asked.is_completed}
 
     # ---- clients ----------------------------------------------------------------------------------------------------
 
@@ -167,6 +169,10 @@ class ClusterJudge:
             self.copies[member] = None
 
     def _completed(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
+        for request in fields["messages"]:
+            for name in self.requests.get(request, ()):
+                if name in self.messages:
+                    self.messages[name].is_completed = True
         own = self.terms.get(member, 0)
         if own < self.term and not any(one.promise == "one-primary" for one in self.broken):
             story = f"{member}, primary of term {own}, completed {fields['messages'][0]} after {self.primary} was"
