@@ -16,6 +16,7 @@ PLACES: Mapping[str, str] = {
     "fiorano-replicated": f"{_PACKAGE}.fiorano.system",
     "fiorano-shared": f"{_PACKAGE}.fiorano.system",
     "qpid": f"{_PACKAGE}.qpid.system",
+    "qpid-standalone": f"{_PACKAGE}.qpid.system",
     "artemis-shared-store": f"{_PACKAGE}.artemis.system",
     "artemis-replication": f"{_PACKAGE}.artemis.system",
 }
