@@ -105,3 +105,48 @@ def test_adapter_that_is_not_there_is_told_with_those_that_are(name: str, hint: 
         load(name)
     assert raised.value.hint is not None
     assert hint in raised.value.hint
+
+
+BESIDE = """\
+name = "hands"
+
+[files]
+name = 'hands\\.txt'
+node = "-"
+
+[line]
+head = '(?P<time>\\d+) '
+time = "epoch_ms"
+
+[[event]]
+name = "pulled"
+pattern = 'pulled the plug of (?P<who>\\w+)'
+fields.who = "strings"
+"""
+
+
+def test_files_beside_the_logs_are_read_by_adapters_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('beside = ["hands.toml"]\n' + GOOD)
+    (tmp_path / "hands.toml").write_text(BESIDE)
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "a.log").write_text("1000 INFO took it in 1.5 s: x\n3000 INFO took it in 1.5 s: y\n")
+    (tmp_path / "logs" / "hands.txt").write_text("2000 pulled the plug of b\n")
+    rows, tally, findings = read_logs(tmp_path / "logs", str(tmp_path / "mine.toml"))
+    assert [(row["node"], row["event"], row["fields"]["who"]) for row in rows] == [
+        ("a", "took", ["x"]),
+        ("-", "pulled", ["b"]),
+        ("a", "took", ["y"]),
+    ]
+    assert (tally.lines, tally.accounted, findings.total) == (3, 3, 0)
+
+
+def test_adapters_beside_one_another_agree_and_have_none_beside_them(tmp_path: Path) -> None:
+    (tmp_path / "hands.toml").write_text(BESIDE.replace('who = "strings"', 'who = "string"'))
+    with pytest.raises(TracesError, match="field who is strings, and string in the event pulled"):
+        from_toml('beside = ["hands.toml"]\n' + GOOD, str(tmp_path / "mine.toml"))
+    (tmp_path / "hands.toml").write_text(BESIDE)
+    (tmp_path / "more.toml").write_text('beside = ["hands.toml"]\n' + BESIDE.replace('name = "hands"', 'name = "more"'))
+    with pytest.raises(TracesError, match=r"mine\.toml:1: .*has adapters beside it, too"):
+        from_toml('beside = ["more.toml"]\n' + GOOD, str(tmp_path / "mine.toml"))
+    with pytest.raises(TracesError, match="beside is no list of names"):
+        from_toml('beside = "hands"\n' + GOOD, "mine.toml")

@@ -10,14 +10,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from hacheck.cli.comparing import Comparison, what_is_compared
+from hacheck.cli.sources import load_specification
 from hacheck.traces.checking import checked_batches
+from hacheck.traces.conformance.checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.dataset import open_traces
 from hacheck.traces.drivers.contract import DriverError, Outcome, Progress, TraceJudge
 from hacheck.traces.drivers.spark_batch import check_on_spark
 from hacheck.traces.findings import Findings, TracesError
-from hacheck.traces.records import FieldType, TraceSchema
+from hacheck.traces.records import FieldType, Order, TraceSchema
 from hacheck.traces.writing import write_clustered
+from tests.cli.test_conform import GOOD, SPEC, written
 from tests.traces.drivers.judges import Counting, Deadly, Fields, Slow
 from tests.traces.drivers.test_local import alone, mixed
 from tests.traces.writing import jsonl, parquet, record
@@ -56,6 +60,23 @@ def test_spark_says_what_is_said_of_each_trace_alone(spark: Any, folder: Path) -
     assert outcome.records == len(records)
     assert [verdict.trace_id for verdict in outcome.shown] == sorted(v for v in verdicts if int(v[-3:]) % 7 == 3)
     assert findings.total == 0
+
+
+def test_spark_judges_each_trace_under_its_settings_and_by_rules_of_time(spark: Any, tmp_path: Path) -> None:
+    spec = tmp_path / "lease.ha"
+    sized = SPEC.replace("node Server[2]", "param servers = 2 in 2..4\nnode Server[servers]")
+    spec.write_text(f"{sized}trace with servers = 2\n  from hello(term): servers = term\n", encoding="utf-8")
+    long = [("1", "hello", 3), *GOOD, ("3", "began", 4), ("1", "began", 5)]
+    place = written(tmp_path, long=long, short=GOOD[:2])
+    specification = load_specification(str(spec))
+    comparison = Comparison(None, {}, False, None, {"few": 10**9})
+    compared = what_is_compared(comparison, specification, no_color=True)
+    judge = compared.judge(TraceChecker(compared.system, Order.TOTAL, rules=compared.rules))
+    verdicts, _, _ = checked(spark, place, judge)
+    assert {name: one.kind for name, one in verdicts.items()} == {"long": "deviates", "short": "conforms"}
+    (late,) = verdicts["long"].late
+    assert (late.invariant, late.sure, late.start.seq, late.end.seq) == ("few", True, 4, 6)
+    assert (verdicts["long"].settings, verdicts["short"].settings) == (("servers=3",), ())
 
 
 def test_spark_reports_damage_with_file_and_line(spark: Any, folder: Path) -> None:
