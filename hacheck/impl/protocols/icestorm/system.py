@@ -73,7 +73,8 @@ class IceStorm:
     def survives(self) -> Iterator[str]:
         """The majority rule and the full startup are there for all of these: crashes and power cuts of any number of
         replicas, pauses, partitions, and disks that refuse to write. A network that repeats or reorders what TCP
-        would not, and disks that are lost, are beyond it."""
+        would not, and disks that are lost, are beyond it. The documented protocol does not keep this promise where
+        groups fail to come about twice in a row; with `promise_generations` it does."""
         yield from ("crash", "power", "pause", "cut", "reset", "slow")
         yield from ("disk-full", "disk-error", "disk-slow", "clock-rate", "clock-jump")
 
