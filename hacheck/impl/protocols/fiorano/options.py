@@ -1,0 +1,124 @@
+"""Settings of both systems, and how they are read from text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
+
+from hacheck.impl.system import Refused
+
+SECOND = 1_000_000
+
+
+class PairOptions(Struct, frozen=True, kw_only=True):
+    """What servers and clients of both kinds have in common. Times are microseconds.
+
+    Source of the names: broker facts 3.5. The product's ping interval and timeouts are 30 s, its time to create a
+    socket 10 s; here they are a tenth of that or less, so that a run of a minute sees more than one failover.
+
+    `ping_us`: how often a server gives its peer a sign of life. `socket_timeout_us`: after so long without one the
+    channel is broken. `connect_us`: how long a server that starts waits for its peer before it takes it for dead.
+    `lock_check_us`: how often a server tries the lock, or makes sure that it still has it. `lock_timeout_us`: a gateway
+    that has not answered for so long has taken the lock away.
+
+    `session_timeout_us`: a client that was silent for so long has no session any more. `detect_duplicates` hardens the
+    durable connection, of which the documents do not say whether what is sent again is stored twice: servers remember
+    the last request of each client, as part of the database.
+
+    For clients: `call_timeout_us`: how long an answer is waited for. `reconnect_us`: the pause after both servers were
+    tried. `pause_us`: between two operations. `operations`: how many a client does; 0: no end. `local_store_max`: so
+    many requests are kept in the local store while there is no connection. `body_bytes`: how long a message is.
+    """
+
+    ping_us: int = 500_000
+    socket_timeout_us: int = 2 * SECOND
+    connect_us: int = 1 * SECOND
+    lock_check_us: int = 1 * SECOND
+    lock_timeout_us: int = 3 * SECOND
+    session_timeout_us: int = 5 * SECOND
+    detect_duplicates: bool = False
+    call_timeout_us: int = 3 * SECOND
+    reconnect_us: int = 1 * SECOND
+    pause_us: int = 20_000
+    operations: int = 0
+    local_store_max: int = 20
+    body_bytes: int = 32
+
+
+class ReplicatedOptions(PairOptions, frozen=True, kw_only=True):
+    """Two copies of the database.
+
+    `lock_file`: false is the product's default, `LockFile = null` (FI-1): servers behave as if each had the lock.
+    `answer_after`: a client is answered when its change is on both disks, or on that of the serving one alone (F-W6);
+    the documents do not say. `on_lock_lost`: an active server whose lock is lost while the channel is up stays active,
+    as the documents read, or goes to WAITING (F-R6, FI-4). `sync_batch`: objects that are sent at a time.
+
+    `epochs_in_lock_file` hardens the documented protocol (FI-2, FI-3). Who is to serve without its peer first writes a
+    higher epoch into the lock file and reads that the peer has not; whose data is of a lower epoch than the peer's
+    claim waits. Between two that wait, epoch and number of the last change decide, not the clocks of two hosts.
+
+    `bug_promote_passive_sync` (FI-5): a failure during synchronisation is treated as one after it.
+    """
+
+    lock_file: bool = True
+    answer_after: Literal["both", "own"] = "both"
+    on_lock_lost: Literal["stay", "wait"] = "stay"
+    sync_batch: int = 16
+    epochs_in_lock_file: bool = False
+    bug_promote_passive_sync: bool = False
+
+
+class SharedOptions(PairOptions, frozen=True, kw_only=True):
+    """One database.
+
+    `compact_after`: so many changes are made one file again. `verify_before_answer` hardens the documented protocol: no
+    client is answered before the database has confirmed, after the write, that nobody has activated since.
+    """
+
+    compact_after: int = 200
+    verify_before_answer: bool = False
+
+
+Options = TypeVar("Options", bound=PairOptions)
+
+MAY_BE_ZERO = frozenset({"operations", "pause_us"})
+
+
+def read_options(kind: type[Options], given: Mapping[str, str]) -> Options:
+    """Settings from text: `ping-us` or `ping_us` = `500000`. Errors: `Refused`."""
+    kinds = get_type_hints(kind)
+    values: dict[str, Any] = {}
+    for name, text in given.items():
+        field = name.replace("-", "_")
+        if field not in kinds:
+            near = get_close_matches(field, sorted(kinds), 1)
+            hint = f"; did you mean `{near[0]}`?" if near else f": there are {', '.join(sorted(kinds))}"
+            raise Refused(f"there is no setting `{name}`{hint}")
+        values[field] = _value(field, kinds[field], text)
+    if values.get("epochs_in_lock_file") and not values.get("lock_file", True):
+        raise Refused("`epochs_in_lock_file` needs a lock file; leave `lock_file` away, or make it `true`")
+    return kind(**values)
+
+
+def _value(field: str, kind: Any, text: str) -> bool | int | str:
+    if kind is bool:
+        if text not in ("true", "false"):
+            raise Refused(f"`{field}` is `true` or `false`, not `{text}`")
+        return text == "true"
+    if get_origin(kind) is Literal:
+        words: tuple[str, ...] = get_args(kind)
+        if text not in words:
+            near = get_close_matches(text, words, 1)
+            raise Refused(f"`{field}` is one of {', '.join(words)}, not `{text}`; try `{(near or words)[0]}`")
+        return text
+    try:
+        number = int(text)
+    except ValueError:
+        raise Refused(f"`{field}` is a whole number, not `{text}`") from None
+    least = 0 if field in MAY_BE_ZERO else 1
+    if number < least:
+        raise Refused(f"`{field}` is {least} or more, not {number}")
+    return number

@@ -1,0 +1,391 @@
+"""A server with a copy of the database of its own: takes the inputs, and goes where the table says.
+
+Source: HA Locking Mechanism; Fiorano Replicated High Availability Working; broker facts 3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hacheck.impl.node import (
+    Effect,
+    Fired,
+    Input,
+    LockAnswered,
+    LockLost,
+    Received,
+    Setup,
+    SharedRead,
+    Started,
+    Unreachable,
+    WriteFailed,
+    Written,
+)
+from hacheck.impl.protocols.fiorano.channel import Channel, Link
+from hacheck.impl.protocols.fiorano.claiming import Claim, Step
+from hacheck.impl.protocols.fiorano.copying import Copies
+from hacheck.impl.protocols.fiorano.lock_file import Lock, LockFile
+from hacheck.impl.protocols.fiorano.messages import (
+    Beat,
+    Hello,
+    OnChannel,
+    Replicate,
+    Replicated,
+    State,
+    SyncBegin,
+    SyncEnd,
+    SyncObjects,
+    SyncTaken,
+)
+from hacheck.impl.protocols.fiorano.options import ReplicatedOptions
+from hacheck.impl.protocols.fiorano.process import Process
+from hacheck.impl.protocols.fiorano.replicated_states import BY_STATE, DECIDING, SERVING, Merit, Role, Row, View
+from hacheck.impl.protocols.fiorano.repository import META, OBJECT, Meta, Repository, decode
+from hacheck.impl.protocols.fiorano.serving import Server, refuse
+from hacheck.impl.system import Member
+
+_NOBODY = State("", "DEAD", "DEAD", 0, 0, 0, True, 0)
+
+
+class ReplicatedServer:
+    """One server of the pair. `role`, `previous`: its present and previous state. `peer_state`: what the peer said last
+    on this connection. `server`: what it serves with, if it serves."""
+
+    def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup) -> None:
+        options: ReplicatedOptions = setup.options
+        durable = setup.durable
+        meta = decode(durable[META], Meta, "the repository") if META in durable else Meta()
+        objects = {name[len(OBJECT) :]: value for name, value in durable.items() if name.startswith(OBJECT)}
+        self.options = options
+        self.process = Process(setup)
+        self.peer = next(m.name for m in members if m.role == "server" and m.name != member.name)
+        self.lock_file = LockFile(self.process, options.lock_file, options.lock_timeout_us)
+        self.channel = Channel(self.process, self.peer)
+        both = options.answer_after == "both"
+        self.copies = Copies(self.process, self.channel, meta, Repository(objects), options.sync_batch, both)
+        self.claim = Claim(self.process, self.peer)
+        self.server: Server | None = None
+        self.role = self.previous = Role.DEAD
+        self.peer_state = _NOBODY
+        self._settings = (
+            "wait" if options.on_lock_lost == "wait" else "",
+            "promote" if options.bug_promote_passive_sync else "return",
+            "",
+        )
+        self._link = Link.CONNECTING
+        self._wanted = False
+        self._begun = False
+
+    @property
+    def serving(self) -> bool:
+        """Whether it accepts clients."""
+        return self.server is not None
+
+    @property
+    def repository(self) -> Repository:
+        """The objects that it has."""
+        return self.copies.repository
+
+    def handle(self, given: Input, now_us: int) -> list[Effect]:
+        """What is to be done about an input."""
+        process = self.process
+        process.begin(now_us)
+        INPUTS[type(given)](self, given)
+        self._settle()
+        return process.effects
+
+    # ---- inputs ----------------------------------------------------------------------------------------------------
+
+    def _started(self, given: Started) -> None:
+        process, options = self.process, self.options
+        process.set_timer("ping", options.ping_us)
+        process.set_timer("lock", options.lock_check_us)
+        process.set_timer("connect", options.connect_us)
+        self.channel.beat(options.socket_timeout_us)
+
+    def _received(self, given: Received) -> None:
+        message = given.message
+        if given.sender != self.peer:
+            if self.server is not None:
+                self.server.received(given.sender, message)
+            else:
+                refuse(self.process, given.sender, message)
+        elif isinstance(message, Hello):
+            if self.channel.hello(message):
+                self._connected()
+        elif isinstance(message, OnChannel) and self.channel.heeded(message):
+            CHANNEL[type(message)](self, message)
+
+    def _unreachable(self, given: Unreachable) -> None:
+        if given.peer == self.peer:
+            self.channel.give_up()
+        elif self.server is not None:
+            self.server.drop(given.peer)
+
+    def _fired(self, given: Fired) -> None:
+        TIMERS[given.timer](self)
+
+    def _written(self, given: Written) -> None:
+        purpose, number = self.process.purposes.pop(given.token)
+        if purpose == "claim":
+            self.claim.written(number, failed=False)
+        else:
+            self.copies.written(given.token, purpose, number)
+
+    def _write_failed(self, given: WriteFailed) -> None:
+        purpose, number = self.process.purposes.pop(given.token)
+        if purpose == "claim" and self.claim.step is Step.FILING:
+            self.claim.written(number, failed=True)
+        else:
+            self.process.halt(f"the repository cannot be written: {given.reason}")
+
+    def _lock_answered(self, given: LockAnswered) -> None:
+        self.lock_file.answered(given.granted)
+
+    def _lock_lost(self, given: LockLost) -> None:
+        self.lock_file.lost()
+
+    def _shared_read(self, given: SharedRead) -> None:
+        _, attempt = self.process.purposes.pop(given.token)
+        self.claim.read(attempt, given, self.copies.meta, self._keep)
+
+    def _keep(self, meta: Meta) -> None:
+        self.copies.meta = meta
+        self.claim.keep(meta)
+
+    # ---- timers ----------------------------------------------------------------------------------------------------
+
+    def _ping_due(self) -> None:
+        self.process.set_timer("ping", self.options.ping_us)
+        self.channel.beat(self.options.socket_timeout_us)
+        if self.server is not None:
+            self.server.expire()
+
+    def _connect_due(self) -> None:
+        if self.channel.link is Link.CONNECTING:
+            self.channel.give_up()
+
+    def _lock_due(self) -> None:
+        self.process.set_timer("lock", self.options.lock_check_us)
+        if self._wanted or self.role in SERVING:
+            self.lock_file.ask()
+
+    # ---- the channel -----------------------------------------------------------------------------------------------
+
+    def _connected(self) -> None:
+        """A new connection: each tells the other where it is."""
+        self._link = Link.UP
+        self.peer_state = _NOBODY
+        self.claim.drop()
+        self.copies.broken()
+        self._begun = False
+        self.process.record("channel-up", {"peer": self.peer})
+        self._announce()
+
+    def _broken(self) -> None:
+        """Failure detected. Whoever goes on without the peer asks for the lock once more."""
+        self.peer_state = _NOBODY
+        self.claim.drop()
+        self.copies.broken()
+        self._begun = False
+        self.process.record("failure-detected", {"peer": self.peer})
+        promoted = self.role is Role.PASSIVE_SYNC and self.options.bug_promote_passive_sync
+        if self.role in SERVING or self.role is Role.PASSIVE or promoted:
+            self.lock_file.doubt()
+
+    def _announce(self) -> None:
+        if self.channel.link is Link.UP:
+            meta = self.copies.meta
+            self.channel.send(
+                State(
+                    self.channel.out_name,
+                    self.role.value,
+                    self.previous.value,
+                    meta.timestamp_us,
+                    meta.epoch,
+                    meta.sequence,
+                    meta.complete,
+                    meta.claim,
+                )
+            )
+
+    def _beat(self, message: Beat) -> None:
+        pass
+
+    def _peer_changed(self, message: State) -> None:
+        self.peer_state = message
+
+    def _sync_begin(self, message: SyncBegin) -> None:
+        if self.role is Role.PASSIVE_SYNC:
+            self.copies.void(message)
+        else:
+            self.channel.give_up()
+
+    def _sync_objects(self, message: SyncObjects) -> None:
+        if self.role is Role.PASSIVE_SYNC:
+            self.copies.objects(message)
+        else:
+            self.channel.give_up()
+
+    def _sync_taken(self, message: SyncTaken) -> None:
+        self.copies.taken()
+
+    def _sync_end(self, message: SyncEnd) -> None:
+        if self.role is not Role.PASSIVE_SYNC or not self.copies.end(message):
+            self.channel.give_up()
+
+    def _replicate(self, message: Replicate) -> None:
+        if self.role not in (Role.PASSIVE_SYNC, Role.PASSIVE) or not self.copies.replicate(message):
+            self.channel.give_up()
+
+    def _replicated(self, message: Replicated) -> None:
+        self.copies.peer_written = max(self.copies.peer_written, message.sequence)
+
+    # ---- where to go -----------------------------------------------------------------------------------------------
+
+    def _settle(self) -> None:
+        """Goes as far as the table says, then does what is due where it has come to."""
+        if self.process.halted:
+            return
+        if self.channel.link is not self._link:
+            self._link = self.channel.link
+            if self._link is Link.DOWN:
+                self._broken()
+        while (row := self._row()) is not None:
+            if row.alone and self.options.epochs_in_lock_file and not self._cleared():
+                break
+            self._go(row)
+        self.channel.closed = self._link is not Link.UP and self.role in DECIDING
+        self._want_lock()
+        peer = self.peer_state.present
+        if self.role is Role.ACTIVE_SYNC and peer == "PASSIVE_SYNC" and not self._begun:
+            self._begun = True
+            self.copies.begin()
+        if self.server is not None:
+            self.server.release(self.copies.durable)
+
+    def _row(self) -> Row | None:
+        rows = BY_STATE[self.role]
+        view = View(
+            self._link,
+            Role(self.peer_state.present),
+            Role(self.peer_state.previous),
+            self.lock_file.state,
+            self._merit(),
+            self.copies.synchronised,
+            self.copies.meta.complete,
+        )
+        for row in rows:
+            if row.setting in self._settings and row.applies(view):
+                return row
+        return None
+
+    def _merit(self) -> Merit:
+        mine, theirs = self.copies.meta, self.peer_state
+        if not (mine.complete and theirs.complete):
+            return Merit.WINS if mine.complete else Merit.LOSES if theirs.complete else Merit.NONE
+        if self.options.epochs_in_lock_file:
+            own, other = (mine.epoch, mine.sequence), (theirs.epoch, theirs.sequence)
+        else:
+            own, other = (mine.timestamp_us, 0), (theirs.timestamp_us, 0)
+        if own != other:
+            return Merit.WINS if own > other else Merit.LOSES
+        if self.options.lock_file:
+            return Merit.EQUAL
+        return Merit.WINS if self.process.member < self.peer else Merit.LOSES
+
+    def _cleared(self) -> bool:
+        """Whether an epoch has been claimed; begins to claim one. Who must not give back the lock."""
+        step = self.claim.step
+        if step is Step.CLEARED:
+            return True
+        if step is Step.IDLE:
+            self.claim.start(max(self.copies.meta.epoch, self.peer_state.claim, self.peer_state.epoch))
+        elif step is Step.REFUSED:
+            self.claim.drop()
+            self.lock_file.give_back()
+            while (row := self._row()) is not None and not row.alone:
+                self._go(row)
+        return False
+
+    def _go(self, row: Row) -> None:
+        """One way of the table."""
+        self.previous, self.role = self.role, row.next
+        self.claim.drop()
+        self.process.record(
+            "state",
+            {
+                "rule": row.rule,
+                "from": self.previous.value,
+                "to": self.role.value,
+                "peer": self.peer_state.present,
+                "peer_previous": self.peer_state.previous,
+                "lock": self.lock_file.state.value,
+                "epoch": self.copies.meta.epoch,
+                "sequence": self.copies.meta.sequence,
+                "complete": self.copies.meta.complete,
+            },
+        )
+        if self.role in SERVING:
+            if self.server is None:
+                self.server = Server(self.process, self.copies, self.repository, self.options)
+            if self.role is not Role.ACTIVE:
+                # A peer that is passive on this connection got everything from here, before the lock was lost.
+                passive = self.role is Role.ACTIVE_SYNC and self.peer_state.present == "PASSIVE"
+                self.copies.streaming = self._begun = passive
+                self.copies.mirrored = passive and self.options.answer_after == "both"
+        elif self.server is not None:
+            self.server.close()
+            self.server = None
+            self._begun = False
+        if self.role is Role.PASSIVE_SYNC:
+            self.lock_file.give_back()
+            self.copies.synchronised = False
+        self._announce()
+
+    def _want_lock(self) -> None:
+        """Tries the lock as soon as it is wanted; after that the timer does."""
+        peer, role = self.peer_state.present, self.role
+        wanted = False
+        if role is Role.WAITING and self.copies.meta.complete:
+            if self._link is Link.UP:
+                can_win = self._merit() in (Merit.WINS, Merit.EQUAL)
+                wanted = (peer == "WAITING" and can_win) or peer in ("PASSIVE_SYNC", "PASSIVE")
+            else:
+                wanted = self._link is Link.DOWN
+        elif role is Role.PASSIVE:
+            wanted = self._link is Link.DOWN or peer == "WAITING"
+        if wanted and not self._wanted and self.lock_file.state is not Lock.HELD and not self.lock_file.asking:
+            self.lock_file.ask()
+        self._wanted = wanted
+
+
+INPUTS: Mapping[type[Input], Callable[[ReplicatedServer, Any], None]] = {
+    Started: ReplicatedServer._started,
+    Received: ReplicatedServer._received,
+    Unreachable: ReplicatedServer._unreachable,
+    Fired: ReplicatedServer._fired,
+    Written: ReplicatedServer._written,
+    WriteFailed: ReplicatedServer._write_failed,
+    LockAnswered: ReplicatedServer._lock_answered,
+    LockLost: ReplicatedServer._lock_lost,
+    SharedRead: ReplicatedServer._shared_read,
+}
+
+CHANNEL: Mapping[type[OnChannel], Callable[[ReplicatedServer, Any], None]] = {
+    Beat: ReplicatedServer._beat,
+    State: ReplicatedServer._peer_changed,
+    SyncBegin: ReplicatedServer._sync_begin,
+    SyncObjects: ReplicatedServer._sync_objects,
+    SyncTaken: ReplicatedServer._sync_taken,
+    SyncEnd: ReplicatedServer._sync_end,
+    Replicate: ReplicatedServer._replicate,
+    Replicated: ReplicatedServer._replicated,
+}
+
+TIMERS: Mapping[str, Callable[[ReplicatedServer], None]] = {
+    "ping": ReplicatedServer._ping_due,
+    "connect": ReplicatedServer._connect_due,
+    "lock": ReplicatedServer._lock_due,
+}
