@@ -18,7 +18,7 @@ from hacheck.model.data import dataclass
 GARBAGE_AFTER = 100_000
 """So many new objects before Python looks for garbage: models are made of many that stay, and none goes in circles."""
 
-ASK, LOOK, WRITE = "Check", "Look", "Write"
+ASK, RUN, LOOK, WRITE = "Check", "Run", "Look", "Write"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,8 @@ COMMANDS = (
     Command("monitor", ASK),
     Command("simulate", ASK),
     Command("sim", ASK),
+    Command("cluster", RUN),
+    Command("admin", RUN),
     Command("show", LOOK),
     Command("diagram", LOOK),
     Command("list", LOOK, "list_specs"),

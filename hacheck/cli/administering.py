@@ -1,0 +1,255 @@
+"""Carries out `hacheck admin`: one request after the other, each asked of one replica after the other until it is
+sure what came of it.
+
+**Source**: Highly Available IceStorm, "IceStorm Replication Algorithm", for what `replica` shows; "Client
+Considerations for IceStorm Replication", for outcomes that are unknown.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from hacheck.cli.clustering import refusals
+from hacheck.cli.console import visible
+from hacheck.cli.guard import BadInput, ExitCode, Reported
+from hacheck.cli.listening import Listener
+from hacheck.impl.node import Name
+from hacheck.impl.protocols.icestorm.messages import Query, Reply, View
+from hacheck.impl.protocols.icestorm.messages import Request as Wanted
+from hacheck.impl.protocols.icestorm.records import (
+    ALREADY_SUBSCRIBED,
+    FAILED,
+    LINK_EXISTS,
+    NO_SUCH_LINK,
+    NO_SUCH_TOPIC,
+    NOT_SUBSCRIBED,
+    OK,
+    TOPIC_EXISTS,
+    UNKNOWN,
+    Asked,
+    Create,
+    Destroy,
+    GetPublisher,
+    Link,
+    Publish,
+    Retrieve,
+    RetrieveAll,
+    Subscribe,
+    Subscriber,
+    Topic,
+    Unlink,
+    Unsubscribe,
+)
+from hacheck.impl.protocols.icestorm.system import identifier
+from hacheck.impl.runtime.control import Guest, Silent
+from hacheck.impl.runtime.folder import Folder
+from hacheck.model.data import dataclass
+
+PROTOCOL = "icestorm"
+ATTEMPT_SECONDS_MAX = 5.0
+STATUS_SECONDS_MAX = 2.0
+PAUSE_SECONDS = 0.1
+
+DONE_BEFORE: dict[type, str] = {
+    Create: TOPIC_EXISTS,
+    Destroy: NO_SUCH_TOPIC,
+    Subscribe: ALREADY_SUBSCRIBED,
+    Unsubscribe: NOT_SUBSCRIBED,
+    Link: LINK_EXISTS,
+    Unlink: NO_SUCH_LINK,
+}
+"""What an update says that an earlier attempt, of unknown outcome, has done already."""
+
+WORDS_MIN = {"create": 1, "destroy": 1, "links": 1, "subscribers": 1, "link": 2, "unlink": 2, "subscribe": 1}
+WORDS_MIN |= {"unsubscribe": 2, "publish": 2, "replica": 0, "topics": 0}
+WORDS_MAX = {"link": 3, "unlink": 2, "subscribe": 1, "replica": 0, "topics": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the command line asks for."""
+
+    action: str
+    words: tuple[str, ...]
+    directory: str
+    seconds_max: float
+    named: str | None
+    qualities: tuple[str, ...]
+    count: int | None
+
+
+class Unsure(Exception):
+    """No replica has said what came of a request."""
+
+
+class Administrator:
+    """Asks the replicas of one cluster. `replicas`: their names, in the order in which they are asked."""
+
+    def __init__(self, folder: Folder, seconds_max: float) -> None:
+        """Errors: `Refused`, `Silent`, `BadInput`."""
+        self.guest = Guest(folder)
+        if self.guest.cluster.system != PROTOCOL:
+            raise BadInput(
+                f"{folder.place} has a cluster of {self.guest.cluster.system}, and only {PROTOCOL} has topics"
+            )
+        self.replicas = [member.name for member in self.guest.cluster.members if member.role == "replica"]
+        self.seconds_max = seconds_max
+        self._numbers = 0
+        self._first = f"{self.guest.name}/{time.time_ns():x}"
+
+    def ask(self, operation: Asked, first: Name = "") -> Reply:
+        """The outcome of a request, which is asked again until it is sure. Errors: `Unsure`."""
+        self._numbers += 1
+        request = f"{self._first}/{self._numbers}"
+        until = time.monotonic() + self.seconds_max
+        doubt, why, attempt = False, "", 0
+        order = sorted(self.replicas, key=lambda name: name != first)
+        while (left := until - time.monotonic()) > 0:
+            replica = order[attempt % len(order)]
+            attempt += 1
+            try:
+                port = self.guest.ports()[replica]
+                seconds = min(left, ATTEMPT_SECONDS_MAX)
+                reply = self.guest.call(replica, port, Wanted(request, attempt, operation), seconds)
+            except Silent as silent:
+                doubt, why = doubt or "does not answer" in str(silent) or "hung up" in str(silent), str(silent)
+                time.sleep(PAUSE_SECONDS)
+                continue
+            assert isinstance(reply, Reply), "replicas answer requests with replies"
+            if reply.outcome == UNKNOWN:
+                doubt, why = True, f"{replica} lost its majority meanwhile"
+            elif reply.outcome == FAILED:
+                why = f"{replica}: {reply.detail}"
+                time.sleep(PAUSE_SECONDS)
+            elif doubt and reply.outcome == DONE_BEFORE.get(type(operation)):
+                return Reply(reply.request, reply.attempt, OK)
+            else:
+                return reply
+        raise Unsure(f"nobody knows whether it was done, or will be: {why}" if doubt else f"it was not done: {why}")
+
+    def stands(self) -> Iterator[tuple[int, View | str]]:
+        """How each replica stands, by identifier, or why it does not say."""
+        ports = self.guest.ports()
+        for replica in sorted(self.replicas, key=identifier):
+            try:
+                view = self.guest.call(replica, ports[replica], Query(1), STATUS_SECONDS_MAX)
+            except Silent as silent:
+                yield identifier(replica), str(silent)
+                continue
+            assert isinstance(view, View), "replicas answer queries with views"
+            yield view.id, view
+
+
+def carried_out(request: Request) -> ExitCode:
+    """Does what is asked, and returns what the process is to return. Errors: `BadInput`."""
+    least, most = WORDS_MIN[request.action], WORDS_MAX.get(request.action)
+    if len(request.words) < least or (most is not None and len(request.words) > most):
+        raise BadInput(f"{request.action} takes other words than these", "hacheck admin --help lists them")
+    folder = Folder(Path(request.directory))
+    try:
+        with refusals():
+            administrator = Administrator(folder, request.seconds_max)
+            if request.action == "replica":
+                _replica(administrator)
+            elif request.action == "subscribe":
+                _subscribe(administrator, request, folder)
+            else:
+                for operation in operations(request, administrator.guest.name):
+                    _tell(request.action, operation, administrator.ask(operation))
+    except Unsure as unsure:
+        print(f"{request.action} {' '.join(request.words)}: {unsure}", flush=True)
+        raise Reported(ExitCode.UNDECIDED) from None
+    return ExitCode.AS_EXPECTED
+
+
+def operations(request: Request, publisher: str) -> Iterator[Asked]:
+    """The requests that an action makes. Errors: `BadInput`."""
+    action, words = request.action, request.words
+    match action:
+        case "topics":
+            yield RetrieveAll()
+        case "create" | "destroy":
+            yield from (Create(word) if action == "create" else Destroy(word) for word in words)
+        case "links" | "subscribers":
+            yield from (Retrieve(word) for word in words)
+        case "link":
+            cost = words[2] if len(words) > 2 else "0"
+            if not cost.isdecimal():
+                raise BadInput(f"a cost is a whole number from 0, not {cost}", "hacheck admin link FROM TO 5")
+            yield Link(words[0], words[1], int(cost))
+        case "unlink":
+            yield Unlink(words[0], words[1])
+        case "unsubscribe":
+            yield Unsubscribe(words[0], words[1:])
+        case "publish":
+            yield GetPublisher(words[0])
+            yield from (Publish(words[0], publisher, number, word) for number, word in enumerate(words[1:], 1))
+
+
+def _tell(action: str, operation: Asked, reply: Reply) -> None:
+    """Prints what was read. Errors: `BadInput`, for a request that was refused."""
+    about = visible(getattr(operation, "topic", ""))
+    match reply.outcome:
+        case "ok":
+            pass
+        case "TopicExists":
+            raise BadInput(f"topic {about} exists")
+        case "NoSuchTopic":
+            raise BadInput(f"there is no topic {about}" + (" or none to link it to" if action == "link" else ""))
+        case _:
+            raise BadInput(f"{action} at topic {about}: {reply.outcome}")
+    if action == "topics":
+        print("".join(f"{visible(name)}\n" for name in reply.names), end="")
+    elif reply.topic is not None:
+        _show(action, reply.topic)
+
+
+def _show(action: str, topic: Topic) -> None:
+    if action == "links":
+        for edge in topic.links:
+            print(f"{visible(topic.name)}: {visible(edge.to)} with cost {edge.cost}")
+        return
+    for subscriber in topic.subscribers:
+        qos = " ".join(f"{name}={value}" for name, value in sorted(subscriber.qos.items()))
+        print(f"{visible(topic.name)}: {visible(subscriber.identity)} {visible(qos)}".rstrip())
+
+
+def _replica(administrator: Administrator) -> None:
+    """How each replica stands, as the administration tool of IceStorm shows it."""
+    stands = list(administrator.stands())
+    print(f"replica count: {len(stands)}")
+    for number, view in stands:
+        if isinstance(view, str):
+            print(f"{number}: {visible(view)}")
+            continue
+        shown = {"id": view.id, "coord": view.coord, "group name": view.group_name, "state": view.state}
+        shown |= {"group": ",".join(map(str, view.group)), "max": view.max}
+        for name, value in shown.items():
+            print(f"{number}: {name + ':':<12}{value}".rstrip())
+
+
+def _subscribe(administrator: Administrator, request: Request, folder: Folder) -> None:
+    """Listens at every replica, then subscribes; ends the subscription when it is enough."""
+    (topic,) = request.words
+    qos = {}
+    for text in request.qualities:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise BadInput(f"--qos {text}: expected NAME=VALUE", "for example --qos retryCount=-1")
+        qos[name] = value
+    identity = request.named or f"subscriber-{os.getpid()}"
+    subscribe = Subscribe(topic, Subscriber(identity, identity, qos))
+    with Listener(Guest(folder, identity), administrator.replicas) as listener:
+        _tell("subscribe", subscribe, administrator.ask(subscribe))
+        print(f"{visible(identity)} subscribes to {visible(topic)}; Ctrl-C ends that", flush=True)
+        try:
+            for heard, message in enumerate(listener.messages(), 1):
+                print(f"{visible(message.origin)}: {visible(message.event)}", flush=True)
+                if heard == request.count:
+                    break
+        except KeyboardInterrupt:
+            pass
+        administrator.ask(Unsubscribe(topic, (identity,)))

@@ -1,0 +1,103 @@
+"""`hacheck admin`: asks a running IceStorm cluster how it stands, and changes, links and uses its topics."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from hacheck.cli.commands.cluster import DIRECTORY, FOLDER
+from hacheck.cli.declaring import Argument, option
+from hacheck.cli.guard import ExitCode, guarded
+from hacheck.cli.options import DebugOption, NoColorOption
+
+ACTIONS = (
+    *("replica", "topics", "links", "subscribers", "create", "destroy", "link", "unlink"),
+    *("subscribe", "unsubscribe", "publish"),
+)
+
+EPILOG = """
+[bold]What it does[/]
+
+  replica                  how each replica stands
+
+  topics                   the names of all topics
+
+  links TOPIC…             where these topics are linked to, and at which cost
+
+  subscribers TOPIC…       who subscribes to them
+
+  create TOPIC…            create topics
+
+  destroy TOPIC…           destroy them
+
+  link FROM TO \\[COST]     link a topic to another, for messages of no more than this cost (0)
+
+  unlink FROM TO           end that link
+
+  subscribe TOPIC          subscribe, print what arrives until Ctrl-C, and end the subscription
+
+  unsubscribe TOPIC NAME…  end subscriptions
+
+  publish TOPIC MESSAGE…   publish messages
+
+[bold]Examples[/]
+
+  hacheck admin create sports/results
+
+  hacheck admin subscribe sports/results --as reader --qos reliability=ordered
+
+  hacheck admin replica --dir my-cluster
+
+[bold]Exit codes[/]
+
+  0 done   2 refused   3 nobody knows: no replica has answered in time, or the majority was lost   4 a bug in hacheck
+"""
+
+
+def actions_beginning(incomplete: str) -> list[str]:
+    """What a shell offers for an action."""
+    return [name for name in ACTIONS if name.startswith(incomplete)]
+
+
+TIME = "How long to ask one replica after the other, before it is given up; by default 30s."
+AS = "The subscriber's identity; by default one of its own."
+COUNT = "End after so many messages."
+QOS = "A quality of the subscription: retryCount=-1, reliability=twoway. May be given often."
+
+Action = Annotated[str, Argument("ACTION", "replica, topics, create, destroy, link, …: see below.", actions_beginning)]
+Words = Annotated[list[str] | None, Argument("[WORD]...", "Topics, and what else the action is about.")]
+Directory = Annotated[str, option("--dir", "-d", metavar="DIR", help=DIRECTORY)]
+Time = Annotated[str, option("--time", metavar="TIME", help=TIME)]
+Named = Annotated[str | None, option("--as", metavar="NAME", help=AS, panel="subscribe")]
+Qualities = Annotated[list[str] | None, option("--qos", metavar="NAME=VALUE", help=QOS, panel="subscribe")]
+Count = Annotated[int | None, option("--count", metavar="N", help=COUNT, panel="subscribe", least=1)]
+
+
+@guarded
+def admin(
+    action: Action,
+    words: Words = None,
+    directory: Directory = FOLDER,
+    wait: Time = "30s",
+    named: Named = None,
+    qualities: Qualities = None,
+    count: Count = None,
+    no_color: NoColorOption = False,
+    debug: DebugOption = False,
+) -> ExitCode:
+    """Administer a running IceStorm cluster: how it stands, its topics, links, subscribers, messages."""
+    from hacheck.cli.options import all_known, parse_seconds
+
+    all_known("action", (action,), ACTIONS)
+    from hacheck.cli.administering import Request, carried_out
+
+    return carried_out(
+        Request(
+            action=action,
+            words=tuple(words or ()),
+            directory=directory,
+            seconds_max=parse_seconds(wait),
+            named=named,
+            qualities=tuple(qualities or ()),
+            count=count,
+        )
+    )

@@ -1,0 +1,205 @@
+"""The keeper of a cluster: `python -m hacheck.impl.runtime.keeper FOLDER PARENT`.
+
+It starts the members as its children, is the network between them, and does what `hacheck cluster` asks for. A member
+that ends itself is started again a second later; one that was killed stays down until somebody wants it back. Members
+end with their keeper, whatever it ends of; with a PARENT other than 0 the keeper ends with that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from hacheck.impl.node import Name
+from hacheck.impl.recording import SUFFIX, merged
+from hacheck.impl.runtime import pids
+from hacheck.impl.runtime.children import DOWN, Child
+from hacheck.impl.runtime.disk import Database
+from hacheck.impl.runtime.folder import KEEPER, Address, Cluster, Folder, hold, store
+from hacheck.impl.runtime.frames import frame
+from hacheck.impl.runtime.process import Told, tell
+from hacheck.impl.runtime.relays import Network
+from hacheck.impl.system import Refused
+
+
+class Ask(msgspec.Struct, frozen=True, tag=True):
+    """What a keeper is asked to do. `names`: members. `others`: for `cut`, whom to cut them off from; none: all other
+    members. `one_way`: only what `names` send is held back."""
+
+    action: str
+    names: tuple[Name, ...] = ()
+    others: tuple[Name, ...] = ()
+    one_way: bool = False
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """How a member stands. `state`: `running`, `paused` or `down`. `why`: what it ended of."""
+
+    name: Name
+    role: str
+    state: str
+    pid: int
+    incarnation: int
+    port: int
+    why: str = ""
+
+
+class Answer(msgspec.Struct, frozen=True, tag=True):
+    """What came of it: what is wrong, or nothing; then how all stand, and which directions are cut."""
+
+    wrong: str
+    members: tuple[Standing, ...] = ()
+    cuts: tuple[tuple[Name, Name], ...] = ()
+
+
+class Keeper:
+    """`finished`: set when the cluster is to end."""
+
+    def __init__(self, folder: Folder, cluster: Cluster) -> None:
+        self.folder, self.cluster = folder, cluster
+        self.finished = asyncio.Event()
+        self.network = Network(KEEPER, cluster.token, cluster.system, self._asked)
+        self.children: dict[Name, Child] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Starts everybody. Errors: `Refused`, with every reason there is; then nobody runs."""
+        for name in sorted({name for member in self.cluster.members for name in member.shared}):
+            Database(self.folder.shared(name), self.cluster.system).close()
+        try:
+            port = await self.network.listen(self.cluster.port)
+        except OSError as error:
+            raise Refused(f"the port {self.cluster.port} is taken, or not allowed: {error.strerror}") from None
+        own = pids.of(os.getpid())
+        for member in self.cluster.members:
+            child = Child(member.name, self.folder, port, self.network)
+            self.children[member.name] = child
+        refusals = await asyncio.gather(*(child.start() for child in self.children.values()))
+        if any(refusals):
+            await self.end()
+            raise Refused("\n".join(refusal for refusal in refusals if refusal))
+        store(self.folder.keeper, Address(own.pid, own.started, port))
+
+    async def end(self) -> None:
+        """Ends everybody, and puts the logs of the run together."""
+        await asyncio.gather(*(child.end() for child in self.children.values()))
+        self.folder.keeper.unlink(missing_ok=True)
+        if self.cluster.record:
+            place = Path(self.cluster.record)
+            merged(place, f"{self.cluster.system}-{self.cluster.token[:8]}", place / f"cluster{SUFFIX}")
+
+    # ---- what it is asked for ----
+
+    def _asked(self, transport: asyncio.Transport, content: bytes) -> None:
+        task = asyncio.get_running_loop().create_task(self._answer(transport, content))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _answer(self, transport: asyncio.Transport, content: bytes) -> None:
+        try:
+            ask = msgspec.msgpack.decode(content, type=Ask)
+            wrong = await self._do(ask)
+        except msgspec.DecodeError as error:
+            wrong = f"no request: {error}"
+        except Refused as refused:
+            wrong = str(refused)
+        cuts = tuple(sorted(self.network.cuts))
+        transport.write(frame(Answer(wrong, tuple(self._standings()), cuts)))
+
+    def _standings(self) -> Iterator[Standing]:
+        for member in self.cluster.members:
+            child = self.children[member.name]
+            port = 0 if child.state == DOWN else self.network.ports.get(member.name, 0)
+            yield Standing(member.name, member.role, child.state, child.pid, child.incarnation, port, child.why)
+
+    async def _do(self, ask: Ask) -> str:
+        children = [self.children[self.cluster.member(name).name] for name in ask.names]
+        match ask.action:
+            case "status":
+                return ""
+            case "stop-all":
+                self.finished.set()
+                return ""
+            case "cut":
+                self._cut(ask)
+                return ""
+            case "heal":
+                names = set(ask.names)
+                self.network.cuts = {cut for cut in self.network.cuts if names and not names & set(cut)}
+                self.network.changed()
+                return ""
+            case "kill":
+                return await _each(children, Child.kill)
+            case "stop":
+                return await _each(children, Child.pause)
+            case "cont":
+                return await _each(children, Child.resume)
+            case "restart":
+                return await _each(children, Child.restart)
+        return f"no action `{ask.action}`"
+
+    def _cut(self, ask: Ask) -> None:
+        here = set(ask.names)
+        for name in ask.others:
+            self.cluster.member(name)
+        there = set(ask.others) or {member.name for member in self.cluster.members} - here
+        for one in here:
+            for other in there - {one}:
+                self.network.cuts.add((one, other))
+                if not ask.one_way:
+                    self.network.cuts.add((other, one))
+        self.network.changed()
+
+
+async def _each(children: list[Child], act: object) -> str:
+    wrongs = []
+    for child in children:
+        assert callable(act)
+        wrongs.append(await act(child))
+    return "\n".join(wrong for wrong in wrongs if wrong)
+
+
+async def _run(folder: Folder, attended: bool) -> int:
+    cluster = folder.load()
+    hold(folder.lock, f"the cluster in {folder.place}")
+    keeper = Keeper(folder, cluster)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        loop.add_signal_handler(number, keeper.finished.set)
+    if attended:
+        loop.add_reader(0, partial(_heard, keeper))
+    await keeper.start()
+    tell(Told("ready"))
+    await keeper.finished.wait()
+    await keeper.end()
+    return 0
+
+
+def _heard(keeper: Keeper) -> None:
+    """Standard input never says anything: when it ends, so has whoever started this."""
+    if not os.read(0, 4096):
+        asyncio.get_running_loop().remove_reader(0)
+        keeper.finished.set()
+
+
+def main(words: list[str]) -> int:
+    """Keeps one cluster. Returns the exit code."""
+    place, parent = words
+    if parent != "0":
+        pids.end_with_parent(int(parent))
+    try:
+        return asyncio.run(_run(Folder(Path(place)), parent != "0"))
+    except Refused as refused:
+        tell(Told("refused", str(refused)))
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
