@@ -1,9 +1,9 @@
 """A client with a durable connection: tries the primary, then the backup, and keeps what it could not send.
 
 While there is no connection its requests go into a local store on its disk, and are sent, oldest first, as soon as
-there is one again. A request whose answer did not come is the oldest of them. Whether the server did it the first time nobody
-knows, so without `detect_duplicates` it may be done twice. An acknowledgement is not sent again: its messages may by
-then belong to somebody else. Source: "How do failovers happen?"; broker facts 3.5.
+there is one again. A request whose answer did not come is the oldest of them. Whether the server did it the first time
+nobody knows, so without `detect_duplicates` it may be done twice. An acknowledgement is not sent again: its messages
+may by then belong to somebody else. Source: "How do failovers happen?"; broker facts 3.5.
 """
 
 from __future__ import annotations

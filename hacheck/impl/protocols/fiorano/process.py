@@ -25,7 +25,8 @@ from hacheck.impl.node import (
 class Process:
     """The outside of a process as its parts see it: whatever they ask for is done, in order, after this input.
 
-    `last_token`: of the last write or read that was asked for. `purposes`: what is to be done about the writes and reads whose answers are still to come: a word and a number.
+    `last_token`: of the last write or read that was asked for. `purposes`: what is to be done about the writes and
+    reads whose answers are still to come: a word and a number.
     """
 
     __slots__ = ("_fresh", "effects", "halted", "incarnation", "last_token", "member", "now_us", "purposes")

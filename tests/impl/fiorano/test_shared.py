@@ -1,0 +1,177 @@
+"""A pair in shared mode, rule by rule; and clients with durable connections."""
+
+from __future__ import annotations
+
+import pytest
+
+from hacheck.impl.node import Setup
+from hacheck.impl.protocols.fiorano.client import PENDING
+from hacheck.impl.protocols.fiorano.database import HEAD, Head
+from hacheck.impl.protocols.fiorano.messages import Acknowledge, Publish, SendMessage, Subscribe
+from hacheck.impl.protocols.fiorano.repository import META, Meta, encode
+from hacheck.impl.protocols.fiorano.shared_states import TRANSITIONS, Phase
+from hacheck.impl.protocols.fiorano.system import REPLICATED, SHARED
+from hacheck.impl.system import Refused, System
+from tests.impl.fiorano.pairs import Pair, in_step, sharing
+
+MESSAGE = SendMessage("orders", b"body")
+
+
+def test_every_state_is_entered_and_left_by_the_table() -> None:
+    assert {following for _, following in TRANSITIONS.values()} == set(Phase)
+    assert {phase for phase, _ in TRANSITIONS} == set(Phase)
+
+
+def test_first_server_does_not_wait_for_the_other() -> None:
+    """S1, S3: unlike in replicated mode."""
+    pair = Pair(SHARED)
+    pair.start("primary")
+    pair.run(0.1)
+    assert pair.rules("primary") == ["S1", "S3"]
+
+
+def test_second_server_is_passive_and_does_not_ask_for_the_lock_again() -> None:
+    """S2."""
+    pair = sharing()
+    assert pair.rules("backup") == ["S2"]
+    del pair.holders["gateway"]
+    pair.run(0.3)
+    assert pair.state("backup") == "PASSIVE"
+
+
+def test_lost_lock_makes_a_server_passive() -> None:
+    """S4; and the other one activates, S5."""
+    pair = sharing()
+    pair.cut.add(("primary", "gateway"))
+    del pair.holders["gateway"]
+    pair.run(4)
+    assert (pair.rules("primary")[-1], pair.rules("backup")[-2:]) == ("S4", ["S5", "S3"])
+    assert pair.serving() == ("backup",)
+
+
+def test_channel_alone_changes_nothing() -> None:
+    """S6, S7."""
+    pair = sharing()
+    pair.part("primary", "backup")
+    pair.run(6)
+    assert (pair.state("primary"), pair.state("backup")) == ("ACTIVE", "PASSIVE")
+
+
+@pytest.mark.parametrize("compact_after", [3, 100])
+def test_acknowledged_messages_are_there_after_a_failover(compact_after: int) -> None:
+    """S5; the database is common to both."""
+    pair = sharing(compact_after=compact_after)
+    requests = [pair.ask("primary", MESSAGE) for _ in range(10)]
+    pair.run(0.1)
+    assert pair.answers() == requests
+    pair.crash("primary")
+    pair.run(1)
+    assert pair.serving() == ("backup",)
+    assert [stored.request for _, stored in pair.node("backup").repository.messages()] == requests
+    pair.start("primary")
+    pair.crash("backup")
+    pair.run(1)
+    assert [stored.request for _, stored in pair.node("primary").repository.messages()] == requests
+    assert len(pair.shared["database"]) == 2, "what earlier activations wrote is gone"
+
+
+def test_server_whose_database_is_unreachable_ends() -> None:
+    """S9, F-R11."""
+    pair = sharing()
+    pair.cut.add(("primary", "database"))
+    pair.ask("primary", MESSAGE)
+    pair.run(2)
+    assert "primary" in pair.halted
+    assert pair.answers() == []
+    assert pair.serving() == ("backup",)
+
+
+@pytest.mark.parametrize("verifying", [False, True])
+def test_server_that_was_superseded_answers_nobody(verifying: bool) -> None:
+    """The lock is lost without a word; hardened, the database tells."""
+    pair = sharing(verify_before_answer=verifying, lock_check_us=60_000_000)
+    pair.holders["gateway"] = "backup"
+    pair.part("primary", "backup")
+    pair.node("backup").lock_file.doubt()
+    pair.crash("backup")
+    pair.start("backup")
+    pair.holders["gateway"] = "backup"
+    pair.run(1)
+    assert pair.serving() == ("primary", "backup")
+    pair.ask("primary", MESSAGE)
+    pair.run(1)
+    assert bool(pair.answers()) is not verifying
+    assert ("primary" in pair.serving()) is not verifying
+
+
+@pytest.mark.parametrize(
+    ("system", "key", "value"), [(REPLICATED, META, Meta(version=2)), (SHARED, HEAD, Head(version=2))]
+)
+def test_data_of_another_version_is_refused(system: System, key: str, value: Meta | Head) -> None:
+    pair = Pair(system)
+    if system is SHARED:
+        pair.shared["database"] = {key: encode(value)}
+        pair.start("primary")
+        pair.run(1)
+        assert "version 2" in pair.halted["primary"]
+        return
+    setup = Setup("primary", 0, {key: encode(value)}, pair.options)
+    with pytest.raises(Refused, match="version 2"):
+        system.start(pair.members[0], pair.members, setup)
+
+
+def test_each_durable_subscriber_has_its_own_copy_of_a_publication() -> None:
+    pair = sharing()
+    pair.ask("primary", Publish("prices", b"too early"))
+    pair.ask("primary", Subscribe("prices"))
+    request = pair.ask("primary", Publish("prices", b"in time"))
+    pair.run(0.1)
+    ((name, stored),) = pair.node("primary").repository.messages()
+    assert (name.split("/")[:3], stored.request) == (["pubsub", "prices", "hand"], request)
+    pair.ask("primary", Acknowledge((name,)))
+    pair.run(0.1)
+    assert pair.node("primary").repository.messages() == []
+
+
+@pytest.mark.parametrize("detected", [False, True])
+def test_request_that_is_sent_again_is_done_once_where_it_is_remembered(detected: bool) -> None:
+    """Broker facts 3.5: the documents do not discuss duplicates; the memory moves with the database."""
+    pair = in_step(detect_duplicates=detected)
+    pair.ask("primary", MESSAGE, "same", 7)
+    pair.run(0.1)
+    pair.crash("primary")
+    pair.run(2)
+    pair.ask("backup", MESSAGE, "same", 7)
+    pair.run(0.1)
+    assert pair.answers() == ["same", "same"]
+    assert len(pair.node("backup").repository.messages()) == (1 if detected else 2)
+
+
+def test_client_goes_to_the_backup_and_keeps_what_it_could_not_send() -> None:
+    """How do failovers happen: all data sent while disconnected is stored, and transferred after the reconnection."""
+    pair = sharing(1, pause_us=50_000)
+    pair.run(2)
+    pair.crash("primary")
+    pair.crash("backup")
+    pair.run(3)
+    kept = [name for name in pair.disks["client-1"] if name.startswith(PENDING)]
+    assert len(kept) > 3
+    pair.crash("client-1")
+    pair.start("client-1", "backup")
+    pair.run(5)
+    assert pair.fields("connected", "client-1")[-1]["server"] == "backup"
+    assert not [name for name in kept if name in pair.disks["client-1"]]
+    assert pair.promises_broken() == set()
+
+
+def test_settings_are_checked() -> None:
+    with pytest.raises(Refused, match="did you mean `lock_file`"):
+        REPLICATED.options({"lockfile": "true"})
+    with pytest.raises(Refused, match="one of both, own"):
+        REPLICATED.options({"answer-after": "none"})
+    with pytest.raises(Refused, match="1 or more"):
+        SHARED.options({"ping-us": "0"})
+    with pytest.raises(Refused, match="needs a lock file"):
+        REPLICATED.options({"lock-file": "false", "epochs-in-lock-file": "true"})
+    with pytest.raises(Refused, match="ask for 2"):
+        SHARED.members(3, 1, SHARED.options({}))
