@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from hacheck.model.data import dataclass, replace
-from hacheck.traces.conformance import control as k
 from hacheck.traces.conformance.encoding import Encoded, Encoder, Misfit
 from hacheck.traces.conformance.explaining import Explainer, first_left
 from hacheck.traces.conformance.judging import explained, late_in, outcome, place_of, too_late, unmeasured
+from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.lasting import Lasting
 from hacheck.traces.conformance.verdicts import Verdict, to_batch
 from hacheck.traces.conformance.weaving import Cut, Streams, Woven

@@ -10,7 +10,7 @@ import numpy as np
 
 from hacheck.checker.explicit.native.machine.memory import Region
 from hacheck.model.data import dataclass
-from hacheck.traces.conformance import known as k
+from hacheck.traces.conformance.kernels import known as k
 from hacheck.traces.conformance.program import Compiled
 
 BYTES = 2**28

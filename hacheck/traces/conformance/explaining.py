@@ -16,7 +16,7 @@ from hacheck.model.observing.records import FIRST_EVENT
 from hacheck.model.run_json import run_to_json
 from hacheck.model.semantics import Interpreter
 from hacheck.model.show import show
-from hacheck.traces.conformance import control as k
+from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.lasting import Rule
 from hacheck.traces.conformance.program import Bits, Compiled
 from hacheck.traces.conformance.retelling import Retelling

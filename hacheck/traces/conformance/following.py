@@ -10,8 +10,8 @@ import numpy as np
 
 from hacheck.checker.explicit.native.machine.memory import Region
 from hacheck.model.data import dataclass
-from hacheck.traces.conformance import control as k
 from hacheck.traces.conformance.automaton import MARKS_MAX, Automaton
+from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.program import Compiled
 
 CAPACITY = 2**14

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from hacheck.model.data import dataclass, field, replace
-from hacheck.traces.conformance import control as k
 from hacheck.traces.conformance.automaton import BYTES as KNOWN_BYTES
 from hacheck.traces.conformance.encoding import Encoded, Encoder
 from hacheck.traces.conformance.explaining import Explainer
 from hacheck.traces.conformance.following import Followed, Follower, Memory
 from hacheck.traces.conformance.judging import explained, outcome, place_of
+from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.renaming import Renaming, name_places
 from hacheck.traces.conformance.verdicts import SCHEMA, Verdict, to_batch
 from hacheck.traces.conformance.weaving import Streams

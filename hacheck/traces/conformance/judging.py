@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hacheck.model.data import replace
-from hacheck.traces.conformance import control as k
 from hacheck.traces.conformance.encoding import Misfit
 from hacheck.traces.conformance.explaining import Explainer, Explanation
+from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.lasting import Lasted, Record
 from hacheck.traces.conformance.verdicts import Late, Place, Verdict, VerdictKind
 from hacheck.traces.records import EVENT, FILE, LINE, NODE, SEQ, TIME

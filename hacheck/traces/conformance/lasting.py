@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from hacheck.model.data import dataclass, field
-from hacheck.traces.conformance import control as k
+from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.weaving import Cut, Woven
 
 Record: TypeAlias = tuple[int, int]

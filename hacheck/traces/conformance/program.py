@@ -22,8 +22,8 @@ from hacheck.model.observing.records import PREFIX, Observed
 from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter
 from hacheck.model.types import Option, Range, Set, Value, values
-from hacheck.traces.conformance import kernels
-from hacheck.traces.conformance import known as k
+from hacheck.traces.conformance.kernels import following as kernels
+from hacheck.traces.conformance.kernels import known as k
 
 WORD_BITS = 64
 

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from hacheck.model.data import dataclass, field
-from hacheck.traces.conformance import control as k
 from hacheck.traces.conformance.following import Memory
+from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.program import Compiled
 
 Cut: TypeAlias = tuple[int, ...]

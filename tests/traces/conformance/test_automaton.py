@@ -13,12 +13,13 @@ import pytest
 from hacheck.model import ir
 from hacheck.model.language import load
 from hacheck.model.observing.lines import lines_of, logged
-from hacheck.traces.conformance import control as k
-from hacheck.traces.conformance import following, known
+from hacheck.traces.conformance import following
 from hacheck.traces.conformance.automaton import BYTES, NARROW, Figures
 from hacheck.traces.conformance.checker import TraceChecker
 from hacheck.traces.conformance.following import Follower, Memory
 from hacheck.traces.conformance.in_order import InOrder
+from hacheck.traces.conformance.kernels import control as k
+from hacheck.traces.conformance.kernels import known
 from hacheck.traces.conformance.renaming import Renaming
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.records import Order

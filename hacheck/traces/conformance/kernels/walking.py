@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from hacheck.checker.explicit.native.kernels.language import load32, load64, store64
 from hacheck.checker.explicit.native.search.state_kernels import W
-from hacheck.traces.conformance.automaton_kernels import STATE_MASK, close_node, node_at
-from hacheck.traces.conformance.candidate_kernels import RECORD, RECORDS, RING, empty, entry, set_at
-from hacheck.traces.conformance.control import (
+from hacheck.traces.conformance.kernels.control import (
     COUNT,
     CUT_FIRST,
     DEAD,
@@ -26,7 +24,7 @@ from hacheck.traces.conformance.control import (
     RECORD_ADDRESS,
     SURELY,
 )
-from hacheck.traces.conformance.known import (
+from hacheck.traces.conformance.kernels.known import (
     AHEAD_SHIFT,
     CUTS_MAX,
     FEW,
@@ -47,8 +45,10 @@ from hacheck.traces.conformance.known import (
     STOPPED,
     WIDTH_SHIFT,
 )
-from hacheck.traces.conformance.move_kernels import move_for, work_out
-from hacheck.traces.conformance.numbering_kernels import LOW, forget, list_anew, node_of, number_of, put
+from hacheck.traces.conformance.kernels.moves import move_for, work_out
+from hacheck.traces.conformance.kernels.nodes import STATE_MASK, close_node, node_at
+from hacheck.traces.conformance.kernels.numbering import LOW, forget, list_anew, node_of, number_of, put
+from hacheck.traces.conformance.kernels.sets import RECORD, RECORDS, RING, empty, entry, set_at
 
 MET_MASK = (1 << WIDTH_SHIFT) - 1
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hacheck.checker.explicit.native.kernels.language import call, load8, load64, store64
 from hacheck.checker.explicit.native.search.state_kernels import W
-from hacheck.traces.conformance.candidate_kernels import RECORDS, add, entry, set_at
-from hacheck.traces.conformance.control import (
+from hacheck.traces.conformance.kernels.control import (
     BLOCK,
     BYTES,
     COUNT,
@@ -35,6 +34,7 @@ from hacheck.traces.conformance.control import (
     TAKEN_SHIFT,
     TAKEN_WORD,
 )
+from hacheck.traces.conformance.kernels.sets import RECORDS, add, entry, set_at
 
 
 def add_all(control: int, position: int, k: int) -> int:

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from hacheck.checker.explicit.native.kernels.language import call, load32, load64, store64
 from hacheck.checker.explicit.native.search.state_kernels import W, copy, folded
-from hacheck.traces.conformance.automaton_kernels import AHEAD_ONE, close_node, node_at, total_of
-from hacheck.traces.conformance.candidate_kernels import RECORDS
-from hacheck.traces.conformance.control import BLOCK, NOWHERE, OUT, TAGS, TAKEN_MASK, TAKEN_SHIFT, TAKEN_WORD
-from hacheck.traces.conformance.known import (
+from hacheck.traces.conformance.kernels.control import BLOCK, NOWHERE, OUT, TAGS, TAKEN_MASK, TAKEN_SHIFT, TAKEN_WORD
+from hacheck.traces.conformance.kernels.known import (
     AHEAD_SHIFT,
     CUTS_MAX,
     HASHES,
@@ -40,7 +38,9 @@ from hacheck.traces.conformance.known import (
     WIDTH_SHIFT,
     WORKED_OUT,
 )
-from hacheck.traces.conformance.numbering_kernels import MOVE_WORDS, clear, fetch, list_anew, node_of, number_with, put
+from hacheck.traces.conformance.kernels.nodes import AHEAD_ONE, close_node, node_at, total_of
+from hacheck.traces.conformance.kernels.numbering import MOVE_WORDS, clear, fetch, list_anew, node_of, number_with, put
+from hacheck.traces.conformance.kernels.sets import RECORDS
 
 
 def move_for(known: int, number: int, window: int) -> int:

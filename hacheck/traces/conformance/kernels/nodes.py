@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from hacheck.checker.explicit.native.kernels.language import call, load8, load32, load64, prefetch, store32, store64
 from hacheck.checker.explicit.native.search.state_kernels import W
-from hacheck.traces.conformance.candidate_kernels import RECORDS
-from hacheck.traces.conformance.control import (
+from hacheck.traces.conformance.kernels.control import (
     BYTES,
     CUT_COUNT,
     CUT_FIRST,
@@ -24,7 +23,7 @@ from hacheck.traces.conformance.control import (
     OUT,
     TAGS,
 )
-from hacheck.traces.conformance.known import (
+from hacheck.traces.conformance.kernels.known import (
     AHEAD_SHIFT,
     EPOCH,
     HASHES,
@@ -52,7 +51,8 @@ from hacheck.traces.conformance.known import (
     TELL_CUT_FIRST,
     TELL_NOTES,
 )
-from hacheck.traces.conformance.numbering_kernels import PLACES, fetch, keep_listed, list_anew, number_with, put
+from hacheck.traces.conformance.kernels.numbering import PLACES, fetch, keep_listed, list_anew, number_with, put
+from hacheck.traces.conformance.kernels.sets import RECORDS
 
 SOON = 4  # so many states ahead, memory is asked for their steps
 STEPS_HEAD = 3  # before the steps of a state: how many, how often a bound was met, whether there was an error

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from hacheck.checker.explicit.native.kernels.language import load64, store64
 from hacheck.checker.explicit.native.search.state_kernels import W, hash_of, same
-from hacheck.traces.conformance.control import (
+from hacheck.traces.conformance.kernels.control import (
     CAPACITY,
     COUNT,
     ENTRIES,

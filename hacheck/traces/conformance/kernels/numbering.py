@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from hacheck.checker.explicit.native.kernels.language import load32, load64, prefetch, store32, store64
 from hacheck.checker.explicit.native.search.state_kernels import W, copy, hash_of, mixed, same
-from hacheck.traces.conformance.candidate_kernels import RECORDS
-from hacheck.traces.conformance.control import NOWHERE
-from hacheck.traces.conformance.known import (
+from hacheck.traces.conformance.kernels.control import NOWHERE
+from hacheck.traces.conformance.kernels.known import (
     AHEAD_SHIFT,
     EPOCH,
     EPOCH_LAST,
@@ -47,6 +46,7 @@ from hacheck.traces.conformance.known import (
     STATE_TABLE,
     STATES,
 )
+from hacheck.traces.conformance.kernels.sets import RECORDS
 
 # Set when the kernels are compiled:
 PLACES = 1  # records that a step may take

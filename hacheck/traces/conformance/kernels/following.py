@@ -8,16 +8,15 @@ from __future__ import annotations
 from hacheck.checker.explicit.native.kernels.language import call, load64, store64
 from hacheck.checker.explicit.native.search import state_kernels
 from hacheck.checker.explicit.native.search.state_kernels import W
-from hacheck.traces.conformance import (
-    automaton_kernels,
-    candidate_kernels,
-    move_kernels,
-    numbering_kernels,
-    spreading_kernels,
-    walking_kernels,
+from hacheck.traces.conformance.kernels import (
+    moves,
+    nodes,
+    numbering,
+    sets,
+    spreading,
+    walking,
 )
-from hacheck.traces.conformance.candidate_kernels import RECORD, RECORDS, RING, add, empty, entry, set_at
-from hacheck.traces.conformance.control import (
+from hacheck.traces.conformance.kernels.control import (
     CLOSES,
     COUNT,
     CUTS,
@@ -55,9 +54,10 @@ from hacheck.traces.conformance.control import (
     TRACE_WORDS,
     WIDTH,
 )
-from hacheck.traces.conformance.known import APART, FEW, LARGE, NARROW, ONE_FIRST, STOPPED
-from hacheck.traces.conformance.spreading_kernels import add_all, cuts, mark, mark_some, spread
-from hacheck.traces.conformance.walking_kernels import enter, follow_nodes
+from hacheck.traces.conformance.kernels.known import APART, FEW, LARGE, NARROW, ONE_FIRST, STOPPED
+from hacheck.traces.conformance.kernels.sets import RECORD, RECORDS, RING, add, empty, entry, set_at
+from hacheck.traces.conformance.kernels.spreading import add_all, cuts, mark, mark_some, spread
+from hacheck.traces.conformance.kernels.walking import enter, follow_nodes
 
 
 def begin(control: int) -> None:
@@ -262,12 +262,12 @@ def follow_parts(control: int, records: int, parts: int, count: int, results: in
 
 KERNELS = (
     *state_kernels.CORE,
-    *candidate_kernels.KERNELS,
-    *spreading_kernels.KERNELS,
-    *numbering_kernels.KERNELS,
-    *automaton_kernels.KERNELS,
-    *move_kernels.KERNELS,
-    *walking_kernels.KERNELS,
+    *sets.KERNELS,
+    *spreading.KERNELS,
+    *numbering.KERNELS,
+    *nodes.KERNELS,
+    *moves.KERNELS,
+    *walking.KERNELS,
     begin,
     candidates,
     go_on,
