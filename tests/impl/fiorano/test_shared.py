@@ -87,6 +87,22 @@ def test_server_whose_database_is_unreachable_ends() -> None:
 
 
 @pytest.mark.parametrize("verifying", [False, True])
+def test_change_after_one_that_is_missing_is_not_acknowledged(verifying: bool) -> None:
+    """Whoever activates next stops reading the log at the gap."""
+    pair = sharing(verify_before_answer=verifying)
+    pair.slow["primary"] = []
+    pair.ask("primary", MESSAGE)
+    ((missing, incarnation),) = pair.slow.pop("primary")
+    second = pair.ask("primary", MESSAGE)
+    pair.run(0.1)
+    assert pair.answers() == []
+    pair.slow["primary"] = [(missing, incarnation)]
+    pair.unslow("primary")
+    pair.run(0.1)
+    assert pair.answers()[-1] == second
+
+
+@pytest.mark.parametrize("verifying", [False, True])
 def test_server_that_was_superseded_answers_nobody(verifying: bool) -> None:
     """The lock is lost without a word; hardened, the database tells."""
     pair = sharing(verify_before_answer=verifying, lock_check_us=60_000_000)

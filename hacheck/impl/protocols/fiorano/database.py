@@ -43,8 +43,10 @@ class Database:
     __slots__ = (
         "_base",
         "_compact_after",
+        "_early",
         "_process",
         "_started",
+        "_stored",
         "_verify",
         "durable",
         "failed",
@@ -61,6 +63,8 @@ class Database:
         self._verify = verify
         self._started = process.last_token
         self._base = 0
+        self._stored = 0
+        self._early: set[int] = set()
         self.head = Head()
         self.repository = Repository()
         self.sequence = 0
@@ -132,22 +136,32 @@ class Database:
         """Writes a change; now and then everything as one."""
         self.sequence += 1
         activation, sequence = self.head.activation, self.sequence
+        purpose = "change"
         written: list[Change] = [(f"log/{activation}/{sequence}", encode(Batch(sequence, changes)))]
         if sequence - self._base >= self._compact_after:
-            written = [(f"log/{activation}/{number}", None) for number in range(self._base + 1, sequence)]
-            written.append(self._whole())
+            purpose = "whole"
+            written = [self._whole()]
+            written += [(f"log/{activation}/{number}", None) for number in range(self._base + 1, sequence)]
             self._base = sequence
-        self._process.write(tuple(written), "change", sequence, DATABASE)
+        self._process.write(tuple(written), purpose, sequence, DATABASE)
         return sequence
 
     def written(self, token: int, purpose: str, number: int) -> None:
-        """A write is done."""
+        """A write is done. A change counts when all before it are there too: one that did not get to the database is
+        known only later, and whoever reads the log stops where it is missing."""
         if token <= self._started:
             return
+        if purpose == "change":
+            self._early.add(number)
+        else:
+            self._stored = max(self._stored, number)
+        while self._stored + 1 in self._early:
+            self._stored += 1
+            self._early.discard(self._stored)
         if purpose == "activated":
             self.ready = True
-            self.durable = max(self.durable, number)
+            self.durable = self._stored
         elif self._verify:
-            self._process.read(DATABASE, HEAD, "verify", number)
+            self._process.read(DATABASE, HEAD, "verify", self._stored)
         else:
-            self.durable = max(self.durable, number)
+            self.durable = self._stored

@@ -24,6 +24,7 @@ from hacheck.impl.node import (
 )
 from hacheck.impl.protocols.fiorano.channel import Channel, Link
 from hacheck.impl.protocols.fiorano.claiming import Claim, Step
+from hacheck.impl.protocols.fiorano.comparing import merit
 from hacheck.impl.protocols.fiorano.copying import Copies
 from hacheck.impl.protocols.fiorano.lock_file import Lock, LockFile
 from hacheck.impl.protocols.fiorano.messages import (
@@ -76,6 +77,7 @@ class ReplicatedServer:
         self._link = Link.CONNECTING
         self._wanted = False
         self._begun = False
+        self._moved = True
 
     @property
     def serving(self) -> bool:
@@ -91,6 +93,7 @@ class ReplicatedServer:
         """What is to be done about an input."""
         process = self.process
         process.begin(now_us)
+        self._moved = True
         INPUTS[type(given)](self, given)
         self._settle()
         return process.effects
@@ -107,6 +110,7 @@ class ReplicatedServer:
     def _received(self, given: Received) -> None:
         message = given.message
         if given.sender != self.peer:
+            self._moved = False
             if self.server is not None:
                 self.server.received(given.sender, message)
             else:
@@ -131,6 +135,7 @@ class ReplicatedServer:
         if purpose == "claim":
             self.claim.written(number, failed=False)
         else:
+            self._moved = purpose == "synchronised"
             self.copies.written(given.token, purpose, number)
 
     def _write_failed(self, given: WriteFailed) -> None:
@@ -236,22 +241,32 @@ class ReplicatedServer:
             self.channel.give_up()
 
     def _replicate(self, message: Replicate) -> None:
+        self._moved = False
         if self.role not in (Role.PASSIVE_SYNC, Role.PASSIVE) or not self.copies.replicate(message):
             self.channel.give_up()
 
     def _replicated(self, message: Replicated) -> None:
+        self._moved = False
         self.copies.peer_written = max(self.copies.peer_written, message.sequence)
 
     # ---- where to go -----------------------------------------------------------------------------------------------
 
     def _settle(self) -> None:
-        """Goes as far as the table says, then does what is due where it has come to."""
+        """Goes as far as the table says, then does what is due where it has come to. What clients ask for and what is
+        replicated changes nothing that the table looks at."""
         if self.process.halted:
             return
         if self.channel.link is not self._link:
             self._link = self.channel.link
+            self._moved = True
             if self._link is Link.DOWN:
                 self._broken()
+        if self._moved:
+            self._move()
+        if self.server is not None:
+            self.server.release(self.copies.durable)
+
+    def _move(self) -> None:
         while (row := self._row()) is not None:
             if row.alone and self.options.epochs_in_lock_file and not self._cleared():
                 break
@@ -262,8 +277,6 @@ class ReplicatedServer:
         if self.role is Role.ACTIVE_SYNC and peer == "PASSIVE_SYNC" and not self._begun:
             self._begun = True
             self.copies.begin()
-        if self.server is not None:
-            self.server.release(self.copies.durable)
 
     def _row(self) -> Row | None:
         rows = BY_STATE[self.role]
@@ -282,18 +295,8 @@ class ReplicatedServer:
         return None
 
     def _merit(self) -> Merit:
-        mine, theirs = self.copies.meta, self.peer_state
-        if not (mine.complete and theirs.complete):
-            return Merit.WINS if mine.complete else Merit.LOSES if theirs.complete else Merit.NONE
-        if self.options.epochs_in_lock_file:
-            own, other = (mine.epoch, mine.sequence), (theirs.epoch, theirs.sequence)
-        else:
-            own, other = (mine.timestamp_us, 0), (theirs.timestamp_us, 0)
-        if own != other:
-            return Merit.WINS if own > other else Merit.LOSES
-        if self.options.lock_file:
-            return Merit.EQUAL
-        return Merit.WINS if self.process.member < self.peer else Merit.LOSES
+        names = (self.process.member, self.peer)
+        return merit(self.copies.meta, self.peer_state, self.options, names)
 
     def _cleared(self) -> bool:
         """Whether an epoch has been claimed; begins to claim one. Who must not give back the lock."""

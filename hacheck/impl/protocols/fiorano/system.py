@@ -78,7 +78,7 @@ class Replicated:
         documented protocol lets the first start without it (F-W3): it survives the end of one that is in step with its
         peer, and of any, at any time, only with `epochs_in_lock_file`.
         """
-        yield from ("pause", "reset", "slow", "cut/pair", "cut/client", "crash/client", "power/client")
+        yield from ("pause", "reset", "slow", "cut", "crash/client", "power/client")
         yield from ("clock-rate", "clock-jump", "disk-slow", "lock-late", "lock-stale")
 
 
