@@ -92,16 +92,18 @@ def start(folder: Folder, cluster: Cluster, *, attended: bool) -> subprocess.Pop
         )
     assert keeper.stdout is not None
     try:
-        line = keeper.stdout.readline()
+        with keeper.stdout as said:
+            line = said.readline()
     except BaseException:
         keeper.terminate()
         keeper.wait()
         raise
     told = msgspec.json.decode(line, type=Told) if line else Told("failed", f"see {folder.keeper_log}")
     if told.what != "ready":
+        if keeper.stdin is not None:
+            keeper.stdin.close()
         keeper.wait()
         raise Refused(told.why)
-    keeper.stdout.close()
     return keeper
 
 

@@ -69,7 +69,9 @@ class Database:
             )
         found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if found != "ok":
-            raise Refused(f"the database {self.path} is damaged ({found}): restore it, or erase the disk")
+            raise Refused(
+                f"the database {self.path} is damaged ({found.splitlines()[-1]}): restore it, or erase the disk"
+            )
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA fullfsync=ON")

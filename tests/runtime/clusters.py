@@ -1,0 +1,74 @@
+"""Real clusters for tests: made in a folder, always ended, and waited for."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+from hacheck.impl.node import Name
+from hacheck.impl.runtime.control import ask, planned, start, stop_all
+from hacheck.impl.runtime.folder import Folder
+from hacheck.impl.runtime.keeper import Ask, Standing
+
+ROOT = Path(__file__).parents[2]
+TOY = "tests.simulation.toys:COUNTERS"
+PATIENCE_SECONDS = 40.0
+
+
+@dataclass(frozen=True)
+class Running:
+    """A cluster that runs. `keeper`: the number of its process."""
+
+    folder: Folder
+    records: Path
+    keeper: int
+
+    def do(self, action: str, *names: Name, others: tuple[Name, ...] = (), one_way: bool = False) -> None:
+        wrong = ask(self.folder, Ask(action, names, others, one_way)).wrong
+        assert not wrong, wrong
+
+    def standings(self) -> dict[Name, Standing]:
+        return {member.name: member for member in ask(self.folder, Ask("status")).members}
+
+    def lines(self, name: Name) -> list[str]:
+        """What a member has recorded so far, over all its incarnations."""
+        logs = sorted(self.records.glob(f"{name}-*.log"))
+        return [line for log in logs for line in log.read_text().splitlines()]
+
+
+@contextmanager
+def running(
+    place: Path, protocol: str, replicas: int, clients: int, settings: Mapping[str, str] | None = None
+) -> Iterator[Running]:
+    """A cluster in a folder, for as long as it is needed."""
+    folder, records = Folder(place / "cluster"), place / "records"
+    with findable():
+        plan = planned(folder, protocol, replicas, clients, settings or {}, records, 0)
+        keeper = start(folder, plan, attended=True)
+    assert keeper.stdin is not None
+    try:
+        yield Running(folder, records, keeper.pid)
+    finally:
+        stop_all(folder)
+        keeper.wait()
+        keeper.stdin.close()
+
+
+@contextmanager
+def findable() -> Iterator[None]:
+    """Processes that are started find the toys of the tests."""
+    with patch.dict(os.environ, {"PYTHONPATH": str(ROOT)}):
+        yield
+
+
+def until(true: Callable[[], bool], what: str) -> None:
+    """Waits until something is so."""
+    over = time.monotonic() + PATIENCE_SECONDS
+    while not true():
+        assert time.monotonic() < over, f"not within {PATIENCE_SECONDS:.0f} s: {what}"
+        time.sleep(0.05)
