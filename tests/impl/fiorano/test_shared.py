@@ -6,9 +6,9 @@ import pytest
 
 from hacheck.impl.node import Setup
 from hacheck.impl.protocols.fiorano.client import PENDING
-from hacheck.impl.protocols.fiorano.database import HEAD, Head
-from hacheck.impl.protocols.fiorano.messages import Acknowledge, Publish, SendMessage, Subscribe
-from hacheck.impl.protocols.fiorano.repository import META, Meta, encode
+from hacheck.impl.protocols.fiorano.database import HEAD, Batch, Head
+from hacheck.impl.protocols.fiorano.messages import Acknowledge, Change, Publish, SendMessage, Subscribe
+from hacheck.impl.protocols.fiorano.repository import META, Meta, decode, encode
 from hacheck.impl.protocols.fiorano.shared_states import TRANSITIONS, Phase
 from hacheck.impl.protocols.fiorano.system import REPLICATED, SHARED
 from hacheck.impl.system import Refused, System
@@ -100,6 +100,29 @@ def test_change_after_one_that_is_missing_is_not_acknowledged(verifying: bool) -
     pair.unslow("primary")
     pair.run(0.1)
     assert pair.answers()[-1] == second
+
+
+def test_database_that_changes_while_it_is_read_is_read_again() -> None:
+    """A server that has ended has its activation still under way: that takes away the log that the next one reads."""
+    pair = sharing()
+    requests = [pair.ask("primary", MESSAGE) for _ in range(5)]
+    pair.run(0.1)
+    assert pair.answers() == requests
+    pair.crash("primary")
+    pair.run(0.0007)
+    assert pair.state("backup") == "ACTIVATING"
+    disk = pair.shared["database"]
+    old = Batch(5, tuple((name, value) for name, value in everything(disk)))
+    disk.clear()
+    disk |= {HEAD: encode(Head(activation=2, holder="primary.1")), "base/2": encode(old)}
+    pair.run(0.1)
+    assert [stored.request for _, stored in pair.node("backup").repository.messages()] == requests
+
+
+def everything(disk: dict[str, bytes]) -> list[Change]:
+    """All changes in the log of the first activation."""
+    logs = [decode(disk[f"log/1/{number}"], Batch, "a test") for number in range(1, 6)]
+    return [change for batch in logs for change in batch.changes]
 
 
 @pytest.mark.parametrize("verifying", [False, True])

@@ -92,15 +92,27 @@ class Database:
             self._base = self.sequence
         elif purpose == "log":
             if given.value is None:
-                self._activate()
+                self._process.read(DATABASE, HEAD, "again")
             else:
                 self._take(given.value)
+        elif purpose == "again":
+            self._unchanged(given)
         elif purpose == "verify":
             last = Head() if given.value is None else decode(given.value, Head, "the database")
             if last == self.head:
                 self.durable = max(self.durable, number)
             else:
                 self.superseded = True
+
+    def _unchanged(self, given: SharedRead) -> None:
+        """What was read counts only if nobody, who may have ended since, has activated meanwhile: that takes away what
+        was still to be read."""
+        if given.value == encode(self.head):
+            self._activate()
+        else:
+            self.repository = Repository()
+            self.sequence = 0
+            self._process.read(DATABASE, HEAD, "head")
 
     def _take(self, data: bytes | None) -> None:
         if data is None:
