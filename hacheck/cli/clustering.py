@@ -86,9 +86,9 @@ def _start(request: Request, folder: Folder) -> ExitCode:
 
 def _attend(folder: Folder, keeper: subprocess.Popen[bytes]) -> ExitCode:
     """Stays until the cluster ends, or is to end."""
-    print("Ctrl-C ends the cluster", flush=True)
     previous = signal.signal(signal.SIGTERM, _interrupt)
     try:
+        print("Ctrl-C ends the cluster", flush=True)
         keeper.wait()
     except KeyboardInterrupt:
         _ended(stop_all(folder))
