@@ -16,6 +16,9 @@ COMMANDS = (
     "monitor",
     "simulate",
     "traces",
+    "sim",
+    "cluster",
+    "admin",
     "show",
     "diagram",
     "list",
@@ -40,7 +43,22 @@ def test_every_command_has_help(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["verify", "conform", "monitor", "simulate", "traces", "show", "diagram", "inspect", "doc", "fmt"]
+    "command",
+    [
+        "verify",
+        "conform",
+        "monitor",
+        "simulate",
+        "traces",
+        "sim",
+        "cluster",
+        "admin",
+        "show",
+        "diagram",
+        "inspect",
+        "doc",
+        "fmt",
+    ],
 )
 def test_commands_with_options_show_examples(command: str) -> None:
     assert f"  hacheck {command} " in hacheck(command, "--help", columns=120).out.split("Examples")[1]
