@@ -86,7 +86,8 @@ def _start(request: Request, folder: Folder) -> ExitCode:
 
 def _attend(folder: Folder, keeper: subprocess.Popen[bytes]) -> ExitCode:
     """Stays until the cluster ends, or is to end."""
-    previous = signal.signal(signal.SIGTERM, _interrupt)
+    # Both: a shell that starts it in the background has Ctrl-C ignored.
+    previous = {number: signal.signal(number, _interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         print("Ctrl-C ends the cluster", flush=True)
         keeper.wait()
@@ -94,7 +95,8 @@ def _attend(folder: Folder, keeper: subprocess.Popen[bytes]) -> ExitCode:
         _ended(stop_all(folder))
         keeper.wait()
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
     return ExitCode.AS_EXPECTED
 
 

@@ -76,5 +76,9 @@ def test_nobody_stays_when_the_command_in_the_foreground_ends(tmp_path: Path, nu
         processes = [pids.of(member.pid) for member in ask(Folder(place), Ask("status")).members]
         assert all(pids.alive(process) for process in processes)
         command.send_signal(number)
-        assert command.wait(30) == (-number if number == signal.SIGKILL else 0)
+        try:
+            ended = command.wait(30)
+        finally:
+            command.kill()  # leaving the block waits for it
+        assert ended == (-number if number == signal.SIGKILL else 0)
         until(lambda: not any(pids.alive(process) for process in processes), "all have ended")
