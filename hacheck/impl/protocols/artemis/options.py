@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Literal, TypeVar
 
 from msgspec import Struct
 
-from hacheck.impl.system import Refused
+from hacheck.impl.protocols import settings
 
 SECOND = 1_000_000
 
@@ -153,35 +152,5 @@ MAY_BE_ZERO = frozenset({
 
 
 def read_options(kind: type[Options], given: Mapping[str, str]) -> Options:
-    """Settings from text: `allow-failback` or `allow_failback` = `true`. Errors: `Refused`."""
-    kinds = get_type_hints(kind)
-    values: dict[str, Any] = {}
-    for name, text in given.items():
-        field = name.replace("-", "_")
-        if field not in kinds:
-            near = get_close_matches(field, sorted(kinds), 1)
-            hint = f"; did you mean `{near[0]}`?" if near else f": there are {', '.join(sorted(kinds))}"
-            raise Refused(f"there is no setting `{name}`{hint}")
-        values[field] = _value(field, kinds[field], text)
-    return kind(**values)
-
-
-def _value(field: str, kind: Any, text: str) -> bool | int | str:
-    if kind is bool:
-        if text not in ("true", "false"):
-            raise Refused(f"`{field}` is `true` or `false`, not `{text}`")
-        return text == "true"
-    if get_origin(kind) is Literal:
-        words: tuple[str, ...] = get_args(kind)
-        if text not in words:
-            near = get_close_matches(text, words, 1)
-            raise Refused(f"`{field}` is one of {', '.join(words)}, not `{text}`; try `{(near or words)[0]}`")
-        return text
-    try:
-        number = int(text)
-    except ValueError:
-        raise Refused(f"`{field}` is a whole number, not `{text}`") from None
-    least = 0 if field in MAY_BE_ZERO else 1
-    if number < least and not (field == "quorum_size" and number == -1):
-        raise Refused(f"`{field}` is {least} or more{' or -1' if field == 'quorum_size' else ''}, not {number}")
-    return number
+    """Settings from text. Errors: `Refused`."""
+    return settings.read_options(kind, given, MAY_BE_ZERO, may_be_negative=("quorum_size",))
