@@ -70,3 +70,13 @@ def test_where_a_handler_waits_at_first_is_a_point_that_is_reached() -> None:
     system = system_of(SPEC)
     inside = explore(system_of(SPEC.replace("slow = off", "slow = on"))).reached
     assert {system.actions[action].name for action in impossible(system, inside)} == set()
+
+
+@pytest.mark.parametrize("capacity", ["", "fifo up to 2", "up to 2", "latest"])
+def test_a_message_without_content_is_sent_all_the_same(capacity: str) -> None:
+    """Its value is an empty record, which an empty sequence equals."""
+    text = SPEC.replace("hello(to_go: 0..3) from Server to Server", f"hello() from Server to Server {capacity}")
+    text = text.replace("hello(1)", "hello()").replace("hello(to_go)", "hello()").replace("s.at := to_go", "s.at := 3")
+    system = system_of(text)
+    assert {system.actions[action].name for action in never(system)} == {"go.wait", "hello", "hello.heard"}
+    assert not never(system_of(text.replace("slow = off", "slow = on")))

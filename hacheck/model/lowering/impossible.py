@@ -27,9 +27,6 @@ from hacheck.model.runs import State
 from hacheck.model.types import Bag, Bool, Enum, Identity, Map, Node, Option, Range, Record, Set, Type, Value, default
 from hacheck.model.types import Sequence as SequenceType
 
-EMPTY: tuple[Value, ...] = (None, (), frozenset())
-"""What a channel holds where nothing is under way."""
-
 
 def impossible(system: System, initial: Sequence[State]) -> frozenset[int]:
     """The actions, by number, that wait at a point of a handler to which nothing leads from these initial states, or
@@ -126,9 +123,7 @@ def _filled(body: tuple[Statement, ...], channels: set[str]) -> set[str]:
     return {
         statement.target.root.name
         for statement in statements(body)
-        if isinstance(statement, Assign)
-        and statement.target.root.name in channels
-        and not (isinstance(statement.value, Constant) and statement.value.value in EMPTY)
+        if isinstance(statement, Assign) and statement.target.root.name in channels and not _is_nothing(statement.value)
     }
 
 
@@ -139,10 +134,18 @@ def _channels(action: Action, channels: set[str]) -> set[str]:
         for part in conjuncts(action.guard)
         if isinstance(part, Binary)
         and part.operator == "!="
-        and isinstance(part.right, Constant)
-        and part.right.value in EMPTY
+        and _is_nothing(part.right)
         and (root := _root(part.left)) in channels
     }
+
+
+def _is_nothing(expression: Expression) -> bool:
+    """Is it what a channel holds where nothing is under way? A message without content is something: its type tells."""
+    return (
+        isinstance(expression, Constant)
+        and isinstance(expression.type, Option | Set | SequenceType | Bag)
+        and expression.value == default(expression.type)
+    )
 
 
 def _root(expression: Expression) -> str:
