@@ -29,13 +29,14 @@ Judge = TraceChecker | CheckerBySettings
 class Comparison:
     """What the user asked traces to be compared with: under which check's settings and with which of the command line;
     whether a record stands for each step; which events leave no line; for how long which invariants may be broken, in
-    nanoseconds."""
+    nanoseconds; how the model names nodes that records call otherwise."""
 
     check: str | None
     settings: Mapping[str, str]
     every_step: bool
     hidden: str | None
     within: Mapping[str, int]
+    called: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Compared:
     """What the traces are compared with. `system`: where their records give no settings; `check`: whose settings;
     `given`: those of the command line; `derived`: which settings records give; `every_step`: whether each step is a
     line; `hidden`: events without one; `asked`: the invariants looked at on the way; `rules`: those that may not be
-    broken for long."""
+    broken for long; `called`: the model's names of nodes that records call otherwise."""
 
     specification: Specification
     system: System
@@ -54,6 +55,7 @@ class Compared:
     hidden: frozenset[str]
     asked: tuple[str, ...]
     rules: tuple[Rule, ...]
+    called: Mapping[str, str]
 
     def judge(self, base: TraceChecker) -> Judge:
         """Who judges traces. `base`: what judges those whose records give no settings."""
@@ -86,6 +88,7 @@ def what_is_compared(
     all_known("invariant", asked_for.within, invariants)
     named = next((one for one in specification.checks if one.name == check), None)
     most = {one.name: one.nanoseconds for one in (named.restored if named is not None else ())}
+    all_known("node", asked_for.called.values(), nodes_of(system))
     rules = tuple(Rule(name, most) for name, most in {**most, **asked_for.within}.items())
     return Compared(
         specification,
@@ -97,12 +100,18 @@ def what_is_compared(
         hidden,
         asked,
         rules,
+        asked_for.called,
     )
 
 
 def events_of(system: System) -> frozenset[str]:
     """The events of the lines of a system."""
     return frozenset(line.event for action in system.actions for line in lines_of(action))
+
+
+def nodes_of(system: System) -> list[str]:
+    """What the nodes of a system are called."""
+    return [f"{kind.name}-{number}" for kind in system.nodes for number in range(1, kind.size + 1)]
 
 
 def system_under(judge: Judge, settings: Iterable[str]) -> System:
@@ -124,4 +133,17 @@ def parse_within(texts: Iterable[str]) -> dict[str, int]:
             raise BadInput(f"--within {text}: expected INVARIANT=TIME", "for example --within one_leader=10s")
         unit = {"m": "min"}.get(match[2] or "s", match[2] or "s")
         found[name.strip()] = int(float(match[1]) * UNITS[unit])
+    return found
+
+
+def parse_nodes(texts: Iterable[str]) -> dict[str, str]:
+    """`--node NAME=NODE`, as the model's names by those of the records. Errors: `BadInput`."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, node = (part.strip() for part in text.partition("="))
+        if not equals or not name or not node:
+            raise BadInput(f"--node {text}: expected NAME=NODE", "for example --node primary=Server-1")
+        if found.get(name, node) != node or node in (other for called, other in found.items() if called != name):
+            raise BadInput(f"--node {text}: given otherwise before", "each node has one name")
+        found[name] = node
     return found

@@ -137,6 +137,7 @@ def judged(request: ConformRequest, compared: Compared, findings: Findings, tabl
             capacity=request.capacity,
             any_start=request.any_start,
             rules=compared.rules,
+            called=compared.called,
         )
         judge = compared.judge(checker)
         if request.json != "-" and not request.quiet:

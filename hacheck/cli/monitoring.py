@@ -61,6 +61,9 @@ def monitor_traces(request: MonitorRequest) -> ExitCode:
     compared = what_is_compared(request.comparison, specification, no_color=request.no_color)
     watched = what_is_watched(request, compared)
     results = Path(request.results)
+    if results.resolve().is_relative_to(Path(request.folder).resolve()):
+        hint = "verdicts would be read as records: give a folder beside it"
+        raise BadInput(f"--results {results} lies in the folder that is watched", hint)
     try:
         results.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -100,6 +103,7 @@ def what_is_watched(request: MonitorRequest, compared: Compared) -> Watched:
         capacity=request.capacity,
         asked=compared.asked,
         rules=compared.rules,
+        called=compared.called,
     )
     _, points, _ = points_of(compared.system)
     fields = {**given_fields(compared), **field_types(points)}

@@ -180,6 +180,9 @@ def test_events_that_the_spec_does_not_know_are_counted(spec: Path, tmp_path: Pa
         (("--property", "nothing"), "unknown invariant `nothing`"),
         (("--within", "nothing=1s"), "unknown invariant `nothing`"),
         (("--within", "few=soon"), "expected INVARIANT=TIME"),
+        (("--node", "primary"), "expected NAME=NODE"),
+        (("--node", "primary=Server-3"), "unknown node `Server-3`"),
+        (("--node", "one=Server-1", "--node", "two=Server-1"), "each node has one name"),
         (("--set", "nothing=1"), "unknown setting `nothing`"),
         (("--engine", "nothing"), "unknown engine `nothing`"),
         (("--master", "local"), "--master is for Spark"),
@@ -191,6 +194,28 @@ def test_what_is_not_there_is_bad_input(spec: Path, tmp_path: Path, arguments: t
     ended = hacheck("conform", str(spec), str(written(tmp_path, good=GOOD)), *arguments)
     assert ended.code == 2
     assert said in " ".join(ended.err.split())
+
+
+@pytest.mark.parametrize("order", ["total", "per_node"])
+def test_nodes_that_logs_call_by_other_names(tmp_path: Path, order: str) -> None:
+    path = tmp_path / "lease.ha"
+    path.write_text(SPEC.replace("log began(term: s.term)", "log began(term: s.term, who: s)"), encoding="utf-8")
+    lines = [json.dumps({"hacheck.traces": 1, "order": order, "fields": {"term": "int", "who": "string"}})]
+    for seq, (node, who) in enumerate((("left", "left"), ("right", "right"), ("left", "right")), start=1):
+        content = {"trace_id": "one", "node": node, "seq": seq, "time": seq * 10**9, "event": "began"}
+        lines.append(json.dumps(content | {"fields": {"term": seq, "who": who}}))
+    (tmp_path / "traces.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    arguments = ("conform", str(path), str(tmp_path / "traces.jsonl"), "--json", str(tmp_path / "found.json"))
+    assert hacheck(*arguments).code == 3
+    assert "no node `left`" in str(verdicts(tmp_path)["one"]["reason"])  # and not what it says of `left`
+    assert hacheck(*arguments, "--node", "left=Server-1", "--node", "right=Server-2").code == 1
+    found = verdicts(tmp_path)["one"]
+    assert (found["seq"], found["expected"]) == (3, [f"Server {n}: began(term: 3, who: Server {n})" for n in (1, 2)])
+
+
+def test_verdicts_are_not_written_where_records_are_awaited(spec: Path, tmp_path: Path) -> None:
+    ended = hacheck("monitor", str(spec), str(tmp_path), "--results", str(tmp_path / "results"), "--once")
+    assert (ended.code, "lies in the folder that is watched" in " ".join(ended.err.split())) == (2, True)
 
 
 def test_a_monitor_goes_on_where_it_was(spec: Path, tmp_path: Path) -> None:

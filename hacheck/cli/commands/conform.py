@@ -41,6 +41,7 @@ MASTER = "The Spark to use: spark://…, yarn, sc://… for Spark Connect; by de
 ANY_START = "A trace may begin in the middle: in any of the first so many states that the protocol reaches."
 PROPERTY = "Look at this invariant on the way, too. May be given often; all for every invariant."
 WITHIN = "This invariant is not broken for longer by the log's clocks, else the trace deviates: one_leader=10s."
+NODE = "What the records call this, the model calls that: primary=Server-1. May be given often."
 OUT = "Write the verdicts as a table: a .parquet file."
 JSON = "Write everything found as JSON (- is stdout)."
 RUNS = "Tell a shortest run of the protocol up to where a trace leaves it, step by step."
@@ -57,6 +58,7 @@ States = Annotated[str, option("--states", metavar="N", help=STATES, panel=COMPA
 AnyStart = Annotated[One, option("--any-start", metavar="N", help=ANY_START, panel=COMPARING)]
 Properties = Annotated[list[str] | None, option("--property", metavar="NAME", help=PROPERTY, panel=COMPARING)]
 Within = Annotated[list[str] | None, option("--within", metavar="NAME=TIME", help=WITHIN, panel=COMPARING)]
+Nodes = Annotated[list[str] | None, option("--node", metavar="NAME=NODE", help=NODE, panel=COMPARING)]
 Engine = Annotated[str, option("--engine", metavar="NAME", help=ENGINE, panel=RUNNING)]
 Master = Annotated[One, option("--master", metavar="URL", help=MASTER, panel=RUNNING)]
 Out = Annotated[One, option("--out", "-o", metavar="FILE", help=OUT, panel=OUTPUT)]
@@ -81,6 +83,7 @@ def conform(
     any_start: AnyStart = None,
     only: Properties = None,
     within: Within = None,
+    nodes: Nodes = None,
     engine: Engine = "local",
     master: Master = None,
     out: Out = None,
@@ -92,7 +95,7 @@ def conform(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Compare logs with a protocol: whether they follow it, and at which line they leave it."""
-    from hacheck.cli.comparing import Comparison, parse_within
+    from hacheck.cli.comparing import Comparison, parse_nodes, parse_within
     from hacheck.cli.conforming import ConformRequest, conform_traces
     from hacheck.cli.options import all_known, parse_count, parse_settings
 
@@ -106,7 +109,14 @@ def conform(
             traces=traces,
             adapter=adapter,
             zone=time_zone,
-            comparison=Comparison(check, parse_settings(settings or ()), steps, hide, parse_within(within or ())),
+            comparison=Comparison(
+                check,
+                parse_settings(settings or ()),
+                steps,
+                hide,
+                parse_within(within or ()),
+                parse_nodes(nodes or ()),
+            ),
             skew_ms=skew,
             capacity=parse_count("--states", states),
             any_start=0 if any_start is None else parse_count("--any-start", any_start),

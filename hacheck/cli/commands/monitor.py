@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.commands.conform import COMPARING, RUNNING, Check, Hide, Master, Skew, States, Steps, Within
+from hacheck.cli.commands.conform import COMPARING, RUNNING, Check, Hide, Master, Nodes, Skew, States, Steps, Within
 from hacheck.cli.declaring import Argument, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
@@ -55,6 +55,7 @@ def monitor(
     steps: Steps = False,
     hide: Hide = None,
     within: Within = None,
+    nodes: Nodes = None,
     per_node: PerNode = False,
     skew: Skew = 10,
     states: States = "16k",
@@ -68,7 +69,7 @@ def monitor(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Judge traces as their records come, until Ctrl-C; started again, it goes on where it was."""
-    from hacheck.cli.comparing import Comparison, parse_within
+    from hacheck.cli.comparing import Comparison, parse_nodes, parse_within
     from hacheck.cli.monitoring import MonitorRequest, monitor_traces
     from hacheck.cli.options import all_known, parse_count, parse_seconds, parse_settings
 
@@ -84,7 +85,14 @@ def monitor(
             spec=spec,
             folder=folder,
             results=results,
-            comparison=Comparison(check, parse_settings(settings or ()), steps, hide, parse_within(within or ())),
+            comparison=Comparison(
+                check,
+                parse_settings(settings or ()),
+                steps,
+                hide,
+                parse_within(within or ()),
+                parse_nodes(nodes or ()),
+            ),
             per_node=per_node,
             skew_ms=skew,
             capacity=parse_count("--states", states),

@@ -6,10 +6,10 @@ compiled where it is first used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from hacheck.model.data import dataclass, field, fields
+from hacheck.model.data import dataclass, field, fields, replace
 from hacheck.model.ir import System
 from hacheck.model.observing.reading import observed
 from hacheck.traces.conformance.apart import Apart
@@ -32,6 +32,7 @@ class TraceChecker:
     - `order`: what the traces' numbers say about different nodes; `skew_ns`: how far two nodes' clocks may differ;
     - `asked`: invariants to look at on the way; `capacity`: the most states that may explain a log at once;
     - `rules`: invariants that no trace may show broken for longer than each says, by its clocks;
+    - `called`: the model's name of a node, as `Server-1`, where records call it otherwise;
     - `any_start`: a trace may begin in the middle: in any of the first so many states that the system reaches;
     - `explained_max`: of so many deviating traces it is said what would have been possible, and what would mend them.
     """
@@ -44,6 +45,7 @@ class TraceChecker:
     any_start: int = 0
     explained_max: int = 20
     rules: tuple[Rule, ...] = ()
+    called: Mapping[str, str] = field(default_factory=dict)
     _explainers: list[Explainer] = field(default_factory=list)
     _judges: list[InOrder | InOrderTimed | Apart] = field(default_factory=list)
 
@@ -93,6 +95,6 @@ class TraceChecker:
         names = {*self.asked, *(rule.name for rule in self.rules)}
         asked = [one for one in self.system.properties if one.name in names]
         starts, complete = reachable(self.system, self.any_start) if self.any_start else (None, True)
-        made = compiled(shape, starts=starts, asked=asked)
+        made = replace(compiled(shape, starts=starts, asked=asked), called=self.called)
         memory = Memory(made, max(self.capacity, len(starts or ())))
         return Explainer(self.system, Weaver(made, memory), complete, self.rules)

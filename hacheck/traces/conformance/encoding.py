@@ -79,10 +79,10 @@ class Encoder:
         work = _Words(self.compiled, len(rows))
         taken = batch.take(pa.array(rows)) if len(rows) < batch.num_rows else batch
         writers = _mapped(taken.column(NODE), self.writer)
-        for row in np.flatnonzero(writers == _UNKNOWN).tolist():
+        self._fields(taken, codes, work)
+        for row in np.flatnonzero(writers == _UNKNOWN).tolist():  # last: whatever else is wrong with it, it is nobody's
             node = taken.column(NODE)[row].as_py()
             work.misfits[row] = Misfit(row, "node", f"the model has no node `{node}`")
-        self._fields(taken, codes, work)
         work.put(self.compiled.record.writer, np.where(writers == _UNKNOWN, 0, writers + 1))
         codes = codes.copy()
         codes[list(work.misfits)] = 0
@@ -93,6 +93,7 @@ class Encoder:
         """The place of a node in `Observed.writers`: by its number, and by its kind where there are several."""
         if node == NOBODY:
             return len(self.shape.writers) - 1
+        node = self.compiled.called.get(node, node)
         found = [
             place
             for place, writer in enumerate(self.shape.writers)
@@ -277,7 +278,7 @@ def _ordinal(kind: Type, value: Any, encoder: Encoder) -> int:
         case Enum(_, members):
             return members.index(value) if value in members else _WRONG
         case Node(name, size):
-            text = str(value)
+            text = encoder.compiled.called.get(str(value), str(value))
             number = _node_number(name, f"{name}-{text}" if text.isdigit() else text, encoder)
             if number is None:
                 return _WRONG

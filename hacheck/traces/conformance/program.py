@@ -12,7 +12,7 @@ from hacheck.checker.explicit.native.kernels.objects import compiled_kernels
 from hacheck.checker.explicit.native.machine.cache import ObjectCache, key_of
 from hacheck.checker.explicit.native.machine.compiler import KERNEL_LEVELS, Linked, compile_object, link
 from hacheck.model import ir
-from hacheck.model.data import dataclass, replace
+from hacheck.model.data import dataclass, field, replace
 from hacheck.model.ir import Property
 from hacheck.model.lowering.blocks import Lowered
 from hacheck.model.lowering.layout import Cell, Flagged, Layout, pack, slots_of, unpack
@@ -67,7 +67,8 @@ class Compiled:
     - `base`: words that say what is so; `program.words`: with those of the records that a candidate sees;
     - `taken`: by stream, where a candidate says how many of its records the last step took;
     - `starts`: the states, packed, that a trace may start in; `asked`: the properties that have marks;
-    - `telling`: the actions that may write lines by themselves, where there are others and traces are in one order.
+    - `telling`: the actions that may write lines by themselves, where there are others and traces are in one order;
+    - `called`: the model's name of a node, as `Server-1`, by what records call it.
     """
 
     shape: Observed
@@ -81,6 +82,7 @@ class Compiled:
     code: Linked
     kernels: Mapping[str, Callable[..., int]]
     telling: Telling | None = None
+    called: Mapping[str, str] = field(default_factory=dict)
 
     def state(self, packed: int) -> State:
         """The state of the system itself that a candidate has."""

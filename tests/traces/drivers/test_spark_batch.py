@@ -69,7 +69,7 @@ def test_spark_judges_each_trace_under_its_settings_and_by_rules_of_time(spark: 
     long = [("1", "hello", 3), *GOOD, ("3", "began", 4), ("1", "began", 5)]
     place = written(tmp_path, long=long, short=GOOD[:2])
     specification = load_specification(str(spec))
-    comparison = Comparison(None, {}, False, None, {"few": 10**9})
+    comparison = Comparison(None, {}, False, None, {"few": 10**9}, {})
     compared = what_is_compared(comparison, specification, no_color=True)
     judge = compared.judge(TraceChecker(compared.system, Order.TOTAL, rules=compared.rules))
     verdicts, _, _ = checked(spark, place, judge)
