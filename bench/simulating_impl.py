@@ -135,7 +135,7 @@ def failovers(of: System, runs: int) -> tuple[float, int, float]:
 
 def main() -> None:
     """Prints the tables."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("protocols", nargs="*", metavar="PROTOCOL", help="by default all")
     parser.add_argument("--runs", type=int, default=5, help="so many seeds of each (default: %(default)s)")
     given = parser.parse_args()

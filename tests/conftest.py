@@ -1,4 +1,4 @@
-"""What all tests share: Hypothesis without chance, and the option that rewrites golden outputs."""
+"""What all tests share: Hypothesis without chance, what is left for the night, and rewriting golden outputs."""
 
 from __future__ import annotations
 
@@ -32,6 +32,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write what the commands print now as the expected outputs; then read the difference",
     )
+    parser.addoption("--nightly", action="store_true", help="also what takes long: see tests/nightly.py")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what is for the night, unless it is asked for."""
+    if config.getoption("--nightly"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("nightly")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if not item.get_closest_marker("nightly")]
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ from hacheck.model.lowering.system import lower
 from hacheck.model.semantics import Interpreter
 from hacheck.model.types import Bool, Range
 from tests.models import small
+from tests.nightly import first_of
 from tests.strategies import seeded_system
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,7 +88,7 @@ def assert_same_steps(system: System, copies_max: int) -> int:
     return len(order)
 
 
-@pytest.mark.parametrize("first", range(3_000, 3_200, 50))
+@pytest.mark.parametrize("first", first_of(range(3_000, 3_200, 50)))
 def test_random_systems_have_the_same_steps(first: int) -> None:
     compared = [
         assert_same_steps(seeded_system(seed), copies) for seed in range(first, first + 50) for copies in (1, 4)
@@ -122,6 +123,6 @@ def test_choice_of_which_one_branch_is_possible_stays_one_option() -> None:
     assert len(options(lowered)) == 1
 
 
-@pytest.mark.parametrize("check", ["default", "full_disk"])
+@pytest.mark.parametrize("check", first_of(["default", "full_disk"]))
 def test_icestorm_has_the_same_steps(check: str) -> None:
     assert_same_steps(system_of(ROOT / "spec" / "icestorm.ha", check), 1)

@@ -18,6 +18,7 @@ from tests.interop.icestorm_cluster import Cluster, Timers, missing
 from tests.interop.icestorm_schedule import FAULTS, schedule
 from tests.interop.judging import conform
 from tests.interop.processes import Crew, free_base, is_free
+from tests.nightly import nightly
 from tests.traces.logs import read_logs
 
 RECORDINGS = Path(__file__).parents[1] / "data" / "icestorm"
@@ -155,9 +156,6 @@ def test_fresh_cluster_conforms_and_changed_logs_do_not(tmp_path: Path) -> None:
     assert time.monotonic() - began < 600
 
 
-nightly = pytest.mark.skipif(not os.environ.get("HACHECK_NIGHTLY"), reason="takes minutes: set HACHECK_NIGHTLY")
-
-
 def test_changed_log_is_found_by_the_command(tmp_path: Path) -> None:
     assert damaged(RECORDINGS / "a-cold-start-3", tmp_path / "changed", "generation") is not None
     judged = conform("icestorm", tmp_path / "changed", AS_RELEASED, 300.0)
@@ -168,7 +166,7 @@ def test_changed_log_is_found_by_the_command(tmp_path: Path) -> None:
     "recording",
     [
         "two-failed-updates",
-        "merge-waits-for-two-changes",
+        pytest.param("merge-waits-for-two-changes", marks=nightly),
         pytest.param("ended-while-requests-wait", marks=nightly),
         pytest.param("killed-while-writing", marks=nightly),
         pytest.param("changes-in-parallel", marks=nightly),
@@ -179,6 +177,7 @@ def test_recording_that_taught_something_conforms(recording: str) -> None:
     assert judged.kind == "conforms", f"{judged.place}: {judged.said}"
 
 
+@nightly
 def test_stamp_that_no_change_under_way_explains_is_found(tmp_path: Path) -> None:
     logs = tmp_path / "changed"
     shutil.copytree(TAUGHT / "merge-waits-for-two-changes", logs)

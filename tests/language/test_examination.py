@@ -15,11 +15,13 @@ from hacheck.model.language.elaborate import elaborate
 from hacheck.model.language.examination import Examination
 from hacheck.model.language.parse import parse
 from tests.language.examples import examples, loaded, shipped
+from tests.nightly import by_night
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [*sorted((ROOT / "spec").glob("*.ha")), *sorted((ROOT / "bench").glob("*.ha"))]
 DOCUMENTS = [ROOT / "docs" / "language.md", *sorted((ROOT / "tests" / "language" / "cases").glob("*.md"))]
 CHOICES_MAX = 24
+LARGE = ("ArtemisReplication", "ArtemisSharedStore", "FioranoReplicated", "IceStorm", "QpidHa")
 HERE = Span("a.ha", 0, 0)
 
 
@@ -45,7 +47,14 @@ def choices(specification: Specification) -> list[dict[str, str]]:
     return [*written[:4], *changed[:CHOICES_MAX]]
 
 
-@pytest.mark.parametrize("specification", [one for one in specifications() if one.parameters], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "specification",
+    by_night(
+        (one for one in specifications() if one.parameters),
+        lambda one: one.name not in LARGE,
+    ),
+    ids=lambda one: one.name,
+)
 def test_examination_finds_what_elaboration_finds(specification: Specification) -> None:
     file, declarations = specification.file, specification.declarations
     examination = Examination(file, declarations, HERE)
@@ -140,7 +149,14 @@ def test_check_that_is_wrong_in_what_it_decides_is_found() -> None:
     assert span == named["c"]
 
 
-@pytest.mark.parametrize("specification", [one for one in specifications() if one.pools], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "specification",
+    by_night(
+        (one for one in specifications() if one.pools),
+        lambda one: one.name not in LARGE,
+    ),
+    ids=lambda one: one.name,
+)
 def test_system_does_not_depend_on_the_sizes_that_pools_are_guessed_to_need(specification: Specification) -> None:
     file, declarations = specification.file, specification.declarations
     for given in [dict(check.settings) for check in specification.checks[:2]] or [{}]:

@@ -27,6 +27,7 @@ from tests.mutants.tables import (
     icestorm,
     qpid_ha,
 )
+from tests.nightly import nightly
 
 TABLES = (
     artemis_replication.TABLE,
@@ -40,9 +41,21 @@ TABLES = (
 for_every_table = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.spec)
 
 
-def for_every_check(chosen: Callable[[Table], Iterable[str]]) -> pytest.MarkDecorator:
-    """A test for each check that is chosen of each table."""
-    cases = [pytest.param(table, name, id=f"{table.spec}-{name}") for table in TABLES for name in chosen(table)]
+Chosen = Callable[[Table], Iterable[str]]
+
+
+def for_every_check(chosen: Chosen, everyday: Chosen | None = None) -> pytest.MarkDecorator:
+    """A test for each check that is chosen of each table. `everyday`: those that do not wait for the night."""
+    cases = [
+        pytest.param(
+            table,
+            name,
+            id=f"{table.spec}-{name}",
+            marks=() if everyday is None or name in everyday(table) else (nightly,),
+        )
+        for table in TABLES
+        for name in chosen(table)
+    ]
     return pytest.mark.parametrize(("table", "name"), cases)
 
 
@@ -51,7 +64,7 @@ def test_check_finds_exactly_what_is_pinned(table: Table, name: str) -> None:
     assert_finds(table, name)
 
 
-@for_every_check(lambda table: table.with_reductions)
+@for_every_check(lambda table: table.with_reductions, everyday=lambda table: (*table.only_reduced, "default"))
 def test_check_finds_the_same_among_fewer_states(table: Table, name: str) -> None:
     assert_finds_among_fewer_states(table, name)
 

@@ -15,6 +15,7 @@ from hacheck.model.runs import Run
 from hacheck.model.semantics import EvaluationFault, Interpreter, Taken
 from tests.models.exploration import explore
 from tests.native.liveness_worlds import World, give_up_after
+from tests.nightly import first_of
 from tests.properties.test_engine_liveness import assert_shows_it, graph_of, small_systems, verdict_of
 from tests.strategies import seeded_system
 
@@ -22,7 +23,7 @@ STATES_MAX = 1_500
 BYTES_PER_STATE = 57  # that liveness takes at most, besides lists
 
 
-@pytest.mark.parametrize("first", range(0, 600, 100))
+@pytest.mark.parametrize("first", first_of(range(0, 600, 100)))
 def test_liveness_is_decided_as_defined(first: int) -> None:
     for seed, system in enumerate(small_systems(range(first, first + 100))):
         graph = graph_of(system)
@@ -115,7 +116,7 @@ def assert_alike(world: World) -> list[Judgement]:
     return given
 
 
-@pytest.mark.parametrize("first", range(3_000, 3_400, 100))
+@pytest.mark.parametrize("first", first_of(range(3_000, 3_400, 100)))
 def test_judgements_and_lengths_are_those_of_the_portable_engine(first: int) -> None:
     verdicts = set()
     for seed, system in enumerate(larger_systems(first, 50)):

@@ -18,6 +18,7 @@ from hacheck.model.ir import System
 from hacheck.model.language import Specification, load
 from hacheck.model.semantics import EvaluationFault
 from tests.native.searching import Model, model_of, portable, portable_state, searched
+from tests.nightly import by_night, first_of
 from tests.strategies import seeded_system, systems
 
 ROOT = Path(__file__).parents[2]
@@ -40,20 +41,20 @@ def test_search_finds_what_the_portable_engine_finds(system: System) -> None:
     assert_same(system)
 
 
-@pytest.mark.parametrize("first", range(0, 120, 20))
+@pytest.mark.parametrize("first", first_of(range(0, 120, 20)))
 @pytest.mark.parametrize("options", [Options(), SMALL, Options(threads=5, table_bits=6)], ids=str)
 def test_search_finds_what_the_portable_engine_finds_on_seeded_systems(first: int, options: Options) -> None:
     for seed in range(first, first + 20):
         assert_same(seeded_system(seed, risky=seed % 2 == 0), options)
 
 
-@pytest.mark.parametrize("first", range(200, 260, 20))
+@pytest.mark.parametrize("first", first_of(range(200, 260, 20)))
 def test_search_is_exact_where_hashes_collide(first: int) -> None:
     for seed in range(first, first + 20):
         assert_same(seeded_system(seed), SMALL, FEW_HASHES)
 
 
-@pytest.mark.parametrize(("path", "check"), CHECKS)
+@pytest.mark.parametrize(("path", "check"), by_night(CHECKS, lambda case: case[1] in ("default", "broken", "recovers")))
 def test_search_of_a_shipped_check_finds_what_the_portable_engine_finds(path: str, check: str) -> None:
     system = specification(path).instantiate(check=check).system
     assert system is not None

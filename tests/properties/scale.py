@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.nightly import first_of
+
 TIMES = 20
 
 
@@ -29,6 +31,8 @@ def examples(usual: int) -> settings:
 
 
 def seeds(first: int, count: int, together: int) -> Callable[[Any], Any]:
-    """A test for each stretch of `together` seeds, `first` and the `count` from it on, or so many times more."""
+    """A test for each stretch of `together` seeds, `first` and the `count` from it on, or so many times more. The first
+    stretch is tried in every run, the others by night."""
     after = first + count * (TIMES if searching() else 1)
-    return pytest.mark.parametrize("seeds", [range(start, start + together) for start in range(first, after, together)])
+    stretches = [range(start, start + together) for start in range(first, after, together)]
+    return pytest.mark.parametrize("seeds", stretches if searching() else first_of(stretches))

@@ -32,6 +32,7 @@ from hacheck.model.runs import State
 from hacheck.model.semantics import CutShort, EvaluationFault, Interpreter, Taken
 from hacheck.model.types import Range
 from tests.models.quorum_election import quorum_election
+from tests.nightly import first_of
 from tests.strategies import seeded_system, systems
 
 STATES_MAX = 60
@@ -52,7 +53,7 @@ def test_every_outcome_is_the_interpreters_where_branches_merge(system: System) 
     assert_same_outcomes(system, copies_max=1)
 
 
-@pytest.mark.parametrize("first", range(0, 150, 50))
+@pytest.mark.parametrize("first", first_of(range(0, 150, 50)))
 @pytest.mark.parametrize("copies_max", [1, 32])
 def test_every_outcome_of_seeded_systems_is_the_interpreters(first: int, copies_max: int) -> None:
     for seed in range(first, first + 50):

@@ -13,13 +13,14 @@ from hacheck.checker.explicit.native.machine.compiler import KERNEL_LEVELS, comp
 from hacheck.checker.explicit.native.symmetry.canonical import COUNTING_LEVELS, canonicaliser
 from hacheck.model.lowering.layout import pack, unpack
 from hacheck.model.types import Node
+from tests.nightly import first_of
 from tests.reductions.layouts import Case, cases
 from tests.reductions.searching import counted, representatives
 
 ORBIT_MAX = 150
 
 
-@pytest.mark.parametrize("first", range(0, 80, 20))
+@pytest.mark.parametrize("first", first_of(range(0, 80, 20)))
 def test_symmetric_states_have_one_representative_among_them(first: int) -> None:
     for case in cases(first, 20):
         made = canonicaliser(case.system, case.lowered.layout, case.classes)

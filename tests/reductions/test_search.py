@@ -11,6 +11,7 @@ from hacheck.model.lowering.layout import unpack
 from hacheck.model.runs import State
 from hacheck.model.semantics import EvaluationFault
 from tests.models.exploration import explore
+from tests.nightly import first_of
 from tests.reductions.searching import Reduced, Seen, reduce_system, search
 from tests.strategies import seeded_system
 from tests.strategies.symmetric import symmetric_system
@@ -31,13 +32,13 @@ def reduced_systems(system: System) -> Iterator[Reduced]:
                 yield reduced
 
 
-@pytest.mark.parametrize("first", range(0, 60, 15))
+@pytest.mark.parametrize("first", first_of(range(0, 60, 15)))
 def test_symmetric_systems_keep_their_verdicts_and_lengths(first: int) -> None:
     for seed in range(first, first + 15):
         assert_keeps(symmetric_system(seed))
 
 
-@pytest.mark.parametrize("first", range(3_000, 3_030, 15))
+@pytest.mark.parametrize("first", first_of(range(3_000, 3_030, 15)))
 def test_any_systems_keep_their_verdicts_and_lengths(first: int) -> None:
     for seed in range(first, first + 15):
         assert_keeps(seeded_system(seed))

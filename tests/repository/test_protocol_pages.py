@@ -1,13 +1,12 @@
 """The pages of `docs/protocols/` are what the specs say.
 
 What a page takes from the text of its spec is compared each time; of one spec the whole page, its checks run anew. The
-whole pages of all specs take a minute, and are compared where the variable HACHECK_NIGHTLY is set. A page that is out
+whole pages of all specs take a minute, and are compared by night. A page that is out
 of date is made again: `hacheck doc NAME --out docs/protocols/NAME.md`.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -15,16 +14,13 @@ import pytest
 
 from hacheck import shipped
 from tests.cli.command import hacheck
+from tests.nightly import nightly
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "protocols"
 CHEAPEST = "fiorano_shared"
 VERIFIED = ("What is asked", "What holds, what does not, and how far that reaches", "State diagram")
 """The parts of a page that come from exploring."""
-
-nightly = pytest.mark.skipif(
-    not os.environ.get("HACHECK_NIGHTLY"), reason="runs every check of every spec: set HACHECK_NIGHTLY"
-)
 
 
 def parts(page: str) -> dict[str, str]:

@@ -17,6 +17,7 @@ from hacheck.traces.conformance.checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.findings import Findings
 from tests.cli.command import hacheck
+from tests.nightly import nightly
 from tests.seeds.driving import specification
 
 RECORDINGS = Path(__file__).parents[1] / "data" / "icestorm"
@@ -86,6 +87,7 @@ def test_a_coordinator_that_serves_without_a_majority_is_told_with_its_time(tmp_
     assert set(content["not_compared"]) == {"topic_loaded"}
 
 
+@nightly
 def test_without_what_was_done_to_processes_nobody_knows_who_is_left(tmp_path: Path) -> None:
     shutil.copytree(RECORDINGS / "e-lose-majority", tmp_path / "e")
     (tmp_path / "e" / "timeline.txt").unlink()
@@ -95,6 +97,7 @@ def test_without_what_was_done_to_processes_nobody_knows_who_is_left(tmp_path: P
     assert (found["late"], found["settings"], found["line"]) == ([], ["replicas=3"], 72)
 
 
+@nightly
 def test_a_replica_that_was_killed_without_its_record_deviates(tmp_path: Path) -> None:
     shutil.copytree(RECORDINGS / "c-kill-coordinator", tmp_path / "c")
     timeline = tmp_path / "c" / "timeline.txt"

@@ -23,6 +23,7 @@ from hacheck.traces.conformance.kernels import known
 from hacheck.traces.conformance.renaming import Renaming
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.records import Order
+from tests.nightly import by_night
 from tests.properties.scale import seeds
 from tests.traces.conformance.oracle import Oracle, Told
 from tests.traces.conformance.telling import cut_up, table
@@ -187,7 +188,9 @@ def test_runs_of_specs_that_show_one_of_everything(spec: str) -> None:
     assert figures.worked_out + figures.apart > 100
 
 
-@pytest.mark.parametrize("name", sorted({f"{name} {every}" for name, every, order in cases()}))
+@pytest.mark.parametrize(
+    "name", by_night(sorted({f"{name} {every}" for name, every, order in cases()}), lambda name: "icestorm" not in name)
+)
 def test_runs_of_shipped_specs(name: str) -> None:
     word, every = name.split()
     system = shipped_system(word, every == "True")

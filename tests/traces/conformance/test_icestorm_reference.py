@@ -1,11 +1,7 @@
-"""Recordings of a real IceStorm against its spec, by the reference search.
-
-What the search takes its time for is looked at where the variable HACHECK_NIGHTLY is set.
-"""
+"""Recordings of a real IceStorm against its spec, by the reference search."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -16,14 +12,13 @@ import pytest
 from hacheck.model import ir
 from hacheck.model.data import replace
 from hacheck.model.observing.lines import lines_of, logged
+from tests.nightly import nightly
 from tests.seeds.driving import specification
 from tests.traces.conformance.reference import Entry, Writer, explains
 from tests.traces.logs import read_logs
 
 RECORDINGS = Path(__file__).parents[2] / "data" / "icestorm"
 SKEW_NS = 10_000_000
-
-nightly = pytest.mark.skipif(not os.environ.get("HACHECK_NIGHTLY"), reason="searches for long: set HACHECK_NIGHTLY")
 
 Streams = Mapping[Writer, Sequence[Entry]]
 

@@ -14,6 +14,7 @@ from hacheck.model import ir
 from hacheck.model.observing.lines import has_lines, logged
 from hacheck.traces.conformance.checker import TraceChecker
 from hacheck.traces.records import Order
+from tests.nightly import by_night, first_of
 from tests.properties.scale import searching
 from tests.traces.conformance.oracle import Oracle, Told
 from tests.traces.conformance.telling import cut_up, table, verdicts
@@ -47,7 +48,7 @@ def cases() -> list[tuple[str, bool, Order]]:
     return [*((name, True, order) for name in names for order in Order), *own]
 
 
-@pytest.mark.parametrize(("name", "every_step", "order"), cases())
+@pytest.mark.parametrize(("name", "every_step", "order"), by_night(cases(), lambda case: case[0] != "icestorm"))
 def test_runs_of_shipped_specs_conform(name: str, every_step: bool, order: Order) -> None:
     system = shipped_system(name, every_step)
     chance, oracle = random.Random(7), Oracle(system)
@@ -74,7 +75,7 @@ def spec(name: str) -> ir.System:
     return shipped_system(name, True)
 
 
-@pytest.mark.parametrize("name", ["everything", "plain", "fiorano_shared"])
+@pytest.mark.parametrize("name", first_of(["plain", "everything", "fiorano_shared"]))
 def test_every_change_that_makes_no_legal_run_is_found_and_none_else(name: str) -> None:
     system = spec(name)
     chance, oracle = random.Random(11), Oracle(system, width_max=20_000)
