@@ -6,12 +6,13 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 WORKERS := 2
 
-.PHONY: help verify test bench clean interop-icestorm interop-artemis
+.PHONY: help verify test nightly bench clean interop-icestorm interop-artemis
 .NOTPARALLEL:
 
 help:
 	@echo "make verify   install into $(VENV) and verify spec/icestorm.ha"
 	@echo "make test     install what the tests need, then lint, type-check and test everything"
+	@echo "make nightly  the same tests and those that take long (an hour or more)"
 	@echo "make bench    explore the same state graphs with Spin and with hacheck, in turn (minutes; spin and gcc)"
 	@echo "make interop-icestorm   start clusters of the real IceStorm, kill and pause replicas, check their logs"
 	@echo "make interop-artemis    the same with pairs of the real Artemis broker (Java and Maven)"
@@ -25,6 +26,9 @@ test: $(VENV)/.installed-for-tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+
+nightly: $(VENV)/.installed-for-tests
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal --nightly
 
 bench: $(VENV)/.installed
 	$(BIN)/python bench/native.py

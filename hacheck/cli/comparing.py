@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from hacheck.cli.guard import BadInput
-from hacheck.cli.options import all_known
+from hacheck.cli.options import all_known, parse_settings
 from hacheck.cli.selection import default_check, questions_of
 from hacheck.cli.sources import instantiate
 from hacheck.cli.tracing import words
@@ -37,6 +37,19 @@ class Comparison:
     hidden: str | None
     within: Mapping[str, int]
     called: Mapping[str, str]
+
+
+def comparison(
+    check: str | None,
+    settings: Iterable[str] | None,
+    every_step: bool,
+    hidden: str | None,
+    within: Iterable[str] | None,
+    nodes: Iterable[str] | None,
+) -> Comparison:
+    """What the command line says. Errors: `BadInput` for what cannot be read."""
+    set_to = parse_settings(settings or ())
+    return Comparison(check, set_to, every_step, hidden, parse_within(within or ()), parse_nodes(nodes or ()))
 
 
 @dataclass(frozen=True, slots=True)

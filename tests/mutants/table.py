@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 PORTABLE_MAX = 100_000
 """States that the portable engine explores within seconds."""
+EVERYDAY_MAX = 3_000
+"""States of the checks that are explored each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,11 @@ class Table:
     def in_full(self) -> list[str]:
         """The checks of which every state is explored."""
         return [name for name in self.pinned if name not in self.only_reduced]
+
+    @property
+    def everyday(self) -> list[str]:
+        """The checks that are explored each time, the others by night: `default`, and what takes less than a second."""
+        return [name for name, found in self.pinned.items() if name == "default" or found.counts[0] <= EVERYDAY_MAX]
 
     @property
     def with_reductions(self) -> list[str]:

@@ -168,6 +168,7 @@ def test_nobody_works_any_more_when_a_signal_interrupts() -> None:
 import os, signal, threading, time
 from hacheck.checker.explicit.native.search.control import ROOM, SHIFT, TABLE
 from hacheck.checker.explicit.native.machine.crew import Crew
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the shell had it ignored
 crew, ends = Crew(3), []
 def work():
     end = time.perf_counter() + 2.0

@@ -95,9 +95,9 @@ def conform(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Compare logs with a protocol: whether they follow it, and at which line they leave it."""
-    from hacheck.cli.comparing import Comparison, parse_nodes, parse_within
+    from hacheck.cli.comparing import comparison
     from hacheck.cli.conforming import ConformRequest, conform_traces
-    from hacheck.cli.options import all_known, parse_count, parse_settings
+    from hacheck.cli.options import all_known, parse_count
 
     all_known("engine", (engine,), ("local", "spark"))
     if master is not None and engine != "spark":
@@ -109,14 +109,7 @@ def conform(
             traces=traces,
             adapter=adapter,
             zone=time_zone,
-            comparison=Comparison(
-                check,
-                parse_settings(settings or ()),
-                steps,
-                hide,
-                parse_within(within or ()),
-                parse_nodes(nodes or ()),
-            ),
+            comparison=comparison(check, settings, steps, hide, within, nodes),
             skew_ms=skew,
             capacity=parse_count("--states", states),
             any_start=0 if any_start is None else parse_count("--any-start", any_start),

@@ -69,9 +69,9 @@ def monitor(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Judge traces as their records come, until Ctrl-C; started again, it goes on where it was."""
-    from hacheck.cli.comparing import Comparison, parse_nodes, parse_within
+    from hacheck.cli.comparing import comparison
     from hacheck.cli.monitoring import MonitorRequest, monitor_traces
-    from hacheck.cli.options import all_known, parse_count, parse_seconds, parse_settings
+    from hacheck.cli.options import all_known, parse_count, parse_seconds
 
     all_known("engine", (engine,), ("local", "spark"))
     if results is None:
@@ -85,14 +85,7 @@ def monitor(
             spec=spec,
             folder=folder,
             results=results,
-            comparison=Comparison(
-                check,
-                parse_settings(settings or ()),
-                steps,
-                hide,
-                parse_within(within or ()),
-                parse_nodes(nodes or ()),
-            ),
+            comparison=comparison(check, settings, steps, hide, within, nodes),
             per_node=per_node,
             skew_ms=skew,
             capacity=parse_count("--states", states),

@@ -13,12 +13,12 @@ from hacheck.model.data import dataclass, field, fields, replace
 from hacheck.model.ir import System
 from hacheck.model.observing.reading import observed
 from hacheck.traces.conformance.apart import Apart
+from hacheck.traces.conformance.compiling import compiled
 from hacheck.traces.conformance.explaining import Explainer
 from hacheck.traces.conformance.following import CAPACITY, Memory
 from hacheck.traces.conformance.in_order import InOrder
 from hacheck.traces.conformance.lasting import Rule
 from hacheck.traces.conformance.opening import OpenApart, OpenInOrder
-from hacheck.traces.conformance.program import compiled
 from hacheck.traces.conformance.starts import reachable
 from hacheck.traces.conformance.timed import InOrderTimed
 from hacheck.traces.conformance.weaving import Weaver

@@ -12,8 +12,9 @@ import pytest
 from hacheck.model import ir
 from hacheck.model.observing.reading import observed
 from hacheck.model.types import Bool, Enum, Identity, Node, Option, Range, Set, Type, Value, default, values
+from hacheck.traces.conformance.compiling import compiled
 from hacheck.traces.conformance.encoding import Encoded, Encoder
-from hacheck.traces.conformance.program import Bits, Compiled, compiled
+from hacheck.traces.conformance.program import Bits, Compiled
 
 SERVER = Node("Server", 3, True)
 CLIENT = Node("Client", 2, False)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import hacheck
 
-_SOURCES = ("model", "checker/explicit")  # whatever has a say in what is printed and compiled
+_SOURCES = ("model", "checker/explicit", "traces/conformance")  # whatever has a say in what is printed and compiled
 _WITHOUT_SAY = ("__pycache__", "language", "portable")  # a model's own text is part of the key, however it came about
 _START_FIELD = 19  # of /proc/self/stat, after the name
 _CLOCK_SECONDS = 0.1  # by which the clocks of files and processes may differ
