@@ -118,6 +118,22 @@ class SessionPong(Message, frozen=True, gc=False):
     session: str
 
 
+# ---- operators -----------------------------------------------------------------------------------------------------
+
+
+class StateQuery(Message, frozen=True, gc=False):
+    """How does this server stand?"""
+
+
+class StateAnswer(Message, frozen=True, gc=False):
+    """Its present and previous state, its peer's as it knows it, and what it knows of the lock."""
+
+    present: str
+    previous: str
+    peer: str
+    lock: str
+
+
 # ---- the channel between the two servers ---------------------------------------------------------------------------
 
 
@@ -199,6 +215,8 @@ MESSAGES: tuple[type[Message], ...] = (
     Delivered,
     SessionPing,
     SessionPong,
+    StateQuery,
+    StateAnswer,
     Hello,
     Beat,
     State,

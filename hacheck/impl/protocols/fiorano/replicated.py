@@ -34,6 +34,7 @@ from hacheck.impl.protocols.fiorano.messages import (
     Replicate,
     Replicated,
     State,
+    StateQuery,
     SyncBegin,
     SyncEnd,
     SyncObjects,
@@ -43,7 +44,7 @@ from hacheck.impl.protocols.fiorano.options import ReplicatedOptions
 from hacheck.impl.protocols.fiorano.process import Process
 from hacheck.impl.protocols.fiorano.replicated_states import BY_STATE, DECIDING, SERVING, Merit, Role, Row, View
 from hacheck.impl.protocols.fiorano.repository import META, OBJECT, Meta, Repository, decode
-from hacheck.impl.protocols.fiorano.serving import Server, refuse
+from hacheck.impl.protocols.fiorano.serving import Server, refuse, tell
 from hacheck.impl.system import Member
 
 _NOBODY = State("", "DEAD", "DEAD", 0, 0, 0, True, 0)
@@ -111,7 +112,9 @@ class ReplicatedServer:
         message = given.message
         if given.sender != self.peer:
             self._moved = False
-            if self.server is not None:
+            if isinstance(message, StateQuery):
+                tell(self.process, given.sender, self.role, self.previous, self.peer_state.present, self.lock_file)
+            elif self.server is not None:
                 self.server.received(given.sender, message)
             else:
                 refuse(self.process, given.sender, message)

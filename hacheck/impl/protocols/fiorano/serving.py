@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
+from enum import Enum
 from typing import Any, Protocol
 
 from msgspec import Struct
 
 from hacheck.impl.node import Message, Name
+from hacheck.impl.protocols.fiorano.lock_file import LockFile
 from hacheck.impl.protocols.fiorano.messages import (
     Answer,
     Ask,
@@ -20,6 +22,7 @@ from hacheck.impl.protocols.fiorano.messages import (
     NotServing,
     SessionPing,
     SessionPong,
+    StateAnswer,
 )
 from hacheck.impl.protocols.fiorano.options import PairOptions
 from hacheck.impl.protocols.fiorano.process import Process
@@ -156,3 +159,8 @@ def refuse(process: Process, sender: Name, message: Message) -> None:
     """A client speaks to a server that does not serve."""
     if isinstance(message, Connect | Ask | Fetch | SessionPing):
         process.send(sender, NotServing(message.session))
+
+
+def tell(process: Process, sender: Name, present: Enum, previous: Enum, peer: str, lock_file: LockFile) -> None:
+    """An operator asks how a server stands."""
+    process.send(sender, StateAnswer(present.value, previous.value, peer, lock_file.state.value))

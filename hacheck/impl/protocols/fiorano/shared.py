@@ -25,11 +25,11 @@ from hacheck.impl.node import (
 from hacheck.impl.protocols.fiorano.channel import Channel, Link
 from hacheck.impl.protocols.fiorano.database import Database
 from hacheck.impl.protocols.fiorano.lock_file import Lock, LockFile
-from hacheck.impl.protocols.fiorano.messages import Hello, OnChannel, State
+from hacheck.impl.protocols.fiorano.messages import Hello, OnChannel, State, StateQuery
 from hacheck.impl.protocols.fiorano.options import SharedOptions
 from hacheck.impl.protocols.fiorano.process import Process
 from hacheck.impl.protocols.fiorano.repository import Repository
-from hacheck.impl.protocols.fiorano.serving import Server, refuse
+from hacheck.impl.protocols.fiorano.serving import Server, refuse, tell
 from hacheck.impl.protocols.fiorano.shared_states import TRANSITIONS, Cause, Phase
 from hacheck.impl.system import Member, Refused
 
@@ -84,7 +84,9 @@ class SharedServer:
     def _received(self, given: Received) -> None:
         message = given.message
         if given.sender != self.peer:
-            if self.server is not None:
+            if isinstance(message, StateQuery):
+                tell(self.process, given.sender, self.role, self.previous, self.peer_role.value, self.lock_file)
+            elif self.server is not None:
                 self.server.received(given.sender, message)
             else:
                 refuse(self.process, given.sender, message)
