@@ -6,6 +6,7 @@
     <member>/             data.sqlite, lock (held while the member runs), process.json, output.log
     shared/<name>/        data.sqlite, for the members that reach that disk
     locks/<name>.lock     what members lock
+    cuts/<one>-to-<host>  marks: what one sends to the host of a lock or shared disk does not arrive, and the reverse
 
 **Source**: none; the layout is the runtime's own.
 """
@@ -47,6 +48,11 @@ class Cluster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             if member.name == name:
                 return member
         raise Refused(f"no member `{name}`: there are {', '.join(member.name for member in self.members)}")
+
+    def hosts(self, name: Name = "") -> tuple[Name, ...]:
+        """The hosts of the locks and shared disks of a member, or of all."""
+        members = (self.member(name),) if name else self.members
+        return tuple(dict.fromkeys(host for member in members for host in (*member.locks, *member.shared)))
 
     def port_of(self, name: Name) -> int:
         """The port on which a member is to listen; 0: any that is free."""
@@ -97,6 +103,15 @@ class Folder:
         """The file of a lock."""
         return self.place / "locks" / f"{name}.lock"
 
+    @property
+    def cuts(self) -> Path:
+        """Where the marks of cuts are."""
+        return self.place / "cuts"
+
+    def cut_mark(self, one: Name, other: Name) -> Path:
+        """The file that is there while nothing gets from one to the other, of which one is a host."""
+        return self.cuts / f"{one}-to-{other}"
+
     def exists(self) -> bool:
         """Whether there is a cluster in this folder."""
         return self.cluster.exists()
@@ -133,6 +148,7 @@ class Folder:
                     self.shared(shared).parent.mkdir(parents=True, exist_ok=True)
                 if member.locks:
                     (self.place / "locks").mkdir(exist_ok=True)
+            self.cuts.mkdir(exist_ok=True)
             store(self.cluster, cluster)
         except OSError as error:
             raise Refused(f"{error.filename} cannot be written: {error.strerror}") from None

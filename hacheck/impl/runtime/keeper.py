@@ -30,8 +30,9 @@ from hacheck.impl.system import Refused
 
 
 class Ask(msgspec.Struct, frozen=True, tag=True):
-    """What a keeper is asked to do. `names`: members. `others`: for `cut`, whom to cut them off from; none: all other
-    members. `one_way`: only what `names` send is held back."""
+    """What a keeper is asked to do. `names`: members; to be cut off or healed, hosts of locks and shared disks, too.
+    `others`: for `cut`, whom to cut them off from; none: all whom they reach. `one_way`: only what `names` send is
+    held back."""
 
     action: str
     names: tuple[Name, ...] = ()
@@ -71,6 +72,7 @@ class Keeper:
 
     async def start(self) -> None:
         """Starts everybody. Errors: `Refused`, with every reason there is; then nobody runs."""
+        self._mark()
         for name in sorted({name for member in self.cluster.members for name in member.shared}):
             Database(self.folder.shared(name), self.cluster.system).close()
         try:
@@ -120,20 +122,14 @@ class Keeper:
             yield Standing(member.name, member.role, child.state, child.pid, child.incarnation, port, child.why)
 
     async def _do(self, ask: Ask) -> str:
+        if ask.action in ("cut", "heal"):
+            return self._cut(ask) if ask.action == "cut" else self._heal(ask)
         children = [self.children[self.cluster.member(name).name] for name in ask.names]
         match ask.action:
             case "status":
                 return ""
             case "stop-all":
                 self.finished.set()
-                return ""
-            case "cut":
-                self._cut(ask)
-                return ""
-            case "heal":
-                names = set(ask.names)
-                self.network.cuts = {cut for cut in self.network.cuts if names and not names & set(cut)}
-                self.network.changed()
                 return ""
             case "kill":
                 return await _each(children, Child.kill)
@@ -145,16 +141,49 @@ class Keeper:
                 return await _each(children, Child.restart)
         return f"no action `{ask.action}`"
 
-    def _cut(self, ask: Ask) -> None:
-        here = set(ask.names)
-        for name in ask.others:
-            self.cluster.member(name)
-        there = set(ask.others) or {member.name for member in self.cluster.members} - here
-        for one in here:
-            for other in there - {one}:
-                self.network.cuts.add((one, other))
-                if not ask.one_way:
-                    self.network.cuts.add((other, one))
+    def _cut(self, ask: Ask) -> str:
+        ways = self._ways()
+        here, there = self._known(ask.names), self._known(ask.others)
+        cuts = {way for way in ways if way[0] in here and (way[1] in there if there else way[1] not in here)}
+        if not cuts:
+            return f"nothing goes between {', '.join(ask.names)} and {', '.join(ask.others) or 'the others'}"
+        self.network.cuts |= cuts
+        if not ask.one_way:
+            self.network.cuts |= {(other, one) for one, other in cuts}
+        self._mark()
+        return ""
+
+    def _heal(self, ask: Ask) -> str:
+        names = self._known(ask.names)
+        self.network.cuts = {cut for cut in self.network.cuts if names and not names & set(cut)}
+        self._mark()
+        return ""
+
+    def _known(self, names: tuple[Name, ...]) -> set[Name]:
+        """These members and hosts. Errors: `Refused`."""
+        hosts = self.cluster.hosts()
+        for name in names:
+            if name not in hosts and name not in self.children:
+                more = f"; locks and shared disks are at {', '.join(hosts)}" if hosts else ""
+                raise Refused(f"no member `{name}`: there are {', '.join(self.children)}{more}")
+        return set(names)
+
+    def _ways(self) -> set[tuple[Name, Name]]:
+        """All directions there are: between members, and between members and the hosts that they reach."""
+        ways = {(one, other) for one in self.children for other in self.children if one != other}
+        for name in self.children:
+            for host in self.cluster.hosts(name):
+                ways |= {(name, host), (host, name)}
+        return ways
+
+    def _mark(self) -> None:
+        """Makes the cuts so: those of ways to hosts by their marks."""
+        hosts = self.cluster.hosts()
+        wanted = {self.folder.cut_mark(*cut) for cut in self.network.cuts if cut[0] in hosts or cut[1] in hosts}
+        for mark in wanted:
+            mark.touch()
+        for mark in set(self.folder.cuts.iterdir()) - wanted:
+            mark.unlink()
         self.network.changed()
 
 

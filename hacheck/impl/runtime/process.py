@@ -27,6 +27,7 @@ from hacheck.impl.node import (
     Input,
     LockAnswered,
     LockLost,
+    Name,
     Node,
     ReadShared,
     Record,
@@ -46,6 +47,7 @@ from hacheck.impl.runtime import pids
 from hacheck.impl.runtime.disk import Database, Disk
 from hacheck.impl.runtime.folder import Cluster, Folder, hold, store
 from hacheck.impl.runtime.frames import messages_of
+from hacheck.impl.runtime.hosts import Hosts
 from hacheck.impl.runtime.links import HOST, Incoming, Links
 from hacheck.impl.runtime.locks import LockFile
 from hacheck.impl.system import Member, Refused
@@ -91,6 +93,7 @@ class Process:
         self.node: Node = system.start(member, cluster.members, setup)
         self.loop = asyncio.get_running_loop()
         self.finished = asyncio.Event()
+        self.hosts = Hosts(folder, member, self.give)
         self.disks = {name: Disk(database, self._doubtful) for name, database in {"": own, **shared}.items()}
         self.log = Log(Path(cluster.record), self.name, self.incarnation) if cluster.record else None
         members = frozenset(other.name for other in cluster.members)
@@ -105,7 +108,7 @@ class Process:
             Write: self._write,
             ReadShared: self._read,
             TryLock: self._try_lock,
-            Unlock: lambda effect: self.locks[effect.lock].unlock(),
+            Unlock: lambda effect: self.hosts.request(effect.lock, self.locks[effect.lock].unlock),
             Record: self._record,
             Halt: self._halt,
         }
@@ -184,29 +187,46 @@ class Process:
             timer[1].cancel()
 
     def _write(self, effect: Write) -> None:
-        token = effect.token
+        token, host = effect.token, effect.shared
+        if host and not self.hosts.reached(host):
+            self.hosts.fail(WriteFailed(token, f"{host} does not answer"))
+            return
 
         def done(reason: str) -> None:
-            given = WriteFailed(token, reason) if reason else Written(token)
-            self.loop.call_soon_threadsafe(self.give, given)
+            self._answered(host, WriteFailed(token, reason) if reason else Written(token))
 
-        self.disks[effect.shared].write(effect.changes, effect.sync, done)
+        self.disks[host].write(effect.changes, effect.sync, done)
 
     def _read(self, effect: ReadShared) -> None:
-        token = effect.token
+        token, host = effect.token, effect.shared
+        if not self.hosts.reached(host):
+            self.hosts.fail(SharedRead(token, None, f"{host} does not answer"))
+            return
 
         def done(value: bytes | None, failed: str) -> None:
-            self.loop.call_soon_threadsafe(self.give, SharedRead(token, value, failed))
+            self._answered(host, SharedRead(token, value, failed))
 
-        self.disks[effect.shared].read(effect.key, done)
+        self.disks[host].read(effect.key, done)
+
+    def _answered(self, host: Name, given: Input) -> None:
+        """A disk has done something, in a thread of its own. `host`: that of a shared one, or nothing."""
+        if host:
+            self.loop.call_soon_threadsafe(self.hosts.answer, host, given)
+        else:
+            self.loop.call_soon_threadsafe(self.give, given)
 
     def _try_lock(self, effect: TryLock) -> None:
-        reason = self.locks[effect.lock].try_lock()
-        self.loop.call_soon(self.give, LockAnswered(effect.lock, not reason, reason))
+        lock = effect.lock
+        if not self.hosts.reached(lock):
+            self.hosts.fail(LockAnswered(lock, False, f"{lock} does not answer"))
+            return
+        self.hosts.arrive(lock)
+        reason = self.locks[lock].try_lock()
+        self.loop.call_soon(self.hosts.answer, lock, LockAnswered(lock, not reason, reason))
 
     def _look_at_locks(self) -> None:
         for name, lock in self.locks.items():
-            if lock.lost():
+            if self.hosts.reached(name) and lock.lost():
                 self.give(LockLost(name))
         self.loop.call_later(LOCKS_LOOKED_AT_SECONDS, self._look_at_locks)
 
