@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from hacheck.cli.administering_brokers import SPEECHES, Operator, Refusal, Unsure, told
 from hacheck.cli.clustering import refusals
 from hacheck.cli.console import visible
 from hacheck.cli.guard import BadInput, ExitCode, Reported
@@ -65,7 +66,14 @@ DONE_BEFORE: dict[type, str] = {
 
 WORDS_MIN = {"create": 1, "destroy": 1, "links": 1, "subscribers": 1, "link": 2, "unlink": 2, "subscribe": 1}
 WORDS_MIN |= {"unsubscribe": 2, "publish": 2, "replica": 0, "topics": 0}
+WORDS_MIN |= {"status": 0, "topology": 0, "state": 0, "browse": 1, "send": 2}
 WORDS_MAX = {"link": 3, "unlink": 2, "subscribe": 1, "replica": 0, "topics": 0}
+WORDS_MAX |= {"status": 0, "topology": 0, "state": 0}
+ON_QUEUES = ("browse", "send")
+"""What brokers with queues have besides the action that shows how they stand."""
+
+ELSEWHERE = {action for action, _ in SPEECHES.values()} | set(ON_QUEUES)
+HERE = tuple(action for action in WORDS_MIN if action not in ELSEWHERE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +89,12 @@ class Request:
     count: int | None
 
 
-class Unsure(Exception):
-    """No replica has said what came of a request."""
-
-
 class Administrator:
     """Asks the replicas of one cluster. `replicas`: their names, in the order in which they are asked."""
 
     def __init__(self, folder: Folder, seconds_max: float) -> None:
         """Errors: `Refused`, `Silent`, `BadInput`."""
         self.guest = Guest(folder)
-        if self.guest.cluster.system != PROTOCOL:
-            raise BadInput(
-                f"{folder.place} has a cluster of {self.guest.cluster.system}, and only {PROTOCOL} has topics"
-            )
         self.replicas = [member.name for member in self.guest.cluster.members if member.role == "replica"]
         self.seconds_max = seconds_max
         self._numbers = 0
@@ -151,6 +151,11 @@ def carried_out(request: Request) -> ExitCode:
     folder = Folder(Path(request.directory))
     try:
         with refusals():
+            system = folder.load().system
+            _fits(request.action, folder.place, system)
+            if system != PROTOCOL:
+                _at_brokers(request, Operator(Guest(folder), request.seconds_max))
+                return ExitCode.AS_EXPECTED
             administrator = Administrator(folder, request.seconds_max)
             if request.action == "replica":
                 _replica(administrator)
@@ -163,6 +168,34 @@ def carried_out(request: Request) -> ExitCode:
         print(f"{request.action} {' '.join(request.words)}: {unsure}", flush=True)
         raise Reported(ExitCode.UNDECIDED) from None
     return ExitCode.AS_EXPECTED
+
+
+def _fits(action: str, place: Path, system: str) -> None:
+    """Errors: `BadInput`, for an action that clusters of this protocol do not have."""
+    there = HERE if system == PROTOCOL else (SPEECHES[system][0], *ON_QUEUES) if system in SPEECHES else ()
+    if action not in there:
+        owners = [PROTOCOL] if action in HERE else [name for name, (own, _) in SPEECHES.items() if action == own]
+        raise BadInput(
+            f"{action} is for {', '.join(owners or SPEECHES)}, and {place} has a cluster of {system}",
+            f"that has: {', '.join(there) or 'no administration'}",
+        )
+
+
+def _at_brokers(request: Request, operator: Operator) -> None:
+    """Does what is asked of brokers with queues. Errors: `BadInput`, `Unsure`."""
+    try:
+        if request.action == "browse":
+            for queue in request.words:
+                for broker, message, text in operator.browse(queue):
+                    print(f"{broker}: {visible(queue)}: {visible(message)} {visible(text)}".rstrip())
+        elif request.action == "send":
+            for text in request.words[1:]:
+                print(f"acknowledged: {operator.send(request.words[0], text)}", flush=True)
+        else:
+            for line in told(operator):
+                print(line)
+    except Refusal as refusal:
+        raise BadInput(f"{request.action} {request.words[0]}: {refusal}") from None
 
 
 def operations(request: Request, publisher: str) -> Iterator[Asked]:

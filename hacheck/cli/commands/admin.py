@@ -1,4 +1,4 @@
-"""`hacheck admin`: asks a running IceStorm cluster how it stands, and changes, links and uses its topics."""
+"""`hacheck admin`: asks a running cluster how it stands, and uses its topics or queues."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from hacheck.cli.options import DebugOption, NoColorOption
 ACTIONS = (
     *("replica", "topics", "links", "subscribers", "create", "destroy", "link", "unlink"),
     *("subscribe", "unsubscribe", "publish"),
+    *("status", "topology", "state", "browse", "send"),
 )
 
 EPILOG = """
-[bold]What it does[/]
+[bold]IceStorm[/]
 
   replica                  how each replica stands
 
@@ -39,6 +40,18 @@ EPILOG = """
 
   publish TOPIC MESSAGE…   publish messages
 
+[bold]Brokers with queues[/]
+
+  status                   Qpid: the status of each broker
+
+  topology                 Artemis: who serves which node, and who would after it
+
+  state                    Fiorano: the states of both servers, and what they know of the lock
+
+  browse QUEUE…            the messages that no client holds, at whoever serves; Fiorano's topics: TOPIC/SUBSCRIBER
+
+  send QUEUE MESSAGE…      send messages, and wait until they are acknowledged
+
 [bold]Examples[/]
 
   hacheck admin create sports/results
@@ -47,9 +60,11 @@ EPILOG = """
 
   hacheck admin replica --dir my-cluster
 
+  hacheck admin send orders first second
+
 [bold]Exit codes[/]
 
-  0 done   2 refused   3 nobody knows: no replica has answered in time, or the majority was lost   4 a bug in hacheck
+  0 done   2 refused   3 nobody knows: nobody has answered in time, or who served ended   4 a bug in hacheck
 """
 
 
@@ -58,13 +73,13 @@ def actions_beginning(incomplete: str) -> list[str]:
     return [name for name in ACTIONS if name.startswith(incomplete)]
 
 
-TIME = "How long to ask one replica after the other, before it is given up; by default 30s."
+TIME = "How long to ask one member after the other, before it is given up; by default 30s."
 AS = "The subscriber's identity; by default one of its own."
 COUNT = "End after so many messages."
 QOS = "A quality of the subscription: retryCount=-1, reliability=twoway. May be given often."
 
-Action = Annotated[str, Argument("ACTION", "replica, topics, create, destroy, link, …: see below.", actions_beginning)]
-Words = Annotated[list[str] | None, Argument("[WORD]...", "Topics, and what else the action is about.")]
+Action = Annotated[str, Argument("ACTION", "replica, topics, status, send, …: see below.", actions_beginning)]
+Words = Annotated[list[str] | None, Argument("[WORD]...", "Topics or queues, and what else the action is about.")]
 Directory = Annotated[str, option("--dir", "-d", metavar="DIR", help=DIRECTORY)]
 Time = Annotated[str, option("--time", metavar="TIME", help=TIME)]
 Named = Annotated[str | None, option("--as", metavar="NAME", help=AS, panel="subscribe")]
@@ -84,7 +99,7 @@ def admin(
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:
-    """Administer a running IceStorm cluster: how it stands, its topics, links, subscribers, messages."""
+    """Administer a running cluster: how it stands, its topics, links, subscribers, queues, messages."""
     from hacheck.cli.options import all_known, parse_seconds
 
     all_known("action", (action,), ACTIONS)

@@ -28,7 +28,8 @@ EPILOG = """
 
   restart NAME…    start again; one that runs is killed first
 
-  cut NAME…        hold back all that goes between these and the others (or --from some), until it heals
+  cut NAME…        hold back all that goes between these and the others (or --from some), until it heals;
+                   also between members and the hosts of locks and shared disks: --from gateway
 
   heal \\[NAME…]    end all cuts, or those that touch these
 
@@ -41,6 +42,8 @@ EPILOG = """
   hacheck cluster kill replica-3
 
   hacheck cluster cut replica-1 --from replica-2,replica-3 --one-way
+
+  hacheck cluster start fiorano-replicated --replicas 2; hacheck cluster cut primary --from gateway
 
   hacheck cluster stop-all
 
@@ -57,12 +60,12 @@ def actions_beginning(incomplete: str) -> list[str]:
 
 NAMES = "For start the protocol, for the others members: replica-1, client-1, …"
 DIRECTORY = f"The cluster's folder; by default {FOLDER}."
-REPLICAS = "How many replicas; by default 3, or those that are in the folder."
+REPLICAS = "How many replicas; by default 3, or 2 where the protocol is one of pairs, or those that are in the folder."
 CLIENTS = "How many clients, which ask for one thing after the other; by default none."
 RECORD = "Write logs of all members into this folder, and with stop-all one trace of them, cluster.jsonl."
 PORT = "Listen on this port and the next ones, not on any that are free."
 FOREGROUND = "Stay, and end the cluster with Ctrl-C."
-FROM = "Whom to cut them off from: a,b,c. By default from all others."
+FROM = "Whom to cut them off from: a,b,c; members, and hosts of locks and disks. By default from all whom they reach."
 ONE_WAY = "Hold back only what they send."
 
 Action = Annotated[

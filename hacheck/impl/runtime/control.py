@@ -24,7 +24,7 @@ from hacheck.impl.runtime.keeper import Answer, Ask
 from hacheck.impl.runtime.links import HOST
 from hacheck.impl.runtime.pids import Pid
 from hacheck.impl.runtime.process import Told
-from hacheck.impl.system import Refused
+from hacheck.impl.system import Member, Refused, System
 from hacheck.impl.systems import system as system_of
 
 ASKED_SECONDS_MAX = 90.0
@@ -61,7 +61,7 @@ def planned(
         if before is not None:
             replicas = replicas or sum(member.role != "client" for member in members)
             clients = clients if clients is not None else sum(member.role == "client" for member in members)
-        members = system.members(replicas or 3, clients or 0, options)
+        members = _members(system, replicas, clients or 0, options)
     if before is not None:
         servers = [member.name for member in members if member.role != "client"]
         if servers != [member.name for member in before.members if member.role != "client"]:
@@ -70,6 +70,16 @@ def planned(
         record.mkdir(parents=True, exist_ok=True)
     secret = token() if before is None else before.token
     return Cluster(VERSION, protocol, dict(settings), members, secret, str(record.resolve()) if record else "", port)
+
+
+def _members(system: System, replicas: int | None, clients: int, options: Any) -> tuple[Member, ...]:
+    """Who takes part: 3 replicas, or 2 where the protocol is one of pairs, unless told otherwise."""
+    if replicas is not None:
+        return system.members(replicas, clients, options)
+    try:
+        return system.members(3, clients, options)
+    except Refused:
+        return system.members(2, clients, options)
 
 
 def start(folder: Folder, cluster: Cluster, *, attended: bool) -> subprocess.Popen[bytes]:
