@@ -48,7 +48,11 @@ def write_trace(path: Path, trace_id: str, order: str, lines: Iterable[Line]) ->
     with unfinished.open("wb") as file:
         file.write(encode(header) + b"\n")
         for seq, line in enumerate(kept, 1):
-            fields = {name: _value(value, types[name], name in words) for name, value in line.fields.items()}
+            fields = {
+                name: _value(value, types[name], name in words)
+                for name, value in line.fields.items()
+                if name in types  # else nothing but empty lists, of which nobody knows what of
+            }
             content = {"trace_id": trace_id, "node": line.node, "seq": seq, "time": line.time, "event": line.event}
             file.write(encode(content | ({"fields": fields} if fields else {})) + b"\n")
     os.replace(unfinished, path)
@@ -83,7 +87,10 @@ def type_of(value: object) -> str | None:
 
 
 def _types(lines: Sequence[Line]) -> dict[str, str]:
-    """The type of each field. Where records differ, a field is words, or lists of words."""
+    """The type of each field that has one. Where records differ, a field is words, or lists of words.
+
+    A field with nothing but empty lists has none: it would be of one type in this trace and of another in the next.
+    """
     found: dict[str, set[str]] = {}
     lists: dict[str, bool] = {}
     for line in lines:
@@ -93,7 +100,7 @@ def _types(lines: Sequence[Line]) -> dict[str, str]:
             kind = type_of(value)
             if kind is not None:
                 kinds.add(kind)
-    return {name: _united(kinds, lists[name]) for name, kinds in found.items()}
+    return {name: _united(kinds, lists[name]) for name, kinds in found.items() if kinds or not lists[name]}
 
 
 def _united(kinds: set[str], some_list: bool) -> str:

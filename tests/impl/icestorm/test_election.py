@@ -36,9 +36,10 @@ def test_first_check_comes_two_seconds_later_for_each_priority_below_the_highest
     room = Room()
     room.start(1, 2)
     room.run(1.9)
-    assert room.events("merge_scheduled") == []
+    assert room.events("coordinators_found") == []
     room.run(0.2)
-    assert [found["id"] for found in room.events("merge_scheduled")] == [2]
+    assert [found["id"] for found in room.events("coordinators_found")] == [2]
+    assert room.events("merge_scheduled") == []  # it begins at once
 
 
 def test_lower_priority_waits_longer_before_it_merges() -> None:
@@ -49,7 +50,8 @@ def test_lower_priority_waits_longer_before_it_merges() -> None:
     room.run(0.1)
     room.start(1)
     room.run(4.1)
-    assert room.events("merge_scheduled") == [{"id": 1, "highest": 3, "delay": 7_000_000 * (1 + 3 - 1)}]
+    assert room.events("coordinators_found") == [{"id": 1, "highest": 3}]
+    assert room.events("merge_scheduled") == [{"id": 1, "delay": 7_000_000 * (1 + 3 - 1)}]
 
 
 def test_majority_is_not_enough_when_all_were_down() -> None:
@@ -59,7 +61,7 @@ def test_majority_is_not_enough_when_all_were_down() -> None:
     room.start(1, 2)
     room.run(120)
     assert room.coordinator() is None
-    assert room.events("not_enough_nodes")[0] == {"id": 2, "size": 2, "replicas": 3, "full": True}
+    assert room.events("not_enough_nodes")[0] == {"id": 2, "size": 2, "total": 3, "full_start": True}
     room.start(3)
     room.run(60)
     assert room.coordinator() is not None
@@ -140,7 +142,8 @@ def test_invitation_is_ignored_while_a_group_is_being_made() -> None:
     room.tell(2, 1, Invitation(2, "2:x"))
     room.tell(3, 1, Invitation(3, "3:x"))
     assert room.replica(1).standing.group == "2:x"
-    assert room.events("invitation_ignored")[-1]["group"] == "3:x"
+    assert room.events("invitation_received")[-1]["group"] == "3:x"
+    assert room.events("invitation_ignored") == [{"id": 1}]
 
 
 def test_ready_of_another_group_is_refused() -> None:

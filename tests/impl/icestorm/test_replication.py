@@ -215,9 +215,9 @@ def test_member_with_a_broken_disk_stays_out_until_it_works() -> None:
     room.failing = {"replica-1"}
     room.ask(3, Create("A"))
     room.run(120)
-    since = len(room.events("coordinator_for"))
+    since = len(room.events("merge_decided"))
     room.run(120)
-    assert len(room.events("coordinator_for")) == since
+    assert len(room.events("merge_decided")) == since
     room.failing = set()
     room.run(60)
     assert sorted(room.replica(3).standing.members) == [1, 2]

@@ -27,10 +27,10 @@ ROUND_CHECK, ROUND_MASTER, ROUND_PROBE = "check", "master", "probe"
 
 
 class Election:
-    """`due`: a merge is, with the coordinators `found`. `invited`: by this coordinator or by those whom it invited.
-    `asks`: it asks for its coordinator from time to time."""
+    """`due`: a merge is, with the coordinators `found`. `invited`: by this coordinator or by those whom it invited;
+    `gone`: of these, those that do not run. `asks`: it asks for its coordinator from time to time."""
 
-    __slots__ = ("asks", "core", "due", "found", "invited", "options", "standing", "store", "wire")
+    __slots__ = ("asks", "core", "due", "found", "gone", "invited", "options", "standing", "store", "wire")
 
     def __init__(self, core: Core) -> None:
         self.core = core
@@ -42,6 +42,7 @@ class Election:
         self.due = False
         self.found: tuple[int, ...] = ()
         self.invited: set[int] = set()
+        self.gone: set[int] = set()
         self.wire.finished[ROUND_CHECK] = self._checked
         self.wire.finished[ROUND_MASTER] = self._master_answered
         self.wire.finished[ROUND_PROBE] = self._probed
@@ -84,7 +85,7 @@ class Election:
         standing.generation = -1
         standing.coord = standing.ident
         standing.members = {}
-        self.wire.record("self_coordinated", id=standing.ident, group=standing.group)
+        self.wire.record("group_created", id=standing.ident, group=standing.group)
 
     def _fresh_group(self) -> str:
         return f"{self.standing.ident}:{self.wire.fresh():X}"
@@ -119,7 +120,7 @@ class Election:
         standing = self.standing
         for ident, answer in round_.answers.items():
             if answer is None:
-                self.wire.record("check_failed", id=standing.ident, node=ident)
+                self.wire.record("call_failed", id=standing.ident, target=ident)
         found = tuple(ident for ident, answer in round_.answers.items() if _yes(answer))
         if not found or not standing.coordinates() or self.due or self._disabled():
             return
@@ -127,8 +128,9 @@ class Election:
         self.due = True
         highest = max(found)
         delay_us = 0 if standing.ident > highest else self.options.response_timeout_us * (1 + highest - standing.ident)
-        self.wire.record("merge_scheduled", id=standing.ident, highest=highest, delay=delay_us)
+        self.wire.record("coordinators_found", id=standing.ident, highest=highest)
         if delay_us:
+            self.wire.record("merge_scheduled", id=standing.ident, delay=delay_us)
             self.wire.set_timer(MERGE, delay_us)
         else:
             self.merge()
@@ -167,12 +169,15 @@ class Election:
     def _invite(self) -> None:
         standing = self.standing
         self.invited = {*self.found, *standing.members}
+        self.gone = set()
         standing.group = self._fresh_group()
         standing.generation = -1
         standing.members = {}
-        self.wire.record("inviting", id=standing.ident, invited=sorted(self.invited), group=standing.group)
+        self.wire.record("merge_started", id=standing.ident, invited=sorted(self.invited), group=standing.group)
         for ident in sorted(self.invited):
+            self.wire.record("invitation_sent", id=standing.ident, target=ident, group=standing.group)
             self.wire.send(standing.nodes[ident], Invitation(standing.ident, standing.group))
+        self.wire.record("invites", id=standing.ident, pending=sorted(self.invited))
         self.wire.set_timer(RESPONSE, self.options.response_timeout_us)
 
     def accept(self, sender: Name, message: Accept) -> None:
@@ -181,27 +186,34 @@ class Election:
         if not self._gathering() or message.group != standing.group or self.core.idents.get(sender) != message.member:
             return
         standing.members[message.member] = message
+        standing.seen_max = max(standing.seen_max, message.seen_max)
         self.invited.update(message.forwarded)
+        self.gone.difference_update(message.forwarded)
         self.wire.record(
-            "accept",
+            "accepted",
             id=standing.ident,
-            node=message.member,
+            sender=message.member,
             forwarded=list(message.forwarded),
             generation=message.llu.generation,
             iteration=message.llu.iteration,
             group=message.group,
             size=len(standing.members) + 1,
         )
+        answered = sorted(standing.members)
+        self.wire.record("invites", id=standing.ident, pending=sorted(self.invited), accepted=answered)
         self._all_accepted()
 
     def _all_accepted(self) -> None:
-        if len(self.standing.members) == len(self.standing.nodes) or self.invited <= self.standing.members.keys():
+        if (
+            len(self.standing.members) == len(self.standing.nodes)
+            or self.invited - self.gone <= self.standing.members.keys()
+        ):
             self.gathered()
 
     def unreachable(self, ident: int) -> None:
         """Somebody invited does not run: it is not waited for."""
         if self._gathering() and ident in self.invited and ident not in self.standing.members:
-            self.invited.discard(ident)
+            self.gone.add(ident)
             self._all_accepted()
 
     def gathered(self) -> None:
@@ -222,10 +234,13 @@ class Election:
     def invitation(self, sender: Name, message: Invitation) -> None:
         """An invitation, from its coordinator or handed on. Any node may invite any other: priority only delays."""
         standing, inviter = self.standing, message.coordinator
-        if inviter not in standing.nodes or not standing.may(Step.INVITED) or self._disabled():
-            self.wire.record("invitation_ignored", id=standing.ident, node=inviter, group=message.group)
+        if inviter not in standing.nodes:
+            self.wire.record("stranger_ignored", id=standing.ident, call="invitation", sender=inviter)
             return
-        self.wire.record("invitation", id=standing.ident, node=inviter, group=message.group)
+        self.wire.record("invitation_received", id=standing.ident, sender=inviter, group=message.group)
+        if not standing.may(Step.INVITED) or self._disabled():
+            self.wire.record("invitation_ignored", id=standing.ident)
+            return
         self._no_merge()
         self._leave_normal(Step.INVITED)
         standing.draining = Drained(Step.INVITED, inviter, message.group)
@@ -276,12 +291,11 @@ class Election:
 
     def _master_answered(self, round_: Round) -> None:
         standing = self.standing
-        if standing.group != round_.data or standing.coord == standing.ident:
+        if standing.group != round_.data or standing.coord == standing.ident or standing.draining is not None:
             return
         ((master, answer),) = round_.answers.items()
         if not _yes(answer):
-            reason = "no answer" if answer is None else "areYouThere returned false"
-            self.wire.record("lost_coordinator", id=standing.ident, node=master, reason=reason)
+            self.wire.record("coordinator_lost", id=standing.ident, coordinator=master, denied=answer is not None)
             self.recover("lost the coordinator")
 
     def are_you_there(self, sender: Name, message: AreYouThere) -> None:

@@ -8,8 +8,28 @@ from __future__ import annotations
 from hacheck.impl.node import Name
 from hacheck.impl.protocols.icestorm.core import Core
 from hacheck.impl.protocols.icestorm.messages import Answer, Apply, Database, Init, Ping, Propose, Ready, Sync
-from hacheck.impl.protocols.icestorm.records import Topic, Update, plan
+from hacheck.impl.protocols.icestorm.records import (
+    Create,
+    Destroy,
+    Link,
+    Subscribe,
+    Topic,
+    Unlink,
+    Unsubscribe,
+    Update,
+    plan,
+)
 from hacheck.impl.protocols.icestorm.standing import State, Step
+
+LINES: dict[type[Update], str] = {
+    Create: "topic_created",
+    Destroy: "topic_destroyed",
+    Subscribe: "observer_added",
+    Link: "observer_added",
+    Unsubscribe: "observers_removed",
+    Unlink: "observers_removed",
+}
+"""What a slave writes when it has made an update. A link is a subscriber to it."""
 
 
 class Following:
@@ -81,7 +101,7 @@ class Following:
             self.core.publishing.changed(list(self.core.publishing.outlets))
             stamp = self.store.stamp
             self.wire.record(
-                "init",
+                "database_taken",
                 id=self.standing.ident,
                 generation=stamp.generation,
                 iteration=stamp.iteration,
@@ -101,7 +121,7 @@ class Following:
             return
         standing.seen_max = max(standing.seen_max, message.seen_max)
         standing.generation = message.generation
-        self.wire.record("reporting_for_duty", id=standing.ident, group=message.group, coordinator=standing.coord)
+        self.wire.record("ready", id=standing.ident, group=message.group, coordinator=standing.coord)
         standing.take(Step.READY)
         self.core.election.in_duty()
         self.wire.send(sender, Answer(message.call, True))
@@ -123,7 +143,7 @@ class Following:
                 self.store.commit("applied", changes, message.llu, (sender, message.call, message.update))
                 return
             reason = f"{changes}: {message.update.topic}"
-        self.wire.record("update_rejected", id=self.standing.ident, sender=sender, reason=reason)
+        self.wire.record("update_rejected", id=self.standing.ident, reason=reason)
         self._refuse(sender, message.call, reason)
 
     def _objection(self, message: Apply) -> str:
@@ -147,7 +167,7 @@ class Following:
         if not failed:
             stamp = self.store.stamp
             self.wire.record(
-                "applied",
+                LINES[type(update)],
                 id=self.standing.ident,
                 update=type(update).__name__,
                 topic=update.topic,

@@ -1,7 +1,8 @@
 """How a coordinator makes the members who accepted into a group that replicates: the most recent database goes to all.
 
-The stages follow each other: (promise, with `promise_generations`,) pull, stamp, init, ready. What goes wrong with a
-member costs its membership; what leaves no majority, or goes wrong with the coordinator itself, leads to recovery.
+The stages follow each other: (promise, with `promise_generations`,) pull, stamp, init, ready. A member that does not
+take the database is no member any more. What leaves no majority, goes wrong with the coordinator itself or with a member
+that is told to be ready, or with anybody at a full start, leads to recovery.
 
 **Source**: Highly Available IceStorm, "IceStorm Replication Algorithm"; notes on IceStorm 3.7.8, section 2, items 8-10.
 """
@@ -48,7 +49,7 @@ class Forming:
         self.wire.finished["propose"] = self._promised
         self.wire.finished["sync"] = self._pulled
         self.wire.finished["init"] = self._initialized
-        self.wire.finished["ready"] = self._all_ready
+        self.wire.finished["ready"] = self._ready_answered
         self.store.finished["own-promise"] = self._own_promised
         self.store.finished["stamped"] = self._stamped
 
@@ -62,11 +63,11 @@ class Forming:
         """All have accepted, or have had their time: is it enough, and who has the most recent database?"""
         standing = self.standing
         size = len(standing.members) + 1
-        self.wire.record("coordinator_for", id=standing.ident, size=size)
+        self.wire.record("merge_decided", id=standing.ident, size=size)
         refusal = self._refusal()
         if refusal:
             self.wire.record(
-                "not_enough_nodes", id=standing.ident, size=size, replicas=standing.size, full=refusal == "full"
+                "not_enough_nodes", id=standing.ident, size=size, total=standing.size, full_start=refusal == "full"
             )
             self.core.election.recover("not enough replicas")
             return
@@ -79,14 +80,17 @@ class Forming:
     def _refusal(self) -> str:
         standing, members = self.standing, self.standing.members
         everybody = len(members) == len(standing.nodes)
-        seen_max = max([standing.seen_max, *(accept.seen_max for accept in members.values())])
-        if self.options.full_startup and seen_max != standing.size and not everybody:
+        if self._starts() and not everybody:
             return "full"
         # A majority of N is N // 2 others beside the coordinator; in numbers of replicas N // 2 + 1.
         if self.options.count_empty_disks or everybody:
             return "" if len(members) >= standing.majority else "majority"
         voters = sum(not accept.empty for accept in members.values()) + (not self.store.empty)
         return "" if voters > standing.majority else "majority"
+
+    def _starts(self) -> bool:
+        """Whether this is a full start, as far as the members know: all replicas must take part."""
+        return self.options.full_startup and self.standing.seen_max != self.standing.size
 
     def _decided(self) -> Attempt:
         standing, store = self.standing, self.store
@@ -105,7 +109,8 @@ class Forming:
         return Attempt(standing.group, max(known) + 1, source, llu, {})
 
     def _record_llu(self, node: int, llu: Stamp) -> None:
-        self.wire.record("llu", id=self.standing.ident, node=node, generation=llu.generation, iteration=llu.iteration)
+        generation, iteration = llu.generation, llu.iteration
+        self.wire.record("last_update", id=self.standing.ident, of=node, generation=generation, iteration=iteration)
 
     # ---- the stages ------------------------------------------------------------------------------------------------
 
@@ -140,11 +145,11 @@ class Forming:
     def _pull(self, attempt: Attempt) -> None:
         standing = self.standing
         if attempt.source == standing.ident:
-            self.wire.record("latest_here", id=standing.ident)
+            self.wire.record("database_is_latest", id=standing.ident)
             attempt.topics = dict(self.store.topics)
             self._stamp(attempt)
             return
-        self.wire.record("syncing", id=standing.ident, node=attempt.source)
+        self.wire.record("sync", id=standing.ident, target=attempt.source)
         source = (attempt.source, standing.nodes[attempt.source])
         self.wire.ask("sync", [source], lambda call: Sync(call, attempt.group), attempt.group)
 
@@ -154,7 +159,7 @@ class Forming:
             return
         answer = round_.answers[attempt.source]
         if not isinstance(answer, Database) or answer.llu < attempt.llu:
-            self.wire.record("sync_failed", id=self.standing.ident, node=attempt.source)
+            self.wire.record("sync_failed", id=self.standing.ident, target=attempt.source)
             self.core.election.recover("could not get the latest database")
             return
         attempt.topics = {topic.name: topic for topic in answer.topics}
@@ -170,6 +175,8 @@ class Forming:
         if failed:
             self.core.election.recover("the disk failed")
             return
+        if attempt.source != self.standing.ident:
+            self.wire.record("database_taken", id=self.standing.ident, topics=sorted(self.store.topics))
         self.core.publishing.changed(list(self.core.publishing.outlets))
         stamp, topics = self.store.stamp, self.store.snapshot()
         self._ask_members("init", lambda call: Init(call, group, stamp, topics), attempt)
@@ -178,34 +185,49 @@ class Forming:
         attempt = self._current(round_.data)
         if attempt is None:
             return
-        if self.options.bug_init_needs_all and not all(_yes(answer) for answer in round_.answers.values()):
+        needs_all = self.options.bug_init_needs_all or self._starts()
+        taken = sum(_yes(answer) for answer in round_.answers.values())
+        if taken < (len(round_.answers) if needs_all else self.standing.majority):
+            self.wire.record("init_failed", id=self.standing.ident)
             self.core.election.recover("a slave did not take the database")
             return
-        if not self._kept_majority(round_, "did not take the database"):
-            return
-        standing, generation = self.standing, attempt.generation
-        known = [accept.seen_max for accept in standing.members.values()]
-        standing.seen_max = max([standing.seen_max, len(standing.members) + 1, *known])
-        seen_max, group = standing.seen_max, attempt.group
-        self._ask_members("ready", lambda call: Ready(call, group, generation, seen_max), attempt)
+        self._kept_majority(round_, "did not take the database")
+        standing = self.standing
+        standing.seen_max = max(standing.seen_max, len(standing.members) + 1)
+        self._tell_ready(attempt, 0)
 
-    def _all_ready(self, round_: Round) -> None:
-        attempt = self._current(round_.data)
+    def _tell_ready(self, attempt: Attempt, place: int) -> None:
+        """Tells the member at this place among the others, which come by identifier, one after the other."""
+        standing = self.standing
+        if place == len(standing.members):
+            self._commence(attempt)
+            return
+        group, generation, seen_max = attempt.group, attempt.generation, standing.seen_max
+        member = standing.others()[place]
+        self.wire.ask("ready", [member], lambda call: Ready(call, group, generation, seen_max), (group, place))
+
+    def _ready_answered(self, round_: Round) -> None:
+        group, place = round_.data
+        attempt = self._current(group)
         if attempt is None:
             return
-        if self.options.bug_ready_unanswered:
-            round_.answers = {ident: answer and Answer(0, True) for ident, answer in round_.answers.items()}
-        if not self._kept_majority(round_, "was not ready"):
+        ((ident, answer),) = round_.answers.items()
+        if _yes(answer) or (answer is not None and self.options.bug_ready_unanswered):
+            self._tell_ready(attempt, place + 1)
             return
+        self.wire.record("ready_failed", id=self.standing.ident, target=ident)
+        self.core.election.recover("a member was not ready")
+
+    def _commence(self, attempt: Attempt) -> None:
         standing = self.standing
         standing.generation = attempt.generation
         self.attempt = None
         self.wire.record(
-            "commencing",
+            "commenced",
             id=standing.ident,
             group=standing.group,
             size=len(standing.members) + 1,
-            replicas=standing.size,
+            total=standing.size,
             generation=attempt.generation,
         )
         standing.take(Step.COMMENCE)

@@ -55,7 +55,7 @@ class IceStormJudge:
             self.broken.extend(self.deliveries.delivered(at_us, member, fields))
         elif record.event == "forward_failed":
             self.topics.doubt(fields["topic"], fields["update"], fields["item"])
-        elif record.event == "commencing":
+        elif record.event == "commenced":
             self._commencing(at_us, fields["generation"], fields["group"])
 
     def crashed(self, at_us: int, member: Name) -> None:

@@ -123,9 +123,9 @@ class Replica:
 
     def _start(self) -> None:
         self.wire.record(
-            "start",
+            "started",
             id=self.standing.ident,
-            nodes=sorted(self.standing.nodes),
+            nodes=sorted([*self.standing.nodes, self.standing.ident]),
             topics=sorted(self.store.topics),
             generation=self.store.stamp.generation,
             iteration=self.store.stamp.iteration,

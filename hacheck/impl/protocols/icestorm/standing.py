@@ -136,4 +136,5 @@ class Standing:
     def leave(self, ident: int, why: str) -> None:
         """A member is not one any more."""
         del self.members[ident]
-        self.wire.record("reaping", id=self.ident, slave=ident, reason=why)
+        event = "slave_reaped" if self.state is State.NORMAL else "member_dropped"
+        self.wire.record(event, id=self.ident, target=ident, reason=why)

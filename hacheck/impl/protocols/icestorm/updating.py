@@ -12,9 +12,31 @@ from msgspec import Struct
 
 from hacheck.impl.protocols.icestorm.core import Core
 from hacheck.impl.protocols.icestorm.messages import Answer, Apply, Ping
-from hacheck.impl.protocols.icestorm.records import FAILED, OK, UNKNOWN, Create, Destroy, Stamp, Update, plan
+from hacheck.impl.protocols.icestorm.records import (
+    FAILED,
+    OK,
+    UNKNOWN,
+    Create,
+    Destroy,
+    Link,
+    Stamp,
+    Subscribe,
+    Unlink,
+    Unsubscribe,
+    Update,
+    plan,
+)
 from hacheck.impl.protocols.icestorm.standing import State
 from hacheck.impl.protocols.icestorm.wire import Round
+
+LINES: dict[type[Update], str] = {
+    Destroy: "topic_destroyed",
+    Subscribe: "subscribed",
+    Unsubscribe: "unsubscribed",
+    Link: "linked",
+    Unlink: "unlinked",
+}
+"""What a coordinator writes before it makes an update. The line of a new topic comes last, when all have answered."""
 
 
 class Work(Struct):
@@ -87,6 +109,8 @@ class Updating:
             self._next()
             return
         self.committed = True
+        if not isinstance(work.update, Create):
+            self.wire.record(LINES[type(work.update)], id=self.standing.ident, topic=work.update.topic)
         if self.options.bug_destroy_marked_first and isinstance(work.update, Destroy):
             self.store.topics.pop(work.update.topic, None)
         self.store.commit("committed", changes, self.store.stamp.next(), round_.data)
@@ -131,10 +155,12 @@ class Updating:
         self._lose_failing(round_)
         enough = len(self.standing.members) >= self.standing.majority
         if enough:
+            if isinstance(work.update, Create):
+                self.wire.record("topic_created", id=self.standing.ident, topic=work.update.topic)
             self.core.publishing.changed((work.update.topic,))
             self.core.service.done(work, OK)
         else:
-            self.wire.record("majority_lost", id=self.standing.ident, topic=work.update.topic)
+            self.wire.record("update_failed", id=self.standing.ident, topic=work.update.topic)
             if self.options.bug_unknown_create_hidden and isinstance(work.update, Create):
                 self.store.topics.pop(work.update.topic, None)
             self.core.service.done(work, UNKNOWN)
