@@ -19,16 +19,27 @@ from tests.nightly import by_night
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [*sorted((ROOT / "spec").glob("*.ha")), *sorted((ROOT / "bench").glob("*.ha"))]
+for_every_file = pytest.mark.parametrize(
+    "path",
+    by_night(FILES, lambda path: path.stem in ("fiorano_shared", "quorum_election")),
+    ids=lambda path: path.stem,
+)
 DOCUMENTS = [ROOT / "docs" / "language.md", *sorted((ROOT / "tests" / "language" / "cases").glob("*.md"))]
 CHOICES_MAX = 24
-LARGE = ("ArtemisReplication", "ArtemisSharedStore", "FioranoReplicated", "IceStorm", "QpidHa")
 HERE = Span("a.ha", 0, 0)
 
 
 @cache
-def specifications() -> list[Specification]:
-    found = [shipped(path).specification for path in FILES]
-    found += [loaded(one).specification for path in DOCUMENTS for one in examples(path)]
+def of_file(path: Path) -> Specification:
+    read = shipped(path).specification
+    assert read is not None
+    return read
+
+
+@cache
+def of_documents() -> list[Specification]:
+    """The examples that can be read."""
+    found = [loaded(one).specification for path in DOCUMENTS for one in examples(path)]
     return [one for one in found if one is not None]
 
 
@@ -47,20 +58,24 @@ def choices(specification: Specification) -> list[dict[str, str]]:
     return [*written[:4], *changed[:CHOICES_MAX]]
 
 
-@pytest.mark.parametrize(
-    "specification",
-    by_night(
-        (one for one in specifications() if one.parameters),
-        lambda one: one.name not in LARGE,
-    ),
-    ids=lambda one: one.name,
-)
-def test_examination_finds_what_elaboration_finds(specification: Specification) -> None:
+def assert_examined_as_elaborated(specification: Specification) -> None:
     file, declarations = specification.file, specification.declarations
     examination = Examination(file, declarations, HERE)
     for settings in choices(specification):
         found = examination.mistakes(settings)
         assert found == elaborate(file, declarations, settings, HERE)[1], settings
+
+
+@for_every_file
+def test_examination_finds_what_elaboration_finds(path: Path) -> None:
+    assert_examined_as_elaborated(of_file(path))
+
+
+def test_examination_of_examples_finds_what_elaboration_finds() -> None:
+    found = [one for one in of_documents() if one.parameters]
+    assert len(found) > 10
+    for one in found:
+        assert_examined_as_elaborated(one)
 
 
 DECIDED = """system Decided "what settings decide"
@@ -149,15 +164,7 @@ def test_check_that_is_wrong_in_what_it_decides_is_found() -> None:
     assert span == named["c"]
 
 
-@pytest.mark.parametrize(
-    "specification",
-    by_night(
-        (one for one in specifications() if one.pools),
-        lambda one: one.name not in LARGE,
-    ),
-    ids=lambda one: one.name,
-)
-def test_system_does_not_depend_on_the_sizes_that_pools_are_guessed_to_need(specification: Specification) -> None:
+def assert_no_guess_matters(specification: Specification) -> None:
     file, declarations = specification.file, specification.declarations
     for given in [dict(check.settings) for check in specification.checks[:2]] or [{}]:
         alone = elaborate(file, declarations, given, HERE)
@@ -165,3 +172,15 @@ def test_system_does_not_depend_on_the_sizes_that_pools_are_guessed_to_need(spec
         for size in (0, 1, 5, 40):
             guess = [(name, known + size) for name, known in specification.pools]
             assert elaborate(file, declarations, given, HERE, guess) == alone
+
+
+@for_every_file
+def test_system_does_not_depend_on_the_sizes_that_pools_are_guessed_to_need(path: Path) -> None:
+    assert_no_guess_matters(of_file(path))
+
+
+def test_examples_do_not_depend_on_the_sizes_that_pools_are_guessed_to_need() -> None:
+    found = [one for one in of_documents() if one.pools]
+    assert len(found) > 5
+    for one in found:
+        assert_no_guess_matters(one)
