@@ -28,7 +28,7 @@ class Pair(Stage):
 
     def rules(self, name: str) -> list[str]:
         """The rules by which a server changed its state."""
-        return [fields["rule"] for fields in self.fields("state", name)]
+        return [fields["rule"] for fields in self.fields("state_change", name)]
 
     def ask(self, to: str, action: Action, request: str = "", number: int = 0) -> str:
         """A client that is played by hand asks for something. Returns the request."""

@@ -57,7 +57,7 @@ class PairJudge:
                 asked.outcome = "ok"
                 if asked.operation == "Subscribe":
                     self._subscribers[member] = None
-        elif event == "state":
+        elif event == "state_change":
             self._changed(at_us, member, fields)
 
     def crashed(self, at_us: int, member: Name) -> None:
@@ -65,7 +65,7 @@ class PairJudge:
         self._active.pop(member, None)
 
     def _changed(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
-        if fields["to"] not in _SERVING:
+        if fields["new"] not in _SERVING:
             self._active.pop(member, None)
             return
         if member not in self._active:

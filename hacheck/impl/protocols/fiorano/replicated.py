@@ -188,7 +188,7 @@ class ReplicatedServer:
         self.claim.drop()
         self.copies.broken()
         self._begun = False
-        self.process.record("channel-up", {"peer": self.peer})
+        self.process.record("channel", {"what": "up"})
         self._announce()
 
     def _broken(self) -> None:
@@ -197,7 +197,7 @@ class ReplicatedServer:
         self.claim.drop()
         self.copies.broken()
         self._begun = False
-        self.process.record("failure-detected", {"peer": self.peer})
+        self.process.record("channel", {"what": "down"})
         promoted = self.role is Role.PASSIVE_SYNC and self.options.bug_promote_passive_sync
         if self.role in SERVING or self.role is Role.PASSIVE or promoted:
             self.lock_file.doubt()
@@ -320,11 +320,11 @@ class ReplicatedServer:
         self.previous, self.role = self.role, row.next
         self.claim.drop()
         self.process.record(
-            "state",
+            "state_change",
             {
                 "rule": row.rule,
-                "from": self.previous.value,
-                "to": self.role.value,
+                "old": self.previous.value,
+                "new": self.role.value,
                 "peer": self.peer_state.present,
                 "peer_previous": self.peer_state.previous,
                 "lock": self.lock_file.state.value,

@@ -76,6 +76,7 @@ class SharedServer:
 
     def _started(self, given: Started) -> None:
         process, options = self.process, self.options
+        process.record("started", {"mode": "shared"})
         process.set_timer("ping", options.ping_us)
         process.set_timer("lock", options.lock_check_us)
         self.lock_file.doubt()
@@ -93,6 +94,7 @@ class SharedServer:
         elif isinstance(message, Hello):
             if self.channel.hello(message):
                 self._link = Link.UP
+                self.process.record("channel", {"what": "up"})
                 self._announce()
         elif isinstance(message, OnChannel) and self.channel.heeded(message) and isinstance(message, State):
             self.peer_role = Phase(message.present)
@@ -143,9 +145,10 @@ class SharedServer:
         if self.process.halted:
             return
         if self.channel.link is not self._link:
+            if self._link is Link.UP:
+                self.process.record("channel", {"what": "down"})
             self._link = self.channel.link
             self.peer_role = Phase.DEAD
-            self.process.record("failure-detected", {"peer": self.peer})
             if self.role is Phase.PASSIVE:
                 self.lock_file.ask()
         lock, database = self.lock_file.state, self.database
@@ -175,11 +178,11 @@ class SharedServer:
         rule, following = TRANSITIONS[self.role, cause]
         self.previous, self.role = self.role, following
         self.process.record(
-            "state",
+            "state_change",
             {
                 "rule": rule,
-                "from": self.previous.value,
-                "to": following.value,
+                "old": self.previous.value,
+                "new": following.value,
                 "peer": self.peer_role.value,
                 "lock": self.lock_file.state.value,
                 "sequence": self.database.sequence if self.database is not None else 0,

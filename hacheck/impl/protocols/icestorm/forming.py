@@ -1,8 +1,8 @@
 """How a coordinator makes the members who accepted into a group that replicates: the most recent database goes to all.
 
 The stages follow each other: (promise, with `promise_generations`,) pull, stamp, init, ready. A member that does not
-take the database is no member any more. What leaves no majority, goes wrong with the coordinator itself or with a member
-that is told to be ready, or with anybody at a full start, leads to recovery.
+take the database is no member any more. What leaves no majority, goes wrong with the coordinator itself or with a
+member that is told to be ready, or with anybody at a full start, leads to recovery.
 
 **Source**: Highly Available IceStorm, "IceStorm Replication Algorithm"; notes on IceStorm 3.7.8, section 2, items 8-10.
 """
