@@ -10,10 +10,10 @@ from rich.console import Console
 
 from hacheck.checker.engine import Answer, Coverage, Limits, Progress, PropertyAnswer, Report
 from hacheck.checker.verify import CheckResult, Prepared, Question, RunDoesNotReplay, run_check, unused_actions
-from hacheck.cli import report
+from hacheck.cli.checking import report
+from hacheck.cli.checking.summary import exit_code, remark
 from hacheck.cli.console import THEME
 from hacheck.cli.guard import ExitCode
-from hacheck.cli.summary import exit_code, remark
 from hacheck.model.ir import System
 from hacheck.model.runs import Run, StepFault
 from hacheck.model.semantics import replay

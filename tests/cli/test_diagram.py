@@ -11,10 +11,10 @@ from rich.console import Console
 from hacheck.checker.diagram import DOWN, Diagram, diagrams, mode_fields, walk
 from hacheck.checker.diagram_edges import possible_edges
 from hacheck.cli.console import THEME
-from hacheck.cli.diagram_markup import dot, mermaid
-from hacheck.cli.diagram_svg import svg
-from hacheck.cli.diagram_text import text_diagram
-from hacheck.cli.diagram_view import ANY, SEVERAL, View, view_of
+from hacheck.cli.diagrams.markup import dot, mermaid
+from hacheck.cli.diagrams.svg import svg
+from hacheck.cli.diagrams.text import text_diagram
+from hacheck.cli.diagrams.view import ANY, SEVERAL, View, view_of
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from tests.cli.pair import PAIR

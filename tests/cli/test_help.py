@@ -98,5 +98,5 @@ def test_help_imports_neither_engine_nor_language() -> None:
     imported = ended.stdout.split("IMPORTED")[1].split()
     beside = {"hacheck", "hacheck.model", "hacheck.model.data"}
     assert not [name for name in imported if not name.startswith("hacheck.cli") and name not in beside]
-    heavy = {"hacheck.cli.verifying", "hacheck.cli.console", "hacheck.cli.diagramming"}
+    heavy = {"hacheck.cli.checking.verifying", "hacheck.cli.console", "hacheck.cli.diagrams.diagramming"}
     assert not heavy & set(imported)

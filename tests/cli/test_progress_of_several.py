@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hacheck.cli.progress_of_several import (
+from hacheck.cli.checking.progress_of_several import (
     SeveralLiveLines,
     SeveralPlainLines,
     SeveralSilent,

@@ -7,10 +7,10 @@ from io import StringIO
 import pytest
 from rich.console import Console, RenderableType
 
-from hacheck.cli import runs
+from hacheck.cli.checking import runs
+from hacheck.cli.checking.steps import call_of, tell
+from hacheck.cli.checking.telling import Told, told_changes
 from hacheck.cli.console import THEME
-from hacheck.cli.steps import call_of, tell
-from hacheck.cli.telling import Told, told_changes
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from hacheck.model.runs import Run, Step

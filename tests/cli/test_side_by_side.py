@@ -21,13 +21,21 @@ import pytest
 
 from hacheck import shipped
 from hacheck.checker.engine import Limits, Progress
-from hacheck.cli import engines, side_by_side
+from hacheck.cli import engines
+from hacheck.cli.checking import side_by_side
+from hacheck.cli.checking.progress_of_several import SeveralSilent
+from hacheck.cli.checking.side_by_side import (
+    JobFailed,
+    SideBySide,
+    SpecResult,
+    jobs_default,
+    shared_limits,
+    shared_threads,
+)
+from hacheck.cli.checking.verifying import Request
 from hacheck.cli.engines import Exploring
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.progress import Interruption
-from hacheck.cli.progress_of_several import SeveralSilent
-from hacheck.cli.side_by_side import JobFailed, SideBySide, SpecResult, jobs_default, shared_limits, shared_threads
-from hacheck.cli.verifying import Request
 from tests.cli.command import hacheck
 from tests.cli.test_verify_all import FALSE, FINE, ship, untimed
 

@@ -38,7 +38,7 @@ def diagram(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Draw the state diagram of each kind of node: who goes where, by which action, and when."""
-    from hacheck.cli.diagramming import DiagramRequest, draw
+    from hacheck.cli.diagrams.diagramming import DiagramRequest, draw
     from hacheck.cli.options import all_known, parse_count, parse_seconds, parse_settings
 
     all_known("format", (format,), FORMATS)

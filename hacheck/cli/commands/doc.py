@@ -34,9 +34,9 @@ def doc(
     """Write a page about a protocol: its rules and their sources, its states, what holds, and what does not."""
     from pathlib import Path
 
+    from hacheck.cli.checking.verifying import Request
     from hacheck.cli.document.writing import DocumentRequest, document
     from hacheck.cli.options import parse_count
-    from hacheck.cli.verifying import Request
 
     verify = None
     if not static:

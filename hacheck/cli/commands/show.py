@@ -32,6 +32,6 @@ def show(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Replay a saved run with the reference interpreter and tell it step by step."""
-    from hacheck.cli.saved_runs import show_saved
+    from hacheck.cli.checking.saved_runs import show_saved
 
     return show_saved(run, check, only, spec, itf=itf, no_color=no_color)

@@ -104,7 +104,7 @@ def sim(
 ) -> ExitCode:
     """Run the reference implementation of a protocol under faults, from many seeds, in virtual time."""
     from hacheck.cli.options import parse_count, parse_settings
-    from hacheck.cli.sim_running import Request, replay_run, simulate_seeds
+    from hacheck.cli.running.simulation import Request, replay_run, simulate_seeds
 
     if replay is not None and seeds is not None:
         raise BadInput("--replay is one run: it goes without --seeds", "leave one of them out")

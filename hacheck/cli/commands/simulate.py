@@ -77,10 +77,10 @@ def simulate(
         for name, value in zip(OF_TRACES, of_traces, strict=True):
             if value is not None:
                 raise BadInput(f"{name} is for traces", "add --traces N --out DIR")
-        from hacheck.cli.saved_runs import simulate_spec
+        from hacheck.cli.checking.saved_runs import simulate_spec
 
         return simulate_spec(spec, seed, 30 if steps is None else steps, check, given, json, no_color=no_color)
-    from hacheck.cli.simulating import Output, Unlike, Walks, simulate_traces
+    from hacheck.cli.logs.simulating import Output, Unlike, Walks, simulate_traces
 
     number = parse_count("--traces", traces)
     walks = Walks(spec, check, given, traces=number, steps=200 if steps is None else steps, seed=seed, every=every_step)

@@ -103,7 +103,7 @@ def traces(
     from hacheck.cli.options import all_known, parse_count
 
     all_known("action", (action,), ACTIONS)
-    from hacheck.cli.tracing import TracesRequest, look
+    from hacheck.cli.logs.tracing import TracesRequest, look
 
     return look(
         TracesRequest(

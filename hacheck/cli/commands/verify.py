@@ -100,9 +100,9 @@ def verify(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Check a protocol: what holds, what does not and by which run, and how far each answer reaches."""
+    from hacheck.cli.checking.verifying import Request, verify_spec
     from hacheck.cli.engines import parse_exploring
     from hacheck.cli.options import parse_count, parse_seconds, parse_settings, parse_size
-    from hacheck.cli.verifying import Request, verify_spec
 
     if spec is None and not every:
         raise BadInput("which spec?", "hacheck verify icestorm, or --all for all that is shipped")
@@ -129,6 +129,6 @@ def verify(
     )
     if not every:
         return verify_spec(request)
-    from hacheck.cli.verifying_all import verify_all
+    from hacheck.cli.checking.verifying_all import verify_all
 
     return verify_all(request)

@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 
 from hacheck.checker.diagram import Sightings, diagrams, mode_fields, walk
+from hacheck.cli.checking.verifying import Request, explored
 from hacheck.cli.console import error_console
-from hacheck.cli.diagram_markup import mermaid
-from hacheck.cli.diagram_svg import svg
-from hacheck.cli.diagram_view import View, view_of
+from hacheck.cli.diagrams.markup import mermaid
+from hacheck.cli.diagrams.svg import svg
+from hacheck.cli.diagrams.view import View, view_of
 from hacheck.cli.document.findings import Findings
 from hacheck.cli.document.page import Source, page
 from hacheck.cli.document.prose import code
@@ -19,7 +20,6 @@ from hacheck.cli.json_output import open_target
 from hacheck.cli.progress import Interruption, progress_display
 from hacheck.cli.selection import Selection, default_check, one_system, select
 from hacheck.cli.sources import load_specification, with_libraries
-from hacheck.cli.verifying import Request, explored
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
 from hacheck.model.language import Specification

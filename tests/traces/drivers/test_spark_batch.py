@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hacheck.cli.comparing import Comparison, what_is_compared
+from hacheck.cli.logs.comparing import Comparison, what_is_compared
 from hacheck.cli.sources import load_specification
 from hacheck.traces.checking import checked_batches
 from hacheck.traces.conformance.checker import TraceChecker

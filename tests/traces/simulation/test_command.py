@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from hacheck.cli.simulating import Output, Unlike, Walks, Writing, empty_folder, plan_of
+from hacheck.cli.logs.simulating import Output, Unlike, Walks, Writing, empty_folder, plan_of
 from hacheck.model.data import replace
 from hacheck.traces import manifest
 from hacheck.traces.dataset import ROW, SOURCE, open_traces

@@ -16,11 +16,11 @@ from hacheck.checker.engine import Progress, Report
 from hacheck.cli.engines import usable_cores
 from hacheck.cli.guard import BadInput, ExitCode, Reported, version
 from hacheck.cli.json_output import open_folder, open_target
+from hacheck.cli.logs.simulating_report import Meter, show, told, written
 from hacheck.cli.options import all_known
 from hacheck.cli.processes import Died, Done, Failed, Processes, Told
 from hacheck.cli.progress import Interruption
 from hacheck.cli.selection import default_check, questions_of
-from hacheck.cli.simulating_report import Meter, show, told, written
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.data import dataclass
 from hacheck.model.lowering.depth import room_for_nesting

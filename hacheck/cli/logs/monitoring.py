@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hacheck.cli.comparing import Compared, Comparison, Judge, what_is_compared
-from hacheck.cli.conforming import exit_code
-from hacheck.cli.conforming_report import show_summary, show_verdict
 from hacheck.cli.console import error_console, output_console, plural
 from hacheck.cli.guard import BadInput, ExitCode
+from hacheck.cli.logs.comparing import Compared, Comparison, Judge, what_is_compared
+from hacheck.cli.logs.conforming import exit_code
+from hacheck.cli.logs.conforming_report import show_summary, show_verdict
+from hacheck.cli.logs.tracing import Progress, words
+from hacheck.cli.logs.tracing_report import show_findings
 from hacheck.cli.progress import Interruption
 from hacheck.cli.sources import load_specification
-from hacheck.cli.tracing import Progress, words
-from hacheck.cli.tracing_report import show_findings
 from hacheck.model.data import dataclass
 from hacheck.model.observing.records import ObservingError
 from hacheck.traces.conformance.checker import TraceChecker

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from hacheck.cli.guard import BadInput
+from hacheck.cli.logs.tracing import words
 from hacheck.cli.options import all_known, parse_settings
 from hacheck.cli.selection import default_check, questions_of
 from hacheck.cli.sources import instantiate
-from hacheck.cli.tracing import words
 from hacheck.model.data import dataclass
 from hacheck.model.language.log_settings import UNITS, FromRecord
 from hacheck.model.observing.lines import has_lines, lines_of, logged, without_lines

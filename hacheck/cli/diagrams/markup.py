@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from hacheck.cli.console import visible
-from hacheck.cli.diagram_view import Label, View
+from hacheck.cli.diagrams.view import Label, View
 
 COLORS = {
     "protocol": "#1f2937",

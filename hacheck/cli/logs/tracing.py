@@ -13,7 +13,7 @@ from rich.console import Console
 from hacheck.cli.console import error_console, output_console, plural, seconds
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
-from hacheck.cli.tracing_report import show_findings, show_statistics, show_tally
+from hacheck.cli.logs.tracing_report import show_findings, show_statistics, show_tally
 from hacheck.model.data import dataclass
 from hacheck.traces.adapters.loading import load
 from hacheck.traces.adapters.logs import LogDataset, open_logs

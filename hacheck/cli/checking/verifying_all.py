@@ -12,15 +12,15 @@ from rich.text import Text
 
 from hacheck import shipped
 from hacheck.cli import json_output
+from hacheck.cli.checking.progress_of_several import progress_of_several
+from hacheck.cli.checking.side_by_side import SideBySide, SpecResult, jobs_default
+from hacheck.cli.checking.summary import STYLES, VERDICTS, exit_code, listed, remark, tally
+from hacheck.cli.checking.verifying import Request
 from hacheck.cli.console import error_console, output_console, plural, seconds, symbols
 from hacheck.cli.engines import engine_for
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import Json
 from hacheck.cli.progress import Interruption
-from hacheck.cli.progress_of_several import progress_of_several
-from hacheck.cli.side_by_side import SideBySide, SpecResult, jobs_default
-from hacheck.cli.summary import STYLES, VERDICTS, exit_code, listed, remark, tally
-from hacheck.cli.verifying import Request
 from hacheck.model.language import Specification
 
 

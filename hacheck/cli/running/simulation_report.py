@@ -13,7 +13,7 @@ import msgspec
 from rich.text import Text
 
 from hacheck.cli.console import error_console, output_console, plural, seconds, symbols, visible
-from hacheck.cli.sim_story import drawn
+from hacheck.cli.running.simulation_story import drawn
 from hacheck.impl.simulator.profiles import TARGETS
 from hacheck.impl.simulator.reducing import failure
 from hacheck.impl.simulator.running import Outcome, Plan

@@ -12,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from hacheck.checker.verify import CheckResult, Question
+from hacheck.cli.checking.report import verdict_of
 from hacheck.cli.console import plural, seconds, symbols
 from hacheck.cli.guard import ExitCode
-from hacheck.cli.report import verdict_of
 
 STYLES = {"expected": "ok", "unexpected": "bad", "undecided": "warn"}
 NAMED_MAX = 2

@@ -10,14 +10,15 @@ from rich.console import Console
 
 from hacheck.checker.engine import Engine, Limits, Progress, Refused
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, run_check, runs_of
-from hacheck.cli import json_output, report, runs
+from hacheck.cli import json_output
+from hacheck.cli.checking import report, runs
+from hacheck.cli.checking.summary import exit_code, summary
 from hacheck.cli.console import error_console, output_console
 from hacheck.cli.engines import Exploring, engine_for, memory_default
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.progress import Interruption, progress_display
 from hacheck.cli.selection import Selection, select
 from hacheck.cli.sources import load_specification
-from hacheck.cli.summary import exit_code, summary
 from hacheck.model.data import dataclass, field, replace
 from hacheck.model.language import Specification
 from hacheck.model.semantics import replay

@@ -13,13 +13,13 @@ from typing import Any
 import msgspec
 
 from hacheck.checker.engine import Progress, Report
-from hacheck.cli import sim_report
 from hacheck.cli.engines import usable_cores
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_folder, open_target
 from hacheck.cli.processes import Died, Done, Failed, Processes
 from hacheck.cli.progress import Interruption
-from hacheck.cli.sim_report import Failure, Tally
+from hacheck.cli.running import simulation_report
+from hacheck.cli.running.simulation_report import Failure, Meter, Tally
 from hacheck.impl.recording import TOTAL, write_trace
 from hacheck.impl.simulator.history import History
 from hacheck.impl.simulator.profiles import profile
@@ -87,7 +87,7 @@ def simulate_seeds(request: Request) -> ExitCode:
     if request.record is not None:
         open_folder(request.record)
     begun = time.monotonic()
-    meter = sim_report.Meter(request.seeds, quiet=request.quiet, no_color=request.no_color)
+    meter = Meter(request.seeds, quiet=request.quiet, no_color=request.no_color)
     with Interruption().watching() as interruption, meter.shown():
         tally = _all(request, system, plan, lambda: interruption.requested, meter)
         told: list[Failure] = []
@@ -98,12 +98,12 @@ def simulate_seeds(request: Request) -> ExitCode:
         if out is not None:
             _save(out, request.protocol, one)
     elapsed = time.monotonic() - begun
-    summary = sim_report.Summary(request.protocol, request.faults, plan, tally, tuple(told), elapsed, possible)
+    summary = simulation_report.Summary(request.protocol, request.faults, plan, tally, tuple(told), elapsed, possible)
     if target is not None:
-        content = sim_report.as_json(summary, request.seeds)
+        content = simulation_report.as_json(summary, request.seeds)
         target.write({"hacheck": version(), **content, "exit_code": int(code)})
     if request.json != "-":
-        sim_report.show(summary, request.seeds, request.out, quiet=request.quiet, no_color=request.no_color)
+        simulation_report.show(summary, request.seeds, request.out, quiet=request.quiet, no_color=request.no_color)
     return code
 
 
@@ -165,7 +165,7 @@ def _record(folder: Path, name: str, history: History) -> None:
         raise BadInput(f"{folder}: cannot be written: {error.strerror}") from None
 
 
-def _all(request: Request, system: System, plan: Plan, is_over: Callable[[], bool], meter: sim_report.Meter) -> Tally:
+def _all(request: Request, system: System, plan: Plan, is_over: Callable[[], bool], meter: Meter) -> Tally:
     total = Tally()
     chunks = [
         range(first, min(first + CHUNK, request.seed + request.seeds))
@@ -229,7 +229,7 @@ def _told(
     label: str,
     outcome: Outcome,
     is_over: Callable[[], bool],
-    meter: sim_report.Meter,
+    meter: Meter,
 ) -> Failure:
     seed, attempts, faults = outcome.plan.seed, 0, len(outcome.faults)
     if request.reduce:
@@ -292,10 +292,10 @@ def replay_run(request: Request, file: str) -> ExitCode:
         failure(outcome), saved.plan.seed, outcome, 0, len(outcome.faults), tuple(_story(system, outcome, history))
     )
     code = exit_code(tally, complete=True)
-    summary = sim_report.Summary(request.protocol, "those of the file", saved.plan, tally, (told,), 0.0)
+    summary = simulation_report.Summary(request.protocol, "those of the file", saved.plan, tally, (told,), 0.0)
     if target is not None:
-        content: dict[str, Any] = sim_report.as_json(summary, 1)
+        content: dict[str, Any] = simulation_report.as_json(summary, 1)
         target.write({"hacheck": version(), **content, "exit_code": int(code)})
     if request.json != "-":
-        sim_report.show_run(told, saved.system, file, no_color=request.no_color)
+        simulation_report.show_run(told, saved.system, file, no_color=request.no_color)
     return code

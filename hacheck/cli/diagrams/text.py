@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hacheck.cli.console import symbols
-from hacheck.cli.diagram_view import ANY, Arrow, Label, View
+from hacheck.cli.diagrams.view import ANY, Arrow, Label, View
 from hacheck.cli.prefixed import Prefixed
 
 STYLES = {"fault": "fault", "repair": "ok", "environment": "", "network": "", "protocol": ""}

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from hacheck.checker.explicit.scopes import unlikely
 from hacheck.checker.verify import CheckResult, PropertyResult, unused_actions
+from hacheck.cli.checking.runs import run_title
 from hacheck.cli.console import Symbols, plural, seconds, size, symbols
-from hacheck.cli.runs import run_title
 from hacheck.model.ir import Property, System
 
 if TYPE_CHECKING:

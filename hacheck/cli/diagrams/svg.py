@@ -7,9 +7,9 @@ from itertools import pairwise
 from xml.sax.saxutils import escape, quoteattr
 
 from hacheck.cli.console import visible
-from hacheck.cli.diagram_markup import ABSENT, COLORS
-from hacheck.cli.diagram_view import ANY, SEVERAL, Label, View
-from hacheck.cli.layout import Box, Link, Placed, place
+from hacheck.cli.diagrams.layout import Box, Link, Placed, place
+from hacheck.cli.diagrams.markup import ABSENT, COLORS
+from hacheck.cli.diagrams.view import ANY, SEVERAL, Label, View
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
 STATE_SIZE, ACTION_SIZE, GUARD_SIZE, TITLE_SIZE = 15.0, 12.0, 10.5, 17.0

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
-from hacheck.cli.telling import BACKGROUND, Told, told_changes
+from hacheck.cli.checking.telling import BACKGROUND, Told, told_changes
 from hacheck.model.choosing import Made, choices_made
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Action, ActionKind, Property, System, Variable

@@ -15,15 +15,15 @@ from pathlib import Path
 
 from hacheck.checker.engine import Limits, Progress, Refused, Report
 from hacheck.checker.verify import CheckResult, Question, run_check
+from hacheck.cli.checking.progress_of_several import SeveralDisplay
+from hacheck.cli.checking.verifying import Request
 from hacheck.cli.console import error_console
 from hacheck.cli.engines import Exploring, engine_for, memory_default, usable_cores
 from hacheck.cli.guard import BadInput, ExitCode, Reported
 from hacheck.cli.processes import Died, Done, Event, Failed, Job, Processes, Told
 from hacheck.cli.progress import Interruption
-from hacheck.cli.progress_of_several import SeveralDisplay
 from hacheck.cli.selection import choose, prepare
 from hacheck.cli.sources import read_library, read_spec, show_findings
-from hacheck.cli.verifying import Request
 from hacheck.model.data import dataclass, field, replace
 from hacheck.model.language import Specification, load
 from hacheck.model.language.specification import Loaded

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 
 from hacheck.checker.explicit.portable.simulation import simulate
-from hacheck.cli import report, runs
+from hacheck.cli.checking import report, runs
 from hacheck.cli.console import error_console, output_console
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import from_rows, open_target, rows

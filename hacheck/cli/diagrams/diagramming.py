@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from hacheck.checker.diagram import ModeField, Sightings, diagrams, mode_fields, walk
 from hacheck.checker.engine import Progress
 from hacheck.cli.console import console_for, error_console
-from hacheck.cli.diagram_view import View, view_of
+from hacheck.cli.diagrams.view import View, view_of
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import open_target
 from hacheck.cli.options import all_known
@@ -87,15 +87,15 @@ def explored(system: System, fields: tuple[ModeField, ...], request: DiagramRequ
 
 def written(format: str, views: Sequence[View]) -> str:
     """The diagrams in a format for files."""
-    from hacheck.cli import diagram_markup, diagram_svg
+    from hacheck.cli.diagrams import markup, svg
 
-    writers = {"mermaid": diagram_markup.mermaid, "dot": diagram_markup.dot, "svg": diagram_svg.svg}
+    writers = {"mermaid": markup.mermaid, "dot": markup.dot, "svg": svg.svg}
     return writers[format](views)
 
 
 def show_text(views: Sequence[View], request: DiagramRequest, *, to_file: str | None) -> None:
     """The diagrams as text, on the terminal or into a file."""
-    from hacheck.cli.diagram_text import text_diagram
+    from hacheck.cli.diagrams.text import text_diagram
 
     if to_file is None or to_file == "-":
         console = console_for(sys.stdout, no_color=request.no_color)

@@ -7,10 +7,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from hacheck.cli.checking.steps import StepView, initial_lines, read_by, tell
+from hacheck.cli.checking.telling import Told
 from hacheck.cli.console import Symbols, plural, symbols
 from hacheck.cli.prefixed import Prefixed
-from hacheck.cli.steps import StepView, initial_lines, read_by, tell
-from hacheck.cli.telling import Told
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run

@@ -14,15 +14,15 @@ from typing import Any
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from hacheck.cli.comparing import Compared, Comparison, Judge, events_of, system_under, what_is_compared
-from hacheck.cli.conforming_report import show_summary, show_verdict, title
 from hacheck.cli.console import error_console, output_console, plural
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
+from hacheck.cli.logs.comparing import Compared, Comparison, Judge, events_of, system_under, what_is_compared
+from hacheck.cli.logs.conforming_report import show_summary, show_verdict, title
+from hacheck.cli.logs.tracing import Progress, opened, quarantine
+from hacheck.cli.logs.tracing_report import show_findings
 from hacheck.cli.progress import Interruption
 from hacheck.cli.sources import load_specification
-from hacheck.cli.tracing import Progress, opened, quarantine
-from hacheck.cli.tracing_report import show_findings
 from hacheck.model.data import dataclass
 from hacheck.model.observing.records import ObservingError
 from hacheck.traces.conformance.checker import TraceChecker

@@ -10,8 +10,8 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
+from hacheck.cli.checking.runs import full_run, run_title
 from hacheck.cli.console import plural, symbols
-from hacheck.cli.runs import full_run, run_title
 from hacheck.model.ir import System
 from hacheck.model.run_json import run_from_json
 from hacheck.traces.conformance.checker import TraceChecker

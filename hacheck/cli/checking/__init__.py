@@ -1,0 +1,1 @@
+"""Carries out commands that explore protocols, and shows what was found."""

@@ -1,0 +1,1 @@
+"""State diagrams: what is drawn, where, and as what."""

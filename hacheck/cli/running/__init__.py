@@ -1,0 +1,1 @@
+"""Carries out commands that run the reference implementation."""
