@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
+from heapq import heappush
 from random import Random
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -22,13 +23,11 @@ class DiskTimes(Struct, frozen=True, forbid_unknown_fields=True):
     cached_us: int = 20
 
 
-class Job:
-    """A write that was asked for. `done`: called with an empty text, or with why it was not done."""
+Done: TypeAlias = Callable[[Any, str], None]
+"""Called with what came with the write, and an empty text or why it was not done."""
 
-    __slots__ = ("changes", "done", "sync")
-
-    def __init__(self, changes: Changes, sync: bool, done: Callable[[str], None]) -> None:
-        self.changes, self.sync, self.done = changes, sync, done
+Job: TypeAlias = tuple[Changes, bool, Done, Any]
+"""A write that was asked for: what, whether it is to be safe, who is told when it is done, and with what."""
 
 
 class Disk:
@@ -52,20 +51,21 @@ class Disk:
         self.slow = 1
         self.struck: Callable[[str], None] | None = None
 
-    def write(self, changes: Changes, sync: bool, done: Callable[[str], None]) -> None:
+    def write(self, changes: Changes, sync: bool, done: Done, argument: Any) -> None:
         """Writes when all earlier writes are done."""
-        self._jobs.append(Job(changes, sync, done))
-        if len(self._jobs) == 1:
-            self._begin(self._jobs[0])
+        job, jobs = (changes, sync, done, argument), self._jobs
+        jobs.append(job)
+        if len(jobs) == 1:
+            self._begin(job)
 
     def _begin(self, job: Job) -> None:
-        times = self._times
-        took = times.sync_us + int(self._random.random() * times.sync_spread_us) if job.sync else times.cached_us
+        times, agenda = self._times, self._agenda
+        took = times.sync_us + int(self._random.random() * times.sync_spread_us) if job[1] else times.cached_us
         if self.slow > 1:
             took *= self.slow
             if self.struck is not None:
                 self.struck("disk-slow")
-        self._agenda.at(self._agenda.now + took, self._turn, job)
+        heappush(agenda.events, (agenda.now + took, agenda.number(), None, self._turn, job))
 
     def _turn(self, job: Job) -> None:
         jobs = self._jobs
@@ -80,14 +80,14 @@ class Disk:
             self._apply(job)
         if jobs:
             self._begin(jobs[0])
-        job.done(reason)
+        job[2](job[3], reason)
 
     def _apply(self, job: Job) -> None:
-        content = self.content
-        if not job.sync:
-            self._undo.append((job.changes, tuple((key, content.get(key)) for key, _ in job.changes)))
-        _put(content, job.changes)
-        if job.sync:
+        content, changes, sync = self.content, job[0], job[1]
+        if not sync:
+            self._undo.append((changes, tuple((key, content.get(key)) for key, _ in changes)))
+        _put(content, changes)
+        if sync:
             self._undo.clear()
 
     def kill(self, random: Random) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from random import Random
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -23,7 +22,7 @@ from hacheck.impl.node import (
 )
 from hacheck.impl.simulator.agenda import Agenda
 from hacheck.impl.simulator.disk import Disk, DiskTimes
-from hacheck.impl.simulator.network import Network
+from hacheck.impl.simulator.network import Link, Network
 from hacheck.impl.simulator.process import Process
 
 Holder: TypeAlias = tuple[Process, int]
@@ -57,6 +56,22 @@ class Host:
         self.stale: dict[int, tuple[Name, ...]] = {}
 
 
+Asked: TypeAlias = Any
+"""What a process asks of a host: `TryLock`, `ReadShared` or `Write`; each is handled by the function of its kind."""
+
+Request: TypeAlias = tuple[Host, Link, Holder, Asked]
+"""A request on its way to a host: the host, the way back, who asks, and for what."""
+
+
+def _failure(asked: Asked, reason: str) -> Input:
+    """What whoever asked is told when nothing was done."""
+    if type(asked) is TryLock:
+        return LockAnswered(asked.lock, False, reason)
+    if type(asked) is ReadShared:
+        return SharedRead(asked.token, None, reason)
+    return WriteFailed(asked.token, reason)
+
+
 class Hosts:
     """All hosts. `give`: hands an input to a process, if it still has that incarnation. `hit`: told the number of each
     fault that made a difference."""
@@ -67,7 +82,7 @@ class Hosts:
         network: Network,
         times: tuple[HostTimes, DiskTimes],
         random: Random,
-        give: Callable[[Holder, Input], None],
+        give: Callable[[tuple[Holder, Input]], None],
         hit: Callable[[int], None],
     ) -> None:
         self._agenda, self._network, self._random, self._give, self._hit = agenda, network, random, give, hit
@@ -82,8 +97,7 @@ class Hosts:
 
     def try_lock(self, process: Process, asked: TryLock) -> None:
         """A request for a lock sets out."""
-        holder = (process, process.incarnation)
-        self._ask(holder, asked.lock, self._lock_asked, lambda reason: LockAnswered(asked.lock, False, reason))
+        self._ask(process, asked.lock, self._lock_asked, asked)
 
     def unlock(self, process: Process, lock: Name) -> None:
         """A lock is being given back."""
@@ -92,69 +106,64 @@ class Hosts:
 
     def read(self, process: Process, asked: ReadShared) -> None:
         """A request for a value sets out."""
-        holder = (process, process.incarnation)
-
-        def read(at: tuple[Host, Holder]) -> None:
-            self._answer(at, SharedRead(asked.token, at[0].disk.content.get(asked.key)))
-
-        self._ask(holder, asked.shared, read, lambda reason: SharedRead(asked.token, None, reason))
+        self._ask(process, asked.shared, self._read, asked)
 
     def write(self, process: Process, asked: Write) -> None:
         """A write sets out. Once there it is done, whatever becomes of the process."""
-        holder = (process, process.incarnation)
+        self._ask(process, asked.shared, self._write, asked)
 
-        def write(at: tuple[Host, Holder]) -> None:
-            at[0].disk.write(asked.changes, asked.sync, partial(written, at))
-
-        def written(at: tuple[Host, Holder], reason: str) -> None:
-            self._answer(at, WriteFailed(asked.token, reason) if reason else Written(asked.token))
-
-        self._ask(holder, asked.shared, write, lambda reason: WriteFailed(asked.token, reason))
-
-    def _ask(
-        self,
-        holder: Holder,
-        name: Name,
-        there: Callable[[tuple[Host, Holder]], None],
-        failed: Callable[[str], Input],
-    ) -> None:
-        host, process = self.all[name], holder[0]
+    def _ask(self, process: Process, name: Name, there: Callable[[Request], None], asked: Asked) -> None:
         link = self._network.links[process.name, name]
-        if link.cuts:  # it does not get there, so it is known that it was not done
-            for number in sorted(link.cuts):
-                self._hit(number)
-            times = self._times
-            after = times.answer_us + int(self._random.random() * times.answer_spread_us)
-            self._agenda.at(self._agenda.now + after, self._fail, (holder, failed(f"{name} does not answer")))
+        holder = (process, process.incarnation)
+        if not link.cuts:
+            self._network.request(link, there, (self.all[name], link.back, holder, asked))
             return
+        for number in sorted(link.cuts):  # it does not get there, so it is known that it was not done
+            self._hit(number)
+        times = self._times
+        after = times.answer_us + int(self._random.random() * times.answer_spread_us)
+        failed = (holder, _failure(asked, f"{name} does not answer"))
+        self._agenda.at(self._agenda.now + after, self._give, failed)
 
-        def arrived(at: tuple[Host, Holder]) -> None:
-            for number, members in host.stale.items():
-                if process.name in members:
-                    self._hit(number)
-                    self._answer(at, failed("stale file handle"))
-                    return
-            there(at)
+    def _is_stale(self, request: Request) -> bool:
+        """Whether a request that has arrived fails; if so, it is answered."""
+        host, back, holder, asked = request
+        for number, members in host.stale.items():
+            if holder[0].name in members:
+                self._hit(number)
+                self._network.request(back, self._give, (holder, _failure(asked, "stale file handle")))
+                return True
+        return False
 
-        self._network.request(link, arrived, (host, holder))
+    def _read(self, request: Request) -> None:
+        host, back, holder, asked = request
+        if not (host.stale and self._is_stale(request)):
+            answer = SharedRead(asked.token, host.disk.content.get(asked.key))
+            self._network.request(back, self._give, (holder, answer))
 
-    def _fail(self, failing: tuple[Holder, Input]) -> None:
-        self._give(*failing)
+    def _write(self, request: Request) -> None:
+        host, _, _, asked = request
+        if not (host.stale and self._is_stale(request)):
+            host.disk.write(asked.changes, asked.sync, self._written, request)
 
-    def _answer(self, at: tuple[Host, Holder], answer: Input) -> None:
-        host, holder = at
-        self._network.request(self._network.links[host.name, holder[0].name], self._fail, (holder, answer))
+    def _written(self, request: Request, reason: str) -> None:
+        _, back, holder, asked = request
+        answer = WriteFailed(asked.token, reason) if reason else Written(asked.token)
+        self._network.request(back, self._give, (holder, answer))
 
     # ---- locks ----
 
-    def _lock_asked(self, at: tuple[Host, Holder]) -> None:
-        host, (process, incarnation) = at
+    def _lock_asked(self, request: Request) -> None:
+        host, back, (process, incarnation), _ = request
+        if host.stale and self._is_stale(request):
+            return
         if process.incarnation != incarnation or process.node is None:
             return  # nobody is there any more to hold it
         if host.holder is None or host.holder[0] is process:  # an earlier incarnation has certainly ended
             host.holder = (process, incarnation)
         granted = host.holder == (process, incarnation)
-        self._answer(at, LockAnswered(host.name, granted, "" if granted else "held by another process"))
+        answer = LockAnswered(host.name, granted, "" if granted else "held by another process")
+        self._network.request(back, self._give, ((process, incarnation), answer))
 
     def _given_back(self, at: tuple[Host, Holder]) -> None:
         host, holder = at
@@ -179,5 +188,6 @@ class Hosts:
         if holder is None or holder[0].node is None or holder[0].incarnation != holder[1]:
             return False
         if tell:
-            self._answer((host, holder), LockLost(host.name))
+            back = self._network.links[host.name, holder[0].name]
+            self._network.request(back, self._give, (holder, LockLost(host.name)))
         return True

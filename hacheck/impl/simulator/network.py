@@ -255,10 +255,16 @@ class Network:
         return False
 
     def _call(self, link: Link, call: Callable[[Any], None], argument: Any) -> None:
-        for number in sorted(link.odd):
-            self._hit(number)
-        link.last = at = max(self._agenda.now + link.delay() * link.slow, link.last)
-        self._agenda.at(at, call, argument)
+        if link.odd:
+            for number in sorted(link.odd):
+                self._hit(number)
+        agenda = self._agenda
+        at = agenda.now + link.delay() * link.slow
+        if at < link.last:
+            at = link.last
+        else:
+            link.last = at
+        heappush(agenda.events, (at, agenda.number(), None, call, argument))
 
     # ---- cuts ----
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hacheck.impl.node import Effect, Input, Name, Node
+from hacheck.impl.node import Effect, Fired, Input, Name, Node
 from hacheck.impl.simulator.clock import Clock
 from hacheck.impl.simulator.disk import Disk
 from hacheck.impl.system import Member
@@ -13,16 +13,16 @@ from hacheck.impl.system import Member
 
 class Timer:
     """A timer that is, or was, set. `due_us`: by true time, -1 when it is not set. `local_us`: by the process's own
-    clock. `queued_us`: when its next event comes, -1 if it has none.
+    clock. `queued_us`: when its next event comes, -1 if it has none. `fired`: what its process is told.
 
     A timer that is put off keeps its event, which then puts itself off: timers are put off far more often than they
     fire.
     """
 
-    __slots__ = ("due_us", "local_us", "name", "process", "queued_us")
+    __slots__ = ("due_us", "fired", "local_us", "process", "queued_us")
 
     def __init__(self, process: Process, name: str) -> None:
-        self.process, self.name = process, name
+        self.process, self.fired = process, Fired(name)
         self.due_us = self.local_us = self.queued_us = -1
 
 

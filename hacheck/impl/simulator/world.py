@@ -17,7 +17,6 @@ from msgspec import Struct
 
 from hacheck.impl.node import (
     CancelTimer,
-    Fired,
     Halt,
     Input,
     Name,
@@ -84,6 +83,7 @@ class World:
         self, system: System, members: tuple[Member, ...], options: Any, judge: Judge, seed: str, around: Surroundings
     ) -> None:
         self._system, self._members, self._options, self._judge, self.around = system, members, options, judge, around
+        self._saw = judge.saw
         self.agenda = Agenda()
         self.hits: dict[int, int] = {}
         self.watcher: Watcher | None = None
@@ -110,7 +110,6 @@ class World:
             ReadShared: self._read,
             TryLock: self._try_lock,
             Unlock: self._unlock,
-            Record: self._record,
         }
 
     def hit(self, number: int) -> None:
@@ -188,7 +187,8 @@ class World:
             effects = process.handle(given, now + process.ahead if process.even else process.clock.local(now))
         except Exception as error:
             self._raised(process, given, error)
-        self._carry_out(process, effects)
+        if effects or process.doomed is not None:
+            self._carry_out(process, effects)
 
     def _keep(self, process: Process, given: Input | Timer) -> None:
         if process.node is not None:
@@ -209,10 +209,10 @@ class World:
                 self.give(process, item)
             elif 0 <= item.due_us <= self.agenda.now:  # else it was cancelled or put off by what came before
                 item.due_us = -1
-                self.give(process, Fired(item.name))
+                self.give(process, item.fired)
 
-    def _give_holder(self, holder: Holder, given: Input) -> None:
-        process, incarnation = holder
+    def _give_holder(self, answer: tuple[Holder, Input]) -> None:
+        (process, incarnation), given = answer
         if process.incarnation == incarnation and process.node is not None:
             self.give(process, given)
 
@@ -256,6 +256,12 @@ class World:
                 if timer.queued_us < 0 or due < timer.queued_us:
                     timer.queued_us = due
                     heappush(events, (due, number(), None, self._due, timer))
+            elif kind is Record:
+                if watcher is not None:
+                    watcher.recorded(now, process.clock.local(now), process.name, effect)
+                self._saw(now, process.name, effect)
+                if self.listener is not None:
+                    self.listener(effect)
             elif kind is Halt:
                 self.halt(process, effect.reason)
                 return
@@ -276,11 +282,13 @@ class World:
         if due > now:
             timer.queued_us = due
             self.agenda.at(due, self._due, timer)
-        elif due >= 0 and not timer.process.running:
-            self._keep(timer.process, timer)
         elif due >= 0:
-            timer.due_us = -1
-            self.give(timer.process, Fired(timer.name))
+            process = timer.process
+            if not process.running:
+                self._keep(process, timer)
+            else:
+                timer.due_us = -1
+                self.give(process, timer.fired)
 
     def clock_changed(self, process: Process) -> bool:
         """A process's clock was changed: its timers follow. Returns whether any was set."""
@@ -306,12 +314,11 @@ class World:
                 self._wrong(process, effect, "a shared disk that this member does not reach")
             self.hosts.write(process, effect)
             return
-        token = effect.token
+        process.disk.write(effect.changes, effect.sync, self._written, (process, effect.token))
 
-        def done(reason: str) -> None:
-            self.give(process, WriteFailed(token, reason) if reason else Written(token))
-
-        process.disk.write(effect.changes, effect.sync, done)
+    def _written(self, asked: tuple[Process, int], reason: str) -> None:
+        process, token = asked
+        self.give(process, WriteFailed(token, reason) if reason else Written(token))
 
     def _read(self, process: Process, effect: ReadShared) -> None:
         if effect.shared not in process.member.shared:
@@ -327,14 +334,6 @@ class World:
         if effect.lock not in process.member.locks:
             self._wrong(process, effect, "a lock that this member may not take")
         self.hosts.unlock(process, effect.lock)
-
-    def _record(self, process: Process, effect: Record) -> None:
-        now = self.agenda.now
-        if self.watcher is not None:
-            self.watcher.recorded(now, process.clock.local(now), process.name, effect)
-        self._judge.saw(now, process.name, effect)
-        if self.listener is not None:
-            self.listener(effect)
 
     # ---- processes come and go ----
 
