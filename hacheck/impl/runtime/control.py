@@ -27,6 +27,7 @@ from hacheck.impl.runtime.process import Told
 from hacheck.impl.system import Member, Refused, System
 from hacheck.impl.systems import system as system_of
 
+CLIENT = "client"
 ASKED_SECONDS_MAX = 90.0
 END_SECONDS_MAX = 10.0
 
@@ -56,15 +57,11 @@ def planned(
             raise Refused(f"{folder.place} has a cluster of {before.system}, not of {protocol}: give another --dir")
         settings = {**before.settings, **settings}
     options = system.options(settings)
-    members = before.members if before is not None else ()
-    if before is None or replicas is not None or clients is not None:
-        if before is not None:
-            replicas = replicas or sum(member.role != "client" for member in members)
-            clients = clients if clients is not None else sum(member.role == "client" for member in members)
+    if before is None:
         members = _members(system, replicas, clients or 0, options)
-    if before is not None:
-        servers = [member.name for member in members if member.role != "client"]
-        if servers != [member.name for member in before.members if member.role != "client"]:
+    else:
+        members = _members_again(system, before.members, replicas, clients, options)
+        if _servers(members) != _servers(before.members):
             raise Refused(f"{folder.place} has a cluster of other members: give another --dir, or the same --replicas")
     if record is not None:
         record.mkdir(parents=True, exist_ok=True)
@@ -80,6 +77,31 @@ def _members(system: System, replicas: int | None, clients: int, options: Any) -
         return system.members(3, clients, options)
     except Refused:
         return system.members(2, clients, options)
+
+
+def _members_again(
+    system: System, before: tuple[Member, ...], replicas: int | None, clients: int | None, options: Any
+) -> tuple[Member, ...]:
+    """Who takes part in a cluster that was there before, with as many clients as asked for. How many of its other
+    members are replicas only the protocol knows."""
+    if replicas is None and clients is None:
+        return before
+    if clients is None:
+        clients = sum(member.role == CLIENT for member in before)
+    if replicas is not None:
+        return system.members(replicas, clients, options)
+    for number in range(len(before), 0, -1):
+        try:
+            members = system.members(number, clients, options)
+        except Refused:
+            continue
+        if _servers(members) == _servers(before):
+            return members
+    raise Refused("these settings make other members of the cluster: give another --dir")
+
+
+def _servers(members: tuple[Member, ...]) -> list[Name]:
+    return [member.name for member in members if member.role != CLIENT]
 
 
 def start(folder: Folder, cluster: Cluster, *, attended: bool) -> subprocess.Popen[bytes]:
