@@ -47,16 +47,24 @@ LASTS: dict[str, tuple[int, int]] = {
 
 
 class Drawing:
-    """The faults of one run, drawn as it goes. `draws`: how often it was its turn."""
+    """The faults of one run, drawn as it goes. `stretch`: so many times further apart they are, and so many times as
+    long they may last. `draws`: how often it was its turn."""
 
     def __init__(
-        self, menu: Menu, cluster: Cluster, injector: Injector, agenda: Agenda, random: Random, until_us: int
+        self,
+        menu: Menu,
+        cluster: Cluster,
+        injector: Injector,
+        agenda: Agenda,
+        random: Random,
+        until_us: int,
+        stretch: int,
     ) -> None:
         self._cluster, self._injector, self._agenda, self._random = cluster, injector, agenda, random
-        self._until_us = until_us
+        self._until_us, self._stretch = until_us, stretch
         self._careful = menu.careful
         self._menu = self._part(menu.faults)
-        self._gap_us = self._between(500_000, 15_000_000)
+        self._gap_us = self._between(500_000 * stretch, 15_000_000 * stretch)
         self._records: dict[str, int] = {}
         self._last_us = 0
         self._wipes = 0
@@ -155,7 +163,9 @@ class Drawing:
             return None
         at_us = self._agenda.now + 1
         lasts = LASTS.get(kind)
-        for_us = 0 if lasts is None else min(self._between(*lasts), self._until_us - at_us)
+        for_us = 0
+        if lasts is not None:
+            for_us = min(self._between(lasts[0], lasts[1] * self._stretch), self._until_us - at_us)
         amount, draw = self._amount(kind), random.randrange(1 << 30)
         return Fault(kind, at_us, for_us, members, links, hosts, target, amount, draw)
 

@@ -22,7 +22,9 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     """What is to be run: with the system, all that a run depends on.
 
     `faults`: the name of a profile, or the faults themselves. `settings`: of the protocol, as text. `fault_us`: how
-    long things go wrong; the quiet phase comes on top. `seed`: decides everything else.
+    long things go wrong; the quiet phase comes on top. `stretch`: so many times further apart than usual are the
+    faults of a profile, and so many times as long they may last, for runs of hours and days. `seed`: decides everything
+    else.
     """
 
     seed: int = 0
@@ -32,6 +34,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
     settings: Mapping[str, str] = field(default_factory=dict)
     fault_us: int = 60_000_000
     around: Surroundings = Surroundings()
+    stretch: int = 1
 
 
 class Gone(Struct, frozen=True):
@@ -105,7 +108,8 @@ def run(system: System, plan: Plan, watcher: Watcher | None = None) -> Outcome:
     if isinstance(plan.faults, str):
         cluster = Cluster(members, lambda: _serving(system, world), lambda name: world.processes[name].running)
         menu = profile(plan.faults, system, cluster)
-        drawing = Drawing(menu, cluster, injector, world.agenda, Random(f"{plan.seed} faults"), plan.fault_us)
+        random = Random(f"{plan.seed} faults")
+        drawing = Drawing(menu, cluster, injector, world.agenda, random, plan.fault_us, plan.stretch)
         world.listener = drawing.heard
     else:
         for fault in sorted(plan.faults, key=lambda fault: fault.at_us):
