@@ -1,20 +1,25 @@
-"""A cluster of real processes: acknowledged updates a second, and how long a fail-over takes.
+"""A cluster of real processes: acknowledged updates a second, how long a fail-over takes, and what publishers notice.
 
     python bench/cluster.py [--seconds S] [--failovers N]
 
 IceStorm with 3 and 5 replicas. Updates: clients that ask for the next change as soon as they are told of the last one
-(an update is on the disks of a majority, each with `synchronous=FULL`, when it is acknowledged). Fail-overs: kill -9 of
-the coordinator, until a client is told of an update again, against the time-outs that are set. Where IceStorm 3.7 is
-installed, the same of it in the same run: one client, which creates and destroys topics at the coordinator.
+(an update is on the disks of a majority, each with `synchronous=FULL`, when it is acknowledged). Fail-overs: kill -9 or
+kill -STOP of the coordinator, until a client is told of an update again, against the time-outs that are set.
+Publishing: two publishers, which wait for the answer to each message, from half a second before kill -9 of the
+coordinator until three seconds after it: how long messages took, and the longest time without an answer. Where
+IceStorm 3.7 is installed, the same of it in the same run: one client, which creates and destroys topics at the
+coordinator, and two publishers, each of which goes to the next replica when its own fails.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -96,75 +101,215 @@ def updates(replicas: int, clients: int, seconds: float) -> None:
     print(f"{replicas} replicas, {clients} clients: {count / (ended - begun) * 1e9:7.0f} acknowledged updates/s")
 
 
-def failovers(replicas: int, count: int) -> None:
-    """Measures fail-overs, and prints them."""
+def failovers(replicas: int, count: int, action: str) -> None:
+    """Measures fail-overs after a `kill` or `stop` of the coordinator, and prints them."""
     took = []
     with cluster(replicas, 2, {"workload": "updates", "client_period": "5ms"}) as (folder, records):
         for _ in range(count):
             first = coordinator(folder, replicas)
             time.sleep(0.5)
-            ask(folder, Ask("kill", (first,)))
-            killed = time.time_ns()
+            ask(folder, Ask(action, (first,)))
+            hit = time.time_ns()
             until = time.monotonic() + PATIENCE_SECONDS
-            while not (after := acknowledged(records, killed)):
+            while not (after := acknowledged(records, hit)):
                 if time.monotonic() > until:
                     raise SystemExit("no service after a fail-over")
                 time.sleep(0.02)
-            took.append((after[0] - killed) / 1e9)
-            ask(folder, Ask("restart", (first,)))
+            took.append((after[0] - hit) / 1e9)
+            ask(folder, Ask("restart" if action == "kill" else "cont", (first,)))
+    tell_failovers(f"{replicas} replicas", action, took)
+
+
+def tell_failovers(whose: str, action: str, took: list[float]) -> None:
+    """Prints them."""
+    signal = {"kill": "kill -9", "stop": "kill -STOP"}[action]
     print(
-        f"{replicas} replicas: service again after kill -9 of the coordinator: "
-        f"{median(took):.2f} s, {min(took):.2f} to {max(took):.2f} s, {count} times"
+        f"{whose}: service again after {signal} of the coordinator: "
+        f"{median(took):.2f} s, {min(took):.2f} to {max(took):.2f} s, {len(took)} times"
     )
 
 
-def peer(seconds: float, count: int) -> None:
-    """Measures the same of IceStorm itself, with three replicas, and prints it."""
-    from tests.interop.ice_client import Connection, Identity, text
-    from tests.interop.icestorm_cluster import CALL_SECONDS_MAX, INSTANCE, MANAGER, Cluster, Timers, missing
+# ---- publishing ----------------------------------------------------------------------------------------------------
+
+BEFORE_SECONDS, AFTER_SECONDS = 0.5, 3.0
+Published = tuple[int, int]
+"""A message: when it was first sent, and when its publisher got the answer, in nanoseconds."""
+
+
+def messages(records: Path) -> dict[str, list[Published]]:
+    """The messages of each publisher, in order."""
+    decode = msgspec.json.Decoder(Line).decode
+    found: dict[str, list[Published]] = {}
+    for log in sorted(records.glob("client-*.log")):
+        sent: dict[int, int] = {}
+        numbers: dict[str, int] = {}
+        for line in map(decode, log.read_bytes().split(b"\n")[:-1]):
+            if line.event == "asked" and line.fields["operation"] == "Publish":
+                number = numbers[line.fields["request"]] = line.fields["number"]
+                sent.setdefault(number, line.time)  # what is sent again was first sent then
+            elif line.event == "told" and line.fields["outcome"] == "ok" and line.fields["request"] in numbers:
+                found.setdefault(log.name, []).append((sent[numbers[line.fields["request"]]], line.time))
+    return found
+
+
+def publishing(replicas: int, count: int) -> None:
+    """Measures what publishers notice of fail-overs, and prints it."""
+    windows = []
+    with cluster(replicas, 2, {"workload": "publishing", "client_period": "2ms"}) as (folder, records):
+        for _ in range(count):
+            first = coordinator(folder, replicas)
+            time.sleep(1.0)
+            ask(folder, Ask("kill", (first,)))
+            hit = time.time_ns()
+            time.sleep(AFTER_SECONDS)
+            windows.append(hit)
+            ask(folder, Ask("restart", (first,)))
+        published = messages(records)
+    tell_publishing(f"{replicas} replicas", windows, published)
+
+
+def tell_publishing(whose: str, windows: list[int], published: Mapping[str, list[Published]]) -> None:
+    """Prints how long messages took around these moments, and the longest time that a publisher got no answer."""
+    took, gap = [], 0
+    for hit in windows:
+        begin, end = hit - int(BEFORE_SECONDS * 1e9), hit + int(AFTER_SECONDS * 1e9)
+        for each in published.values():
+            told = [(sent, answered) for sent, answered in each if begin <= answered <= end]
+            took += [answered - sent for sent, answered in told]
+            times = [begin, *(answered for _, answered in told), end]
+            gap = max(gap, *(later - earlier for earlier, later in pairwise(times)))
+    ordered = sorted(took)
+    print(
+        f"{whose}: publishing around kill -9 of the coordinator: median {median(ordered) / 1e6:.2f} ms, "
+        f"p99 {ordered[len(ordered) * 99 // 100] / 1e6:.2f} ms, longest {ordered[-1] / 1e6:.0f} ms, "
+        f"longest without an answer {gap / 1e6:.0f} ms; {len(ordered)} messages, {len(windows)} times"
+    )
+
+
+# ---- IceStorm itself -----------------------------------------------------------------------------------------------
+
+
+def peer(replicas: int, seconds: float, count: int) -> None:
+    """Measures the same of IceStorm itself, and prints it."""
+    from tests.interop.icestorm_cluster import Cluster, Timers, missing
     from tests.interop.processes import Crew
 
     if why := missing():
         print(f"IceStorm itself was not measured: {why}")
         return
     with TemporaryDirectory() as place, Crew() as crew:
-        real = Cluster(Path(place) / "icestorm", 3, Timers(1, 1, 1, 500), False, crew)
+        real = Cluster(Path(place) / "icestorm", replicas, Timers(1, 1, 1, 500), False, crew)
         real.configure()
         for replica in real.ids:
             real.start(replica)
         served_by(real, "first")
-        first = real.coordinator()
-        assert first is not None
-        connection = Connection(real.base + MANAGER + first, CALL_SECONDS_MAX)
-        manager = Identity("TopicManager", INSTANCE)
-        begun, done = time.monotonic(), 0
-        while (elapsed := time.monotonic() - begun) < seconds:
-            connection.call(manager, "create", text(f"t{done}"))
-            connection.call(Identity(f"topic.t{done}", INSTANCE), "destroy")
-            done += 2
-        connection.close()
-        print(f"IceStorm itself, 3 replicas, 1 client: {done / elapsed:7.0f} acknowledged updates/s")
-        took = []
-        for number in range(count):
-            leader = real.coordinator()
-            assert leader is not None
-            real.kill(leader)
-            killed = time.monotonic()
-            served_by(real, f"after{number}")
-            took.append(time.monotonic() - killed)
-            real.start(leader)
-            time.sleep(4.0)
-        print(
-            f"IceStorm itself, 3 replicas: service again after kill -9 of the coordinator: "
-            f"{median(took):.2f} s, {min(took):.2f} to {max(took):.2f} s, {count} times"
-        )
+        peer_updates(real, seconds)
+        whose = f"IceStorm itself, {replicas} replicas"
+        for action in ("kill", "stop"):
+            took = []
+            for number in range(count):
+                leader = real.coordinator()
+                assert leader is not None
+                (real.kill if action == "kill" else real.pause)(leader)
+                hit = time.monotonic()
+                served_by(real, f"{action}{number}", but=leader)
+                took.append(time.monotonic() - hit)
+                (real.start if action == "kill" else real.resume)(leader)
+                settled(real)
+            tell_failovers(whose, action, took)
+        peer_publishing(real, whose, count)
 
 
-def served_by(real: Any, topic: str) -> None:
-    """Waits until any replica has created a topic, or says that it is there."""
+def settled(real: Any) -> None:
+    """Waits until all replicas are one group again: longer than an election and the look for other coordinators."""
+    time.sleep(5.0)
+    served_by(real, f"settled{time.monotonic_ns()}")
+
+
+def peer_updates(real: Any, seconds: float) -> None:
+    """Updates a second, of one client at the coordinator."""
+    from tests.interop.ice_client import Connection, Identity, text
+    from tests.interop.icestorm_cluster import CALL_SECONDS_MAX, INSTANCE, MANAGER
+
+    first = real.coordinator()
+    assert first is not None
+    connection = Connection(real.base + MANAGER + first, CALL_SECONDS_MAX)
+    manager = Identity("TopicManager", INSTANCE)
+    begun, done = time.monotonic(), 0
+    while (elapsed := time.monotonic() - begun) < seconds:
+        connection.call(manager, "create", text(f"t{done}"))
+        connection.call(Identity(f"topic.t{done}", INSTANCE), "destroy")
+        done += 2
+    connection.close()
+    print(f"IceStorm itself, {real.replicas} replicas, 1 client: {done / elapsed:7.0f} acknowledged updates/s")
+
+
+class Publisher(threading.Thread):
+    """Publishes to one replica of IceStorm itself, and to the next one when that fails. `published`: its messages."""
+
+    def __init__(self, real: Any, identity: Any, first: int) -> None:
+        super().__init__(daemon=True)
+        self.real, self.identity, self.replica = real, identity, first
+        self.published: list[Published] = []
+        self.over = threading.Event()
+
+    def run(self) -> None:
+        """Until it is over."""
+        from tests.interop.ice_client import Connection, Failed
+        from tests.interop.icestorm_cluster import PUBLISH
+
+        connection: Any = None
+        while not self.over.is_set():
+            sent = time.time_ns()
+            while not self.over.is_set():
+                try:
+                    if connection is None:
+                        connection = Connection(self.real.base + PUBLISH + self.replica, 1.0)
+                    connection.call(self.identity, "happened")
+                    break
+                except (Failed, OSError):
+                    if connection is not None:
+                        connection.close()
+                    connection, self.replica = None, self.replica % self.real.replicas + 1
+                    time.sleep(0.002)
+            self.published.append((sent, time.time_ns()))
+            time.sleep(0.002)
+
+
+def peer_publishing(real: Any, whose: str, count: int) -> None:
+    """What publishers of IceStorm itself notice. Nobody subscribes: who cannot be reached would be dropped anyway."""
+    from tests.interop.ice_client import IDEMPOTENT, Connection, Identity, read_identity
+    from tests.interop.icestorm_cluster import CALL_SECONDS_MAX, INSTANCE, MANAGER
+
+    served_by(real, "events")
+    connection = Connection(real.base + MANAGER + real.coordinator(), CALL_SECONDS_MAX)
+    found = read_identity(connection.call(Identity("topic.events", INSTANCE), "getPublisher", mode=IDEMPOTENT))
+    connection.close()
+    publishers = [Publisher(real, found, replica) for replica in (1, 2)]
+    for publisher in publishers:
+        publisher.start()
+    windows = []
+    for _ in range(count):
+        settled(real)
+        leader = real.coordinator()
+        assert leader is not None
+        real.kill(leader)
+        windows.append(time.time_ns())
+        time.sleep(AFTER_SECONDS)
+        real.start(leader)
+    for publisher in publishers:
+        publisher.over.set()
+        publisher.join()
+    tell_publishing(whose, windows, {one.name: one.published for one in publishers})
+
+
+def served_by(real: Any, topic: str, but: int = 0) -> None:
+    """Waits until any replica but one has created a topic, or says that it is there."""
     until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:
         for replica in real.left():
+            if replica == but:
+                continue
             outcome = real.ask(replica, "create", topic)
             if outcome == "ok" or "Exists" in outcome:
                 return
@@ -180,11 +325,13 @@ def main() -> None:
     given = parser.parse_args()
     print(machine())
     print("time-outs: " + ", ".join(f"{name} {value}" for name, value in TIMES.items()))
-    peer(given.seconds, given.failovers)
     for replicas in (3, 5):
+        peer(replicas, given.seconds, given.failovers)
         for clients in (1, 4):
             updates(replicas, clients, given.seconds)
-        failovers(replicas, given.failovers)
+        for action in ("kill", "stop"):
+            failovers(replicas, given.failovers, action)
+        publishing(replicas, given.failovers)
 
 
 if __name__ == "__main__":
