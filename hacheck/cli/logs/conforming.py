@@ -14,14 +14,15 @@ from typing import Any
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from hacheck.cli.console import error_console, output_console, plural
+from hacheck.cli.console import output_console, plural
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
 from hacheck.cli.logs.comparing import Compared, Comparison, Judge, events_of, system_under, what_is_compared
 from hacheck.cli.logs.conforming_report import show_summary, show_verdict, title
-from hacheck.cli.logs.tracing import Progress, opened, quarantine
+from hacheck.cli.logs.tracing import opened, quarantine
 from hacheck.cli.logs.tracing_report import show_findings
 from hacheck.cli.progress import Interruption
+from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.sources import load_specification
 from hacheck.model.data import dataclass
 from hacheck.model.observing.records import ObservingError
@@ -121,11 +122,11 @@ def table_of(request: ConformRequest, stack: ExitStack) -> Path:
 
 def judged(request: ConformRequest, compared: Compared, findings: Findings, table: Path) -> Judged:
     """The verdicts on all traces, and what else is said of them."""
-    progress = Progress(error_console(no_color=request.no_color), quiet=request.quiet)
-    with Interruption().watching() as interruption, progress.shown():
+    line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
+    with Interruption().watching() as interruption, line.shown("reading"):
 
         def report(far: Far) -> bool:
-            progress.tell(f"{far.phase}, {plural(far.records, 'record')}, {plural(far.traces, 'trace')} judged")
+            line.tell(lambda: f"{far.phase}, {plural(far.records, 'record')}, {plural(far.traces, 'trace')} judged")
             return not interruption.requested
 
         dataset = opened(request.traces, request.adapter, request.zone, findings)

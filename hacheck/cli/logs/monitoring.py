@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hacheck.cli.console import error_console, output_console, plural
+from hacheck.cli.console import output_console, plural
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.logs.comparing import Compared, Comparison, Judge, what_is_compared
 from hacheck.cli.logs.conforming import exit_code
 from hacheck.cli.logs.conforming_report import show_summary, show_verdict
-from hacheck.cli.logs.tracing import Progress, words
+from hacheck.cli.logs.tracing import words
 from hacheck.cli.logs.tracing_report import show_findings
 from hacheck.cli.progress import Interruption
+from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.sources import load_specification
 from hacheck.model.data import dataclass
 from hacheck.model.observing.records import ObservingError
@@ -69,11 +70,11 @@ def monitor_traces(request: MonitorRequest) -> ExitCode:
     except OSError as error:
         raise BadInput(f"{results}: cannot be made: {error.strerror}") from None
     findings = Findings()
-    progress = Progress(error_console(no_color=request.no_color), quiet=request.quiet)
-    with Interruption().watching() as interruption, progress.shown():
+    line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
+    with Interruption().watching() as interruption, line.shown("reading"):
 
         def report(far: Far) -> bool:
-            progress.tell(f"{plural(far.records, 'record')}, {plural(far.traces, 'trace')} judged; Ctrl-C ends")
+            line.tell(lambda: f"{plural(far.records, 'record')}, {plural(far.traces, 'trace')} judged; Ctrl-C ends")
             return not interruption.requested
 
         try:

@@ -16,10 +16,11 @@ from hacheck.checker.engine import Progress, Report
 from hacheck.cli.engines import usable_cores
 from hacheck.cli.guard import BadInput, ExitCode, Reported, version
 from hacheck.cli.json_output import open_folder, open_target
-from hacheck.cli.logs.simulating_report import Meter, show, told, written
+from hacheck.cli.logs.simulating_report import far, show, told, written
 from hacheck.cli.options import all_known
 from hacheck.cli.processes import Died, Done, Failed, Processes, Told
 from hacheck.cli.progress import Interruption
+from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.selection import default_check, questions_of
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.data import dataclass
@@ -196,17 +197,17 @@ class Writing:
         """Writes all files. Returns those that are whole, and why there are not more, if it is an error."""
         begun = time.monotonic()
         stopped: BadInput | Reported | None = None
-        meter = Meter(self.plan, quiet=self.output.quiet, no_color=self.output.no_color)
-        with Interruption().watching() as interruption, meter.shown():
+        line = ProgressLine(quiet=self.output.quiet, no_color=self.output.no_color)
+        with Interruption().watching() as interruption, line.shown("preparing"):
             try:
                 # Compiled here first: what is wrong is found once, and the other processes find the code.
                 with room_for_nesting():
                     pickled = pickle.dumps(self.plan)
                 maker = maker_of(pickled)
                 if self.jobs == 1:
-                    self._alone(maker, lambda: interruption.requested, meter)
+                    self._alone(maker, lambda: interruption.requested, line)
                 else:
-                    self._side_by_side(pickled, lambda: interruption.requested, meter)
+                    self._side_by_side(pickled, lambda: interruption.requested, line)
             except (BadInput, Reported) as error:
                 stopped = error
             finally:
@@ -218,12 +219,12 @@ class Writing:
             raise stopped
         return dict(sorted(self._files.items())), stopped
 
-    def _alone(self, maker: Maker, is_over: Callable[[], bool], meter: Meter) -> None:
+    def _alone(self, maker: Maker, is_over: Callable[[], bool], line: ProgressLine) -> None:
         for number in range(self.plan.files):
 
             def report(written: Written, number: int = number) -> bool:
                 self._under_way[number] = written
-                meter.show(self._total())
+                line.tell(lambda: far(self.plan, self._total(), line.passed))
                 return not is_over()
 
             file = _written(maker, self.folder, number, report)
@@ -231,7 +232,7 @@ class Writing:
                 return
             self._files[number] = file
 
-    def _side_by_side(self, pickled: bytes, is_over: Callable[[], bool], meter: Meter) -> None:
+    def _side_by_side(self, pickled: bytes, is_over: Callable[[], bool], line: ProgressLine) -> None:
         waiting = list(range(self.plan.files))
         with Processes[int](self.jobs) as processes:
             while (waiting or processes.busy) and not is_over():
@@ -239,7 +240,7 @@ class Writing:
                     number = waiting.pop(0)
                     processes.begin(number, partial(write_file, pickled, str(self.folder), number))
                 self._take(processes, WAIT_SECONDS)
-                meter.show(self._total())
+                line.tell(lambda: far(self.plan, self._total(), line.passed))
             processes.ask_to_stop()
             until = time.monotonic() + FAREWELL_SECONDS
             while processes.busy and (left := until - time.monotonic()) > 0:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
-from rich.console import Console
-
-from hacheck.cli.console import error_console, output_console, plural, seconds
+from hacheck.cli.console import output_console, plural
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
 from hacheck.cli.logs.tracing_report import show_findings, show_statistics, show_tally
+from hacheck.cli.progress_line import ProgressLine
 from hacheck.model.data import dataclass
 from hacheck.traces.adapters.loading import load
 from hacheck.traces.adapters.logs import LogDataset, open_logs
@@ -22,12 +20,6 @@ from hacheck.traces.dataset import Located, open_traces, place_of
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.statistics import Statistics
 from hacheck.traces.writing import write_clustered, writing
-
-if TYPE_CHECKING:
-    from rich.status import Status
-
-PROGRESS_SECONDS = 5.0
-"""How often a line is written where there is no terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +66,9 @@ def _look(request: TracesRequest) -> ExitCode:
     with ExitStack() as stack:
         findings = Findings(quarantine(request.quarantine, stack))
         dataset = opened(request.place, request.adapter, request.zone, findings)
-        progress = Progress(error_console(no_color=request.no_color), quiet=request.quiet)
-        stack.enter_context(progress.shown())
+        line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
+        stack.enter_context(line.shown("reading"))
+        progress = _Far(line)
         batches = checked_batches(Watched(dataset, progress.read), findings, expected)
         written = _written(request, dataset, _counted(batches, statistics, progress))
     statistics.finish()
@@ -141,7 +134,7 @@ def quarantine(file: str | None, stack: ExitStack) -> TextIO | None:
     return stream
 
 
-def _counted(batches: Iterable[Any], statistics: Statistics, progress: Progress) -> Iterator[Any]:
+def _counted(batches: Iterable[Any], statistics: Statistics, progress: _Far) -> Iterator[Any]:
     for batch in batches:
         statistics.add(batch)
         progress.done(batch.num_rows)
@@ -181,46 +174,19 @@ class Watched:
             yield batch
 
 
-class Progress:
-    """Shows on standard error how many records were read, and then how many of them were sorted and looked at."""
+class _Far:
+    """How many records were read, and how many of them were sorted and looked at."""
 
-    def __init__(self, console: Console, *, quiet: bool) -> None:
-        self._console = console
-        self._quiet = quiet
-        self._live = console.is_terminal and not console.is_dumb_terminal
-        self._every = 0.2 if self._live else PROGRESS_SECONDS
-        self._begun = time.monotonic()
-        self._due = self._begun + self._every
+    def __init__(self, line: ProgressLine) -> None:
+        self._line = line
         self._read = self._done = 0
-        self._status: Status | None = None
-
-    @contextmanager
-    def shown(self) -> Iterator[Progress]:
-        """Shows it as long as the block runs."""
-        if self._quiet or not self._live:
-            yield self
-            return
-        with self._console.status("reading") as self._status:
-            yield self
 
     def read(self, records: int) -> None:
         """So many records more were read."""
         self._read += records
-        self.tell(f"{plural(self._read, 'record')} read")
+        self._line.tell(lambda: f"{plural(self._read, 'record')} read")
 
     def done(self, records: int) -> None:
         """So many records more were looked at."""
         self._done += records
-        self.tell(f"{self._done:,} of {plural(self._read, 'record')} looked at")
-
-    def tell(self, text: str) -> None:
-        """Shows a line about it, or not: it may be called often."""
-        now = time.monotonic()
-        if self._quiet or now < self._due:
-            return
-        self._due = now + self._every
-        text = f"{text}, {seconds(now - self._begun)}"
-        if self._status is not None:
-            self._status.update(text)
-        else:
-            self._console.print(text, markup=False, soft_wrap=True)
+        self._line.tell(lambda: f"{self._done:,} of {plural(self._read, 'record')} looked at")

@@ -13,13 +13,15 @@ from typing import Any
 import msgspec
 
 from hacheck.checker.engine import Progress, Report
+from hacheck.cli.console import plural
 from hacheck.cli.engines import usable_cores
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_folder, open_target
 from hacheck.cli.processes import Died, Done, Failed, Processes
 from hacheck.cli.progress import Interruption
+from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.running import simulation_report
-from hacheck.cli.running.simulation_report import Failure, Meter, Tally
+from hacheck.cli.running.simulation_report import Failure, Tally, far
 from hacheck.impl.recording import TOTAL, write_trace
 from hacheck.impl.simulator.history import History
 from hacheck.impl.simulator.profiles import profile
@@ -87,12 +89,12 @@ def simulate_seeds(request: Request) -> ExitCode:
     if request.record is not None:
         open_folder(request.record)
     begun = time.monotonic()
-    meter = Meter(request.seeds, quiet=request.quiet, no_color=request.no_color)
-    with Interruption().watching() as interruption, meter.shown():
-        tally = _all(request, system, plan, lambda: interruption.requested, meter)
+    line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
+    with Interruption().watching() as interruption, line.shown("running"):
+        tally = _all(request, system, plan, lambda: interruption.requested, line)
         told: list[Failure] = []
         for label, outcome in _worth_telling(tally, system, plan):
-            told.append(_told(request, system, label, outcome, lambda: interruption.requested, meter))
+            told.append(_told(request, system, label, outcome, lambda: interruption.requested, line))
     code = exit_code(tally, complete=tally.runs == request.seeds or (request.first and bool(tally.failures)))
     for one in told:
         if out is not None:
@@ -165,7 +167,7 @@ def _record(folder: Path, name: str, history: History) -> None:
         raise BadInput(f"{folder}: cannot be written: {error.strerror}") from None
 
 
-def _all(request: Request, system: System, plan: Plan, is_over: Callable[[], bool], meter: Meter) -> Tally:
+def _all(request: Request, system: System, plan: Plan, is_over: Callable[[], bool], line: ProgressLine) -> Tally:
     total = Tally()
     chunks = [
         range(first, min(first + CHUNK, request.seed + request.seeds))
@@ -179,7 +181,7 @@ def _all(request: Request, system: System, plan: Plan, is_over: Callable[[], boo
     if jobs == 1:
         for chunk in chunks:
             total.plus(run_chunk(request.protocol, plan, chunk, request.record, lambda _: not enough()))
-            meter.show(total)
+            line.tell(lambda: far(total, request.seeds, line.passed))
             if enough():
                 break
         return total
@@ -190,7 +192,7 @@ def _all(request: Request, system: System, plan: Plan, is_over: Callable[[], boo
                 chunk = waiting.pop()
                 processes.begin(chunk.start, partial(run_chunk, request.protocol, plan, chunk, request.record))
             _take(processes, total)
-            meter.show(total)
+            line.tell(lambda: far(total, request.seeds, line.passed))
         processes.ask_to_stop()
         until = time.monotonic() + 2.0
         while processes.busy and time.monotonic() < until:
@@ -229,14 +231,14 @@ def _told(
     label: str,
     outcome: Outcome,
     is_over: Callable[[], bool],
-    meter: Meter,
+    line: ProgressLine,
 ) -> Failure:
     seed, attempts, faults = outcome.plan.seed, 0, len(outcome.faults)
     if request.reduce:
         begun = time.monotonic()
 
         def go_on(tried: int) -> bool:
-            meter.reducing(label, tried)
+            line.tell(lambda: f"making a run small ({label}): {plural(tried, 'attempt')}")
             return not is_over() and time.monotonic() - begun < REDUCING_SECONDS
 
         small = reduced(system, outcome, go_on=go_on)

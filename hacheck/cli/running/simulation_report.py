@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from rich.text import Text
 
-from hacheck.cli.console import error_console, output_console, plural, seconds, symbols, visible
+from hacheck.cli.console import output_console, plural, seconds, symbols, visible
 from hacheck.cli.running.simulation_story import drawn
 from hacheck.impl.simulator.profiles import TARGETS
 from hacheck.impl.simulator.reducing import failure
@@ -22,10 +19,6 @@ from hacheck.model.data import dataclass, field
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.status import Status
-
-PLAIN_SECONDS = 5.0
-"""How often a line tells how far it is where there is no terminal."""
 
 SEEDS_SHOWN, BROKEN_SHOWN = 8, 4
 
@@ -102,49 +95,11 @@ class Summary:
     possible: tuple[str, ...] = ()
 
 
-class Meter:
-    """Shows on standard error how many runs are done."""
-
-    def __init__(self, runs: int, *, quiet: bool, no_color: bool) -> None:
-        self._console = error_console(no_color=no_color)
-        self._runs, self._quiet = runs, quiet
-        self._live = self._console.is_terminal and not self._console.is_dumb_terminal
-        self._every = 0.2 if self._live else PLAIN_SECONDS
-        self._begun = time.monotonic()
-        self._due = self._begun + self._every
-        self._status: Status | None = None
-
-    @contextmanager
-    def shown(self) -> Iterator[None]:
-        """Shows it as long as the block runs."""
-        if self._quiet or not self._live:
-            yield
-            return
-        with self._console.status("running") as self._status:
-            yield
-
-    def show(self, tally: Tally) -> None:
-        """Tells it, or not: it may be called often."""
-        passed = time.monotonic() - self._begun
-        broken = sum(map(len, tally.failures.values()))
-        self._say(
-            f"{tally.runs:,} of {plural(self._runs, 'run')}, {broken:,} broken, "
-            f"{tally.delivered / max(passed, 1e-6):,.0f} messages/s, {seconds(passed)}"
-        )
-
-    def reducing(self, label: str, attempts: int) -> None:
-        """Tells that a run is being made small."""
-        self._say(f"making a run small ({label}): {plural(attempts, 'attempt')}")
-
-    def _say(self, text: str) -> None:
-        now = time.monotonic()
-        if self._quiet or now < self._due:
-            return
-        self._due = now + self._every
-        if self._status is not None:
-            self._status.update(visible(text))
-        else:
-            self._console.print(visible(text), markup=False, soft_wrap=True)
+def far(tally: Tally, runs: int, passed: float) -> str:
+    """How many runs are done after so many seconds."""
+    broken = sum(map(len, tally.failures.values()))
+    speed = f"{tally.delivered / passed:,.0f} messages/s"
+    return f"{tally.runs:,} of {plural(runs, 'run')}, {broken:,} broken, {speed}"
 
 
 # ---- words ----
