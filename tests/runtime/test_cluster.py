@@ -20,7 +20,7 @@ from hacheck.impl.runtime.keeper import Ask
 from hacheck.impl.runtime.pids import Pid
 from hacheck.impl.system import Refused
 from tests.runtime.clusters import TOY, Running, findable, running, until
-from tests.simulation.toys import Add, Added
+from tests.simulation.toys import Add, Added, Refusal
 
 
 def told(cluster: Running, name: str = "client-0") -> set[int]:
@@ -277,3 +277,49 @@ def test_cluster_that_runs_is_not_started_twice(tmp_path: Path) -> None:
         with findable(), pytest.raises(Refused, match=f"is locked by another process \\({cluster.keeper}\\)"):
             start(cluster.folder, plan, attended=False)
         (tmp_path / "aside").rename(cluster.folder.keeper)
+
+
+# ---- the hosts of locks and shared disks ---------------------------------------------------------------------------
+
+
+def test_cut_from_the_host_of_the_lock_and_disk_alone(tmp_path: Path) -> None:
+    with running(tmp_path, TOY, 1, 1) as cluster:
+        goes_on(cluster)
+        cluster.do("cut", "replica-0", others=("gate",))
+        assert ask(cluster.folder, Ask("status")).cuts == (("gate", "replica-0"), ("replica-0", "gate"))
+        until(lambda: cluster.standings()["replica-0"].incarnation > 0, "a write fails, and it ends itself")
+        guest = Guest(cluster.folder)
+        until(lambda: guest.ports()["replica-0"] > 0, "it is there again")
+        before = told(cluster)
+        assert guest.call("replica-0", guest.ports()["replica-0"], Add(1), 5.0) == Refusal(1)  # without the lock
+        assert told(cluster) == before
+        cluster.do("heal", "gate")
+        goes_on(cluster)
+        cluster.do("cut", "gate")
+    assert told(cluster) <= stored(cluster.folder)
+    with running(tmp_path, TOY, 1, 1) as again:  # cuts end with the cluster
+        assert ask(again.folder, Ask("status")).cuts == ()
+        goes_on(again)
+
+
+def test_answer_of_a_host_waits_until_the_cut_heals(tmp_path: Path) -> None:
+    with running(tmp_path, TOY, 1, 1) as cluster:
+        goes_on(cluster)
+        cluster.do("cut", "gate", others=("replica-0",), one_way=True)
+        until(lambda: stored(cluster.folder) > told(cluster), "what is written is there, and nobody is told")
+        before = told(cluster)
+        cluster.do("heal")
+        goes_on(cluster)
+    assert told(cluster) > before
+    assert told(cluster) <= stored(cluster.folder)
+
+
+def test_cut_of_what_does_not_speak_to_each_other_is_refused(tmp_path: Path) -> None:
+    with running(tmp_path, TOY, 1, 1) as cluster:
+        assert ask(cluster.folder, Ask("cut", ("client-0",), ("gate",))).wrong == (
+            "nothing goes between client-0 and gate"
+        )
+        assert ask(cluster.folder, Ask("cut", ("gat",))).wrong == (
+            "no member `gat`: there are replica-0, client-0; locks and shared disks are at gate"
+        )
+        assert ask(cluster.folder, Ask("kill", ("gate",))).wrong.startswith("no member `gate`: there are replica-0")
