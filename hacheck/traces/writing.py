@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -80,8 +80,9 @@ def writing(path: Path, schema: TraceSchema) -> Iterator[Writer]:
         raise TracesError(f"{path}: written are .jsonl and .parquet files", "end the name with one of these")
     if path.is_dir():
         raise TracesError(f"{path}: is a folder", "give the name of a file")
-    own = _new_file(path)
+    own = _beside(path)
     try:
+        own.open("xb").close()
         writer = _Parquet(own, schema) if path.name.endswith(".parquet") else _JsonLines(own, schema)
         try:
             yield writer
@@ -95,16 +96,9 @@ def writing(path: Path, schema: TraceSchema) -> Iterator[Writer]:
             own.unlink(missing_ok=True)
 
 
-def _new_file(path: Path) -> Path:
-    try:
-        handle, name = tempfile.mkstemp(prefix=".hacheck-", dir=path.parent)
-        os.close(handle)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)  # as any other file that is written
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    return Path(name)
+def _beside(path: Path) -> Path:
+    """A name that nothing has. It is known before anything is made, so that Ctrl-C at any moment leaves nothing."""
+    return path.parent / f".hacheck-{secrets.token_hex(8)}"
 
 
 def _unwritable(path: Path, error: OSError) -> TracesError:
@@ -123,10 +117,11 @@ def write_clustered(
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise TracesError(f"{folder}: is there already, and not empty", "give a new folder")
         folder.parent.mkdir(parents=True, exist_ok=True)
-        own = Path(tempfile.mkdtemp(prefix=".hacheck-", dir=folder.parent))
     except OSError as error:
         raise _unwritable(folder, error) from None
+    own = _beside(folder)
     try:
+        own.mkdir()
         parts = _Parts(own, schema, part_records)
         try:
             for batch in batches:
@@ -135,7 +130,6 @@ def write_clustered(
             parts.close()
         content = manifest.to_json(parts.done, schema.header())
         (own / manifest.NAME).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        os.chmod(own, 0o777 & ~_umask())
         if folder.exists():
             folder.rmdir()
         os.replace(own, folder)
@@ -144,12 +138,6 @@ def write_clustered(
         raise _unwritable(folder, error) from None
     finally:
         shutil.rmtree(own, ignore_errors=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 class _Parts:
