@@ -22,16 +22,16 @@ class LockFile:
 
     `state`: what is known. `asking`: a request is under way, since `asked_us`. `void`: its answer says nothing, for the
     lock was given back, or doubted, after it was asked for; `again`: ask anew then. `used`: false where there is no
-    lock file: then everybody holds it.
+    lock file: then everybody holds it. `had`: it was held when it was last heard of, so that a line tells what is new.
     """
 
-    __slots__ = ("_again", "_asked_us", "_process", "_timeout_us", "_used", "_void", "asking", "state")
+    __slots__ = ("_again", "_asked_us", "_had", "_process", "_timeout_us", "_used", "_void", "asking", "state")
 
     def __init__(self, process: Process, used: bool, timeout_us: int) -> None:
         self._process = process
         self._used = used
         self._timeout_us = timeout_us
-        self._void = self._again = False
+        self._void = self._again = self._had = False
         self._asked_us = 0
         self.asking = False
         self.state = Lock.FREE if used else Lock.HELD
@@ -45,6 +45,7 @@ class LockFile:
             self._asked_us = self._process.now_us
             self._process.try_lock(GATEWAY)
         elif self._process.now_us - self._asked_us >= self._timeout_us:
+            self._is_lost()
             self.state, self._void = Lock.FREE, True
 
     def doubt(self) -> None:
@@ -59,11 +60,19 @@ class LockFile:
         self.asking = False
         if not self._void:
             self.state = Lock.HELD if granted else Lock.FREE
+            if not granted and not self._had:
+                self._process.record("lock", {"what": "refused"})
+            elif not granted:
+                self._is_lost()
+            elif not self._had:
+                self._had = True
+                self._process.record("lock", {"what": "acquired"})
         elif self._again:
             self.ask()
 
     def lost(self) -> None:
         """The gateway says that the lock is no longer held."""
+        self._is_lost()
         self.state = Lock.FREE
         self._void = self.asking
 
@@ -71,6 +80,14 @@ class LockFile:
         """Lets go of the lock."""
         if self._used:
             self._process.unlock(GATEWAY)
+            if self._had:
+                self._had = False
+                self._process.record("lock", {"what": "released"})
             self.state = Lock.FREE
             self._void = self.asking
             self._again = False
+
+    def _is_lost(self) -> None:
+        if self._had:
+            self._had = False
+            self._process.record("lock", {"what": "lost"})
