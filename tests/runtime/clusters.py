@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
+import pytest
+
 from hacheck.impl.node import Name
-from hacheck.impl.runtime.control import ask, planned, start, stop_all
-from hacheck.impl.runtime.folder import Folder
+from hacheck.impl.runtime.control import address, ask, planned, start, stop_all
+from hacheck.impl.runtime.folder import Cluster, Folder
 from hacheck.impl.runtime.keeper import Ask, Standing
+from hacheck.impl.system import Refused
 
 ROOT = Path(__file__).parents[2]
 TOY = "tests.simulation.toys:COUNTERS"
@@ -57,6 +60,18 @@ def running(
         stop_all(folder)
         keeper.wait()
         keeper.stdin.close()
+
+
+def refused(folder: Folder, cluster: Cluster) -> str:
+    """Why a cluster does not start. Nothing of it runs then, nor if it does start."""
+    try:
+        with findable(), pytest.raises(Refused) as told:
+            start(folder, cluster, attended=True)
+        assert address(folder) is None
+        assert not list(folder.place.glob("*/process.json"))
+    finally:
+        stop_all(folder)
+    return str(told.value)
 
 
 @contextmanager

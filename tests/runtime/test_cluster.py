@@ -19,7 +19,7 @@ from hacheck.impl.runtime.frames import Hello, frame
 from hacheck.impl.runtime.keeper import Ask
 from hacheck.impl.runtime.pids import Pid
 from hacheck.impl.system import Refused
-from tests.runtime.clusters import TOY, Running, findable, running, until
+from tests.runtime.clusters import TOY, Running, findable, refused, running, until
 from tests.simulation.toys import Add, Added, Refusal
 
 
@@ -207,13 +207,9 @@ def test_stop_all_ends_nobody_else(tmp_path: Path) -> None:
 # ---- what does not start -------------------------------------------------------------------------------------------
 
 
-def refused(folder: Folder, cluster: Cluster | None = None) -> str:
-    """Why a cluster does not start. Nothing of it runs then."""
-    with findable(), pytest.raises(Refused) as told:
-        start(folder, cluster or planned(folder, TOY, 2, 0, {}, None, 0), attended=False)
-    assert address(folder) is None
-    assert not list(folder.place.glob("*/process.json"))
-    return str(told.value)
+def toys(folder: Folder) -> Cluster:
+    """A cluster of two toys in this folder."""
+    return planned(folder, TOY, 2, 0, {}, None, 0)
 
 
 @pytest.fixture
@@ -238,7 +234,7 @@ def test_every_disk_that_cannot_be_used_is_named(folder: Folder) -> None:
     database = Database(folder.disk("replica-1"), TOY)
     database._connection.execute("PRAGMA user_version=9")
     database.close()
-    first, second = refused(folder).splitlines()
+    first, second = refused(folder, toys(folder)).splitlines()
     assert first.startswith("replica-0: the database")
     assert "is damaged" in first
     assert second.startswith("replica-1: the database")
@@ -248,7 +244,7 @@ def test_every_disk_that_cannot_be_used_is_named(folder: Folder) -> None:
 def test_lock_file_that_cannot_be_opened_is_named(folder: Folder) -> None:
     folder.lock_file("gate").unlink()
     folder.lock_file("gate").mkdir()
-    assert "gate.lock is not writable" in refused(folder)
+    assert "gate.lock is not writable" in refused(folder, toys(folder))
 
 
 def test_two_members_of_one_name_are_named(folder: Folder) -> None:

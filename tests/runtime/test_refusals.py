@@ -11,12 +11,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from hacheck.impl.runtime.control import address, planned, start
+from hacheck.impl.runtime.control import planned
 from hacheck.impl.runtime.disk import Database
 from hacheck.impl.runtime.folder import Folder, hold, store
 from hacheck.impl.system import Refused
 from hacheck.impl.systems import names
-from tests.runtime.clusters import running, until
+from tests.runtime.clusters import refused, running, until
 
 NEWER = msgspec.msgpack.encode({"version": 9})
 
@@ -40,15 +40,6 @@ def made(place: Path, protocol: str, port: int = 0) -> Folder:
     folder = Folder(place / "cluster")
     folder.make(planned(folder, protocol, 3 if protocol == "icestorm" else 2, 3, {}, None, port))
     return folder
-
-
-def refused(folder: Folder) -> list[str]:
-    """Why a cluster does not start. Nothing of it runs then."""
-    with pytest.raises(Refused) as told:
-        start(folder, folder.load(), attended=False)
-    assert address(folder) is None
-    assert not list(folder.place.glob("*/process.json"))
-    return str(told.value).splitlines()
 
 
 @contextmanager
@@ -86,7 +77,7 @@ def test_every_member_that_must_not_start_is_named(tmp_path: Path, protocol: str
         database._connection.execute("PRAGMA user_version=9")
         database.close()
         with held(folder.of(locked) / "lock"):
-            lines = refused(folder)
+            lines = refused(folder, folder.load()).splitlines()
     told = dict(line.partition(": ")[::2] for line in lines)
     assert set(told) >= {locked, damaged, newer, listening}
     assert "is locked by another process" in told[locked]
@@ -103,7 +94,7 @@ def test_every_member_that_must_not_start_is_named(tmp_path: Path, protocol: str
 def test_copy_of_a_newer_version_of_the_protocol_is_refused(tmp_path: Path) -> None:
     folder = made(tmp_path, "fiorano-replicated")
     newer_value(folder, "fiorano-replicated")
-    (line,) = refused(folder)
+    (line,) = refused(folder, folder.load()).splitlines()
     assert line.startswith("primary: the repository is of version 9; this program reads version 1")
 
 
