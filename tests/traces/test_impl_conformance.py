@@ -1,0 +1,99 @@
+"""What the nodes of the reference implementation write, in simulated runs, is compared with the specs.
+
+Code and specs were written apart from each other, from the documents. `docs/decisions/0019-the-code-and-the-specs.md`
+says what the comparison found.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from hacheck.impl.recording import TOTAL, write_trace
+from hacheck.impl.simulator.history import History
+from hacheck.impl.simulator.running import Plan, run
+from hacheck.impl.systems import system
+from tests.cli.command import hacheck
+from tests.nightly import by_night, nightly
+
+SECOND_US = 1_000_000
+
+# The spec with what the code corrects of the manual and of the released version; its changes never overtake each other.
+CORRECTED = ("icestorm", "--check", "smallest_cure", "--set", "max_after_push=on", "--set", "overtaking=1")
+ICESTORM = (*CORRECTED, "--set", "stamp_wiped_at_start=off")
+FORGETFUL = (*CORRECTED, "--set", "stamp_wiped_at_start=on")
+SHARED = ("fiorano_shared", "--node", "primary=Server-1", "--node", "backup=Server-2", "--set", "database_cuts=1")
+
+ICESTORM_SETTINGS = {"client_period": "2s"}
+SHARED_SETTINGS = {"pause_us": "1000000"}
+
+
+def recorded(
+    folder: Path, name: str, faults: str, seeds: range, settings: dict[str, str], *, replicas: int, seconds: int = 20
+) -> Path:
+    """A folder with the trace of each seed."""
+    folder.mkdir()
+    for seed in seeds:
+        history = History(inputs=False)
+        plan = Plan(
+            seed=seed, faults=faults, replicas=replicas, clients=2, settings=settings, fault_us=seconds * SECOND_US
+        )
+        outcome = run(system(name), plan, history)
+        assert outcome.defect is None
+        write_trace(folder / f"{seed}.jsonl", f"{name}-{seed}", TOTAL, history.lines())
+    return folder
+
+
+def verdicts(spec: tuple[str, ...], folder: Path) -> Counter[str]:
+    """How many traces got which verdict."""
+    found = folder.with_suffix(".json")
+    ended = hacheck("conform", spec[0], str(folder), *spec[1:], "--json", str(found), "--quiet")
+    assert ended.code in (0, 1, 3), ended.err
+    counts = json.loads(found.read_text())["counts"]
+    return Counter({verdict: count for verdict, count in counts.items() if count})
+
+
+@pytest.mark.parametrize("faults", ["none", "crashes", "partitions"])
+def test_icestorm_follows_its_spec(tmp_path: Path, faults: str) -> None:
+    traces = recorded(tmp_path / faults, "icestorm", faults, range(5), ICESTORM_SETTINGS, replicas=3)
+    assert verdicts(ICESTORM, traces) == {"conforms": 5}
+
+
+@pytest.mark.parametrize("spec", by_night([(ICESTORM,), (FORGETFUL,)], lambda spec: spec == (ICESTORM,)))
+def test_icestorm_that_forgets_its_stamp_follows_the_spec_that_does_so_only(
+    tmp_path: Path, spec: tuple[str, ...]
+) -> None:
+    """Bug corpus, IS-1: the manual compares databases by how recent they are, 3.7.8 forgets it at each start."""
+    settings = {**ICESTORM_SETTINGS, "bug_stamp_reset_at_start": "true"}
+    traces = recorded(tmp_path / "forgets", "icestorm", "crashes", range(4), settings, replicas=3)
+    assert ("deviates" in verdicts(spec, traces)) is (spec == ICESTORM)
+
+
+@pytest.mark.parametrize("faults", ["none", "crashes", "chaos"])
+def test_fiorano_with_one_database_follows_its_spec(tmp_path: Path, faults: str) -> None:
+    traces = recorded(tmp_path / faults, "fiorano-shared", faults, range(8), SHARED_SETTINGS, replicas=2)
+    assert verdicts(SHARED, traces) == {"conforms": 8}
+
+
+def test_fiorano_follows_no_spec_in_which_locks_are_never_lost_when_they_are(tmp_path: Path) -> None:
+    """HA Locking Mechanism: the spec knows a lock that is given away while its holder lives as a fault of its own."""
+    traces = recorded(tmp_path / "lost", "fiorano-shared", "lock-lost", range(4), SHARED_SETTINGS, replicas=2)
+    assert verdicts(SHARED, traces) == {"conforms": 4}
+    assert verdicts((*SHARED, "--set", "lock_losses=0", "--set", "gateway_cuts=0"), traces)["deviates"] > 0
+
+
+@nightly
+@pytest.mark.parametrize("faults", ["none", "crashes", "power", "pauses", "partitions", "network", "clocks"])
+def test_icestorm_follows_its_spec_all_night(tmp_path: Path, faults: str) -> None:
+    traces = recorded(tmp_path / faults, "icestorm", faults, range(100, 150), ICESTORM_SETTINGS, replicas=3, seconds=40)
+    assert verdicts(ICESTORM, traces) == {"conforms": 50}
+
+
+@nightly
+@pytest.mark.parametrize("faults", ["none", "crashes", "power", "pauses", "partitions", "locks", "chaos"])
+def test_fiorano_with_one_database_follows_its_spec_all_night(tmp_path: Path, faults: str) -> None:
+    traces = recorded(tmp_path / faults, "fiorano-shared", faults, range(100, 200), SHARED_SETTINGS, replicas=2)
+    assert verdicts(SHARED, traces) == {"conforms": 100}
