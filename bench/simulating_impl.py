@@ -1,10 +1,12 @@
-"""The reference implementation in the simulator: messages a second, and fail-overs a minute.
+"""The reference implementation in the simulator: messages a second, fail-overs and simulated hours a minute.
 
     python bench/simulating_impl.py [PROTOCOL …] [--runs N]
 
 First two processes that do nothing but answer each other, which is what the simulator itself costs. Then each protocol
-with three replicas (or two) and two clients: without faults, and under chaos. Last, fail-overs: runs with one client in
-which whoever serves is killed again and again. One core, CPU seconds; the middle of the runs.
+with three replicas (or two) and two clients: without faults, and under chaos. Then fail-overs: runs with one client in
+which whoever serves is killed again and again. A busy client is most of what is simulated then, so it is done once more
+with one that does something twice a second. Last, the long runs of `tests/simulation/test_hours.py`, whose clients pause
+for two minutes: `--runs` of ten hours of each. One core, CPU seconds; the middle of the runs.
 """
 
 from __future__ import annotations
@@ -14,18 +16,33 @@ import gc
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 from measuring import machine
+from msgspec.structs import replace
 
 from hacheck.impl.node import Effect, Input, Message, Name, Node, Received, Record, Send, Setup, Started
 from hacheck.impl.simulator.running import Outcome, Plan, run
 from hacheck.impl.system import Broken, Judge, Member, Refused, System
 from hacheck.impl.systems import names, system
 
+sys.path.insert(0, str(Path(__file__).parents[1]))  # what long runs are like is said with the tests that have them
+from tests.simulation.long import LONG
+
 SECONDS = 20
+LONG_FAULTS = ("none", "promised", "chaos")
 FAILOVERS, FAILOVER_SECONDS = "crash/coordinator", 600
+TWICE_A_SECOND: Mapping[str, Mapping[str, str]] = {
+    "icestorm": {"client_period": "500ms"},
+    "fiorano-replicated": {"pause_us": "500000"},
+    "fiorano-shared": {"pause_us": "500000"},
+    "qpid": {"send_interval_us": "500000", "restart_stuck_us": "10000000"},  # else it ends with the last ready broker
+    "qpid-standalone": {"send_interval_us": "500000"},
+    "artemis-shared-store": {"pause_us": "500000"},
+    "artemis-replication": {"pause_us": "500000"},
+}
 
 
 class Ball(Message, frozen=True, gc=False):
@@ -117,20 +134,40 @@ def plan_for(of: System, faults: str, seed: int, seconds: int = SECONDS, clients
     raise AssertionError("three or two are enough for all")
 
 
-def rates(of: System, faults: str, runs: int) -> tuple[float, float, int]:
-    """Messages a CPU second, events a CPU second, and messages in all."""
+def hours(found: Sequence[tuple[Outcome, float]]) -> float:
+    """Simulated hours a CPU minute."""
+    return median(outcome.end_us / taken for outcome, taken in found) / 60e6
+
+
+def rates(of: System, faults: str, runs: int) -> tuple[float, float, float, int]:
+    """Messages a CPU second, events a CPU second, simulated hours a CPU minute, and messages in all."""
     found = [timed(of, plan_for(of, faults, seed)) for seed in range(runs)]
     messages = median(outcome.delivered / taken for outcome, taken in found)
     events = median(outcome.events / taken for outcome, taken in found)
-    return messages, events, sum(outcome.delivered for outcome, _ in found)
+    return messages, events, hours(found), sum(outcome.delivered for outcome, _ in found)
 
 
-def failovers(of: System, runs: int) -> tuple[float, int, float]:
+def failovers(of: System, runs: int, settings: Mapping[str, str]) -> tuple[float, int, float]:
     """Fail-overs a CPU minute, how many there were, and over how many virtual seconds."""
-    found = [timed(of, plan_for(of, FAILOVERS, seed, FAILOVER_SECONDS, 1)) for seed in range(runs)]
+    plans = (plan_for(of, FAILOVERS, seed, FAILOVER_SECONDS, 1) for seed in range(runs))
+    found = [timed(of, replace(plan, settings=settings)) for plan in plans]
     number = sum(sum(outcome.happened.values()) for outcome, _ in found)
     virtual = sum(outcome.end_us for outcome, _ in found) / 1e6
     return 60 * number / sum(taken for _, taken in found), number, virtual
+
+
+def line(name: str, faults: str, rated: tuple[float, float, float, int]) -> None:
+    """Prints a line of the first table."""
+    messages, events, hours_a_minute, number = rated
+    print(f"{name:<22}{faults:<10}{messages:>12,.0f}{events:>12,.0f}{hours_a_minute:>12,.1f}{number:>12,}", flush=True)
+
+
+def long_runs(name: str, runs: int) -> None:
+    """Prints a line of the last table."""
+    rated = [
+        hours([timed(system(name), LONG[name].plan(seed, faults)) for seed in range(runs)]) for faults in LONG_FAULTS
+    ]
+    print(f"{name:<22}" + "".join(f"{hours_a_minute:>12,.0f}" for hours_a_minute in rated), flush=True)
 
 
 def main() -> None:
@@ -140,17 +177,19 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5, help="so many seeds of each (default: %(default)s)")
     given = parser.parse_args()
     print(machine())
-    print(f"\n{'':<22}{'faults':<10}{'messages/s':>12}{'events/s':>12}{'messages':>12}")
-    balls, events, number = rates(Tennis(), "none", given.runs)
-    print(f"{'(two that answer)':<22}{'none':<10}{balls:>12,.0f}{events:>12,.0f}{number:>12,}", flush=True)
+    print(f"\n{'':<22}{'faults':<10}{'messages/s':>12}{'events/s':>12}{'hours/min':>12}{'messages':>12}")
+    line("(two that answer)", "none", rates(Tennis(), "none", given.runs))
     for name in given.protocols or names():
         for faults in ("none", "chaos"):
-            messages, events, number = rates(system(name), faults, given.runs)
-            print(f"{name:<22}{faults:<10}{messages:>12,.0f}{events:>12,.0f}{number:>12,}", flush=True)
-    print(f"\n{'':<22}{'fail-overs/min':>16}{'fail-overs':>12}{'virtual s':>12}")
+            line(name, faults, rates(system(name), faults, given.runs))
+    print(f"\n{'':<22}{'client':<16}{'fail-overs/min':>16}{'fail-overs':>12}{'virtual s':>12}")
     for name in given.protocols or names():
-        rate, number, virtual = failovers(system(name), given.runs)
-        print(f"{name:<22}{rate:>16,.0f}{number:>12,}{virtual:>12,.0f}", flush=True)
+        for client, settings in (("busy", {}), ("twice a second", TWICE_A_SECOND[name])):
+            rate, number, virtual = failovers(system(name), given.runs, settings)
+            print(f"{name:<22}{client:<16}{rate:>16,.0f}{number:>12,}{virtual:>12,.0f}", flush=True)
+    print(f"\n{'long runs, hours/min':<22}" + "".join(f"{faults:>12}" for faults in LONG_FAULTS))
+    for name in given.protocols or names():
+        long_runs(name, given.runs)
 
 
 if __name__ == "__main__":
