@@ -4,9 +4,9 @@
 
 First two processes that do nothing but answer each other, which is what the simulator itself costs. Then each protocol
 with three replicas (or two) and two clients: without faults, and under chaos. Then fail-overs: runs with one client in
-which whoever serves is killed again and again. A busy client is most of what is simulated then, so it is done once more
-with one that does something twice a second. Last, the long runs of `tests/simulation/test_hours.py`, whose clients pause
-for two minutes: `--runs` of ten hours of each. One core, CPU seconds; the middle of the runs.
+which whoever serves is killed again and again, first with a busy client, which is most of what is simulated then, and
+once more with one that does something twice a second. Last, the long runs of `tests/simulation/test_hours.py`, whose
+clients pause for two minutes: `--runs` of ten hours of each. One core, CPU seconds; the middle of the runs.
 """
 
 from __future__ import annotations
