@@ -124,6 +124,16 @@ def test_what_a_protocol_promises_is_drawn_with_a_minority_down_at_most() -> Non
             assert len(down) <= 2
 
 
+def test_stretched_run_has_fewer_faults_that_last_longer() -> None:
+    usual, stretched = (
+        [run(COUNTERS, Plan(seed=seed, faults="pause", fault_us=200 * US, stretch=by)).faults for seed in range(8)]
+        for by in (1, 10)
+    )
+    assert 0 < 3 * sum(map(len, stretched)) < sum(map(len, usual))
+    assert max(fault.for_us for one in usual for fault in one) <= LASTS["pause"][1]
+    assert max(fault.for_us for one in stretched for fault in one) > LASTS["pause"][1]
+
+
 def test_unknown_profile_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(Refused, match="did you mean `chaos`"):
         profile("choas", COUNTERS, cluster(3))
