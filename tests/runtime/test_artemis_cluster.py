@@ -179,3 +179,22 @@ def test_operator_sees_the_topology_as_clients_do(tmp_path: Path) -> None:
             "serves",
         ]
         assert hacheck("admin", "browse", "orders", "--dir", place).out.endswith(f": orders: {message} one\n")
+
+
+@nightly
+def test_primary_that_was_given_up_while_it_waited_fails_back_all_the_same(tmp_path: Path) -> None:
+    """**Source**: A-S1, A-S2: a backup gives up on a primary that marked its return and is silent; that one marks it
+    again."""
+    with running(tmp_path, "artemis-shared-store", 2, 2, SHARED) as cluster:
+        serves(cluster, "primary-1", after="backup-1")
+        cluster.do("kill", "primary-1")
+        serves(cluster, "backup-1")
+        cluster.do("stop", "client-1", "client-2")
+        cluster.do("restart", "primary-1")
+        until(lambda: any(line.node == "primary-1" for line in list(events(cluster, "AMQ221034"))[1:]), "it waits")
+        cluster.do("stop", "primary-1")
+        cluster.do("restart", "backup-1")
+        serves(cluster, "backup-1")  # after a while
+        cluster.do("cont", "primary-1", "client-1", "client-2")
+        serves(cluster, "primary-1", after="backup-1")
+        served(cluster)

@@ -87,6 +87,7 @@ TABLES = Tables(
         "node-id": waiting.node_id_read,
         "poll": waiting.polled,
         "examine": waiting.examined,
+        "mark": waiting.mark_looked_for,
         "owner": serving.owner_read,
         "activation": serving.activation_read,
         "file": serving.file_read,

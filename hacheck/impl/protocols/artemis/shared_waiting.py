@@ -89,7 +89,18 @@ def obtain_primary_lock(broker: Broker) -> None:
 
 def ask_for_primary_lock(broker: Broker) -> None:
     """The next try of a primary; one whose mark could not be written begins with that."""
-    if broker.marked:
+    if not broker.marked:
+        mark(broker)
+    elif broker.options.bug_failing_back_wedge:
+        broker.try_lock(PRIMARY_LOCK)
+    else:
+        broker.read(STATE_KEY, "mark")
+
+
+def mark_looked_for(broker: Broker, _: str, given: SharedRead) -> None:
+    """A backup may have given this one up while it was silent, and have taken over: then the mark is set again, or
+    nobody would ever make way."""
+    if given.failed or broker.state_byte(given) == FAILING_BACK:
         broker.try_lock(PRIMARY_LOCK)
     else:
         mark(broker)
