@@ -174,7 +174,7 @@ def tell_publishing(whose: str, windows: list[int], published: Mapping[str, list
     for hit in windows:
         begin, end = hit - int(BEFORE_SECONDS * 1e9), hit + int(AFTER_SECONDS * 1e9)
         for each in published.values():
-            told = [(sent, answered) for sent, answered in each if begin <= answered <= end]
+            told = [(sent, answered) for sent, answered in each if begin <= sent and answered <= end]
             took += [answered - sent for sent, answered in told]
             times = [begin, *(answered for _, answered in told), end]
             gap = max(gap, *(later - earlier for earlier, later in pairwise(times)))
