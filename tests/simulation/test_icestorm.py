@@ -94,7 +94,7 @@ def test_runs_show_enough_to_be_judged() -> None:
         (("bug_stamp_reset_at_start",), "crashes", "one group in each generation"),
         (("bug_stamp_reset_at_start",), "crashes", "acknowledged updates stay"),
         (("bug_generation_from_slaves",), "partitions", "one group in each generation"),
-        (("bug_majority_by_ping", "bug_rejection_acknowledged"), "pauses", "acknowledged updates stay"),
+        (("bug_majority_by_ping", "bug_rejection_acknowledged"), "partitions", "acknowledged updates stay"),
         (("bug_sync_by_name",), "partitions", "replicas agree"),
         (("bug_slave_is_patient",), "crashes", "service comes back"),
     ],

@@ -122,7 +122,8 @@ class SharedServer:
             self.database.written(given.token, purpose, number)
 
     def _write_failed(self, given: WriteFailed) -> None:
-        self._database_failed(given.reason)
+        if self.database is not None:  # else it was begun before the lock was lost, and nobody waits for it
+            self._database_failed(given.reason)
 
     def _lock_answered(self, given: LockAnswered) -> None:
         self.lock_file.answered(given.granted)
