@@ -16,6 +16,7 @@ from hacheck.impl.runtime.disk import Database
 from hacheck.impl.runtime.folder import Folder, hold, store
 from hacheck.impl.system import Refused
 from hacheck.impl.systems import names
+from tests.interop.processes import free_base
 from tests.runtime.clusters import refused, running, until
 
 NEWER = msgspec.msgpack.encode({"version": 9})
@@ -62,12 +63,13 @@ def newer_value(folder: Folder, protocol: str) -> None:
 
 @pytest.mark.parametrize("protocol", names())
 def test_every_member_that_must_not_start_is_named(tmp_path: Path, protocol: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        cluster = made(tmp_path, protocol).load()
-        members = [member.name for member in cluster.members]
-        first, locked, *_, damaged, newer, listening = members
-        folder = made(tmp_path, protocol, port - 1 - members.index(listening))
+    cluster = made(tmp_path, protocol).load()
+    members = [member.name for member in cluster.members]
+    first, locked, *_, damaged, newer, listening = members
+    base = free_base(1 + len(members), set())
+    port = base + 1 + members.index(listening)
+    with socket.create_server(("127.0.0.1", port)):
+        folder = made(tmp_path, protocol, base)
         if cluster.members[0].locks:
             folder.lock_file(cluster.members[0].locks[0]).mkdir()
         elif protocol in OWN:
