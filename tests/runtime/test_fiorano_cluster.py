@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hacheck.cli.administering_brokers import Operator
+from hacheck.cli.running.administering_brokers import Operator
 from hacheck.impl.node import Name
 from hacheck.impl.recording import Line
 from hacheck.impl.runtime.control import Guest

@@ -103,7 +103,7 @@ def admin(
     from hacheck.cli.options import all_known, parse_seconds
 
     all_known("action", (action,), ACTIONS)
-    from hacheck.cli.administering import Request, carried_out
+    from hacheck.cli.running.administering import Request, carried_out
 
     return carried_out(
         Request(

@@ -104,7 +104,7 @@ def cluster(
     all_known("action", (action,), ACTIONS)
     if port > 65_000:
         raise BadInput(f"--port {port}: ports end at 65535, and each member needs one", "--port 20000, for example")
-    from hacheck.cli.clustering import Request, carried_out
+    from hacheck.cli.running.clustering import Request, carried_out
 
     return carried_out(
         Request(

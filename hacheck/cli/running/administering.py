@@ -12,11 +12,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from hacheck.cli.administering_brokers import SPEECHES, Operator, Refusal, Unsure, told
-from hacheck.cli.clustering import refusals
 from hacheck.cli.console import visible
 from hacheck.cli.guard import BadInput, ExitCode, Reported
-from hacheck.cli.listening import Listener
+from hacheck.cli.running.administering_brokers import SPEECHES, Operator, Refusal, Unsure, told
+from hacheck.cli.running.clustering import refusals
+from hacheck.cli.running.listening import Listener
 from hacheck.impl.node import Name
 from hacheck.impl.protocols.icestorm.messages import Query, Reply, View
 from hacheck.impl.protocols.icestorm.messages import Request as Wanted
