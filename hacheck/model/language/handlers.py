@@ -181,6 +181,9 @@ class Handler:
 
     def wait(self, at: t.StepPoint | t.Call, rest: t.Body, scope: Scope, after: After | None) -> Made:
         """The step ends here; what follows is a segment of its own."""
+        if at.span not in self.points:
+            hint = "let an action of its own go on from here, when the node is up"
+            raise error("HA130", f"`{self.name}` is one step and cannot wait", at.span, hint)
         point = self.points[at.span]
         if point not in self.segments and all(point != other for other, *_ in self.waiting):
             self.waiting.append((point, rest, scope, after, at))
