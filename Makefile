@@ -4,7 +4,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-WORKERS := 2
+# One more than cores of a small machine: several tests wait for other processes.
+WORKERS := 3
 
 .PHONY: help verify test nightly bench clean interop-icestorm interop-artemis
 .NOTPARALLEL:

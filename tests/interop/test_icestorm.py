@@ -165,7 +165,7 @@ def test_changed_log_is_found_by_the_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "recording",
     [
-        "two-failed-updates",
+        pytest.param("two-failed-updates", marks=nightly),
         pytest.param("merge-waits-for-two-changes", marks=nightly),
         pytest.param("ended-while-requests-wait", marks=nightly),
         pytest.param("killed-while-writing", marks=nightly),

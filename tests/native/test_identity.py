@@ -15,11 +15,19 @@ import hacheck
 from hacheck.checker.explicit.native.machine import identity as module
 from hacheck.checker.explicit.native.machine.identity import UnknownIdentityError, identity
 
+SOURCES = (
+    "__init__.py",
+    "model/ir.py",
+    "model/lowering/text.py",
+    "checker/explicit/native/words.py",
+    "traces/conformance/compiling.py",
+)
+
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Sources as of a hacheck of its own, all changed long ago."""
-    for name in ("__init__.py", "model/ir.py", "model/lowering/text.py", "checker/explicit/native/words.py"):
+    for name in SOURCES:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"# {name}\n")
@@ -44,6 +52,8 @@ def change(path: Path, text: str) -> None:
         ("model/lowering/text.py", "# changed\n", True),
         ("checker/explicit/native/words.py", "", True),
         ("model/new.py", "", True),
+        ("traces/conformance/compiling.py", "# changed\n", True),
+        ("traces/records.py", "# not in the code\n", False),
         ("checker/explicit/native/__pycache__/words.py", "# no source\n", False),
         ("cli/main.py", "# not in the code\n", False),
         ("model/language/parse.py", "# not in the code\n", False),

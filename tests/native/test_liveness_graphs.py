@@ -23,6 +23,7 @@ from hacheck.checker.explicit.portable.components import Edges
 from hacheck.checker.explicit.portable.fair_sets import fair_sets
 from hacheck.model.ir import TRUE, Property
 from tests.native.liveness_worlds import STOP, linked, space_of
+from tests.nightly import first_of
 
 ASKED = Property("live", "eventually", TRUE, None, (), "", "", 0)
 
@@ -139,7 +140,7 @@ def assert_loop_is_fair(graph: RandomGraph, ground: Ground, loop: Walk, inside: 
     assert not ever & graph.asked.strong & ~taken
 
 
-@pytest.mark.parametrize(("stored", "wide"), [(True, False), (True, True), (False, False)])
+@pytest.mark.parametrize(("stored", "wide"), first_of([(True, False), (True, True), (False, False)]))
 def test_fair_sets_and_loops_of_random_graphs(stored: bool, wide: bool) -> None:
     many, large = 0, 0
     for seed in range(400):

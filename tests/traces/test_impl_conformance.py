@@ -17,7 +17,7 @@ from hacheck.impl.simulator.history import History
 from hacheck.impl.simulator.running import Plan, run
 from hacheck.impl.systems import system
 from tests.cli.command import hacheck
-from tests.nightly import by_night, nightly
+from tests.nightly import by_night, first_of, nightly
 
 SECOND_US = 1_000_000
 
@@ -56,7 +56,7 @@ def verdicts(spec: tuple[str, ...], folder: Path) -> Counter[str]:
     return Counter({verdict: count for verdict, count in counts.items() if count})
 
 
-@pytest.mark.parametrize("faults", ["none", "crashes", "partitions"])
+@pytest.mark.parametrize("faults", first_of(["crashes", "none", "partitions"]))
 def test_icestorm_follows_its_spec(tmp_path: Path, faults: str) -> None:
     traces = recorded(tmp_path / faults, "icestorm", faults, range(5), ICESTORM_SETTINGS, replicas=3)
     assert verdicts(ICESTORM, traces) == {"conforms": 5}
@@ -72,7 +72,7 @@ def test_icestorm_that_forgets_its_stamp_follows_the_spec_that_does_so_only(
     assert ("deviates" in verdicts(spec, traces)) is (spec == ICESTORM)
 
 
-@pytest.mark.parametrize("faults", ["none", "crashes", "chaos"])
+@pytest.mark.parametrize("faults", first_of(["crashes", "none", "chaos"]))
 def test_fiorano_with_one_database_follows_its_spec(tmp_path: Path, faults: str) -> None:
     traces = recorded(tmp_path / faults, "fiorano-shared", faults, range(8), SHARED_SETTINGS, replicas=2)
     assert verdicts(SHARED, traces) == {"conforms": 8}

@@ -80,7 +80,7 @@ MEANING: tuple[CodeInfo, ...] = (
         "HA130",
         "a step cannot end here",
         "A step ends at `step`, at a call that waits, and at the handler's end. None of these can be inside a\n"
-        "`for` of one step, a procedure or the environment's doings; and each turn of a `while` must pass\n"
+        "`for` of one step, a procedure, a restart or the environment's doings; each turn of a `while` must pass\n"
         "one.",
         "node S { n: 0..3 = 0 }\naction go(s: S) do while s.n < 3 do s.n := s.n + 1",
         "node S { n: 0..3 = 0 }\naction go(s: S) do while s.n < 3 do { s.n := s.n + 1 step turn: }",

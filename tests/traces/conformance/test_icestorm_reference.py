@@ -12,7 +12,7 @@ import pytest
 from hacheck.model import ir
 from hacheck.model.data import replace
 from hacheck.model.observing.lines import lines_of, logged
-from tests.nightly import nightly
+from tests.nightly import first_of, nightly
 from tests.seeds.driving import specification
 from tests.traces.conformance.reference import Entry, Writer, explains
 from tests.traces.logs import read_logs
@@ -63,7 +63,7 @@ def place_of(streams: Streams, node: int, event: str) -> int:
 
 
 @pytest.mark.parametrize("check", ["as_released", "default"])
-@pytest.mark.parametrize("scenario", ["a-cold-start-3", "c-kill-coordinator"])
+@pytest.mark.parametrize("scenario", first_of(["a-cold-start-3", "c-kill-coordinator"]))
 def test_recordings_are_runs_of_the_released_and_of_the_documented_protocol(scenario: str, check: str) -> None:
     streams = recorded(scenario)
     found = explains(icestorm(check), streams, skew_ns=SKEW_NS)
@@ -75,6 +75,7 @@ def test_lost_majority_is_a_run_of_the_released_protocol() -> None:
     assert explains(icestorm("as_released"), recorded("e-lose-majority"), skew_ns=SKEW_NS).explained
 
 
+@nightly
 def test_lost_majority_leaves_the_documented_protocol_where_a_generation_does_not_increase() -> None:
     streams = recorded("e-lose-majority")
     found = explains(icestorm("default"), streams, skew_ns=SKEW_NS)
@@ -84,7 +85,7 @@ def test_lost_majority_leaves_the_documented_protocol_where_a_generation_does_no
     assert first_left.fields["generation"] == 1
 
 
-@pytest.mark.parametrize("scenario", ["c-kill-coordinator", "e-lose-majority"])
+@pytest.mark.parametrize("scenario", first_of(["c-kill-coordinator", "e-lose-majority"]))
 def test_processes_ended_when_they_were_killed(scenario: str) -> None:
     streams = recorded(scenario, "on")
     assert [entry.event for entry in streams[None]].count("killed") in (1, 2)
