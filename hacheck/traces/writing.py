@@ -80,7 +80,7 @@ def writing(path: Path, schema: TraceSchema) -> Iterator[Writer]:
         raise TracesError(f"{path}: written are .jsonl and .parquet files", "end the name with one of these")
     if path.is_dir():
         raise TracesError(f"{path}: is a folder", "give the name of a file")
-    own = _beside(path)
+    own = beside(path)
     try:
         own.open("xb").close()
         writer = _Parquet(own, schema) if path.name.endswith(".parquet") else _JsonLines(own, schema)
@@ -96,7 +96,7 @@ def writing(path: Path, schema: TraceSchema) -> Iterator[Writer]:
             own.unlink(missing_ok=True)
 
 
-def _beside(path: Path) -> Path:
+def beside(path: Path) -> Path:
     """A name that nothing has. It is known before anything is made, so that Ctrl-C at any moment leaves nothing."""
     return path.parent / f".hacheck-{secrets.token_hex(8)}"
 
@@ -119,7 +119,7 @@ def write_clustered(
         folder.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise _unwritable(folder, error) from None
-    own = _beside(folder)
+    own = beside(folder)
     try:
         own.mkdir()
         parts = _Parts(own, schema, part_records)

@@ -84,13 +84,24 @@ def folder(report: Report) -> str:
 
 
 def ended(processes: Processes[str]) -> tuple[str, Event]:
-    """The next job that ends, and how."""
+    """How the only job under way ends."""
+    assert processes.busy == 1
     until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:
         for key, event in processes.wait(1.0):
             if not isinstance(event, Told):
                 return key, event
     raise AssertionError("no job has ended")
+
+
+def done(processes: Processes[str]) -> dict[str, tuple[int, int]]:
+    """What the jobs returned that are done by now, of several at once."""
+    results: dict[str, tuple[int, int]] = {}
+    for key, event in processes.wait(PATIENCE_SECONDS):
+        assert isinstance(event, Done), event
+        results[key] = event.result
+    assert results, "no job has ended"
+    return results
 
 
 def told(processes: Processes[str]) -> Told:
@@ -126,14 +137,10 @@ def test_jobs_run_side_by_side_and_each_process_does_several() -> None:
         found: dict[str, tuple[int, int]] = {}
         for number in range(6):
             while processes.busy == 2:
-                key, event = ended(processes)
-                assert isinstance(event, Done)
-                found[key] = event.result
+                found.update(done(processes))
             processes.begin(str(number), partial(double, number))
         while processes.busy:
-            key, event = ended(processes)
-            assert isinstance(event, Done)
-            found[key] = event.result
+            found.update(done(processes))
     assert {key: twice for key, (twice, _) in found.items()} == {str(number): 2 * number for number in range(6)}
     assert len({pid for _, pid in found.values()}) == 2
     assert os.getpid() not in {pid for _, pid in found.values()}

@@ -26,7 +26,7 @@ from hacheck.checker.explicit.native.search.manifest import NAME, CheckpointErro
 from hacheck.checker.explicit.native.search.search import Options, Search
 from hacheck.model.semantics import EvaluationFault
 from tests.native.searching import Model, election, kernels_for, model_of, never_stop
-from tests.nightly import nightly
+from tests.nightly import first_of
 from tests.strategies import seeded_system
 
 ROOT = Path(__file__).parents[2]
@@ -75,10 +75,7 @@ def assert_same(log: Log, expected: Log) -> None:
 # ---- going on ------------------------------------------------------------------------------------------------------
 
 
-NIGHT_THREADS = [pytest.param(threads, marks=nightly) for threads in ((1, 1, 1), (1, 4, 2))]
-
-
-@pytest.mark.parametrize("threads", [(2, 1, 3), *NIGHT_THREADS])
+@pytest.mark.parametrize("threads", first_of([((2, 1, 3),), ((1, 1, 1),), ((1, 4, 2),)]))
 def test_a_search_interrupted_again_and_again_ends_as_if_it_had_not_been(
     tmp_path: Path, threads: tuple[int, ...]
 ) -> None:

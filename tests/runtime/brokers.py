@@ -120,6 +120,17 @@ def _consumed(fields: Any) -> Sequence[str]:
     return tuple(fields.get("consumed", ()))
 
 
+def kept_by(
+    serving: Name, cluster: Running, queues: Sequence[str], sent_with: Callable[[Line], Sequence[str]]
+) -> tuple[Asked, Counter[str]]:
+    """Nothing that was acknowledged is lost: it is at the one that serves. Returns what was compared."""
+    by, present = there(cluster, *queues)
+    assert by == {serving}
+    asked = Asked(cluster, sent_with)
+    kept(asked, present)
+    return asked, present
+
+
 def kept(asked: Asked, present: Counter[str]) -> None:
     """Nothing that was acknowledged is lost; and the comparison has something to compare."""
     assert asked.lost(present) == []

@@ -15,7 +15,7 @@ from hacheck.impl.recording import Line
 from hacheck.impl.runtime.control import Guest
 from tests.cli.command import hacheck
 from tests.nightly import nightly
-from tests.runtime.brokers import Asked, events, kept, served, standings, there, unserved
+from tests.runtime.brokers import events, kept_by, served, standings, unserved
 from tests.runtime.clusters import Running, running, until
 
 CLIENT = {
@@ -66,10 +66,7 @@ def serves(cluster: Running, broker: Name, after: Name = "") -> None:
 
 def all_is_kept(cluster: Running, serving: Name) -> None:
     """What clients were told is there once, at the one that serves; what they consumed is not."""
-    by, present = there(cluster, *QUEUES)
-    assert by == {serving}
-    asked = Asked(cluster, sent_with)
-    kept(asked, present)
+    asked, present = kept_by(serving, cluster, QUEUES, sent_with)
     assert asked.again(present) == []
     assert max(present.values()) == 1
 

@@ -17,7 +17,7 @@ from hacheck.impl.recording import Line
 from hacheck.impl.runtime.control import Guest
 from tests.cli.command import hacheck
 from tests.nightly import nightly
-from tests.runtime.brokers import CLIENTS, Asked, events, kept, served, standings, stands, there, unserved
+from tests.runtime.brokers import CLIENTS, events, kept_by, served, standings, stands, unserved
 from tests.runtime.clusters import Running, running, until
 
 QUICK = {
@@ -61,9 +61,7 @@ def active(cluster: Running, *states: str, other_than: Name = "") -> Name:
 
 def all_is_kept(cluster: Running, serving: Name) -> None:
     """What clients were told is there, at the one that serves."""
-    by, present = there(cluster, *PLACES)
-    assert by == {serving}
-    kept(Asked(cluster, sent_with), present)
+    kept_by(serving, cluster, PLACES, sent_with)
 
 
 def test_replicated_pair_keeps_all_in_a_kill_a_pause_and_a_cut_from_peer_and_lock(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hacheck.impl.node import Name
 from hacheck.impl.recording import Line
 from tests.cli.command import hacheck
 from tests.nightly import nightly
-from tests.runtime.brokers import Asked, events, kept, served, standings, stands, there
+from tests.runtime.brokers import Asked, events, kept, kept_by, served, standings, stands, there
 from tests.runtime.clusters import Running, running, until
 
 QUICK = {
@@ -70,12 +70,10 @@ def test_nothing_completed_is_lost_by_a_kill_and_a_pause_of_the_primary(tmp_path
         assert primary(cluster, 2) == third
 
         served(cluster)
-        serving, present = there(cluster, *QUEUES)
-        assert serving == {third}
+        kept_by(third, cluster, QUEUES, sent_with)
         assert [line.fields["term"] for line in events(cluster, "promoted")] == [1, 2, 3]
         ended = {line.fields["reason"] for line in events(cluster, "shutting-down")}
         assert ended == {"the watchdog was not fed"}
-        kept(Asked(cluster, sent_with), present)
 
 
 @nightly
@@ -89,9 +87,7 @@ def test_nothing_completed_is_lost_by_a_cut_of_the_primary(tmp_path: Path) -> No
         cluster.do("heal")
         assert primary(cluster, 2) == second
         served(cluster)
-        serving, present = there(cluster, *QUEUES)
-        assert serving == {second}
-        kept(Asked(cluster, sent_with), present)
+        kept_by(second, cluster, QUEUES, sent_with)
 
 
 @nightly

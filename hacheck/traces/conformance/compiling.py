@@ -64,13 +64,7 @@ def compiled(
     cache = ObjectCache() if cache is None else cache
     wanted = _Wanted(shape, starts, asked, whole)
     key = key_of("conformance", wanted.text, KERNEL_LEVELS)
-    entry = cache.lookup(key)
-    if entry is None or (kept := _kept(entry, wanted, cache)) is None:
-        entry = _made(wanted)
-        cache.store(key, entry.objects, entry.facts)
-        kept = _kept(entry, wanted, cache)
-        assert kept is not None, "what was just made is what is read"
-    return kept
+    return cache.found_or_made(key, lambda entry: _kept(entry, wanted, cache), lambda: _made(wanted))
 
 
 # ---- what is kept ----
@@ -92,7 +86,7 @@ def _kept(entry: Entry, wanted: _Wanted, cache: ObjectCache) -> Compiled | None:
     code = link(entry.objects[:1])
     told = None if telling is None else Telling(telling.notes, link(entry.objects[1:]))
     loops = _kernels(base, program.words, record.words, shape.places + 1, cache)
-    return Compiled(shape, program, record, base, taken, packed, names, entry.objects, code, loops, told)
+    return Compiled(shape, program, record, base, taken, packed, names, code, loops, told)
 
 
 def _kernels(base: int, words: int, record: int, ring: int, cache: ObjectCache) -> Mapping[str, Callable[..., int]]:

@@ -65,7 +65,6 @@ class Compiled:
     taken: tuple[Bits, ...]
     starts: tuple[int, ...]
     asked: tuple[str, ...]
-    objects: tuple[bytes, ...]
     code: Linked
     kernels: Mapping[str, Callable[..., int]]
     telling: Telling | None = None

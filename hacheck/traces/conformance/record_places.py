@@ -50,12 +50,14 @@ def record_slots(shape: Observed, layout: Layout) -> list[list[int]]:
 
 
 def taken_slots(shape: Observed, layout: Layout) -> Iterator[int]:
+    """By stream, the slot that counts the records of it that the last step took."""
     places = _places(shape, layout)
     for stream in range(shape.streams):
         yield from slots_of(places[shape.taken_variable(stream)])
 
 
 def bits_of(layout: Layout, slot: int) -> Bits:
+    """Where a slot is in the words of a state; of one that is always the same there are no bits."""
     if not layout.slots[slot].width:  # it is always the same
         return Bits(0, 0, 0)
     word, shift = divmod(layout.slots[slot].offset, WORD_BITS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 from hacheck.traces.conformance.verdicts import SCHEMA, Verdict, from_batch
 from hacheck.traces.drivers.contract import SHOWN_MAX, Outcome
 from hacheck.traces.findings import TracesError
+from hacheck.traces.writing import beside
 
 GROUP_ROWS = 65_536
 """So many verdicts are written at a time."""
@@ -60,7 +60,7 @@ class VerdictFile:
         self.tally = Tally()
         self._path = path
         self._keep = False
-        self._own = ""
+        self._own = Path()
         self._writer: Any = None
         self._waiting: list[Any] = []
         self._rows = 0
@@ -68,11 +68,7 @@ class VerdictFile:
     def __enter__(self) -> VerdictFile:
         if self._path is not None:
             try:
-                handle, self._own = tempfile.mkstemp(prefix=".hacheck-", dir=self._path.parent)
-                os.close(handle)
-                mask = os.umask(0)
-                os.umask(mask)
-                os.chmod(self._own, 0o666 & ~mask)
+                self._own = beside(self._path)
                 self._writer = pq.ParquetWriter(self._own, SCHEMA)
             except OSError as error:
                 raise self._unwritable(error) from None

@@ -83,14 +83,15 @@ def compiled(system: System, shape: Writing | None, cache: ObjectCache | None = 
     """
     cache = ObjectCache() if cache is None else cache
     key = key_of("simulation", f"{'' if shape is None else shape.line_variables}\n{described(system)}", KERNEL_LEVELS)
-    found = cache.lookup(key)
-    kept = None if found is None else _kept(system, found)
-    if found is None or kept is None:
-        found = _made(system, shape)
-        cache.store(key, found.objects, found.facts)
-        kept = _kept(system, found)
-        assert kept is not None, "what was just made is what is read"
-    program, starts = kept
+    return cache.found_or_made(key, lambda entry: _kept(system, shape, entry, cache), lambda: _made(system, shape))
+
+
+def _kept(system: System, shape: Writing | None, entry: Entry, cache: ObjectCache) -> Compiled | None:
+    try:
+        program = program_from_json(entry.facts["program"], system)
+        starts = tuple(int(state, 16) for state in entry.facts["starts"])
+    except (ProgramError, KeyError, TypeError, ValueError):
+        return None
     lines = None if shape is None else line_shape(shape, program.layout)
     constants = {
         "W": program.words,
@@ -99,17 +100,7 @@ def compiled(system: System, shape: Writing | None, cache: ObjectCache | None = 
         "FIRST": 0 if lines is None else lines.first,
     }
     loops = link([compiled_kernels(kernels.KERNELS, constants, kernels.EXPORTED, cache)])
-    return Compiled(program, starts, lines, link(list(found.objects)), loops.function("walk", kernels.EXPORTED["walk"]))
-
-
-def _kept(system: System, entry: Entry) -> tuple[Program, tuple[int, ...]] | None:
-    try:
-        return (
-            program_from_json(entry.facts["program"], system),
-            tuple(int(state, 16) for state in entry.facts["starts"]),
-        )
-    except (ProgramError, KeyError, TypeError, ValueError):
-        return None
+    return Compiled(program, starts, lines, link(list(entry.objects)), loops.function("walk", kernels.EXPORTED["walk"]))
 
 
 def _made(system: System, shape: Writing | None) -> Entry:

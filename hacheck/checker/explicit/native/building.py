@@ -112,26 +112,12 @@ class Builder:
         if not (availability := is_available()):
             raise Unavailable(availability.reason)
         key = key_of("search", self.text, KERNEL_LEVELS)
-        entry = self.cache.lookup(key)
-        if entry is None or (built := self._kept(entry)) is None:
-            form = self._lowered()
-            entry = self.watch.attended("compiling", partial(self._compiled, form))
-            self.cache.store(key, entry.objects, entry.facts)
-            built = self._kept(entry)
-            assert built is not None, "what was just made is what is read"
-        return built
+        return self.cache.found_or_made(key, self._kept, partial(self._made, self._compiled))
 
     def for_liveness(self) -> BuiltForLiveness:
         """Errors: `GaveUp`."""
         key = key_of("liveness", self.text, KERNEL_LEVELS)
-        entry = self.cache.lookup(key)
-        if entry is None or (built := self._kept_for_liveness(entry)) is None:
-            form = self._lowered()
-            entry = self.watch.attended("compiling", partial(self._compiled_for_liveness, form))
-            self.cache.store(key, entry.objects, entry.facts)
-            built = self._kept_for_liveness(entry)
-            assert built is not None, "what was just made is what is read"
-        return built
+        return self.cache.found_or_made(key, self._kept_for_liveness, partial(self._made, self._compiled_for_liveness))
 
     # ---- what is kept ----
 
@@ -165,6 +151,10 @@ class Builder:
         if self._form is None:
             self._form = self.watch.attended("lowering", partial(lowered_form, self.system, self.asked, self.reduces))
         return self._form
+
+    def _made(self, compiled: Callable[[Form], Entry]) -> Entry:
+        form = self._lowered()
+        return self.watch.attended("compiling", partial(compiled, form))
 
     def _compiled(self, form: Form) -> Entry:
         from hacheck.checker.explicit.native.codegen.functions import emit

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hacheck.checker.explicit.native.machine.cache import ObjectCache, key_of
+from hacheck.checker.explicit.native.machine.cache import Entry, ObjectCache, key_of
 from hacheck.checker.explicit.native.machine.compiler import KERNEL_LEVELS, compile_object
 
 
@@ -22,14 +22,13 @@ def compiled_kernels(
         key = key_of("kernels", _identity(functions, constants, exported), KERNEL_LEVELS)
     except OSError:  # in an archive, say
         key = ""
-    found = cache.lookup(key)
-    if found is not None:
-        return found.objects[0]
-    from hacheck.checker.explicit.native.kernels.to_llvm import kernel_ir
 
-    code = compile_object(kernel_ir(functions, constants, exported), KERNEL_LEVELS)
-    cache.store(key, [code])
-    return code
+    def made() -> Entry:
+        from hacheck.checker.explicit.native.kernels.to_llvm import kernel_ir
+
+        return Entry((compile_object(kernel_ir(functions, constants, exported), KERNEL_LEVELS),), {})
+
+    return cache.found_or_made(key, lambda entry: entry.objects[0], made)
 
 
 def _identity(functions: Sequence[Callable[..., Any]], constants: Mapping[str, int], exported: Collection[str]) -> str:

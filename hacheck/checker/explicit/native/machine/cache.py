@@ -15,14 +15,16 @@ import stat
 import struct
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hacheck.checker.explicit.native.machine.compiler import Levels
 from hacheck.checker.explicit.native.machine.identity import UnknownIdentityError, identity
 from hacheck.model.data import dataclass
+
+Read = TypeVar("Read")
 
 BYTES_MAX = 500_000_000
 """How large all entries together may be; the least recently used ones go first."""
@@ -117,6 +119,17 @@ class ObjectCache:
             self._remove_least_recently_used()
         except OSError as error:
             self.trouble = f"not kept: {error}"
+
+    def found_or_made(self, key: str, read: Callable[[Entry], Read | None], make: Callable[[], Entry]) -> Read:
+        """What `read` makes of what is kept under a key. Where there is nothing, or `read` returns `None` since it is
+        of no use, it is made now, and kept. Errors: those of both."""
+        entry = self.lookup(key)
+        if entry is None or (found := read(entry)) is None:
+            entry = make()
+            self.store(key, entry.objects, entry.facts)
+            found = read(entry)
+            assert found is not None, "what was just made is what is read"
+        return found
 
     def _usable(self, key: str) -> bool:
         if not key:
