@@ -123,6 +123,6 @@ def test_choice_of_which_one_branch_is_possible_stays_one_option() -> None:
     assert len(options(lowered)) == 1
 
 
-@pytest.mark.parametrize("check", first_of(["default", "full_disk"]))
+@pytest.mark.parametrize("check", first_of(["full_disk", "default"]))
 def test_icestorm_has_the_same_steps(check: str) -> None:
     assert_same_steps(system_of(ROOT / "spec" / "icestorm.ha", check), 1)

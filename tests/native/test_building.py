@@ -64,7 +64,7 @@ def test_every_process_describes_a_system_alike() -> None:
         "print(hashlib.sha256(described(icestorm(ICESTORM.read_text())).encode()).hexdigest())"
     )
     seen = set()
-    for seed in ("1", "2", "3"):
+    for seed in ("1", "2"):
         environment = {"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join((str(ROOT), *sys.path))}
         ended = subprocess.run(
             [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True

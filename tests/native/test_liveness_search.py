@@ -13,7 +13,7 @@ from hacheck.checker.explicit.portable.engine import PortableEngine
 from hacheck.model.ir import System
 from hacheck.model.language.specification import load
 from tests.native.test_liveness import larger_systems
-from tests.nightly import first_of
+from tests.nightly import first_of, nightly
 
 ROOT = Path(__file__).parents[2]
 ELECTION = """
@@ -79,7 +79,8 @@ def test_an_election_is_judged_alike(tmp_path: Path, threads: int) -> None:
     assert [item.run for item in native.properties] == [item.run for item in again.properties]
 
 
-@pytest.mark.parametrize("check", first_of(["recovers", "full_disk_blocks"]))
+@nightly
+@pytest.mark.parametrize("check", ["recovers", "full_disk_blocks"])
 def test_icestorm_is_judged_alike(tmp_path: Path, check: str) -> None:
     system = system_of("spec/icestorm.ha", check)
     portable = PortableEngine().check(system, (), Limits(), lambda _: True)

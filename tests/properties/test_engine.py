@@ -23,7 +23,7 @@ STATES_MAX = 1_000
 
 
 @given(systems())
-@examples(100)
+@examples(60)
 def test_engines_agree_with_the_interpreter(system: System) -> None:
     expected = explore(system, STATES_MAX)
     assume(expected.complete)
@@ -32,7 +32,7 @@ def test_engines_agree_with_the_interpreter(system: System) -> None:
 
 
 @pytest.mark.parametrize("engine", EVERY)
-@seeds(1_000, 100, together=25)
+@seeds(1_000, 100, together=15)
 def test_engines_agree_with_the_interpreter_on_seeded_systems(seeds: range, engine: ExplicitEngine) -> None:
     for seed in seeds:
         system = seeded_system(seed)
@@ -40,7 +40,7 @@ def test_engines_agree_with_the_interpreter_on_seeded_systems(seeds: range, engi
 
 
 @pytest.mark.parametrize("engine", EVERY)
-@seeds(10_000, 200, together=50)
+@seeds(10_000, 200, together=25)
 def test_among_shortest_runs_the_one_with_fewest_faults_is_shown(seeds: range, engine: ExplicitEngine) -> None:
     for seed in seeds:
         system = seeded_system(seed, risky=False)

@@ -29,7 +29,7 @@ from hacheck.model.storing import misfit
 from hacheck.model.types import Type
 from tests.models.exploration import explore
 from tests.models.quorum_election import REFERENCE, REFERENCE_BROKEN, quorum_election
-from tests.nightly import by_night, first_of
+from tests.nightly import by_night, first_of, nightly
 from tests.strategies import seeded_system, systems
 
 SMALL = [size for size, counts in REFERENCE.items() if counts[0] < 10_000]
@@ -42,6 +42,7 @@ def test_quorum_election_has_the_reference_counts(size: tuple[int, int, int]) ->
     assert (found.decided, found.cuts, found.fault_depth) == ({}, {}, None)
 
 
+@nightly
 def test_broken_quorum_election_is_violated_after_eight_steps() -> None:
     found = explore(quorum_election(3, 1, 1, broken=True))
     *counts, shortest = REFERENCE_BROKEN[3, 1, 1]
@@ -111,6 +112,7 @@ def test_models_that_are_not_risky_contain_no_errors(seed: int) -> None:
     assert explore(seeded_system(seed, risky=False), states_max=100).fault_depth is None
 
 
+@nightly
 def test_random_models_are_worth_exploring() -> None:
     found = [explore(seeded_system(seed), states_max=150) for seed in range(120)]
     shares = {

@@ -83,7 +83,7 @@ def bodies(draw: st.DrawFn, depth: int = 2, known: tuple[str, ...] = ()) -> str:
 
 
 @given(bodies(), bodies())
-@tried(60)
+@tried(40)
 def test_dropped_locals_are_never_missed(first: str, second: str) -> None:
     numbered = f"{first} step STEP: {second}"
     parts = numbered.split("STEP")

@@ -15,6 +15,7 @@ from hacheck.model.language import format_text, load
 from hacheck.model.text import parse_system, print_system
 from tests.models.engines import EVERY, ExplicitEngine
 from tests.models.exploration import Explored, explore
+from tests.nightly import nightly
 from tests.properties.agreement import assert_agrees
 from tests.properties.keeping import assert_same
 from tests.properties.scale import examples, seeds
@@ -39,7 +40,7 @@ def explored(seed: int) -> tuple[System, Explored]:
 
 
 @given(programs())
-@examples(25)
+@examples(15)
 def test_engines_agree_with_the_interpreter(text: str) -> None:
     system = system_of(text)
     expected = explore(system, STATES_MAX)
@@ -49,13 +50,13 @@ def test_engines_agree_with_the_interpreter(text: str) -> None:
 
 
 @pytest.mark.parametrize("engine", EVERY)
-@seeds(0, 45, together=15)
+@seeds(0, 45, together=9)
 def test_engines_agree_with_the_interpreter_on_seeded_programs(seeds: range, engine: ExplicitEngine) -> None:
     for seed in seeds:
         assert_agrees(engine, *explored(seed))
 
 
-@seeds(0, 60, together=20)
+@seeds(0, 60, together=10)
 def test_dropped_locals_are_never_missed(seeds: range) -> None:
     """(A local that is kept for ever keeps the identity in it from being drawn again.)"""
     for seed in seeds:
@@ -71,6 +72,7 @@ def test_text_forms_are_read_back(seed: int) -> None:
     assert system_of(format_text(text)) == system
 
 
+@nightly
 def test_random_programs_are_worth_exploring() -> None:
     """Most are explored as a whole, many have some size, and what is asked of many is decided."""
     found = [explored(seed)[1] for seed in range(45)]

@@ -8,6 +8,8 @@ import sys
 import zipfile
 from pathlib import Path
 
+from tests.nightly import nightly
+
 QUICK_CHECK = "smoke"
 """The quickest check of the shipped spec `icestorm`."""
 
@@ -20,6 +22,7 @@ print("hacheck", *names)
 """
 
 
+@nightly
 def test_wheel_built_from_the_sdist_works_in_a_clean_environment(root: Path, tmp_path: Path) -> None:
     # One test, not one for each claim: parallel workers would build and install again for each.
     wheel = build_from_sdist(root, tmp_path)

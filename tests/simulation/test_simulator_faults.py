@@ -13,6 +13,7 @@ from hacheck.impl.simulator.profiles import PROFILES, TARGETS, names, profile
 from hacheck.impl.simulator.running import Plan, run
 from hacheck.impl.simulator.targets import DIRECTIONS, MEMBERS, Cluster
 from hacheck.impl.system import Member, Refused
+from tests.nightly import nightly
 from tests.simulation.puppets import US, Strings, send
 from tests.simulation.toys import COUNTERS
 
@@ -124,6 +125,7 @@ def test_what_a_protocol_promises_is_drawn_with_a_minority_down_at_most() -> Non
             assert len(down) <= 2
 
 
+@nightly
 def test_stretched_run_has_fewer_faults_that_last_longer() -> None:
     usual, stretched = (
         [run(COUNTERS, Plan(seed=seed, faults="pause", fault_us=200 * US, stretch=by)).faults for seed in range(8)]
