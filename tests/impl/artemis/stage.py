@@ -162,6 +162,11 @@ class Stage:
         """What was recorded."""
         return [record.event for at, member, record in self.log if at >= since and name in ("", member)]
 
+    def lines(self, name: str = "", since: int = 0) -> list[int]:
+        """The lines that brokers wrote, by the product's numbers."""
+        shown = [record.fields.get("amq", 0) for at, who, record in self.log if at >= since and name in ("", who)]
+        return [number for number in shown if number]
+
     def fields(self, event: str, name: str = "") -> list[Mapping[str, Any]]:
         """The fields of all records of an event."""
         return [record.fields for _, member, record in self.log if record.event == event and name in ("", member)]

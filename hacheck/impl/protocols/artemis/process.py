@@ -21,6 +21,7 @@ from hacheck.impl.node import (
     Unlock,
     Write,
 )
+from hacheck.impl.protocols.artemis.lines import line
 
 
 class Process:
@@ -127,16 +128,20 @@ class Process:
         self.effects.append(Unlock(lock))
 
     def record(self, event: str, fields: Mapping[str, Any]) -> None:
-        """Writes a line of the log."""
+        """Writes a record."""
         self.effects.append(Record(event, fields))
+
+    def line(self, number: int, **fields: Any) -> None:
+        """Writes one of the product's own lines (`lines.EVENTS`)."""
+        self.record(*line(number, fields))
 
     def critical(self, reason: str) -> None:
         """Ends the process after an error of what it keeps its data in, or of the lock on it."""
-        self.record("AMQ222010", {"reason": reason})
+        self.line(222010, reason=reason)
         self.halt(reason)
 
     def halt(self, reason: str) -> None:
         """Ends the process."""
-        self.record("AMQ221002", {"reason": reason})
+        self.line(221002, reason=reason)
         self.halted = True
         self.effects.append(Halt(reason))

@@ -221,7 +221,7 @@ class Server:
             self.release(self.done)
 
     def _duplicate(self, outgoing: Outgoing) -> None:
-        self._process.record("AMQ222059", {"address": outgoing.address, "duplicate_id": outgoing.duplicate_id})
+        self._process.line(222059, address=outgoing.address, duplicate_id=outgoing.duplicate_id)
 
     def _close(self, name: str) -> None:
         session = self.sessions.pop(name)

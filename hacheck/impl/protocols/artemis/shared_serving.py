@@ -155,7 +155,11 @@ def serve(broker: Broker) -> None:
     broker.verifying = 0
     broker.unconfirmed.clear()
     broker.unlock(BACKUP_LOCK)
-    broker.process.record("AMQ221007" if broker.role == "primary" else "AMQ221010", {"node_id": broker.node_id})
+    if broker.role == "primary":
+        broker.process.line(221007, node_id=broker.node_id)
+        broker.process.line(221001, server=broker.node_id)
+    else:
+        broker.process.line(221010, node_id=broker.node_id)
     if monitored(broker):
         monitor(broker)
     if broker.role == "backup" and broker.options.allow_failback:
@@ -254,7 +258,7 @@ def failback_checked(broker: Broker, _: str, given: SharedRead) -> None:
     else:
         there = heard >= 0 and broker.process.now_us - heard < broker.options.failback_wait_us
     if there:
-        broker.process.record("AMQ221008", {"node_id": broker.node_id})
+        broker.process.line(221008, node_id=broker.node_id)
         broker.go(Cause.FAILBACK)
 
 
@@ -289,7 +293,7 @@ def paused_written(broker: Broker) -> None:
 def hand_over(broker: Broker) -> None:
     """Lets the lock go, and waits until the primary serves."""
     broker.handed_over_us = broker.process.now_us
-    broker.process.record("AMQ221002", {"reason": "failback"})
+    broker.process.line(221002, reason="failback")
     broker.unlock(PRIMARY_LOCK)
     broker.step_after(broker.options.failback_check_us)
 

@@ -140,6 +140,8 @@ class SharedStoreBroker:
 
 def _started(broker: Broker, given: Started) -> None:
     broker.process.set_timer("tick", broker.options.check_period_us)
+    if broker.role == "primary":
+        broker.process.line(221006)
     waiting.begin(broker)
 
 

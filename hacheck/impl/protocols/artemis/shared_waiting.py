@@ -44,15 +44,20 @@ def node_id_read(broker: Broker, _: str, given: SharedRead) -> None:
 def probed(broker: Broker, given: LockAnswered) -> None:
     """A primary knows whether somebody else serves; if so, it is a backup to the others for as long as it waits."""
     if not given.granted:
-        broker.announcing = True
-        broker.process.record("AMQ221031", {"node_id": broker.node_id})
-        broker.announce()
+        announce(broker)
     broker.go(Cause.STARTED_AS_PRIMARY)
+
+
+def announce(broker: Broker) -> None:
+    """From now on the others are told that this one waits."""
+    broker.announcing = True
+    broker.process.line(221031, node_id=broker.node_id)
+    broker.announce()
 
 
 def wait_for_primary_lock(broker: Broker) -> None:
     """The mark that it wants to fail back comes first, whoever holds the lock."""
-    broker.process.record("AMQ221034", {})
+    broker.process.line(221034)
     broker.marked = False
     mark(broker)
 
@@ -74,16 +79,19 @@ def marked(broker: Broker) -> None:
 
 
 def primary_lock_answered(broker: Broker, given: LockAnswered) -> None:
-    """A primary asks again until it has the lock."""
+    """A primary asks again until it has the lock. It may have lost it since it was started: then a backup serves that
+    has not heard of it."""
     if given.granted:
         obtain_primary_lock(broker)
-    else:
-        broker.step_after(broker.options.lock_retry_us)
+        return
+    if not broker.announcing:
+        announce(broker)
+    broker.step_after(broker.options.lock_retry_us)
 
 
 def obtain_primary_lock(broker: Broker) -> None:
     """The primary is next to serve."""
-    broker.process.record("AMQ221035", {})
+    broker.process.line(221035)
     broker.go(Cause.PRIMARY_LOCK)
 
 
@@ -108,7 +116,7 @@ def mark_looked_for(broker: Broker, _: str, given: SharedRead) -> None:
 
 def wait_for_backup_lock(broker: Broker) -> None:
     """One backup at a time waits for the primary lock; the others wait for its place."""
-    broker.process.record("AMQ221032", {})
+    broker.process.line(221032)
     ask_for_backup_lock(broker)
 
 
@@ -122,11 +130,9 @@ def backup_lock_answered(broker: Broker, given: LockAnswered) -> None:
     if not given.granted:
         broker.step_after(broker.options.lock_retry_us)
         return
-    broker.process.record("AMQ221033", {})
-    broker.process.record("AMQ221031", {"node_id": broker.node_id})
-    broker.process.record("AMQ221109", {"node_id": broker.node_id})
-    broker.announcing = True
-    broker.announce()
+    broker.process.line(221033)
+    broker.process.line(221109, server=broker.node_id)
+    announce(broker)
     broker.go(Cause.BACKUP_LOCK)
 
 
