@@ -1,0 +1,186 @@
+"""A Hypothesis state machine made of a model: it does to a system what the model allows, and compares what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from unittest import TestCase
+from warnings import warn
+
+from hypothesis import HealthCheck, Phase, settings, target
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.strategies import SearchStrategy, runner, sampled_from
+
+from hacheck.model.data import dataclass
+from hacheck.testing.adapter import Adapter
+from hacheck.testing.driving import WAIT, Step
+from hacheck.testing.model import Model, is_fault, model_for
+from hacheck.testing.recorded import Recorded
+from hacheck.testing.reducing import reduced
+from hacheck.testing.session import Disagreement, Session, Undecided
+
+SETTINGS = settings(
+    deadline=None,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.target),
+    print_blob=False,
+    stateful_step_count=40,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
+"""What Hypothesis does unless told otherwise: a step of a system may take any time. It neither reduces runs that fail,
+which is done here by steps, nor looks for the lines of code that only such runs come to."""
+
+NOTHING, EVERYTHING = "nothing goes wrong", "everything may go wrong"
+
+
+def state_machine(adapter: type[Adapter], how: settings | None = None) -> type[TestCase]:
+    """A test that does random things to a system, as its model allows, and fails when the system does what the model
+    does not: with the shortest story of it that Hypothesis finds.
+
+    To be given a name that begins with `Test` in a test module. `how`: Hypothesis' settings, such as
+    `settings(SETTINGS, max_examples=1000)`. The model is read when the test runs.
+
+    A failing run is written down and done first the next time (`hacheck.testing.recorded`). Errors, when it runs:
+    `BadModel`; `Undecided` where nobody can tell whether a run is right.
+    """
+
+    class TestModel(TestCase):
+        """Made of a model."""
+
+        settings = SETTINGS if how is None else how
+
+        def runTest(self) -> None:  # noqa: N802  # what unittest calls it
+            """Does what failed the last time, then random things."""
+            run_state_machine(adapter, self.settings)
+
+    TestModel.__name__ = TestModel.__qualname__ = f"Test{adapter.__name__}"
+    TestModel.__module__ = adapter.__module__
+    return TestModel
+
+
+def run_state_machine(adapter: type[Adapter], how: settings = SETTINGS) -> None:
+    """The same, as a function. Errors: those of `state_machine`; `Disagreement`."""
+    from hypothesis.stateful import run_state_machine_as_test
+
+    watch = Watch(Recorded(adapter))
+    watch.kept.replay()
+    try:
+        run_state_machine_as_test(machine(adapter, watch), settings=how)
+    except Disagreement as found:
+        least = reduced(adapter, found)
+        watch.kept.keep(least)
+        raise least from None
+    watch.tell()
+
+
+@dataclass(slots=True)
+class Watch:
+    """What is noted over all runs: where failing ones are written down; how many there were, how many of them became
+    larger than the model, and where the last of these did."""
+
+    kept: Recorded
+    runs: int = 0
+    cut: int = 0
+    bound: str = ""
+
+    def tell(self) -> None:
+        """Says that runs were not compared to their ends. Errors: `Undecided` where none was."""
+        if not self.cut:
+            return
+        text = (
+            f"{self.cut} of {self.runs} runs of {self.kept.adapter.__name__} became larger than the model and were not "
+            f"compared any further, the last at {self.bound}"
+        )
+        if self.cut == self.runs:
+            raise Undecided(f"{text}; enlarge the model by `settings`")
+        warn(text, stacklevel=2)
+
+
+def machine(adapter: type[Adapter], watch: Watch) -> type[RuleBasedStateMachine]:
+    """The state machine of a model. `watch`: is told of every run. Errors: `BadModel`.
+
+    It has one rule, which does what the model allows at that moment or waits. Were there one for each method of the
+    adapter, Hypothesis would leave some of them out of most runs, and a run in which nobody waits shows nothing; what
+    is left out is drawn with the profile.
+    """
+    model = model_for(adapter)
+    body: dict[str, Any] = {
+        "__doc__": f"{model.system.name}, done to {adapter.__name__}.",
+        "__init__": _initialised(model, adapter, watch),
+        "begin": initialize(profile=sampled_from(profiles(model)))(_begin),
+        "step": rule(step=runner().flatmap(_steps))(_step),
+        "teardown": _teardown,
+    }
+    made: type[RuleBasedStateMachine] = type(f"{model.system.name}Machine", (RuleBasedStateMachine,), body)
+    return made
+
+
+def profiles(model: Model) -> tuple[str, ...]:
+    """What may go wrong in a run: nothing, one kind of fault, everything. Simple ones first, to which runs that fail
+    are reduced."""
+    faults = [method for method in model.actions if is_fault(model, method)]
+    return (NOTHING, *faults, EVERYTHING) if faults else (NOTHING,)
+
+
+# ---- the methods of a machine ----
+
+
+def _initialised(model: Model, adapter: type[Adapter], watch: Watch) -> Callable[[Any], None]:
+    def initialised(self: Any) -> None:
+        RuleBasedStateMachine.__init__(self)
+        self.session = Session(model, adapter())
+        self.watch, self.profile, self.failed = watch, EVERYTHING, False
+
+    return initialised
+
+
+def _watched(done: Callable[..., None]) -> Callable[..., None]:
+    """A method that notes that the run has failed."""
+
+    def watched(self: Any, **given: Any) -> None:
+        try:
+            done(self, **given)
+        except BaseException:
+            self.failed = True
+            raise
+
+    watched.__name__ = done.__name__
+    return watched
+
+
+@_watched
+def _begin(self: Any, profile: str) -> None:
+    self.profile = profile
+    self.session.begin()
+
+
+@_watched
+def _step(self: Any, step: Step) -> None:
+    self.session.take(step)
+
+
+def _teardown(self: Any) -> None:
+    self.session.end()
+    self.watch.runs += 1
+    if self.session.bound:
+        self.watch.cut += 1
+        self.watch.bound = self.session.bound
+    if not self.failed:
+        # Runs that show more of the model are tried again, a little changed.
+        target(float(len(self.session.passed)), label="states of the model that a run goes through")
+
+
+def _steps(self: Any) -> SearchStrategy[Step]:
+    """What may be done now: first by which method, then how. Waiting is as likely as everything else, and comes first:
+    it is what runs that fail are reduced to."""
+    by_method: dict[str, list[Step]] = {}
+    for move in self.session.moves():
+        if not is_fault(self.session.model, move.method) or self.profile in (move.method, EVERYTHING):
+            by_method.setdefault(move.method, []).append(move.step)
+    waits = [Step(WAIT, (("seconds", seconds),)) for seconds in self.session.adapter.waits]
+    if not by_method:
+        return sampled_from(waits)
+    ways = sorted(by_method, key=lambda method: is_fault(self.session.model, method))
+    if waits:
+        by_method[WAIT] = waits
+    drawn = sampled_from([WAIT] * len(ways) * bool(waits) + ways)
+    return drawn.flatmap(lambda method: sampled_from(by_method[method]))

@@ -1,0 +1,161 @@
+"""A spec as tests use it: its system under one check's settings, the actions that are driven, what follows it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from hacheck import shipped
+from hacheck.model.data import dataclass
+from hacheck.model.ir import System
+from hacheck.model.language import Specification, load
+from hacheck.model.language.diagnostics import Diagnostic
+from hacheck.model.observing.lines import has_lines, logged
+from hacheck.model.observing.records import ObservingError
+from hacheck.testing.adapter import Adapter, methods
+from hacheck.testing.driving import NotDriven, driven, method_names, methods_of
+from hacheck.testing.offers import Offers
+from hacheck.testing.tracking import Tracker
+
+_MODELS: dict[type[Adapter], Model] = {}
+
+
+class BadModel(Exception):
+    """A spec cannot be used to test something; says which, why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model that a kind of system under test is compared with. `methods`: by action, what drives it."""
+
+    system: System
+    methods: Mapping[int, str]
+    tracker: Tracker
+    offers: Offers
+
+    @property
+    def actions(self) -> Mapping[str, tuple[int, ...]]:
+        """By method, the actions that it drives."""
+        found: dict[str, tuple[int, ...]] = {}
+        for index, name in self.methods.items():
+            found[name] = (*found.get(name, ()), index)
+        return found
+
+
+def model_for(adapter: type[Adapter]) -> Model:
+    """The model that runs of an adapter are compared with: what its `spec`, `check`, `settings` and so on say. Made
+    once for each kind of adapter. Errors: `BadModel`."""
+    found = _MODELS.get(adapter)
+    if found is None:
+        found = _MODELS[adapter] = _made(adapter)
+    return found
+
+
+def is_fault(model: Model, method: str) -> bool:
+    """Whether a method makes something go wrong."""
+    return any(model.system.actions[index].kind == "fault" for index in model.actions[method])
+
+
+def _made(adapter: type[Adapter]) -> Model:
+    specification = specification_of(place_of(adapter.spec, adapter))
+    check = _check(specification, adapter.check)
+    settings = {name: _word(value) for name, value in adapter.settings.items()}
+    instance = specification.instantiate(settings, check, logs=True)
+    if instance.system is None:
+        raise BadModel(_told(instance.diagnostics))
+    chosen = methods_of(instance.system, _methods(adapter, specification, instance.system))
+    if not has_lines(instance.system) and not chosen:
+        raise BadModel(f"{specification.path} says of no line what it stands for: write `log` or `observe`")
+    asked = _asked(specification, instance.system, check, adapter.invariants)
+    try:
+        system = driven(logged(instance.system), chosen)
+        tracker = Tracker(system, asked, adapter.called, adapter.capacity)
+    except (NotDriven, ObservingError) as error:
+        raise BadModel(f"{specification.path}: {error}") from None
+    return Model(system, chosen, tracker, Offers(tracker, chosen))
+
+
+def _methods(adapter: type[Adapter], specification: Specification, system: System) -> frozenset[str]:
+    """The methods of an adapter that drive actions: all public ones of its own. Errors: `BadModel`."""
+    found, possible = methods(adapter), method_names(system)
+    for name in sorted(found - set(possible)):
+        raise BadModel(
+            f"{adapter.__name__}.{name} is the name of no action of {specification.path}, which has "
+            f"{', '.join(sorted(possible))}; begin the names of methods of your own with `_`"
+        )
+    return found
+
+
+def _check(specification: Specification, given: str | None) -> str | None:
+    """The check whose settings count: the one named, else `default`, else the first. Errors: `BadModel`."""
+    names = [one.name for one in specification.checks]
+    if given is not None and given not in names:
+        raise BadModel(f"{specification.path} has no check `{given}`; it has {', '.join(names) or 'none'}")
+    return given or next((name for name in ("default", *names) if name in names), None)
+
+
+def place_of(spec: str | Path, adapter: type[Adapter]) -> Path:
+    """The file of a spec: beside the adapter's own, from the current folder, or a shipped one. Errors: `BadModel`."""
+    if not spec:
+        raise BadModel(f"{adapter.__name__} does not say what it is compared with: give it a `spec`")
+    try:
+        beside = Path(inspect.getfile(adapter)).parent / spec
+    except (OSError, TypeError):  # it was made by hand
+        beside = Path(spec)
+    if beside.is_file():
+        return beside
+    try:
+        return shipped.find(str(spec))
+    except shipped.UnknownSpec as error:
+        raise BadModel(str(error)) from None
+
+
+def specification_of(path: Path) -> Specification:
+    """What a file says. Errors: `BadModel`, with all that is wrong with it."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadModel(f"{path}: cannot be read: {error}") from None
+    loaded = load(text, str(path), _library)
+    if loaded.specification is None:
+        raise BadModel(_told(loaded.diagnostics))
+    return loaded.specification
+
+
+def _library(path: str) -> str | None:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _told(found: Iterable[Diagnostic]) -> str:
+    """What is wrong, a line each."""
+    errors = [one for one in found if one.severity == "error"]
+    return "\n".join(
+        f"{one.span.path}:{one.span.line}: {one.code}: {one.message}{f'; {one.hint}' if one.hint else ''}"
+        for one in errors
+    )
+
+
+def _word(value: object) -> str:
+    """A setting as the command line has it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)
+
+
+def _asked(
+    specification: Specification, system: System, check: str | None, given: Iterable[str] | None
+) -> tuple[str, ...]:
+    """The invariants to ask about. Errors: `BadModel`."""
+    known = [one.name for one in system.properties if one.kind == "invariant"]
+    if given is None:
+        broken = {name for one in specification.checks if one.name == check for name in one.expect_violated}
+        return tuple(name for name in known if name not in broken)
+    asked = tuple(given)
+    for name in asked:
+        if name not in known:
+            raise BadModel(f"{specification.path} has no invariant `{name}`; it has {', '.join(known) or 'none'}")
+    return asked

@@ -1,0 +1,101 @@
+"""Runs that failed, written down and done again: the last one of each kind of adapter, and any a test gives."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from hacheck.testing.adapter import Adapter
+from hacheck.testing.driving import WAIT, Step
+from hacheck.testing.model import model_for
+from hacheck.testing.session import Disagreement, Session
+
+FOLDER = ".hacheck-runs"
+"""Beside the file of an adapter: the runs that failed."""
+
+
+class BadRun(Exception):
+    """A run that was written down cannot be done; says why."""
+
+
+def do(method: str, /, **arguments: Any) -> Step:
+    """A step of a run, for `replay`: a method of the adapter with its arguments, `do("crash", n="Server-1")`, or
+    `do("wait", seconds=1.0)`."""
+    return Step(method, tuple(arguments.items()))
+
+
+def replay(adapter: type[Adapter], steps: Iterable[Step]) -> None:
+    """Does a run, and compares what the system shows with the model. A step that the model does not allow any more, and
+    what comes after it, is left out: the system has changed. Errors: `Disagreement`, `Undecided`, `BadModel`; `BadRun`
+    for steps that the model never has."""
+    model = model_for(adapter)
+    session = Session(model, adapter())
+    try:
+        session.begin()
+        for step in steps:
+            if step.method == WAIT:
+                _check_wait(step)
+            elif step.method not in model.actions:
+                known = ", ".join([*model.actions, WAIT])
+                raise BadRun(f"{adapter.__name__} cannot do `{step.text}`: it has {known}")
+            if not session.take(step):
+                return
+    finally:
+        session.end()
+
+
+def _check_wait(step: Step) -> None:
+    given = dict(step.arguments)
+    seconds = given.get("seconds")
+    if set(given) != {"seconds"} or not isinstance(seconds, int | float) or isinstance(seconds, bool) or seconds < 0:
+        raise BadRun(f"`{step.text}`: `wait` needs `seconds`, a number")
+
+
+class Recorded:
+    """The last run of an adapter that failed, in a file that travels with the tests if one lets it."""
+
+    def __init__(self, adapter: type[Adapter]) -> None:
+        self.adapter = adapter
+        try:
+            folder = Path(inspect.getfile(adapter)).parent / FOLDER
+        except (OSError, TypeError):  # it was made by hand
+            folder = Path(FOLDER)
+        self.path = folder / f"{adapter.__qualname__.replace('<locals>.', '')}.json"
+
+    def keep(self, failure: Disagreement) -> None:
+        """Writes a run down, in place of the one before. Where it cannot be written it is not."""
+        content = json.dumps({"hacheck.run": 1, "steps": [[one.method, dict(one.arguments)] for one in failure.steps]})
+        own = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        with suppress(OSError):
+            self.path.parent.mkdir(exist_ok=True)
+            own.write_text(content + "\n", encoding="utf-8")
+            os.replace(own, self.path)
+
+    def replay(self) -> None:
+        """Does the run again that was written down; one that fails no more is forgotten. Errors: as `replay`;
+        `BadRun` for a file that is none."""
+        try:
+            text = self.path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadRun(f"{self.path}: cannot be read: {error}") from None
+        replay(self.adapter, steps_from(text, str(self.path)))
+        with suppress(OSError):
+            self.path.unlink()
+
+
+def steps_from(text: str, where: str) -> list[Step]:
+    """The steps of a run from its text. Errors: `BadRun`."""
+    try:
+        content = json.loads(text)
+        if content["hacheck.run"] != 1:
+            raise BadRun(f"{where}: written by a later hacheck; delete it, or update")
+        return [Step(str(method), tuple(dict(arguments).items())) for method, arguments in content["steps"]]
+    except (ValueError, TypeError, KeyError):
+        raise BadRun(f"{where}: not a run that was written down; delete it") from None

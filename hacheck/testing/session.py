@@ -1,0 +1,123 @@
+"""One run of a system under test beside its model: what was done, what was shown, and whether the model agrees."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from hacheck.testing.adapter import Adapter, does
+from hacheck.testing.driving import WAIT, Move, Step
+from hacheck.testing.encoding import Event
+from hacheck.testing.model import Model
+from hacheck.testing.tracking import Broken, Track
+from hacheck.traces.conformance.encoding import NOBODY
+
+Entry: TypeAlias = Step | Event
+
+
+class Disagreement(AssertionError):
+    """A system under test did what its model does not allow.
+
+    `entries`: what was done and shown, up to there; `broken`: the line that no run explains, or `violated`: the
+    invariants that every run that explains the lines violates.
+    """
+
+    def __init__(self, session: Session, broken: Broken | None, violated: tuple[str, ...]) -> None:
+        super().__init__(broken, violated)
+        self.entries, self.broken, self.violated = tuple(session.entries), broken, violated
+        self._session, self._story = session, ""
+
+    def __str__(self) -> str:
+        """The story of it, worked out when somebody reads it: whoever reduces a run sees it fail a hundred times."""
+        if not self._story:
+            from hacheck.testing.stories import story
+
+            self._story = story(self._session, self.broken, self.violated)
+        return self._story
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What was done."""
+        return tuple(one for one in self.entries if isinstance(one, Step))
+
+
+class Undecided(Exception):
+    """Nobody can tell whether a run follows its model; says why, and what to do."""
+
+
+class Session:
+    """A run.
+
+    - `entries`: what was done and shown so far; `lines`: all that the model was told, what was done among it;
+    - `track`: how far it has followed; `passed`: the sets of states that explained it on the way;
+    - `bound`: why it follows no more, though nothing is wrong: the run has become larger than the model.
+    """
+
+    def __init__(self, model: Model, adapter: Adapter) -> None:
+        self.model, self.adapter = model, adapter
+        self.entries: list[Entry] = []
+        self.lines: list[Event] = []
+        self.track: Track = model.tracker.start
+        self.passed: set[int] = set()
+        self.bound = ""
+
+    def begin(self) -> None:
+        """Starts the system. Errors: as `do`."""
+        self.adapter.start()
+        self._watch()
+
+    def end(self) -> None:
+        """Ends the system."""
+        self.adapter.stop()
+
+    def moves(self) -> tuple[Move, ...]:
+        """What may be done now, by the model."""
+        return self.model.offers.at(self.track)
+
+    def take(self, step: Step) -> bool:
+        """Does a step, and looks at what the system shows. Returns whether the model allows it: if not, nothing was
+        done. Errors: `Disagreement`, `Undecided`, `UnfitEvent`, and whatever the adapter raises."""
+        if self.bound:
+            return True
+        if step.method == WAIT:
+            self._wait(step)
+            return True
+        move = next((one for one in self.moves() if one.step == step), None)
+        if move is not None:
+            self._do(move)
+        return move is not None
+
+    def _do(self, move: Move) -> None:
+        self._watch()
+        self.entries.append(move.step)
+        if does(self.adapter, move.method, dict(move.arguments)):
+            self._follow(Event(NOBODY, move.event, move.arguments))
+        self._watch()
+
+    def _wait(self, step: Step) -> None:
+        self.entries.append(step)
+        self.adapter.wait(**dict(step.arguments))
+        self._watch()
+
+    def _watch(self) -> None:
+        for event in self.adapter.events():
+            self.entries.append(event)
+            self._follow(event)
+            if self.bound:
+                return
+        violated = self.model.tracker.violated(self.track)
+        if violated:
+            raise Disagreement(self, None, violated)
+
+    def _follow(self, event: Event) -> None:
+        self.lines.append(event)
+        found = self.model.tracker.after(self.track, event)
+        if isinstance(found, Track):
+            self.track = found
+            self.passed.add(found.sets[-1])
+        elif found.kind == "deviates":
+            raise Disagreement(self, found, ())
+        elif found.kind == "bound":
+            self.bound = f"{event.text}: {found.reason}"
+        else:
+            hint = "raise `capacity`" if found.kind == "full" else "say how the model calls it with `called`"
+            raise Undecided(f"{event.text}: {found.reason}; {hint} in {type(self.adapter).__name__}")

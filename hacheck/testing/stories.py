@@ -1,0 +1,112 @@
+"""The story of a run that its model does not allow, in plain text: who did what when, and what was expected instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from hacheck.testing.driving import Step
+from hacheck.testing.encoding import Event
+from hacheck.traces.conformance.encoding import NOBODY
+
+if TYPE_CHECKING:
+    from hacheck.testing.session import Entry, Session
+    from hacheck.testing.tracking import Broken
+
+WIDTH = 100
+"""Columns of text that a story takes at most, where there are few nodes."""
+
+_COLUMN_MIN = 18
+
+
+def story(session: Session, broken: Broken | None, violated: tuple[str, ...]) -> str:
+    """What went wrong, how it came to that, and how to see it again."""
+    parts = [_headline(session, broken, violated), "\n".join(table(session.entries))]
+    if broken is not None:
+        parts.append("\n".join(_instead(session)))
+    more = session.adapter.story()
+    if more:
+        parts.append(more)
+    parts.append("To see it again:\n\n" + "\n".join(f"    {line}" for line in as_test(session)))
+    return "\n\n".join(parts)
+
+
+def _headline(session: Session, broken: Broken | None, violated: tuple[str, ...]) -> str:
+    name = session.model.system.name
+    if broken is not None:
+        return f"{type(session.adapter).__name__} does not follow {name}: {broken.event.text}\n{broken.reason}"
+    told = []
+    for one in session.model.system.properties:
+        if one.name in violated:
+            told.append(f"`{one.name}`{f' ({one.description})' if one.description else ''}")
+    return f"{type(session.adapter).__name__} violates {' and '.join(told)} of {name}"
+
+
+# ---- who did what when ----
+
+
+def table(entries: Sequence[Entry]) -> list[str]:
+    """A column for each node, time going down; what the test did stands at the left margin."""
+    nodes = [one.node for one in entries if isinstance(one, Event) and one.node != NOBODY]
+    columns = sorted(dict.fromkeys(nodes), key=_by_number)
+    width = max(_COLUMN_MIN, WIDTH // max(len(columns), 1))
+    lines = ["".join(f"{name:<{width}}" for name in columns).rstrip()]
+    for one in entries:
+        if not isinstance(one, Event):
+            lines.append(f"> {one.text}")
+            continue
+        column = columns.index(one.node) if one.node in columns else 0
+        text = one.text.removeprefix(f"{one.node}: ")
+        lines.append(" " * (width * column) + text)
+    return lines
+
+
+def _by_number(name: str) -> tuple[str, int, str]:
+    digits = name[len(name.rstrip("0123456789")) :]
+    return name.rstrip("0123456789"), int(digits or 0), name
+
+
+# ---- what was expected ----
+
+
+def _instead(session: Session) -> Iterable[str]:
+    """What the model would have allowed, and what would mend it."""
+    found = session.model.tracker.explain(session.lines)
+    if found is None:
+        return
+    if found.expected:
+        yield "The model could have shown next:"
+        yield from (f"  {line}" for line in found.expected)
+    else:
+        yield "The model could have shown nothing more."
+    if found.repair:
+        yield f"The least change after which it goes on: {found.repair}: {found.text}."
+
+
+# ---- to see it again ----
+
+
+def as_test(session: Session) -> list[str]:
+    """A test that does the same again."""
+    kind = type(session.adapter)
+    steps: list[Step] = [one for one in session.entries if isinstance(one, Step)]
+    return [
+        "from hacheck.testing import do, replay",
+        f"from {kind.__module__} import {kind.__name__}",
+        "",
+        "",
+        f"def test_{_snake(kind.__name__)}_again() -> None:",
+        "    steps = [",
+        *(f"        {_as_call(one)}," for one in steps),
+        "    ]",
+        f"    replay({kind.__name__}, steps)",
+    ]
+
+
+def _as_call(step: Step) -> str:
+    given = "".join(f", {name}={value!r}" for name, value in step.arguments)
+    return f"do({step.method!r}{given})"
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).strip("_")
