@@ -237,6 +237,7 @@ def test_unnoticed_take_over_costs_answers_by_default_and_none_when_hardened() -
         stage.lose_lock(PRIMARY_LOCK)
         stage.run(3)
         assert stage.serving() == ("primary-1", "backup-1")
+        assert "one-active" in stage.promises_broken()
         before = len(stage.sent)
         talk(stage)
         answered = [m for _, to, m in stage.sent[before:] if to == "me" and type(m).__name__ == "Answered"]

@@ -13,8 +13,8 @@ from hacheck.impl.node import Name, Node, Record
 from hacheck.impl.protocols.artemis.serving import Server
 from hacheck.impl.system import Broken, Member
 
-ACTIVE_EVENTS = ("AMQ221007", "AMQ221010")
-PASSIVE_EVENT = "AMQ221002"
+ACTIVE_EVENTS = ("active", "backup_active")
+PASSIVE_EVENT = "stopped"
 
 
 class Serving(Protocol):

@@ -1,7 +1,7 @@
 """The lines of a broker's log: the product's number of each, and the event that it is.
 
-Events are those that `artemis.toml`, the adapter of real logs, makes of the same lines: so both are compared with a spec
-in the same way. Source: broker facts 2.15.
+Events are those that the adapter of real logs, `artemis.toml`, makes of the same lines: so both are compared with a
+spec in the same way. Source: broker facts 2.15.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def registered(broker: Broker, sender: Name, message: RegisterBackup) -> None:
     """Somebody wants to be the replica."""
     link = broker.replica
     if link is not None and link.replica == sender and broker.serves:
-        lose_replica(broker, "AMQ222091")  # it would not ask if it still had its end of that channel
+        lose_replica(broker, 222091)  # it would not ask if it still had its end of that channel
     if broker.state is not State.ALONE or message.node_id != broker.node_id or message.group != broker.group:
         broker.process.send(sender, AlreadyReplicating(message.channel))
         return
@@ -103,13 +103,13 @@ def copy_due(broker: Broker) -> None:
     link = broker.replica
     assert link is not None
     if not link.final:
-        lose_replica(broker, "AMQ222013")
+        lose_replica(broker, 222013)
     elif broker.options.bug_failback_by_sleeping and link.failback and broker.options.allow_failback:
         broker.go(Cause.FAILBACK)
     elif broker.topology.largest <= SMALL_CLUSTER and not broker.options.bug_late_final_ack:
         broker.fail("the replica did not answer in time, and may believe to be up to date")
     else:
-        lose_replica(broker, "AMQ222013")
+        lose_replica(broker, 222013)
 
 
 def up_to_date(broker: Broker, sender: Name, message: UpToDate) -> None:
@@ -135,7 +135,7 @@ def enter_replicated(broker: Broker) -> None:
 
 def announcement_due(broker: Broker) -> None:
     """The returning primary was not announced: this broker stays."""
-    broker.process.record("AMQ224057", {"node_id": broker.node_id})
+    broker.process.line(224057, node_id=broker.node_id)
 
 
 def backup_announced(broker: Broker, sender: Name) -> None:
@@ -161,22 +161,20 @@ def replicated(broker: Broker, sender: Name, message: Replicated) -> None:
         finish(broker)
 
 
-def lose_replica(broker: Broker, code: str) -> None:
-    """The replica is given up, and told so: its copy must not be taken for a good one."""
+def lose_replica(broker: Broker, line: int) -> None:
+    """The replica is given up, and told so: its copy must not be taken for a good one. `line`: what the log says."""
     link = broker.replica
     assert link is not None
-    broker.process.record(code, {"replica": link.replica, "node_id": broker.node_id})
-    if broker.options.bug_channel_left_open and code == "AMQ222207":
+    if broker.serves:
+        broker.process.line(line, replica=link.replica, node_id=broker.node_id)
+    if broker.options.bug_channel_left_open and line == 222207:
         broker.left_open = (link.replica, link.name)
     else:
         broker.process.send(link.replica, ChannelClosed(link.name, broker.serves))
     broker.replica = None
-    if broker.state is State.HANDING_OVER or broker.state is State.HANDED_OVER:
-        if broker.state is State.HANDING_OVER:
-            stop_serving(broker)
-            broker.go(Cause.REPLICA_LOST)
-        else:
-            handed_over(broker)
+    if not broker.serves:
+        stop_serving(broker)
+        restart(broker, Cause.REPLICA_LOST if broker.state is State.HANDING_OVER else Cause.HANDED_OVER)
         return
     was_replicated = broker.state is State.REPLICATED
     token = broker.identify(ALONE)
@@ -186,7 +184,7 @@ def lose_replica(broker: Broker, code: str) -> None:
     assert broker.server is not None
     broker.server.unlock()
     broker.announce()
-    if was_replicated and code == "AMQ222092" and broker.options.vote_on_replication_failure:
+    if was_replicated and line == 222092 and broker.options.vote_on_replication_failure:
         begin_stay_vote(broker)
 
 
@@ -226,7 +224,7 @@ def stop_serving(broker: Broker) -> None:
     if broker.server is not None:
         broker.server.disconnect()
         broker.server = None
-        broker.process.record("AMQ221002", {"reason": "failback"})
+        broker.process.line(221002, reason="failback")
 
 
 def wait_for_take_over(broker: Broker) -> None:
@@ -242,9 +240,14 @@ def fail_over_taken(broker: Broker, sender: Name, message: FailOverTaken) -> Non
 
 
 def handed_over(broker: Broker) -> None:
-    """Starts again, as a backup."""
-    broker.process.record("AMQ221039", {"node_id": broker.node_id})
+    """It has taken over, or there was time enough for that."""
+    restart(broker, Cause.HANDED_OVER)
+
+
+def restart(broker: Broker, cause: Cause) -> None:
+    """Starts again as a backup, if it may."""
+    broker.process.line(221039, node_id=broker.node_id)
     broker.replica = None
     broker.policy = "backup"
     broker.failing_back = False
-    broker.go(Cause.HANDED_OVER if broker.options.restart_backup else Cause.STOP)
+    broker.go(cause if broker.options.restart_backup else Cause.STOP)

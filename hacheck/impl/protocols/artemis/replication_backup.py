@@ -36,7 +36,7 @@ from hacheck.impl.protocols.artemis.replication_broker import (
 )
 from hacheck.impl.protocols.artemis.replication_states import Cause, State
 
-REPLICA = (State.COPYING, State.IN_SYNC, State.DECIDING)
+REPLICA = (State.COPYING, State.IN_SYNC)
 
 # ---- finding somebody ----------------------------------------------------------------------------------------------
 
@@ -45,6 +45,7 @@ def save(broker: Broker) -> None:
     """Lays all own data aside, and the oldest of what was laid aside before away."""
     options, identity = broker.options, broker.identity
     broker.server = None
+    broker.starting = False
     broker.replica = broker.primary = broker.ballot = None
     changes: list[tuple[str, bytes | None]] = [(key, None) for key in broker.files]
     if broker.files and options.max_saved_replicated_journals_size:
@@ -55,7 +56,7 @@ def save(broker: Broker) -> None:
         changes.extend(kept.items())
     while len(broker.saved) > options.max_saved_replicated_journals_size:
         oldest = min(broker.saved)
-        broker.process.record("AMQ221055", {"folder": f"{SAVED}{oldest}"})
+        broker.process.line(221055, folder=f"{SAVED}{oldest}")
         changes.extend((key, None) for key in broker.saved.pop(oldest))
     broker.files = {}
     given_up = identity.given_up
@@ -70,7 +71,7 @@ def save(broker: Broker) -> None:
 def saved(broker: Broker, token: int, _: str) -> None:
     """Next: somebody to copy."""
     if broker.state is State.SAVING:
-        broker.process.record("AMQ221109", {"node_id": broker.node_id})
+        broker.process.line(221109, server=broker.node_id)
         broker.go(Cause.SAVED)
 
 
@@ -165,7 +166,7 @@ def change_came(broker: Broker, sender: Name, message: Replicate) -> None:
         return
     if message.number > link.received + 1:
         broker.process.send(sender, ChannelClosed(message.channel, False))
-        broker.go(Cause.RETRY)  # something was lost on the way from a server that lives
+        broker.start_again("something was lost on the way from a server that lives")
         return
     link.received = message.number
     if broker.state is State.COPYING:
@@ -212,8 +213,8 @@ def in_sync(broker: Broker, token: int, channel: str) -> None:
         return
     link.mirrored.clear()
     process = broker.process
-    process.record("AMQ221024", {"primary": link.primary, "node_id": link.node_id})
-    process.record("AMQ221031", {"node_id": link.node_id})
+    process.line(221024, server=process.member, primary=link.primary, node_id=link.node_id)
+    process.line(221031, node_id=link.node_id)
     broker.go(Cause.UP_TO_DATE)
     process.send(link.primary, UpToDate(link.name))
     broker.tell_all(BackupAnnounced(link.node_id))
@@ -225,14 +226,7 @@ def in_sync(broker: Broker, token: int, channel: str) -> None:
 def lose_primary(broker: Broker) -> None:
     """The channel is broken."""
     link = broker.primary
-    if link is None:
-        return
-    if broker.state is State.COPYING:
-        if link.stop_called:
-            broker.fail("the active server stopped before everything was copied")
-        else:
-            broker.go(Cause.PRIMARY_LOST)
-    elif broker.state is State.IN_SYNC:
+    if link is not None and broker.state in REPLICA:
         broker.go(Cause.FAIL_OVER if link.stop_called else Cause.PRIMARY_LOST)
 
 
@@ -242,7 +236,7 @@ def channel_closed(broker: Broker, message: ChannelClosed) -> None:
     if link is None or link.name != message.channel or broker.state not in REPLICA:
         return
     if message.serves:
-        broker.go(Cause.RETRY)
+        broker.start_again("the active server goes on without this replica")
     else:
         lose_primary(broker)
 
@@ -263,7 +257,7 @@ def stop_called(broker: Broker, sender: Name, message: StopCalled) -> None:
         return
     link.stop_called = True
     if broker.state is State.COPYING:
-        broker.fail("the active server stops before everything is copied")
+        broker.give_up("the active server stops before everything is copied")
     elif broker.state is State.IN_SYNC:
         broker.step_after(broker.options.stop_called_wait_us)
 
@@ -274,10 +268,8 @@ def fail_over(broker: Broker, sender: Name, message: FailOver) -> None:
     if link is None:
         return
     if broker.state is State.COPYING:
-        broker.fail("the active server has stopped before everything was copied")
+        broker.give_up("the active server has stopped before everything was copied")
         return
-    if broker.state is State.DECIDING and broker.options.bug_vote_in_failback:
-        return  # it is busy voting
     broker.process.send(sender, FailOverTaken(message.channel))
     broker.go(Cause.FAIL_OVER)
 

@@ -100,8 +100,9 @@ class Broker:
     `role`: what it is by nature; `policy`: what it is now: a backup that took over is a primary until it ends or makes
     way. `files`: its data, as they are on its disk, ahead by what is being written. `saved`: what it had before, by
     number. `ticks`: how often it looked for silence. `server`: there while it serves. `replica`, `primary`: the
-    replication channel, by side. `tried`: who did not want it as a replica. `alone_token`: the write that says that it
-    has no replica; answers wait for it.
+    replication channel, by side. `starting`: it has been no replica since its start. `tried`: who did not want it as a
+    replica. `alone_token`: the write that says that it has no replica; answers wait for it. `failure`, `reason`: why it
+    ends.
     """
 
     def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup, tables: Tables, group: str) -> None:
@@ -114,6 +115,8 @@ class Broker:
         self.gateways = tuple(m.name for m in members if m.role == "gateway")
         self.state = State.STARTING
         self.failure = ""
+        self.reason = "stopped"
+        self.starting = True
         raw = setup.durable.get(IDENTITY_KEY)
         self.identity = decode(raw, Identity, "identity") if raw is not None else Identity(VERSION, "", EMPTY)
         self.files = {key: value for key, value in setup.durable.items() if kind_of(key) < len(KINDS)}
@@ -166,6 +169,16 @@ class Broker:
         if self.state is not State.STOPPED:
             self.failure = reason
             self.go(Cause.FAILURE)
+
+    def give_up(self, reason: str) -> None:
+        """This process ends, though nothing is wrong with it: it must not serve what it has."""
+        self.reason = reason
+        self.go(Cause.STOP)
+
+    def start_again(self, reason: str) -> None:
+        """A replica gives up its copy, stops, and starts again as a backup."""
+        self.process.line(221002, reason=reason)
+        self.go(Cause.RETRY)
 
     def step_after(self, after_us: int) -> None:
         """Does this state's step after a while."""

@@ -43,12 +43,13 @@ def tick(broker: Broker) -> None:
     if link is not None:
         process.send(link.replica, ChannelPing(link.name))
         if link.heard < oldest:
-            lose_replica(broker, "AMQ222092")
+            lose_replica(broker, 222092)
         elif (
-            link.unacknowledged
+            broker.state is not State.SYNCING  # which has a time limit of its own
+            and link.unacknowledged
             and link.unacknowledged[0][2] < broker.ticks - options.replica_slow_us // options.check_period_us
         ):
-            lose_replica(broker, "AMQ222207")
+            lose_replica(broker, 222207)
     primary = broker.primary
     if primary is not None and broker.state in REPLICA:
         process.send(primary.primary, ChannelPing(primary.name))
@@ -74,7 +75,7 @@ def note_conflict(broker: Broker, sender: Name, node_id: str) -> None:
     if (node_id, sender) not in broker.conflicts:
         broker.conflicts[node_id, sender] = None
         own = broker.serves and node_id == broker.node_id
-        broker.process.record("AMQ222295" if own else "AMQ222294", {"node_id": node_id, "connector": sender})
+        broker.process.line(222295 if own else 222294, of=node_id, connector=sender)
 
 
 def node_left(broker: Broker, sender: Name, message: NodeDown) -> None:
@@ -114,7 +115,7 @@ def closed(broker: Broker, sender: Name, message: ChannelClosed) -> None:
     """The other end of the replication channel is closed."""
     link = broker.replica
     if link is not None and link.name == message.channel:
-        lose_replica(broker, "AMQ222091")
+        lose_replica(broker, 222091)
     else:
         channel_closed(broker, message)
 
@@ -128,7 +129,7 @@ def unreachable(broker: Broker, peer: Name) -> None:
     if broker.left_open is not None and broker.left_open[0] == peer:
         broker.left_open = None
     if broker.replica is not None and broker.replica.replica == peer:
-        lose_replica(broker, "AMQ222092")
+        lose_replica(broker, 222092)
     if broker.primary is not None and broker.primary.primary == peer and broker.state in REPLICA:
         lose_primary(broker)
     if broker.state is State.REGISTERING and broker.candidate == peer:
@@ -153,7 +154,7 @@ def stop(broker: Broker) -> None:
     if broker.failure:
         process.critical(broker.failure)
     else:
-        process.halt("stopped")
+        process.halt(broker.reason)
 
 
 def isolate(broker: Broker) -> None:
@@ -166,4 +167,4 @@ def isolate(broker: Broker) -> None:
     if broker.replica is not None:
         broker.process.send(broker.replica.replica, ChannelClosed(broker.replica.name, False))
         broker.replica = None
-    broker.process.record("AMQ221002", {"reason": "isolated"})
+    broker.process.line(221002, reason="isolated")

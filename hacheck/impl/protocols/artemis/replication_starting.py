@@ -24,6 +24,7 @@ ASK_AGAIN_US = 1_000_000
 
 def begin(broker: Broker) -> None:
     """A start, of the process or after isolation."""
+    broker.starting = True
     history = broker.identity.history
     if broker.options.last_server_starts and history in (ALONE, REPLICATED):
         broker.policy = "primary"  # whoever served may be the one who knows most
@@ -90,7 +91,8 @@ def activate(broker: Broker) -> None:
     broker.failing_back = False
     broker.primary = None
     broker.ballot = None
-    broker.process.record("AMQ221037", {"node_id": broker.node_id})
+    if not broker.starting:
+        broker.process.line(221037, node_id=broker.node_id)
     node_id = broker.node_id or broker.process.fresh()
     broker.alone_token = broker.identify(ALONE, "activation", node_id=node_id)
 
@@ -102,6 +104,8 @@ def activated(broker: Broker, token: int, _: str) -> None:
     journal = from_files(broker.files, broker.options)
     broker.server = Server(broker.process, broker, journal, broker.node_id, broker.options)
     broker.store(journal.open())
-    broker.process.record("AMQ221007", {"node_id": broker.node_id})
+    broker.process.line(221007, node_id=broker.node_id)
+    if broker.starting:
+        broker.process.line(221001, server=broker.node_id)
     broker.go(Cause.ACTIVE)
     broker.announce()

@@ -90,7 +90,7 @@ TRANSITIONS: Mapping[tuple[State, Cause], State] = {
     (State.LOCATING, Cause.FOUND): State.REGISTERING,
     (State.REGISTERING, Cause.NOT_TAKEN): State.LOCATING,
     (State.REGISTERING, Cause.TAKEN): State.COPYING,
-    (State.COPYING, Cause.PRIMARY_LOST): State.SAVING,
+    (State.COPYING, Cause.PRIMARY_LOST): State.DECIDING,
     (State.COPYING, Cause.UP_TO_DATE): State.IN_SYNC,
     (State.IN_SYNC, Cause.PRIMARY_LOST): State.DECIDING,
     (State.COPYING, Cause.RETRY): State.SAVING,

@@ -5,14 +5,15 @@ from __future__ import annotations
 from hacheck.impl.node import Name
 from hacheck.impl.protocols.artemis.ballot import Ballot, votes_needed
 from hacheck.impl.protocols.artemis.messages import HealthPing, HealthPong, Vote, VoteRequest
-from hacheck.impl.protocols.artemis.replication_broker import Broker
+from hacheck.impl.protocols.artemis.replication_broker import IN_SYNC, Broker
 from hacheck.impl.protocols.artemis.replication_states import SERVING, Cause, State
 
 REPLACE, STAY = "replace", "stay"
 
 
 def decide(broker: Broker) -> None:
-    """A replica has lost its primary: is that gone, or is it only the way to it?"""
+    """A replica has lost its primary: is that gone, or is it only the way to it? The channel is closed here as well."""
+    broker.primary = None
     broker.vote_won = None
     begin(broker, REPLACE, broker.options.vote_retries)
 
@@ -29,13 +30,12 @@ def begin(broker: Broker, question: str, left: int) -> None:
     voters = broker.topology.others(broker.node_id)
     needed = votes_needed(size, wrong=options.bug_vote_size)
     ballot = broker.ballot = Ballot(process.fresh(), question, voters, needed, left)
-    process.record(
-        "AMQ221066", {"question": question, "node_id": broker.node_id, "needed": ballot.needed, "voters": list(voters)}
-    )
+    process.line(221066, vote=question, node_id=broker.node_id, needed=ballot.needed, voters=list(voters))
+    process.line(221084, node_id=broker.node_id)
     if needed == 0:
-        process.record("AMQ221083", {"node_id": broker.node_id})
+        process.line(221083, node_id=broker.node_id)
     for voter in voters:
-        process.record("AMQ221060", {"voter": voter})
+        process.line(221060, voter=voter)
         process.send(voter, VoteRequest(ballot.name, question, broker.node_id))
     if ballot.over():
         close(broker)
@@ -53,9 +53,7 @@ def asked_to_vote(broker: Broker, sender: Name, message: VoteRequest) -> None:
     else:
         yes = connector == sender or (bool(connector) and options.bug_stay_vote_by_node_id)
     serves = broker.serves
-    broker.process.record(
-        "AMQ221065" if connector == "" else "AMQ221064", {"node_id": message.node_id, "asked_by": sender, "yes": yes}
-    )
+    broker.process.line(221064 if connector else 221065, of=message.node_id, asked_by=sender, yes=yes)
     broker.process.send(sender, Vote(message.ballot, yes and serves, connector))
 
 
@@ -65,8 +63,8 @@ def voted(broker: Broker, sender: Name, message: Vote) -> None:
     if ballot is None or ballot.name != message.ballot:
         return
     if ballot.question == STAY and message.connector not in ("", broker.process.member):
-        broker.process.record("AMQ224098", {"node_id": broker.node_id, "connector": message.connector})
-    broker.process.record("AMQ221062", {"voter": sender, "yes": message.yes})
+        broker.process.line(224098, node_id=broker.node_id, connector=message.connector)
+    broker.process.line(221062, voter=sender, yes=message.yes)
     count(broker, ballot, sender, yes=message.yes)
 
 
@@ -87,17 +85,16 @@ def count(broker: Broker, ballot: Ballot, voter: Name, *, yes: bool) -> None:
 def ballot_due(broker: Broker) -> None:
     """Whoever has not voted says no."""
     if broker.ballot is not None:
-        broker.process.record("AMQ221069", {"node_id": broker.node_id})
-        close(broker)
+        close(broker, timed_out=True)
 
 
-def close(broker: Broker) -> None:
+def close(broker: Broker, *, timed_out: bool = False) -> None:
     """A vote is over."""
     ballot, broker.ballot = broker.ballot, None
     assert ballot is not None
     process = broker.process
     process.cancel_timer("ballot")
-    process.record("AMQ221068", {"question": ballot.question, "won": ballot.won(), "yes": ballot.yes})
+    process.line(221069 if timed_out else 221068, vote=ballot.question, won=ballot.won(), yes=ballot.yes)
     if ballot.question == STAY:
         if broker.state in SERVING and not ballot.won():
             broker.fail("the others do not know this broker as the primary any more")
@@ -118,6 +115,7 @@ def vote_again(broker: Broker) -> None:
 
 def conclude(broker: Broker, *, won: bool) -> None:
     """The vote is decided; where there is a network check list, its hosts are asked as well."""
+    broker.process.line(221071 if won else 221070, node_id=broker.node_id)
     if broker.gateways and (won or broker.options.bug_health_overrides_vote):
         broker.vote_won = won
         ask_gateways(broker)
@@ -126,11 +124,15 @@ def conclude(broker: Broker, *, won: bool) -> None:
 
 
 def act(broker: Broker, *, won: bool) -> None:
-    """Takes over, or starts again as a backup."""
+    """Takes over, if its copy is complete, or starts again as a backup."""
     if broker.state is not State.DECIDING:
         return
-    broker.process.record("AMQ221071" if won else "AMQ221070", {"node_id": broker.node_id})
-    broker.go(Cause.FAIL_OVER if won else Cause.RETRY)
+    if not won:
+        broker.start_again("the active server may live")
+    elif broker.identity.history == IN_SYNC:
+        broker.go(Cause.FAIL_OVER)
+    else:
+        broker.give_up("the active server is gone, and not everything was copied")
 
 
 # ---- the network check ---------------------------------------------------------------------------------------------
@@ -169,9 +171,9 @@ def health_known(broker: Broker, *, healthy: bool) -> None:
     """Who is cut off neither serves nor takes over."""
     broker.healthy = healthy
     won, broker.vote_won = broker.vote_won, None
-    if not healthy and (broker.serves or won is not None):
-        broker.process.record("AMQ222213", {"node_id": broker.node_id})
     if won is not None:
+        if not healthy:
+            broker.process.line(222213, node_id=broker.node_id)
         act(broker, won=healthy)
     elif not healthy and (broker.serves or broker.state is State.ACTIVATING):
         broker.go(Cause.UNHEALTHY)
