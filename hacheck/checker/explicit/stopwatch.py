@@ -63,7 +63,7 @@ class Stopwatch:
                 failed.append(error)
 
         with self.phase(name):
-            thread = _begun(do)
+            thread = begun(do)
             thread.join(_WAIT_SECONDS)
             while thread.is_alive():
                 reason = self._reason(name)
@@ -84,8 +84,9 @@ class Stopwatch:
         return None if self.report(seen) else "interrupted"
 
 
-def _begun(work: Callable[[], None]) -> threading.Thread:
-    """A running thread with a stack as large as that of the main one: what is compiled may be nested deeply."""
+def begun(work: Callable[[], None]) -> threading.Thread:
+    """The work under way in a thread of its own, with a stack as large as that of the main one: what is compiled may be
+    nested deeply."""
     thread = threading.Thread(target=work, daemon=True)
     before = threading.stack_size()
     with suppress(ValueError, RuntimeError):  # the system has its own ideas

@@ -42,11 +42,17 @@ if TYPE_CHECKING:  # what is found compiled is not lowered
     from hacheck.model.lowering.blocks import Lowered
 
 QUICK_LEVELS = Levels(passes=None, codegen=0)
-"""For large modules: it takes a third of the time, and the code takes a third longer to run. All others get the passes
+"""For what is not small: it takes a third of the time, and a search by it a seventh longer. All else gets the passes
 that kernels get, which skip what `codegen.module` tells them to."""
 
+SMALL_LINES = 4_000
+"""Of IR. So much is compiled thoroughly within a tenth of a second."""
+
 LARGE_LINES = 30_000
-"""Of IR. What has more is compiled the quick way, so that a verdict on few states does not wait for it."""
+"""Of IR. What has more is compiled the quick way where nobody knows how much there will be to do."""
+
+LONG_STATES = 5_000_000
+"""With so many states, thorough code for liveness spares more time than it costs."""
 
 _SET_OF_WORDS = re.compile(r"frozenset\(\{('[^'\\]*'(?:, '[^'\\]*')*)\}\)")
 _OTHER_SET = re.compile(r"frozenset\(\{[^0-9}]")
@@ -64,7 +70,7 @@ class Unavailable(Exception):
 class Built:
     """What a search needs. `initial`: packed states. `functions`: as linked. `canonical`: an address or 0.
     `count_orbits`: tells how many states some stand for, if that can be told. `reduce`: of a state of the interpreter
-    the packed one that stands for it."""
+    the packed one that stands for it. `is_quick`: there could be better code, worth while for a long search."""
 
     program: Program
     initial: tuple[int, ...]
@@ -73,6 +79,7 @@ class Built:
     canonical: int
     count_orbits: Callable[..., int] | None
     reduce: Callable[[State], int]
+    is_quick: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,27 +104,49 @@ class Form:
 
 
 class Builder:
-    """Builds for one check. `reduces`: whether reductions may be used. `text`: what is built, as far as it matters."""
+    """Builds for one check. `reduces`: whether reductions may be used. `patient`: code is made as good as can be before
+    anything is explored. `text`: what is built, as far as it matters."""
 
     def __init__(
-        self, system: System, asked: tuple[str, ...], reduces: bool, cache: ObjectCache, watch: Stopwatch
+        self,
+        system: System,
+        asked: tuple[str, ...],
+        reduces: bool,
+        cache: ObjectCache,
+        watch: Stopwatch,
+        patient: bool = False,
     ) -> None:
-        self.system, self.asked, self.reduces = system, asked, reduces
+        self.system, self.asked, self.reduces, self.patient = system, asked, reduces, patient
         self.cache, self.watch = cache, watch
         self.text = f"{asked} {reduces}\n{described(system)}"
         self._form: Form | None = None
+        self._quick: tuple[str, Entry] | None = None
 
     def for_search(self) -> Built:
-        """Errors: `EvaluationFault` where a system cannot begin; `GaveUp`; `Unavailable`."""
+        """What was thoroughly compiled, if it is kept; else, unless patient, what is compiled quickly.
+
+        Errors: `EvaluationFault` where a system cannot begin; `GaveUp`; `Unavailable`."""
         if not (availability := is_available()):
             raise Unavailable(availability.reason)
-        key = key_of("search", self.text, KERNEL_LEVELS)
-        return self.cache.found_or_made(key, self._kept, partial(self._made, self._compiled))
+        thorough = key_of("search", self.text, KERNEL_LEVELS)
+        found = self.cache.found(thorough, self._kept)
+        if found is not None:
+            return found
+        key = thorough if self.patient else key_of("search", self.text, QUICK_LEVELS)
+        return self.cache.found_or_made(key, self._kept, partial(self._made, partial(self._compiled, self.patient)))
 
-    def for_liveness(self) -> BuiltForLiveness:
-        """Errors: `GaveUp`."""
-        key = key_of("liveness", self.text, KERNEL_LEVELS)
-        return self.cache.found_or_made(key, self._kept_for_liveness, partial(self._made, self._compiled_for_liveness))
+    def thoroughly(self) -> Built:
+        """The same thoroughly compiled, by a thread of its own: nothing is used that others may be using, and nobody
+        is told how far it is. It is kept for the next time. Errors: those of `for_search` but `GaveUp`."""
+        key = key_of("search", self.text, KERNEL_LEVELS)
+        return self.cache.found_or_made(key, self._kept, self._compiled_again)
+
+    def for_liveness(self, states: int) -> BuiltForLiveness:
+        """For a graph of so many states. Errors: `GaveUp`."""
+        patient = self.patient or states >= LONG_STATES
+        key = key_of("liveness", self.text, KERNEL_LEVELS if patient else QUICK_LEVELS)
+        compiled = partial(self._compiled_for_liveness, patient)
+        return self.cache.found_or_made(key, self._kept_for_liveness, partial(self._made, compiled))
 
     # ---- what is kept ----
 
@@ -127,14 +156,15 @@ class Builder:
             program = program_from_json(facts["program"], self.system)
             initial = tuple(int(state, 16) for state in facts["initial"])
             reductions = reductions_from_json(facts["reductions"], self.system)
+            quick = bool(facts["quick"])
         except (ProgramError, KeyError, TypeError, ValueError):
             return None
         functions = link(entry.objects)
         if not reductions.permutes:
-            return Built(program, initial, reductions, functions, 0, None, partial(pack, program.layout))
+            return Built(program, initial, reductions, functions, 0, None, partial(pack, program.layout), quick)
         count = functions.function("count_orbits", 2) if reductions.exact else None
         reduce = _representative(program, functions.function("canonical", 2))
-        return Built(program, initial, reductions, functions, functions.address("canonical"), count, reduce)
+        return Built(program, initial, reductions, functions, functions.address("canonical"), count, reduce, quick)
 
     def _kept_for_liveness(self, entry: Entry) -> BuiltForLiveness | None:
         try:
@@ -156,32 +186,49 @@ class Builder:
         form = self._lowered()
         return self.watch.attended("compiling", partial(compiled, form))
 
-    def _compiled(self, form: Form) -> Entry:
+    def _compiled(self, patient: bool, form: Form) -> Entry:
         from hacheck.checker.explicit.native.codegen.functions import emit
 
         emitted = emit(form.lowered, form.questions.sought, form.questions.lively)
-        objects = [compile_object(emitted.ir, levels_for(emitted.ir))]
+        levels = _levels(emitted.ir, patient)
+        objects = [compile_object(emitted.ir, levels)]
         if form.reductions.permutes:
             objects += _compiled_canonical(self.system, emitted.program, form.reductions)
         facts = {
             "program": program_to_json(emitted.program, self.system),
             "initial": [f"{pack(emitted.program.layout, state):x}" for state in form.initial],
             "reductions": reductions_to_json(form.reductions),
+            "quick": levels is QUICK_LEVELS,
         }
-        return Entry(tuple(objects), facts)
+        entry = Entry(tuple(objects), facts)
+        if levels is QUICK_LEVELS:
+            self._quick = emitted.ir, entry
+        return entry
 
-    def _compiled_for_liveness(self, form: Form) -> Entry:
+    def _compiled_again(self) -> Entry:
+        """What was compiled quickly, in this process or an earlier one."""
+        if self._quick is None:
+            return self._compiled(True, lowered_form(self.system, self.asked, self.reduces))
+        ir, entry = self._quick
+        return Entry((compile_object(ir, KERNEL_LEVELS), *entry.objects[1:]), {**entry.facts, "quick": False})
+
+    def _compiled_for_liveness(self, patient: bool, form: Form) -> Entry:
         from hacheck.checker.explicit.native.codegen.functions import Mark, emit
         from hacheck.checker.explicit.native.liveness.marks import conditions
 
         marks = [Mark(key, wanted) for key, wanted in conditions(form.lowered, form.questions.asked)]
         emitted = emit(form.lowered, marks=marks, lists_stops=True)
-        code = compile_object(emitted.ir, levels_for(emitted.ir))
+        code = compile_object(emitted.ir, _levels(emitted.ir, patient))
         return Entry((code,), {"program": program_to_json(emitted.program, self.system)})
 
 
+def _levels(ir: str, patient: bool) -> Levels:
+    """How thoroughly generated code is compiled where it is known whether it is worth while."""
+    return KERNEL_LEVELS if patient or ir.count("\n") <= SMALL_LINES else QUICK_LEVELS
+
+
 def levels_for(ir: str) -> Levels:
-    """How thoroughly generated code is to be compiled."""
+    """How thoroughly generated code is compiled where nobody knows how much there will be to do."""
     return KERNEL_LEVELS if ir.count("\n") <= LARGE_LINES else QUICK_LEVELS
 
 

@@ -13,6 +13,7 @@ from hacheck.checker.engine import Answer, Limits, Refused, Report
 from hacheck.checker.explicit.answers import Explored, answer_of, no_start, unexplored
 from hacheck.checker.explicit.findings import GaveUp, Judgement, Subject, Undecided
 from hacheck.checker.explicit.native.building import Builder, Built, Unavailable
+from hacheck.checker.explicit.native.improving import Improvement, functions_of
 from hacheck.checker.explicit.native.machine.cache import ObjectCache
 from hacheck.checker.explicit.native.search.bounds import Bounds
 from hacheck.checker.explicit.native.search.checkpoint import Keeping
@@ -22,7 +23,6 @@ from hacheck.checker.explicit.native.search.levels import pieces
 from hacheck.checker.explicit.native.search.log import Log
 from hacheck.checker.explicit.native.search.manifest import CheckpointError
 from hacheck.checker.explicit.native.search.search import Options, Search
-from hacheck.checker.explicit.native.search.workers import Functions
 from hacheck.checker.explicit.questions import goal_of, select
 from hacheck.checker.explicit.reduction_data import told
 from hacheck.checker.explicit.stopwatch import Stopwatch
@@ -46,6 +46,7 @@ class NativeEngine:
     - `reductions`: explore of states that are alike one.
     - `checkpoint`: the folder in which what is explored is kept; `resume`: go on from what is kept there.
     - `cache`: the folder for machine code; by default one of the user's.
+    - `patient`: code is made as good as can be before anything is explored, not only for a search that takes long.
     - `table_bits`: logarithm of the slots with which the set of states seen begins.
     """
 
@@ -56,6 +57,7 @@ class NativeEngine:
     checkpoint: Path | None = None
     resume: bool = False
     cache: Path | None = None
+    patient: bool = False
     table_bits: int = 18
 
     def check(self, system: System, properties: tuple[str, ...], limits: Limits, report: Report) -> Answer:
@@ -63,7 +65,7 @@ class NativeEngine:
         machine has no room to begin."""
         watch = Stopwatch(limits, report)
         cache = ObjectCache(self.cache)
-        builder = Builder(system, properties, self.reductions, cache, watch)
+        builder = Builder(system, properties, self.reductions, cache, watch, self.patient)
         try:
             built = builder.for_search()
             kernels = Kernels(built.program.words, self.fingerprint, self.threads == 1, cache)
@@ -74,14 +76,19 @@ class NativeEngine:
             return unexplored(system, properties, given_up.reason)
         except Unavailable as unavailable:
             return self._elsewhere(unavailable.reason, system, properties, limits, report)
-        return self._explored(builder, built, kernels, limits, report)
+        with closing(Improvement(builder.thoroughly)) as improvement:
+            search = Search(
+                functions_of(built),
+                kernels,
+                Options(self.threads, self.table_bits),
+                Bounds(limits, report, watch.started),
+            )
+            search.better = improvement.functions if built.is_quick else None
+            return self._explored(builder, built, search)
 
-    def _explored(self, builder: Builder, built: Built, kernels: Kernels, limits: Limits, report: Report) -> Answer:
+    def _explored(self, builder: Builder, built: Built, search: Search) -> Answer:
         """The answer of a search."""
         system, watch, asked = builder.system, builder.watch, select(builder.system, builder.asked)
-        functions, bounds = built.functions, Bounds(limits, report, watch.started)
-        addresses = functions.address("expand"), functions.address("inspect"), built.canonical
-        search = Search(Functions(built.program, *addresses), kernels, Options(self.threads, self.table_bits), bounds)
         goal = goal_of(asked) if self.stop_early else None
         try:
             with watch.phase("exploring"):
@@ -93,7 +100,7 @@ class NativeEngine:
             omission = log.size**2 / 2**65 if self.fingerprint else 0.0
             judge = partial(self._judged, builder, search, log)
             answer = answer_of(Explored(subject, asked, log, judge, omission), watch)
-            words = told(built.reductions, log.size, self._stands_for(built, log, bounds))
+            words = told(built.reductions, log.size, self._stands_for(built, log, search.bounds))
             notes = answer.notes if log.trouble is None else (*answer.notes, log.trouble)
         coverage = replace(answer.coverage, wall_seconds=watch.seconds() + search.seconds_before)
         return replace(

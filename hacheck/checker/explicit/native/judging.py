@@ -22,7 +22,7 @@ def judged(builder: Builder, search: Search, log: Log, asked: Sequence[Property]
     """What there is to say about each property. Errors: `GaveUp`."""
     if not log.size:
         return [None for _ in asked]  # no run begins
-    bounds, built = search.bounds, builder.for_liveness()
+    bounds, built = search.bounds, builder.for_liveness(log.size)
 
     def kernels(constants: Mapping[str, int]) -> Kernels:
         return builder.watch.attended("compiling", lambda: _kernels(constants, builder.cache))

@@ -120,11 +120,16 @@ class ObjectCache:
         except OSError as error:
             self.trouble = f"not kept: {error}"
 
+    def found(self, key: str, read: Callable[[Entry], Read | None]) -> Read | None:
+        """What `read` makes of what is kept under a key. Errors: those of `read`."""
+        entry = self.lookup(key)
+        return None if entry is None else read(entry)
+
     def found_or_made(self, key: str, read: Callable[[Entry], Read | None], make: Callable[[], Entry]) -> Read:
         """What `read` makes of what is kept under a key. Where there is nothing, or `read` returns `None` since it is
         of no use, it is made now, and kept. Errors: those of both."""
-        entry = self.lookup(key)
-        if entry is None or (found := read(entry)) is None:
+        found = self.found(key, read)
+        if found is None:
             entry = make()
             self.store(key, entry.objects, entry.facts)
             found = read(entry)

@@ -68,6 +68,7 @@ class Search:
     - `stopped`: why it ended before it had expanded everything.
     - `forgets`: levels that are expanded are given back; their states cannot be read any more.
     - `phase`: what the report says is being done.
+    - `better`: asked between slices, with the seconds of exploring so far, for functions that do the same faster.
     """
 
     def __init__(self, functions: Functions, kernels: Kernels, options: Options, bounds: Bounds) -> None:
@@ -88,10 +89,11 @@ class Search:
         self._found: Ranges = ()  # of the next level, before this one was begun or gone on with
         self._ends: list[int] = []  # of the log then
         self._pace = Pace(options.slice_seconds)
+        self._run_since = 0.0  # on the clock of the bounds
+        self.better: Callable[[float], Functions | None] | None = None
         shared, sizes = self.shared, self.workers.sizes
         shared[LOG], shared[BLOCK] = self.workers.log.address, sizes.block
-        shared[EXPAND], shared[INSPECT] = functions.expand, functions.inspect
-        shared[CANONICAL] = functions.canonical
+        self._use(functions)
         shared[STATES_STOP] = _NEVER if bounds.limits.states_max is None else bounds.limits.states_max
         # A limit on states is kept to the block, so no thread goes on for longer.
         shared[SHARES] = _NEVER if bounds.limits.states_max is not None else 4 * options.threads
@@ -123,6 +125,13 @@ class Search:
     def seconds(self) -> float:
         """How long it took so far, in this process and in those it was gone on from."""
         return self.seconds_before + self.bounds.seconds()
+
+    def _use(self, functions: Functions) -> None:
+        """Has these called from now on. They must do the same as those before."""
+        assert functions.program == self.functions.program, "better code is of the same system"
+        self.functions, shared = functions, self.shared
+        shared[EXPAND], shared[INSPECT] = functions.expand, functions.inspect
+        shared[CANONICAL] = functions.canonical
 
     def free(self) -> None:
         """Gives everything back. What it left cannot be read any more."""
@@ -188,6 +197,7 @@ class Search:
         """Goes on until nothing is new, a limit is met, or everything of the goal was met. `at_rest` is called now
         and then when no thread works and no successor waits."""
         self.bounds.phase = self.phase
+        self._run_since = self.bounds.seconds()
         while self.stopped is None and self.depth < len(self.levels):
             if self.bounds.limits.depth_max is not None and self.depth >= self.bounds.limits.depth_max:
                 self.stopped = f"depth {self.bounds.limits.depth_max} reached"
@@ -223,6 +233,9 @@ class Search:
 
     def _slice(self, blocks: int, crowd: Sequence[Worker]) -> None:
         """Has some blocks expanded, about as many as a slice has time for."""
+        better = None if self.better is None else self.better(self.bounds.seconds() - self._run_since)
+        if better is not None:
+            self._use(better)
         shared = self.shared
         shared[SLICE_END] = min(blocks, shared[CURSOR] + self._pace.amount)
         self._allow(len(crowd))

@@ -1,0 +1,60 @@
+"""Better code for a search that takes long, made beside it.
+
+What is not small is compiled quickly first (record 0006): most searches end sooner than LLVM would. One that has gone
+on for a while has it compiled thoroughly by another thread, and goes on with that from the next slice on.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from hacheck.checker.explicit.native.building import Built
+from hacheck.checker.explicit.native.search.workers import Functions
+from hacheck.checker.explicit.stopwatch import begun
+
+AFTER_SECONDS = 2.0
+"""Of exploring. About then quick code has cost what thorough code takes to make."""
+
+
+def functions_of(built: Built) -> Functions:
+    """What a search calls."""
+    functions = built.functions
+    return Functions(built.program, functions.address("expand"), functions.address("inspect"), built.canonical)
+
+
+class Improvement:
+    """Better functions to come. To be closed when nothing calls them any more.
+
+    - `make`: compiles thoroughly. It runs in another thread, and must share nothing with this one.
+    """
+
+    def __init__(self, make: Callable[[], Built]) -> None:
+        self._make = make
+        self._thread: threading.Thread | None = None
+        self._made: list[Built] = []
+        self._failed: list[BaseException] = []
+        self._told = False
+
+    def functions(self, seconds: float) -> Functions | None:
+        """The better functions, once, when they are there. `seconds`: for how long the search has been exploring.
+        Errors: those of `make`."""
+        if self._thread is None and seconds >= AFTER_SECONDS:
+            self._thread = begun(self._run)
+        if self._failed:
+            raise self._failed[0]
+        if self._told or not self._made:
+            return None
+        self._told = True
+        return functions_of(self._made[0])
+
+    def close(self) -> None:
+        """Waits for what was begun: LLVM cannot be stopped, and a process that ends beside it may crash."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._made.append(self._make())
+        except BaseException as error:
+            self._failed.append(error)

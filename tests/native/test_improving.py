@@ -1,0 +1,91 @@
+"""A search that takes long gets better code while it goes on; what it finds stays the same."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hacheck.checker.engine import Limits
+from hacheck.checker.explicit.native import building, improving
+from hacheck.checker.explicit.native.building import Builder, Built
+from hacheck.checker.explicit.native.engine import NativeEngine
+from hacheck.checker.explicit.native.improving import Improvement, functions_of
+from hacheck.checker.explicit.native.machine.cache import ObjectCache
+from hacheck.checker.explicit.native.search.bounds import Bounds
+from hacheck.checker.explicit.native.search.control import EXPAND
+from hacheck.checker.explicit.native.search.kernel_groups import Kernels
+from hacheck.checker.explicit.native.search.search import Options, Search
+from hacheck.checker.explicit.native.search.workers import Functions
+from hacheck.checker.explicit.stopwatch import Stopwatch
+from tests.models.quorum_election import quorum_election
+from tests.native.searching import never_stop
+
+SYSTEM = quorum_election(3, 2, 1)
+STATES, STEPS = 63_873, 465_114
+
+
+@pytest.fixture(autouse=True)
+def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "SMALL_LINES", 0)
+
+
+def builder(folder: Path, patient: bool = False) -> Builder:
+    return Builder(SYSTEM, (), False, ObjectCache(folder), Stopwatch(Limits(), never_stop), patient)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_search_goes_on_with_better_code_and_finds_the_same(threads: int, tmp_path: Path) -> None:
+    quick, thorough = builder(tmp_path).for_search(), builder(tmp_path).thoroughly()
+    assert (quick.is_quick, thorough.is_quick) == (True, False)
+    assert builder(tmp_path / "other", patient=True).for_search().is_quick is False
+    kernels = Kernels(quick.program.words, False, threads == 1, ObjectCache(tmp_path))
+    search = Search(functions_of(quick), kernels, Options(threads), Bounds(Limits(), never_stop, 0.0))
+    asked: list[float] = []
+
+    def after_some_slices(seconds: float) -> Functions | None:
+        asked.append(seconds)
+        return functions_of(thorough) if len(asked) == 9 else None
+
+    search.better = after_some_slices
+    try:
+        search.begin(quick.initial)
+        search.run(None)
+        assert (search.size, sum(search.tally.all_counts())) == (STATES, STEPS)
+        assert search.shared[EXPAND] == thorough.functions.address("expand")
+    finally:
+        search.free()
+    assert len(asked) > 9
+    assert sorted(asked) == asked
+
+
+def test_better_code_is_made_only_when_it_is_worth_while() -> None:
+    def never() -> Built:
+        raise AssertionError("not asked for")
+
+    with closing(Improvement(never)) as improvement:
+        assert improvement.functions(improving.AFTER_SECONDS * 0.99) is None
+
+
+def test_what_goes_wrong_while_better_code_is_made_is_told() -> None:
+    def failing() -> Built:
+        raise MemoryError
+
+    improvement = Improvement(failing)
+    with pytest.raises(MemoryError):
+        for _ in range(2):
+            improvement.functions(improving.AFTER_SECONDS)
+            improvement.close()
+
+
+@pytest.mark.parametrize("in_this_process", [True, False])
+def test_better_code_is_kept_for_the_next_time(
+    in_this_process: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not in_this_process:
+        assert builder(tmp_path).for_search().is_quick
+    monkeypatch.setattr(improving, "AFTER_SECONDS", 0.0)
+    answer = NativeEngine(cache=tmp_path, reductions=False).check(SYSTEM, (), Limits(), never_stop)
+    assert (answer.coverage.states, answer.coverage.transitions) == (STATES, STEPS)
+    assert not builder(tmp_path).for_search().is_quick
