@@ -6,7 +6,7 @@ Every run an engine hands out is replayed here by the reference interpreter befo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from hacheck.checker.engine import Answer, Engine, Limits, PropertyAnswer, Report
 from hacheck.model.data import dataclass
@@ -14,6 +14,9 @@ from hacheck.model.ir import Property, System
 from hacheck.model.lowering.impossible import impossible
 from hacheck.model.runs import Run
 from hacheck.model.semantics import Interpreter
+
+if TYPE_CHECKING:
+    from hacheck.model.language import Specification
 
 Expectation = Literal["holds", "violated"]
 Outcome = Literal["expected", "unexpected", "undecided"]
@@ -35,6 +38,23 @@ class Question:
     only: tuple[str, ...] = ()
     expect_violated: tuple[str, ...] = ()
     by_request: bool = False
+
+
+def questions_of(specification: Specification) -> tuple[Question, ...]:
+    """The checks of a specification; one that asks everything at the defaults where it has none."""
+    if not specification.checks:
+        return (Question("default", "The spec has no check of its own: every property, at the defaults."),)
+    return tuple(
+        Question(
+            check.name,
+            check.description,
+            check.settings,
+            check.only,
+            check.expect_violated,
+            check.by_request,
+        )
+        for check in specification.checks
+    )
 
 
 class RunDoesNotReplay(AssertionError):

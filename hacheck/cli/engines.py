@@ -1,11 +1,11 @@
-"""The engines a user can choose, and how much memory and how many threads one takes by default."""
+"""The engines a user can choose."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hacheck.checker.resources import usable_cores
 from hacheck.cli.guard import BadInput
 from hacheck.cli.options import ENGINES, all_known, parse_count, parse_folders
 from hacheck.model.data import dataclass
@@ -73,20 +73,6 @@ def engine_for(exploring: Exploring) -> Engine:
     return PortableEngine()
 
 
-def usable_cores() -> int:
-    """How many cores this process may keep busy: those it may run on, fewer where its group has less time."""
-    try:
-        cores = len(os.sched_getaffinity(0))
-    except AttributeError:
-        cores = os.cpu_count() or 1
-    try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
-        cores = min(cores, -(-int(quota) // int(period)))
-    except (OSError, ValueError):  # no such limit
-        pass
-    return max(cores, 1)
-
-
 def generated_code(system: System) -> str:
     """The Python code with which the portable engine explores a system, as it runs for all its properties."""
     from hacheck.checker.explicit.portable.finders import wanted_by
@@ -104,20 +90,3 @@ def machine_code(system: System) -> str:
     from hacheck.checker.explicit.native.building import printed
 
     return printed(system)
-
-
-def memory_default() -> int | None:
-    """Three quarters of the memory this process may use, or `None` where that cannot be found out."""
-    found = []
-    try:
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (ValueError, OSError, AttributeError):
-        pass
-    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            text = Path(path).read_text(encoding="ascii").strip()
-        except (OSError, UnicodeDecodeError):
-            continue
-        if text.isdigit():
-            found.append(int(text))
-    return min(found) * 3 // 4 if found else None

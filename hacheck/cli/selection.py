@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from hacheck.checker.verify import Prepared, Question
+from hacheck.checker.verify import Prepared, Question, questions_of
 from hacheck.cli.guard import BadInput
 from hacheck.cli.options import all_known
 from hacheck.cli.sources import instantiate
@@ -71,23 +71,6 @@ def prepare(
     system = instantiate(specification, overrides, question.name, no_color=no_color)
     all_known("property", properties, [item.name for item in system.properties])
     return Prepared(question, system, properties or question.only)
-
-
-def questions_of(specification: Specification) -> tuple[Question, ...]:
-    """The checks of a specification; one that asks everything at the defaults where it has none."""
-    if not specification.checks:
-        return (Question("default", "The spec has no check of its own: every property, at the defaults."),)
-    return tuple(
-        Question(
-            check.name,
-            check.description,
-            check.settings,
-            check.only,
-            check.expect_violated,
-            check.by_request,
-        )
-        for check in specification.checks
-    )
 
 
 def one_system(

@@ -11,7 +11,8 @@ import pytest
 
 from hacheck.checker.explicit.native import building
 from hacheck.checker.explicit.native.machine.compiler import Availability
-from hacheck.cli.engines import Exploring, engine_for, usable_cores
+from hacheck.checker.resources import usable_cores
+from hacheck.cli.engines import Exploring, engine_for
 from hacheck.cli.guard import ExitCode
 from tests.cli.command import hacheck
 

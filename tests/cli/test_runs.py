@@ -7,9 +7,9 @@ from io import StringIO
 import pytest
 from rich.console import Console, RenderableType
 
+from hacheck.checker.steps import call_of, run_title, tell
+from hacheck.checker.telling import Told, told_changes
 from hacheck.cli.checking import runs
-from hacheck.cli.checking.steps import call_of, tell
-from hacheck.cli.checking.telling import Told, told_changes
 from hacheck.cli.console import THEME
 from hacheck.model.ir import System
 from hacheck.model.language import load
@@ -126,12 +126,12 @@ def test_the_part_of_a_lasso_that_repeats_is_in_a_bracket() -> None:
 def test_a_run_that_ends_in_standstill_says_that_nothing_happens_any_more() -> None:
     still = Run(SPLIT_BRAIN.initial, SPLIT_BRAIN.steps, loop=len(SPLIT_BRAIN.steps))
     assert "nothing happens any more" in printed(runs.full_run(Console(width=80), PAIR, still, None))
-    assert "then nothing any more" in runs.run_title(PAIR, still)
+    assert "then nothing any more" in run_title(PAIR, still)
 
 
 def test_the_title_counts_steps_and_faults() -> None:
-    assert runs.run_title(PAIR, SPLIT_BRAIN) == "7 steps, 1 fault"
-    assert runs.run_title(PAIR, WEDGED) == "8 steps, 2 faults, the last 3 for ever"
+    assert run_title(PAIR, SPLIT_BRAIN) == "7 steps, 1 fault"
+    assert run_title(PAIR, WEDGED) == "8 steps, 2 faults, the last 3 for ever"
 
 
 def test_a_terminal_without_unicode_gets_ascii() -> None:

@@ -21,7 +21,7 @@ import pytest
 
 from hacheck import shipped
 from hacheck.checker.engine import Limits, Progress
-from hacheck.cli import engines
+from hacheck.checker.resources import memory_default
 from hacheck.cli.checking import side_by_side
 from hacheck.cli.checking.progress_of_several import SeveralSilent
 from hacheck.cli.checking.side_by_side import (
@@ -138,7 +138,7 @@ def test_the_cores_are_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_memory_is_shared_out() -> None:
     assert shared_limits(Limits(memory_bytes_max=None), 1) == Limits(memory_bytes_max=None)
-    default = engines.memory_default()
+    default = memory_default()
     assert default is not None
     assert shared_limits(Limits(7, 8.0, default, 9), 4) == Limits(7, 8.0, default // 4, 9)
     assert shared_limits(Limits(memory_bytes_max=1_000), 4) == Limits(memory_bytes_max=1_000)

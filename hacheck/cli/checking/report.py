@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from hacheck.checker.explicit.scopes import unlikely
+from hacheck.checker.steps import run_title
 from hacheck.checker.verify import CheckResult, PropertyResult, unused_actions
-from hacheck.cli.checking.runs import run_title
 from hacheck.cli.console import Symbols, plural, seconds, size, symbols
 from hacheck.model.ir import Property, System
 

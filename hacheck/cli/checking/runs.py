@@ -7,9 +7,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hacheck.cli.checking.steps import StepView, initial_lines, read_by, tell
-from hacheck.cli.checking.telling import Told
-from hacheck.cli.console import Symbols, plural, symbols
+from hacheck.checker.steps import StepView, initial_lines, read_by, tell
+from hacheck.checker.telling import Told
+from hacheck.cli.console import Symbols, symbols
 from hacheck.cli.prefixed import Prefixed
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Property, System
@@ -20,18 +20,6 @@ WIDE = 120
 
 STYLES = {"fault": "fault", "repair": "good"}
 """How the steps are told that no protocol takes."""
-
-
-def run_title(system: System, run: Run) -> str:
-    """`7 steps, 2 faults`; of a lasso also how much of it repeats."""
-    faults = sum(system.actions[step.action].kind == "fault" for step in run.steps)
-    title = plural(len(run.steps), "step")
-    if faults:
-        title += f", {plural(faults, 'fault')}"
-    if run.loop is not None:
-        repeated = len(run.steps) - run.loop
-        title += f", the last {repeated} for ever" if repeated else ", then nothing any more"
-    return title
 
 
 def full_run(console: Console, system: System, run: Run, about: Property | None) -> RenderableType:

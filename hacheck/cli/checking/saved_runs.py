@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 
 from hacheck.checker.explicit.portable.simulation import simulate
+from hacheck.checker.steps import run_title
 from hacheck.cli.checking import report, runs
 from hacheck.cli.console import error_console, output_console
 from hacheck.cli.guard import BadInput, ExitCode, version
@@ -53,7 +54,7 @@ def simulate_spec(
     assert misfit is None, f"the simulated run (seed {seed}) does not replay: {misfit}"
     to_stderr = place is not None and place.path is None
     console = (error_console if to_stderr else output_console)(no_color=no_color)
-    console.print(f"{specification.name}, seed {seed}: {runs.run_title(system, run)}", markup=False)
+    console.print(f"{specification.name}, seed {seed}: {run_title(system, run)}", markup=False)
     console.print()
     console.print(runs.full_run(console, system, run, None))
     if len(run.steps) < steps and run.fault is None:
@@ -111,7 +112,7 @@ def tell(console: Console, system: System, saved: Saved, run: Run, about: Proper
     """The run with its title."""
     what = f"check {saved.check}" if saved.check else "a run"
     title = f"{system.name}, {what}" + (f", {saved.property}" if saved.property else "")
-    console.print(report.run_heading(console, title, runs.run_title(system, run), "good", about, place))
+    console.print(report.run_heading(console, title, run_title(system, run), "good", about, place))
     console.print(runs.indented(runs.full_run(console, system, run, about), 2))
     console.print("\n  Replayed by the reference interpreter: every step is possible.", style="quiet")
 

@@ -14,11 +14,12 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from hacheck.checker.engine import Limits, Progress, Refused, Report
+from hacheck.checker.resources import memory_default, usable_cores
 from hacheck.checker.verify import CheckResult, Question, run_check
 from hacheck.cli.checking.progress_of_several import SeveralDisplay
 from hacheck.cli.checking.verifying import Request
 from hacheck.cli.console import error_console
-from hacheck.cli.engines import Exploring, engine_for, memory_default, usable_cores
+from hacheck.cli.engines import Exploring, engine_for
 from hacheck.cli.guard import BadInput, ExitCode, Reported
 from hacheck.cli.processes import Died, Done, Event, Failed, Job, Processes, Told
 from hacheck.cli.progress import Interruption

@@ -9,12 +9,14 @@ from pathlib import Path
 from rich.console import Console
 
 from hacheck.checker.engine import Engine, Limits, Progress, Refused
+from hacheck.checker.resources import memory_default
+from hacheck.checker.steps import run_title
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, run_check, runs_of
 from hacheck.cli import json_output
 from hacheck.cli.checking import report, runs
 from hacheck.cli.checking.summary import exit_code, summary
 from hacheck.cli.console import error_console, output_console
-from hacheck.cli.engines import Exploring, engine_for, memory_default
+from hacheck.cli.engines import Exploring, engine_for
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.progress import Interruption, progress_display
 from hacheck.cli.selection import Selection, select
@@ -186,7 +188,7 @@ def show_runs(request: Request, console: Console, specification: Specification, 
     if fault is not None:
         console.print()
         console.print(
-            report.run_heading(console, "the spec has an error", "after " + runs.run_title(result.system, fault), "bad")
+            report.run_heading(console, "the spec has an error", "after " + run_title(result.system, fault), "bad")
         )
         console.print(runs.indented(runs.full_run(console, result.system, fault, None)))
     for found in result.properties:
@@ -197,7 +199,7 @@ def show_runs(request: Request, console: Console, specification: Specification, 
             continue
         title = f"{found.asked.name}: {report.verdict_of(found)}{report.expectation(found)}"
         place = specification.place_of(found.asked)
-        length = f"in {runs.run_title(result.system, run)}"
+        length = f"in {run_title(result.system, run)}"
         heading = report.run_heading(console, title, length, "bad" if surprise else "good", found.asked, place)
         console.print()
         console.print(heading)

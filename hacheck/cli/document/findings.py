@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from hacheck.checker.steps import run_title
 from hacheck.checker.verify import CheckResult, PropertyResult
 from hacheck.cli.checking.report import KINDS, extent, verdict_of
-from hacheck.cli.checking.runs import run_title
 from hacheck.cli.console import plural
 from hacheck.cli.document.prose import code, details, markdown, section_of, sections, sentence, table, uncommented
 from hacheck.cli.document.stories import story

@@ -10,7 +10,8 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from hacheck.cli.checking.runs import full_run, run_title
+from hacheck.checker.steps import run_title
+from hacheck.cli.checking.runs import full_run
 from hacheck.cli.console import plural, symbols
 from hacheck.model.ir import System
 from hacheck.model.run_json import run_from_json

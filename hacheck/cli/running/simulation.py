@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from hacheck.checker.engine import Progress, Report
+from hacheck.checker.resources import usable_cores
 from hacheck.cli.console import plural
-from hacheck.cli.engines import usable_cores
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_folder, open_target
 from hacheck.cli.processes import Died, Done, Failed, Processes

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
-from hacheck.cli.checking.telling import BACKGROUND, Told, told_changes
+from hacheck.checker.telling import BACKGROUND, Told, told_changes
 from hacheck.model.choosing import Made, choices_made
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Action, ActionKind, Property, System, Variable
@@ -52,6 +52,22 @@ def tell(system: System, run: Run) -> list[StepView]:
         before = step.state
         said.add(action.name)
     return views
+
+
+def run_title(system: System, run: Run) -> str:
+    """`7 steps, 2 faults`; of a lasso also how much of it repeats."""
+    faults = sum(system.actions[step.action].kind == "fault" for step in run.steps)
+    title = _plural(len(run.steps), "step")
+    if faults:
+        title += f", {_plural(faults, 'fault')}"
+    if run.loop is not None:
+        repeated = len(run.steps) - run.loop
+        title += f", the last {repeated} for ever" if repeated else ", then nothing any more"
+    return title
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def description_of(action: Action) -> str:
