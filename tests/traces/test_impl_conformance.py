@@ -85,6 +85,63 @@ def test_fiorano_follows_no_spec_in_which_locks_are_never_lost_when_they_are(tmp
     assert verdicts((*SHARED, "--set", "lock_losses=0", "--set", "gateway_cuts=0"), traces)["deviates"] > 0
 
 
+# ---- Fiorano with two databases ----
+
+PAIR = ("fiorano_replicated", "--node", "primary=Server-1", "--node", "backup=Server-2")
+AS_DRAWN = ("--set", "alone_from_waiting=anyone", "--set", "stays_active_without_lock=on")
+"""What the code does by default: the diagram asks for the lock alone, and a lost lock for a failure besides."""
+STRICT_SETTINGS = {**SHARED_SETTINGS, "alone_from_waiting": "in_sync", "on_lock_lost": "wait"}
+
+
+@pytest.mark.parametrize("faults", first_of(["crashes", "none", "locks"]))
+def test_fiorano_with_two_databases_follows_its_spec(tmp_path: Path, faults: str) -> None:
+    traces = recorded(tmp_path / faults, "fiorano-replicated", faults, range(6), SHARED_SETTINGS, replicas=2)
+    assert verdicts((*PAIR, *AS_DRAWN), traces) == {"conforms": 6}
+
+
+def test_fiorano_that_promotes_an_unfinished_copy_follows_the_spec_that_does_so_only(tmp_path: Path) -> None:
+    """Bug corpus, FI-5; HA Locking Mechanism, F-R7."""
+    settings = {**SHARED_SETTINGS, "bug_promote_passive_sync": "true"}
+    traces = recorded(tmp_path / "half", "fiorano-replicated", "crash,cut", range(10, 14), settings, replicas=2)
+    assert verdicts((*PAIR, *AS_DRAWN), traces)["deviates"] > 0
+    assert verdicts((*PAIR, *AS_DRAWN, "--set", "unfinished_copy_serves=on"), traces) == {"conforms": 4}
+
+
+@nightly
+@pytest.mark.parametrize("faults", ["chaos", "crashes", "locks"])
+def test_fiorano_in_the_strict_reading_follows_the_spec_of_that_reading(tmp_path: Path, faults: str) -> None:
+    """Broker failover protocols, F-R4 and F-R6: the spec's defaults."""
+    traces = recorded(tmp_path / faults, "fiorano-replicated", faults, range(6), STRICT_SETTINGS, replicas=2)
+    assert verdicts(PAIR, traces) == {"conforms": 6}
+
+
+@nightly
+@pytest.mark.parametrize(
+    "faults", ["none", "crashes", "power", "pauses", "partitions", "network", "clocks", "locks", "disk", "chaos"]
+)
+@pytest.mark.parametrize("reading", ["drawn", "strict", "no lock file"])
+def test_fiorano_with_two_databases_follows_its_spec_all_night(tmp_path: Path, faults: str, reading: str) -> None:
+    settings = {
+        "drawn": SHARED_SETTINGS,
+        "strict": STRICT_SETTINGS,
+        "no lock file": {**SHARED_SETTINGS, "lock_file": "false"},
+    }[reading]
+    spec = {"drawn": AS_DRAWN, "strict": (), "no lock file": (*AS_DRAWN, "--set", "no_lock_file=on")}[reading]
+    traces = recorded(tmp_path / faults, "fiorano-replicated", faults, range(40), settings, replicas=2)
+    assert verdicts((*PAIR, *spec), traces) == {"conforms": 40}
+
+
+@nightly
+@pytest.mark.parametrize("reading", ["drawn", "strict"])
+def test_the_two_readings_of_fiorano_differ_in_what_is_logged(tmp_path: Path, reading: str) -> None:
+    settings, other = (SHARED_SETTINGS, ()) if reading == "drawn" else (STRICT_SETTINGS, AS_DRAWN)
+    traces = recorded(tmp_path / reading, "fiorano-replicated", "locks", range(20), settings, replicas=2)
+    assert verdicts((*PAIR, *other), traces)["deviates"] > 0
+
+
+# ---- all night ----
+
+
 @nightly
 @pytest.mark.parametrize("faults", ["none", "crashes", "pauses", "partitions", "network", "clocks"])
 def test_icestorm_follows_its_spec_all_night(tmp_path: Path, faults: str) -> None:

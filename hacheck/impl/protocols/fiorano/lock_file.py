@@ -45,7 +45,7 @@ class LockFile:
             self._asked_us = self._process.now_us
             self._process.try_lock(GATEWAY)
         elif self._process.now_us - self._asked_us >= self._timeout_us:
-            self._is_lost()
+            self._is_refused()
             self.state, self._void = Lock.FREE, True
 
     def doubt(self) -> None:
@@ -60,10 +60,8 @@ class LockFile:
         self.asking = False
         if not self._void:
             self.state = Lock.HELD if granted else Lock.FREE
-            if not granted and not self._had:
-                self._process.record("lock", {"what": "refused"})
-            elif not granted:
-                self._is_lost()
+            if not granted:
+                self._is_refused()
             elif not self._had:
                 self._had = True
                 self._process.record("lock", {"what": "acquired"})
@@ -86,6 +84,12 @@ class LockFile:
             self.state = Lock.FREE
             self._void = self.asking
             self._again = False
+
+    def _is_refused(self) -> None:
+        if self._had:
+            self._is_lost()
+        else:
+            self._process.record("lock", {"what": "refused"})
 
     def _is_lost(self) -> None:
         if self._had:

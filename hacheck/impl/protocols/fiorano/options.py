@@ -54,7 +54,9 @@ class ReplicatedOptions(PairOptions, frozen=True, kw_only=True):
     `lock_file`: false is the product's default, `LockFile = null` (FI-1): servers behave as if each had the lock.
     `answer_after`: a client is answered when its change is on both disks, or on that of the serving one alone (F-W6);
     the documents do not say. `on_lock_lost`: an active server whose lock is lost while the channel is up stays active,
-    as the documents read, or goes to WAITING (F-R6, FI-4). `sync_batch`: objects that are sent at a time.
+    as the documents read, or goes to WAITING (F-R6, FI-4). `alone_from_waiting`: who goes on alone from WAITING when it
+    has the lock: anyone, as the diagram reads; who was in sync with its peer and has not been started since; nobody, as
+    the text reads (F-R4). An unfinished copy never does. `sync_batch`: objects that are sent at a time.
 
     `epochs_in_lock_file` hardens the documented protocol (FI-2, FI-3). Who is to serve without its peer first writes a
     higher epoch into the lock file and reads that the peer has not; whose data is of a lower epoch than the peer's
@@ -66,6 +68,7 @@ class ReplicatedOptions(PairOptions, frozen=True, kw_only=True):
     lock_file: bool = True
     answer_after: Literal["both", "own"] = "both"
     on_lock_lost: Literal["stay", "wait"] = "stay"
+    alone_from_waiting: Literal["anyone", "in_sync", "nobody"] = "anyone"
     sync_batch: int = 16
     epochs_in_lock_file: bool = False
     bug_promote_passive_sync: bool = False

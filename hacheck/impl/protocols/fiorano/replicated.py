@@ -42,7 +42,7 @@ from hacheck.impl.protocols.fiorano.messages import (
 )
 from hacheck.impl.protocols.fiorano.options import ReplicatedOptions
 from hacheck.impl.protocols.fiorano.process import Process
-from hacheck.impl.protocols.fiorano.replicated_states import BY_STATE, DECIDING, SERVING, Merit, Role, Row, View
+from hacheck.impl.protocols.fiorano.replicated_states import BY_STATE, DECIDING, SERVING, Role, Row, View, wants_lock
 from hacheck.impl.protocols.fiorano.repository import META, OBJECT, Meta, Repository, decode
 from hacheck.impl.protocols.fiorano.serving import Server, refuse, tell
 from hacheck.impl.system import Member
@@ -73,10 +73,11 @@ class ReplicatedServer:
         self._settings = (
             "wait" if options.on_lock_lost == "wait" else "",
             "promote" if options.bug_promote_passive_sync else "return",
+            options.alone_from_waiting,
             "",
         )
         self._link = Link.CONNECTING
-        self._wanted = False
+        self._wanted = self._in_sync = False
         self._begun = False
         self._moved = True
 
@@ -103,6 +104,7 @@ class ReplicatedServer:
 
     def _started(self, given: Started) -> None:
         process, options = self.process, self.options
+        process.record("started", {"mode": "replicated"})
         process.set_timer("ping", options.ping_us)
         process.set_timer("lock", options.lock_check_us)
         process.set_timer("connect", options.connect_us)
@@ -188,16 +190,18 @@ class ReplicatedServer:
         self.claim.drop()
         self.copies.broken()
         self._begun = False
+        self._in_sync = self._in_sync and self.role is not Role.WAITING
         self.process.record("channel", {"what": "up"})
         self._announce()
 
-    def _broken(self) -> None:
+    def _broken(self, was_up: bool) -> None:
         """Failure detected. Whoever goes on without the peer asks for the lock once more."""
         self.peer_state = _NOBODY
         self.claim.drop()
         self.copies.broken()
         self._begun = False
-        self.process.record("channel", {"what": "down"})
+        if was_up:
+            self.process.record("channel", {"what": "down"})
         promoted = self.role is Role.PASSIVE_SYNC and self.options.bug_promote_passive_sync
         if self.role in SERVING or self.role is Role.PASSIVE or promoted:
             self.lock_file.doubt()
@@ -223,6 +227,9 @@ class ReplicatedServer:
 
     def _peer_changed(self, message: State) -> None:
         self.peer_state = message
+        self.process.record("peer", {"present": message.present, "previous": message.previous})
+        if self.role is Role.PASSIVE and message.present == "WAITING":
+            self.lock_file.doubt()  # it takes over as after a failure (F-R9)
 
     def _sync_begin(self, message: SyncBegin) -> None:
         if self.role is Role.PASSIVE_SYNC:
@@ -259,15 +266,19 @@ class ReplicatedServer:
         replicated changes nothing that the table looks at."""
         if self.process.halted:
             return
-        if self.channel.link is not self._link:
-            self._link = self.channel.link
-            self._moved = True
-            if self._link is Link.DOWN:
-                self._broken()
+        self._look_at_channel()
         if self._moved:
             self._move()
         if self.server is not None:
             self.server.release(self.copies.durable)
+
+    def _look_at_channel(self) -> None:
+        if self.channel.link is not self._link:
+            was_up = self._link is Link.UP
+            self._link = self.channel.link
+            self._moved = True
+            if self._link is Link.DOWN:
+                self._broken(was_up)
 
     def _move(self) -> None:
         while (row := self._row()) is not None:
@@ -282,24 +293,24 @@ class ReplicatedServer:
             self.copies.begin()
 
     def _row(self) -> Row | None:
-        rows = BY_STATE[self.role]
-        view = View(
-            self._link,
-            Role(self.peer_state.present),
-            Role(self.peer_state.previous),
-            self.lock_file.state,
-            self._merit(),
-            self.copies.synchronised,
-            self.copies.meta.complete,
-        )
-        for row in rows:
+        view = self._view()
+        for row in BY_STATE[self.role]:
             if row.setting in self._settings and row.applies(view):
                 return row
         return None
 
-    def _merit(self) -> Merit:
-        names = (self.process.member, self.peer)
-        return merit(self.copies.meta, self.peer_state, self.options, names)
+    def _view(self) -> View:
+        copies, names = self.copies, (self.process.member, self.peer)
+        return View(
+            self._link,
+            Role(self.peer_state.present),
+            Role(self.peer_state.previous),
+            self.lock_file.state,
+            merit(copies.meta, self.peer_state, self.options, names),
+            copies.synchronised,
+            copies.meta.complete,
+            self._in_sync,
+        )
 
     def _cleared(self) -> bool:
         """Whether an epoch has been claimed; begins to claim one. Who must not give back the lock."""
@@ -317,30 +328,22 @@ class ReplicatedServer:
 
     def _go(self, row: Row) -> None:
         """One way of the table."""
+        if row.rule == "R10":
+            self.lock_file.give_back()
+        if row.rule in ("R11", "R17"):
+            self.process.record("sync_complete", {})
         self.previous, self.role = self.role, row.next
         self.claim.drop()
-        self.process.record(
-            "state_change",
-            {
-                "rule": row.rule,
-                "old": self.previous.value,
-                "new": self.role.value,
-                "peer": self.peer_state.present,
-                "peer_previous": self.peer_state.previous,
-                "lock": self.lock_file.state.value,
-                "epoch": self.copies.meta.epoch,
-                "sequence": self.copies.meta.sequence,
-                "complete": self.copies.meta.complete,
-            },
-        )
+        peer, meta = self.peer_state, self.copies.meta
+        way = {"rule": row.rule, "old": self.previous.value, "new": self.role.value}
+        known = {"peer": peer.present, "peer_previous": peer.previous, "lock": self.lock_file.state.value}
+        kept = {"epoch": meta.epoch, "sequence": meta.sequence, "complete": meta.complete}
+        self.process.record("state_change", way | known | kept)
         if self.role in SERVING:
             if self.server is None:
                 self.server = Server(self.process, self.copies, self.repository, self.options)
             if self.role is not Role.ACTIVE:
-                # A peer that is passive on this connection got everything from here, before the lock was lost.
-                passive = self.role is Role.ACTIVE_SYNC and self.peer_state.present == "PASSIVE"
-                self.copies.streaming = self._begun = passive
-                self.copies.mirrored = passive and self.options.answer_after == "both"
+                self.copies.streaming = self.copies.mirrored = self._begun = False
         elif self.server is not None:
             self.server.close()
             self.server = None
@@ -348,20 +351,16 @@ class ReplicatedServer:
         if self.role is Role.PASSIVE_SYNC:
             self.lock_file.give_back()
             self.copies.synchronised = False
+        if self.role is not Role.WAITING:
+            self._in_sync = self.role is not Role.PASSIVE_SYNC
         self._announce()
+        if self.role is Role.WAITING and self._link is Link.UP:
+            self.channel.give_up()  # once it has said so, it waits for a new one (F-R9)
+            self._look_at_channel()
 
     def _want_lock(self) -> None:
         """Tries the lock as soon as it is wanted; after that the timer does."""
-        peer, role = self.peer_state.present, self.role
-        wanted = False
-        if role is Role.WAITING and self.copies.meta.complete:
-            if self._link is Link.UP:
-                can_win = self._merit() in (Merit.WINS, Merit.EQUAL)
-                wanted = (peer == "WAITING" and can_win) or peer in ("PASSIVE_SYNC", "PASSIVE")
-            else:
-                wanted = self._link is Link.DOWN
-        elif role is Role.PASSIVE:
-            wanted = self._link is Link.DOWN or peer == "WAITING"
+        wanted = wants_lock(self.role, self._view(), self.options.alone_from_waiting)
         if wanted and not self._wanted and self.lock_file.state is not Lock.HELD and not self.lock_file.asking:
             self.lock_file.ask()
         self._wanted = wanted

@@ -44,7 +44,7 @@ class Merit(Enum):
 class View(Struct):
     """What the table looks at. `peer`, `previous`: the peer's last two states as it told them on this connection; DEAD
     before that. `synchronised`: this copy is complete, and was made on this connection. `complete`: it is, since
-    whenever."""
+    whenever. `in_sync`: when the peer was last heard of, and since the start, it had all that the peer had."""
 
     link: Link
     peer: Role
@@ -53,6 +53,7 @@ class View(Struct):
     merit: Merit
     synchronised: bool
     complete: bool
+    in_sync: bool
 
 
 class Row(Struct, frozen=True):
@@ -69,6 +70,7 @@ class Row(Struct, frozen=True):
     merit: tuple[Merit, ...] | None = None
     synchronised: bool | None = None
     complete: bool | None = None
+    in_sync: bool | None = None
     alone: bool = False
     setting: str = ""
 
@@ -82,6 +84,7 @@ class Row(Struct, frozen=True):
             and (self.merit is None or view.merit in self.merit)
             and (self.synchronised is None or view.synchronised is self.synchronised)
             and (self.complete is None or view.complete is self.complete)
+            and (self.in_sync is None or view.in_sync is self.in_sync)
         )
 
 
@@ -96,8 +99,8 @@ ROWS: tuple[Row, ...] = (
     Row("R5", _R.WAITING, _R.PASSIVE_SYNC, _UP, (_R.WAITING,), merit=(Merit.LOSES,)),
     Row("R4", _R.WAITING, _R.ACTIVE_SYNC, _UP, (_R.WAITING,), None, _HELD, (Merit.WINS, Merit.EQUAL), alone=True),
     Row("R4", _R.WAITING, _R.ACTIVE_SYNC, _UP, (_R.PASSIVE_SYNC,), None, _HELD, complete=True, alone=True),
-    Row("R4", _R.WAITING, _R.ACTIVE_SYNC, _UP, (_R.PASSIVE,), None, _HELD, complete=True, alone=True),
-    Row("R6", _R.WAITING, _R.STANDALONE, _DOWN, None, None, _HELD, complete=True, alone=True),
+    Row("R6", _R.WAITING, _R.STANDALONE, _DOWN, None, None, _HELD, complete=True, alone=True, setting="anyone"),
+    Row("R6", _R.WAITING, _R.STANDALONE, _DOWN, None, None, _HELD, None, None, True, True, True, "in_sync"),
     Row("R9", _R.STANDALONE, _R.WAITING, lock=_FREE),
     Row("R10", _R.STANDALONE, _R.WAITING, _UP, _ACTIVE_ONES, merit=(Merit.LOSES,)),
     Row("R8", _R.STANDALONE, _R.ACTIVE_SYNC, _UP, (_R.WAITING, _R.PASSIVE_SYNC), None, _HELD),
@@ -115,9 +118,23 @@ ROWS: tuple[Row, ...] = (
     Row("R19", _R.PASSIVE, _R.STANDALONE, _DOWN, None, None, _HELD, alone=True),
     Row("R20", _R.PASSIVE, _R.WAITING, _DOWN, None, None, _FREE),
     Row("R21", _R.PASSIVE, _R.STANDALONE, _UP, (_R.WAITING,), None, _HELD, alone=True),
+    Row("R20", _R.PASSIVE, _R.WAITING, _UP, (_R.WAITING,), None, _FREE),
 )
 
 BY_STATE: Mapping[Role, tuple[Row, ...]] = {role: tuple(row for row in ROWS if row.state is role) for role in Role}
 
 DECIDING = frozenset({Role.ACTIVE_SYNC, Role.ACTIVE, Role.PASSIVE_SYNC, Role.PASSIVE})
 """Who must decide what to do without its peer before it makes a new connection."""
+
+
+def wants_lock(role: Role, view: View, alone_from_waiting: str) -> bool:
+    """Whether a server that does not serve tries to get the lock. `alone_from_waiting`: who may go on alone (F-R4)."""
+    if role is Role.PASSIVE:
+        return view.link is _DOWN or view.peer is Role.WAITING
+    if role is not Role.WAITING or not view.complete:
+        return False
+    if view.link is _UP:
+        can_win = view.merit in (Merit.WINS, Merit.EQUAL)
+        return (view.peer is Role.WAITING and can_win) or view.peer is Role.PASSIVE_SYNC
+    may_alone = alone_from_waiting == "anyone" or (alone_from_waiting == "in_sync" and view.in_sync)
+    return view.link is _DOWN and may_alone
