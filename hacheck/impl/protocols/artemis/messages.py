@@ -198,6 +198,7 @@ class RegisterBackup(Message, frozen=True, gc=False):
     node_id: str
     group: str
     failback: bool
+    nodes: int
 
 
 class AlreadyReplicating(Message, frozen=True, gc=False):
@@ -207,11 +208,16 @@ class AlreadyReplicating(Message, frozen=True, gc=False):
 
 
 class SyncStarted(Message, frozen=True, gc=False):
-    """The backup is taken; so many files will be copied, and from now on all changes are replicated as well."""
+    """The backup is taken; so many files will be copied, and from now on all changes are replicated as well.
+
+    `nodes`: the most nodes that the sender has seen, here and in `RegisterBackup`: who has just been started has seen
+    few, and would need too few votes.
+    """
 
     channel: str
     node_id: str
     files: int
+    nodes: int
 
 
 class SyncFiles(Message, frozen=True, gc=False):

@@ -46,12 +46,13 @@ def registered(broker: Broker, sender: Name, message: RegisterBackup) -> None:
         broker.process.send(sender, AlreadyReplicating(message.channel))
         return
     assert broker.server is not None
+    broker.topology.heard_of(message.nodes)
     broker.store(broker.server.journal.compact())
     link = ReplicaLink(message.channel, sender, message.failback, broker.ticks)
     link.copying = files_to_copy(broker)
     broker.replica = link
     broker.ballot = None
-    broker.process.send(sender, SyncStarted(link.name, broker.node_id, len(link.copying)))
+    broker.process.send(sender, SyncStarted(link.name, broker.node_id, len(link.copying), broker.topology.largest))
     broker.go(Cause.REPLICA_REGISTERED)  # which begins to copy
 
 

@@ -45,7 +45,7 @@ def save(broker: Broker) -> None:
     """Lays all own data aside, and the oldest of what was laid aside before away."""
     options, identity = broker.options, broker.identity
     broker.server = None
-    broker.starting = False
+    broker.starting = broker.up_to_date = False
     broker.replica = broker.primary = broker.ballot = None
     changes: list[tuple[str, bytes | None]] = [(key, None) for key in broker.files]
     if broker.files and options.max_saved_replicated_journals_size:
@@ -100,7 +100,8 @@ def locate_again(broker: Broker) -> None:
 
 def register(broker: Broker) -> None:
     """Asks to be its replica."""
-    request = RegisterBackup(broker.channel, broker.wanted, broker.group, broker.failing_back)
+    nodes = broker.topology.largest
+    request = RegisterBackup(broker.channel, broker.wanted, broker.group, broker.failing_back, nodes)
     broker.process.send(broker.candidate, request)
     broker.step_after(broker.options.connection_ttl_us)
 
@@ -127,6 +128,7 @@ def sync_started(broker: Broker, sender: Name, message: SyncStarted) -> None:
         return
     broker.primary = PrimaryLink(message.channel, sender, message.node_id, broker.ticks)
     broker.tried.clear()
+    broker.topology.heard_of(message.nodes)
     broker.identify(COPYING, node_id=message.node_id)
     broker.go(Cause.TAKEN)
 
@@ -212,6 +214,7 @@ def in_sync(broker: Broker, token: int, channel: str) -> None:
     if link is None or link.name != channel or broker.state is not State.COPYING:
         return
     link.mirrored.clear()
+    broker.up_to_date = True
     process = broker.process
     process.line(221024, server=process.member, primary=link.primary, node_id=link.node_id)
     process.line(221031, node_id=link.node_id)

@@ -100,9 +100,9 @@ class Broker:
     `role`: what it is by nature; `policy`: what it is now: a backup that took over is a primary until it ends or makes
     way. `files`: its data, as they are on its disk, ahead by what is being written. `saved`: what it had before, by
     number. `ticks`: how often it looked for silence. `server`: there while it serves. `replica`, `primary`: the
-    replication channel, by side. `starting`: it has been no replica since its start. `tried`: who did not want it as a
-    replica. `alone_token`: the write that says that it has no replica; answers wait for it. `failure`, `reason`: why it
-    ends.
+    replication channel, by side. `starting`: it has been no replica since its start. `up_to_date`: its copy is
+    complete, and it said so. `tried`: who did not want it as a replica. `alone_token`: the write that says that it has
+    no replica; answers wait for it. `failure`, `reason`: why it ends.
     """
 
     def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup, tables: Tables, group: str) -> None:
@@ -117,6 +117,7 @@ class Broker:
         self.failure = ""
         self.reason = "stopped"
         self.starting = True
+        self.up_to_date = False
         raw = setup.durable.get(IDENTITY_KEY)
         self.identity = decode(raw, Identity, "identity") if raw is not None else Identity(VERSION, "", EMPTY)
         self.files = {key: value for key, value in setup.durable.items() if kind_of(key) < len(KINDS)}

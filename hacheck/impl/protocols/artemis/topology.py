@@ -40,6 +40,10 @@ class Topology:
             entry.backup, entry.group, entry.heard = backup, group, tick
         return False
 
+    def heard_of(self, nodes: int) -> None:
+        """Another broker has seen so many nodes."""
+        self.largest = max(self.largest, nodes)
+
     def contradicts(self, node_id: str, active: Name) -> bool:
         """Whether somebody else is known to serve that node."""
         entry = self.entries.get(node_id)

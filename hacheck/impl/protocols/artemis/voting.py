@@ -5,7 +5,7 @@ from __future__ import annotations
 from hacheck.impl.node import Name
 from hacheck.impl.protocols.artemis.ballot import Ballot, votes_needed
 from hacheck.impl.protocols.artemis.messages import HealthPing, HealthPong, Vote, VoteRequest
-from hacheck.impl.protocols.artemis.replication_broker import IN_SYNC, Broker
+from hacheck.impl.protocols.artemis.replication_broker import Broker
 from hacheck.impl.protocols.artemis.replication_states import SERVING, Cause, State
 
 REPLACE, STAY = "replace", "stay"
@@ -94,10 +94,10 @@ def close(broker: Broker, *, timed_out: bool = False) -> None:
     assert ballot is not None
     process = broker.process
     process.cancel_timer("ballot")
-    process.line(221069 if timed_out else 221068, vote=ballot.question, won=ballot.won(), yes=ballot.yes)
+    process.line(221069 if timed_out else 221068, vote=ballot.question, won=ballot.won(), votes=ballot.yes)
     if ballot.question == STAY:
         if broker.state in SERVING and not ballot.won():
-            broker.fail("the others do not know this broker as the primary any more")
+            broker.give_up("the others do not know this broker as the primary any more")
     elif broker.state is State.DECIDING:
         if ballot.won():
             conclude(broker, won=True)
@@ -129,7 +129,7 @@ def act(broker: Broker, *, won: bool) -> None:
         return
     if not won:
         broker.start_again("the active server may live")
-    elif broker.identity.history == IN_SYNC:
+    elif broker.up_to_date:
         broker.go(Cause.FAIL_OVER)
     else:
         broker.give_up("the active server is gone, and not everything was copied")
