@@ -33,12 +33,12 @@ class Command:
     @property
     def module(self) -> str:
         """The module that declares it."""
-        return f"hacheck.cli.commands.{self.name}"
+        return f"hacheck.cli.commands.{self.name.replace('-', '_')}"
 
     @property
     def function(self) -> str:
         """The function in that module."""
-        return self.named or self.name
+        return self.named or self.name.replace("-", "_")
 
 
 COMMANDS = (
@@ -47,6 +47,7 @@ COMMANDS = (
     Command("monitor", ASK),
     Command("simulate", ASK),
     Command("sim", ASK),
+    Command("check-impl", ASK),
     Command("cluster", RUN),
     Command("admin", RUN),
     Command("show", LOOK),

@@ -49,13 +49,13 @@ ENGINES = ("native", "python", "simulation")
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
-def parse_settings(texts: Iterable[str]) -> dict[str, str]:
-    """`name=value` texts as a mapping; the last of a name wins."""
+def parse_settings(texts: Iterable[str], option: str = "--set") -> dict[str, str]:
+    """`name=value` texts as a mapping; the last of a name wins. `option`: by which they were given."""
     settings = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name.strip() or not value.strip():
-            raise BadInput(f"--set {text}: expected NAME=VALUE", "for example --set crashes=2")
+            raise BadInput(f"{option} {text}: expected NAME=VALUE", f"for example {option} crashes=2")
         settings[name.strip()] = value.strip()
     return settings
 

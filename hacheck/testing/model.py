@@ -63,7 +63,7 @@ def _made(adapter: type[Adapter]) -> Model:
     settings = {name: _word(value) for name, value in adapter.settings.items()}
     instance = specification.instantiate(settings, check, logs=True)
     if instance.system is None:
-        raise BadModel(_told(instance.diagnostics))
+        raise BadModel(told_of(instance.diagnostics))
     chosen = methods_of(instance.system, _methods(adapter, specification, instance.system))
     if not has_lines(instance.system) and not chosen:
         raise BadModel(f"{specification.path} says of no line what it stands for: write `log` or `observe`")
@@ -78,6 +78,9 @@ def _made(adapter: type[Adapter]) -> Model:
 
 def _methods(adapter: type[Adapter], specification: Specification, system: System) -> frozenset[str]:
     """The methods of an adapter that drive actions: all public ones of its own. Errors: `BadModel`."""
+    given: object = adapter.drives
+    if isinstance(given, str):
+        raise BadModel(f"{adapter.__name__}.drives is one word; write a tuple of names: ({adapter.drives!r},)")
     found, possible = methods(adapter), method_names(system)
     for name in sorted(found - set(possible)):
         raise BadModel(
@@ -95,14 +98,19 @@ def _check(specification: Specification, given: str | None) -> str | None:
     return given or next((name for name in ("default", *names) if name in names), None)
 
 
+def folder_of(adapter: type[Adapter]) -> Path:
+    """The folder of an adapter's file; the current one where it has none."""
+    try:
+        return Path(inspect.getfile(adapter)).parent
+    except (OSError, TypeError):  # it was made by hand
+        return Path()
+
+
 def place_of(spec: str | Path, adapter: type[Adapter]) -> Path:
     """The file of a spec: beside the adapter's own, from the current folder, or a shipped one. Errors: `BadModel`."""
     if not spec:
         raise BadModel(f"{adapter.__name__} does not say what it is compared with: give it a `spec`")
-    try:
-        beside = Path(inspect.getfile(adapter)).parent / spec
-    except (OSError, TypeError):  # it was made by hand
-        beside = Path(spec)
+    beside = folder_of(adapter) / spec
     if beside.is_file():
         return beside
     try:
@@ -119,7 +127,7 @@ def specification_of(path: Path) -> Specification:
         raise BadModel(f"{path}: cannot be read: {error}") from None
     loaded = load(text, str(path), _library)
     if loaded.specification is None:
-        raise BadModel(_told(loaded.diagnostics))
+        raise BadModel(told_of(loaded.diagnostics))
     return loaded.specification
 
 
@@ -130,7 +138,7 @@ def _library(path: str) -> str | None:
         return None
 
 
-def _told(found: Iterable[Diagnostic]) -> str:
+def told_of(found: Iterable[Diagnostic]) -> str:
     """What is wrong, a line each."""
     errors = [one for one in found if one.severity == "error"]
     return "\n".join(
@@ -146,14 +154,22 @@ def _word(value: object) -> str:
     return str(value)
 
 
+def kept_invariants(specification: Specification, system: System, check: str | None) -> tuple[str, ...]:
+    """The invariants that hold under the settings of a check: those that it asks about, and expects to hold."""
+    known = tuple(one.name for one in system.properties if one.kind == "invariant")
+    named = next((one for one in specification.checks if one.name == check), None)
+    if named is None:
+        return known
+    return tuple(name for name in known if name in (named.only or known) and name not in named.expect_violated)
+
+
 def _asked(
     specification: Specification, system: System, check: str | None, given: Iterable[str] | None
 ) -> tuple[str, ...]:
     """The invariants to ask about. Errors: `BadModel`."""
-    known = [one.name for one in system.properties if one.kind == "invariant"]
     if given is None:
-        broken = {name for one in specification.checks if one.name == check for name in one.expect_violated}
-        return tuple(name for name in known if name not in broken)
+        return kept_invariants(specification, system, check)
+    known = [one.name for one in system.properties if one.kind == "invariant"]
     asked = tuple(given)
     for name in asked:
         if name not in known:

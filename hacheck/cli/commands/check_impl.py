@@ -1,0 +1,93 @@
+"""`hacheck check-impl`: runs code under every schedule of a small setting, beside its model."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from hacheck.cli.commands.sim import systems_beginning
+from hacheck.cli.declaring import Argument, flag, option
+from hacheck.cli.guard import ExitCode, guarded
+from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, specs_beginning
+
+CLUSTER, LIMITS, OUTPUT = "The cluster", "Limits", "Output"
+
+EPILOG = """
+[bold]Examples[/]
+
+  hacheck check-impl icestorm                               as usual, and with two deviations from it
+
+  hacheck check-impl fiorano-shared --crashes 1 --deviations 3
+
+  hacheck check-impl my.module:system --spec my.ha          code of your own (see docs/testing.md)
+
+  hacheck check-impl icestorm --code bug_stamp_reset_at_start=true
+
+[bold]Exit codes[/]
+
+  0 the code does what the model does   1 it does not   2 bad input   3 undecided: a limit was met, or interrupted
+"""
+
+One = str | None
+CODE = "A protocol of the reference implementation, or MODULE:VALUE for code of your own."
+SPEC = "The model: a .ha file or a shipped protocol. By default the one that the protocol follows."
+CHECK = "Under the settings of which of its checks."
+OPTION = "Set an option of the code. May be given often."
+NODE = "The model's name of a member, as --node primary=Server-1. May be given often."
+REPLICAS = "How many replicas; by default as few as make sense."
+CLIENTS = "How many clients."
+CRASHES = "So many crashes in a schedule at most."
+CUTS = "So many broken connections in a schedule at most."
+DEVIATIONS = "Schedules that differ in so many steps from what a quick and quiet system does."
+STEPS = "A schedule has so many steps."
+TIME = "End after this time: 90s, 5m."
+SCHEDULES = "End after so many schedules: 1000, 10k."
+ALL = "Do not end with the first disagreement, but with so many."
+JSON = "Write everything found as JSON (- is stdout)."
+QUIET = "Only what disagrees, and the summary."
+
+
+@guarded
+def check_impl(
+    code: Annotated[str, Argument("CODE", CODE, systems_beginning)],
+    spec: Annotated[One, option("--spec", metavar="SPEC", help=SPEC, offers=specs_beginning)] = None,
+    check: Annotated[One, option("--check", metavar="NAME", help=CHECK)] = None,
+    settings: SettingOptions = None,
+    options: Annotated[list[str] | None, option("--code", metavar="NAME=VALUE", help=OPTION, panel=CLUSTER)] = None,
+    nodes: Annotated[list[str] | None, option("--node", metavar="NAME=NODE", help=NODE, panel=CLUSTER)] = None,
+    replicas: Annotated[int | None, option("--replicas", metavar="N", help=REPLICAS, panel=CLUSTER, least=1)] = None,
+    clients: Annotated[int, option("--clients", metavar="N", help=CLIENTS, panel=CLUSTER, least=0)] = 1,
+    crashes: Annotated[int, option("--crashes", metavar="N", help=CRASHES, panel=LIMITS, least=0)] = 1,
+    cuts: Annotated[int, option("--cuts", metavar="N", help=CUTS, panel=LIMITS, least=0)] = 0,
+    deviations: Annotated[int, option("--deviations", metavar="N", help=DEVIATIONS, panel=LIMITS, least=0)] = 2,
+    steps: Annotated[int, option("--steps", metavar="N", help=STEPS, panel=LIMITS, least=1)] = 200,
+    time: Annotated[str, option("--time", metavar="T", help=TIME, panel=LIMITS)] = "60s",
+    schedules: Annotated[str, option("--schedules", metavar="N", help=SCHEDULES, panel=LIMITS)] = "1M",
+    found: Annotated[int, option("--disagreements", metavar="N", help=ALL, panel=LIMITS, least=1)] = 1,
+    json: Annotated[One, option("--json", metavar="FILE", help=JSON, panel=OUTPUT)] = None,
+    quiet: Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)] = False,
+    no_color: NoColorOption = False,
+    debug: DebugOption = False,
+) -> ExitCode:
+    """Run code under every schedule of a small setting, and compare each step with the model."""
+    from hacheck.cli.logs.comparing import parse_nodes
+    from hacheck.cli.options import parse_count, parse_seconds, parse_settings
+    from hacheck.cli.running.scheduling import Request, explore_schedules
+    from hacheck.testing.schedules.exploring import Limits
+
+    return explore_schedules(
+        Request(
+            code=code,
+            spec=spec,
+            check=check,
+            settings=parse_settings(settings or ()),
+            options=parse_settings(options or (), "--code"),
+            nodes=parse_nodes(nodes or ()),
+            replicas=replicas,
+            clients=clients,
+            faults={"crash": crashes, "cut": cuts},
+            limits=Limits(deviations, steps, parse_count("--schedules", schedules), parse_seconds(time), found),
+            json=json,
+            quiet=quiet,
+            no_color=no_color,
+        )
+    )

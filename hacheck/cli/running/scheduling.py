@@ -1,0 +1,234 @@
+"""Carries out `hacheck check-impl`: explores the schedules of a protocol's code, and tells what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from hacheck.checker.verify import questions_of
+from hacheck.cli.console import output_console, plural, seconds, symbols, visible
+from hacheck.cli.guard import BadInput, ExitCode, version
+from hacheck.cli.json_output import open_target
+from hacheck.cli.options import all_known
+from hacheck.cli.progress import Interruption
+from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.running.simulation_story import drawn
+from hacheck.cli.selection import default_check
+from hacheck.cli.sources import instantiate, load_specification
+from hacheck.impl.simulator.story import Told
+from hacheck.impl.system import Refused
+from hacheck.impl.systems import system as code_of
+from hacheck.model.data import dataclass
+from hacheck.model.observing.lines import has_lines, logged
+from hacheck.model.observing.records import ObservingError
+from hacheck.testing.encoding import UnfitEvent
+from hacheck.testing.model import kept_invariants
+from hacheck.testing.reference import FOLLOWED, Followed
+from hacheck.testing.schedules.exploring import Explored, Exploring, Found, Limits, Setting
+from hacheck.testing.tracking import Tracker
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+REPLICAS_TRIED = (2, 3, 1, 4)
+
+MARKS = {"start": "start", "crash": "end", "crash-written": "end", "deliver": "message", "cut": "fault"}
+"""How steps are drawn, if not as inputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the command line asks for."""
+
+    code: str
+    spec: str | None
+    check: str | None
+    settings: Mapping[str, str]
+    options: Mapping[str, str]
+    nodes: Mapping[str, str]
+    replicas: int | None
+    clients: int
+    faults: Mapping[str, int]
+    limits: Limits
+    json: str | None
+    quiet: bool
+    no_color: bool
+
+
+def explore_schedules(request: Request) -> ExitCode:
+    """Explores, tells what was found, and returns what the process is to return. Errors: `BadInput`, `Reported`."""
+    target = None if request.json is None else open_target(request.json)
+    followed = _followed(request)
+    try:
+        tracker = _tracker(request, followed)
+        setting = _setting(request, followed)
+        line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
+        with Interruption().watching() as interruption, line.shown("running"):
+
+            def report(explored: Explored) -> bool:
+                line.tell(lambda: f"{plural(explored.schedules, 'schedule')}, {plural(explored.states, 'state')}")
+                return not interruption.requested
+
+            exploring = Exploring(setting, tracker, request.limits, report)
+            explored = exploring.run()
+    except Refused as refused:
+        message, _, hint = str(refused).partition(": ")
+        raise BadInput(message, hint or None) from None
+    except (ObservingError, UnfitEvent) as error:
+        raise BadInput(f"{followed.spec}: {error}") from None
+    code = exit_code(explored, request.limits)
+    unshown = sorted({event.name for event in tracker.compiled.shape.events} - explored.shown)
+    if target is not None:
+        target.write({"hacheck": version(), **_as_json(request, explored, unshown), "exit_code": int(code)})
+    if request.json != "-":
+        _show(request, setting, explored, unshown)
+    return code
+
+
+def exit_code(explored: Explored, limits: Limits) -> ExitCode:
+    """What it means for the caller. Schedules that could not be compared to their ends decide nothing."""
+    if explored.found:
+        return ExitCode.NOT_AS_EXPECTED
+    whole = explored.complete >= limits.deviations and not explored.cut and not explored.undecided
+    return ExitCode.AS_EXPECTED if whole else ExitCode.UNDECIDED
+
+
+# ---- what is explored ----
+
+
+def _followed(request: Request) -> Followed:
+    """How code and model are compared: as the reference implementation is, with what the user says before it."""
+    known = FOLLOWED.get(request.code)
+    if known is None and request.spec is None:
+        raise BadInput(f"{request.code}: nobody says which model it follows", "give one: --spec my.ha")
+    base = known if known is not None and request.spec is None else Followed(request.spec or "")
+    check = request.check or base.check
+    settings = {**(base.settings if request.check is None else {}), **request.settings}
+    options = {**(known.options if known is not None else {}), **request.options}
+    replicas = request.replicas or (known.replicas if known is not None else 0)
+    return Followed(base.spec, check, settings, options, {**base.called, **request.nodes}, replicas)
+
+
+def _tracker(request: Request, followed: Followed) -> Tracker:
+    """What follows the model. Errors: `BadInput`, `Reported`, `ObservingError`."""
+    specification = load_specification(followed.spec, no_color=request.no_color)
+    if followed.check is not None:
+        all_known("check", (followed.check,), [question.name for question in questions_of(specification)])
+    check = followed.check or default_check(specification)
+    all_known("setting", followed.settings, [parameter.name for parameter in specification.parameters])
+    system = instantiate(specification, followed.settings, check, logs=True, no_color=request.no_color)
+    if not has_lines(system):
+        raise BadInput(f"{followed.spec}: says of no line what it stands for", "write `log` or `observe` into it")
+    asked = kept_invariants(specification, system, check)
+    return Tracker(logged(system), asked, followed.called)
+
+
+def _setting(request: Request, followed: Followed) -> Setting:
+    """The cluster. Errors: `Refused`."""
+    code = code_of(request.code)
+    options = code.options(followed.options)
+    refusals = []
+    for replicas in (followed.replicas,) if followed.replicas else REPLICAS_TRIED:
+        setting = Setting(code, replicas, request.clients, options, request.faults)
+        try:
+            code.members(replicas, request.clients, options)
+        except Refused as refused:
+            refusals.append(refused)
+        else:
+            return setting
+    raise refusals[0]
+
+
+# ---- what is told ----
+
+
+def _show(request: Request, setting: Setting, explored: Explored, unshown: list[str]) -> None:
+    console = output_console(no_color=request.no_color)
+    for found in explored.found:
+        _tell(console, found)
+        console.print()
+    whole = exit_code(explored, request.limits)
+    marks = symbols(console)
+    mark, style = {
+        ExitCode.AS_EXPECTED: (marks.holds, "good"),
+        ExitCode.NOT_AS_EXPECTED: (marks.violated, "bad"),
+    }.get(whole, (marks.unknown, "doubt"))
+    said = {
+        ExitCode.AS_EXPECTED: "the code does what the model does",
+        ExitCode.NOT_AS_EXPECTED: "the code does what the model does not",
+    }.get(whole, "no disagreement, but not everything was explored")
+    console.print(f"{mark} {visible(request.code)}: {said}", style=style, markup=False, soft_wrap=True)
+    for line in _summary(request, setting, explored, unshown):
+        if not request.quiet:
+            console.print(f"  {visible(line)}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _summary(request: Request, setting: Setting, explored: Explored, unshown: list[str]) -> Iterator[str]:
+    limits = request.limits
+    faults = ", ".join(f"up to {plural(number, kind)}" for kind, number in setting.faults.items() if number)
+    yield (
+        f"{plural(setting.replicas, 'replica')}, {plural(setting.clients, 'client')}, {faults or 'no faults'}; "
+        f"schedules of {limits.steps} steps, the longest had {explored.longest}"
+    )
+    yield (
+        f"{plural(explored.schedules, 'schedule')}, {plural(explored.steps, 'step')}, "
+        f"{plural(explored.states, 'state')} of code and model in {seconds(explored.seconds)}"
+    )
+    if explored.complete >= 0:
+        yield f"every schedule with up to {plural(explored.complete, 'deviation')} was explored, or is as one that was"
+    if explored.complete < limits.deviations and not explored.found:
+        yield f"of those with {plural(explored.complete + 1, 'deviation')} only a part was: raise --time or --schedules"
+    if explored.cut or explored.undecided:
+        yield (
+            f"{plural(explored.cut + explored.undecided, 'schedule')} could not be compared to the end, "
+            f"the last one from {explored.bound}"
+        )
+    if unshown:
+        yield f"lines of the model that the code never wrote: {', '.join(unshown)}"
+
+
+def _tell(console: Console, found: Found) -> None:
+    for row in drawn(console, list(_told(found))):
+        console.print(row, soft_wrap=True, highlight=False)
+    console.print(f"{symbols(console).violated} {visible(why(found))}", style="bad", markup=False, soft_wrap=True)
+
+
+def why(found: Found) -> str:
+    """What disagrees, in words."""
+    if found.broken is not None:
+        return f"{found.broken.event.text}: {found.broken.reason}"
+    if found.violated:
+        return f"every run of the model that explains this violates {', '.join(found.violated)}"
+    return found.failed
+
+
+def _told(found: Found) -> Iterator[Told]:
+    for step in found.steps:
+        kind, *names = step.choice
+        other = names[0] if kind == "deliver" else ""
+        yield Told(step.at_us, MARKS.get(kind, "input"), step.about, names[-1], other)
+        for event in step.shown:
+            yield Told(step.at_us, "record", event.text.removeprefix(f"{event.node}: "), event.node)
+
+
+def _as_json(request: Request, explored: Explored, unshown: list[str]) -> dict[str, Any]:
+    return {
+        "code": request.code,
+        "schedules": explored.schedules,
+        "steps": explored.steps,
+        "states": explored.states,
+        "deviations_explored": explored.complete,
+        "not_compared_to_the_end": explored.cut + explored.undecided,
+        "lines_never_written": unshown,
+        "seconds": round(explored.seconds, 3),
+        "disagreements": [
+            {
+                "why": why(found),
+                "steps": [
+                    {"step": list(step.choice), "about": step.about, "shown": [event.text for event in step.shown]}
+                    for step in found.steps
+                ],
+            }
+            for found in explored.found
+        ],
+    }

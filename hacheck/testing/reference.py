@@ -1,0 +1,42 @@
+"""The protocols of the reference implementation beside the specs that they follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hacheck.model.data import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """Which spec a protocol's code follows, and how they are compared: `docs/decisions/0019-the-code-and-the-specs.md`.
+
+    - `spec`, `check`, `settings`: the spec, the check whose settings count, and settings besides;
+    - `options`: settings of the code; `called`: the model's names of members, by the code's;
+    - `replicas`: of a small cluster.
+    """
+
+    spec: str
+    check: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+    called: Mapping[str, str] = field(default_factory=dict)
+    replicas: int = 2
+
+
+FOLLOWED: Mapping[str, Followed] = {
+    "icestorm": Followed(
+        "icestorm",
+        "smallest_cure",
+        {"max_after_push": "on", "overtaking": "1", "stamp_wiped_at_start": "off"},
+        {"client_period": "2s"},
+        replicas=3,
+    ),
+    "fiorano-shared": Followed(
+        "fiorano_shared",
+        settings={"database_cuts": "1"},
+        options={"pause_us": "1000000"},
+        called={"primary": "Server-1", "backup": "Server-2"},
+    ),
+}
+"""By the name of the protocol."""

@@ -1,0 +1,308 @@
+"""A cluster in memory whose next step somebody else chooses: messages, disks, locks and timers wait to be told.
+
+It promises nodes what `hacheck.impl.node` says that a runner promises, and nothing more: a message may arrive long
+after others, a timer may fire while messages wait, since a process may be slow, or paused.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from hacheck.impl.node import (
+    CancelTimer,
+    Fired,
+    Halt,
+    Input,
+    LockAnswered,
+    Name,
+    Node,
+    ReadShared,
+    Received,
+    Record,
+    Send,
+    SetTimer,
+    Setup,
+    SharedRead,
+    Started,
+    TryLock,
+    Unlock,
+    Unreachable,
+    Write,
+    Written,
+)
+from hacheck.impl.system import Member, System
+from hacheck.model.data import dataclass, field
+
+Choice: TypeAlias = tuple[str, ...]
+"""A step that may come next: what, and to whom.
+
+`start m`, `deliver a b` (the next from a to b), `disk m` (its next write is done), `host m` (its next request to a lock
+or a shared disk is answered), `timer m` (its next timer fires), `crash m`, `crash-written m` (its writes under way are
+done first), `cut a b` (their connection breaks, and what is under way is lost).
+"""
+
+FAULTS = ("crash", "crash-written", "cut")
+
+_SUPERVISED_US = 1_000_000
+_WORDS_MAX = 100
+_GONE = object()  # what is under way on a link behind the last message of who has ended
+
+
+class CodeFailed(Exception):
+    """A node raised, or asked for what there is not: a defect of the code."""
+
+
+@dataclass(slots=True, eq=False)
+class _Process:
+    """A member. `now_us`: its own clock; `timers`: when each is due by it; `printed`: a digest of its state, worked out
+    when somebody asks."""
+
+    member: Member
+    durable: dict[str, bytes] = field(default_factory=dict)
+    node: Node | None = None
+    incarnation: int = -1
+    now_us: int = 0
+    start_us: int | None = 0
+    timers: dict[str, int] = field(default_factory=dict)
+    writes: deque[Write] = field(default_factory=deque)
+    asked: deque[Any] = field(default_factory=deque)
+    printed: Any = None
+
+
+@dataclass(slots=True, eq=False)
+class _Host:
+    """A lock, a shared disk, or both. `holder`: a member and its incarnation."""
+
+    content: dict[str, bytes] = field(default_factory=dict)
+    holder: tuple[Name, int] | None = None
+
+
+class Cluster:
+    """One run. `told`: is given each record as it is written, with who wrote it."""
+
+    def __init__(
+        self,
+        system: System,
+        members: tuple[Member, ...],
+        options: Any,
+        told: Callable[[Name, Record], None],
+    ) -> None:
+        self.system, self.members, self.options, self._told = system, members, options, told
+        self.processes = {one.name: _Process(one) for one in members}
+        names = dict.fromkeys(name for one in members for name in (*one.locks, *one.shared))
+        self.hosts = {name: _Host() for name in names}
+        self.links: dict[tuple[Name, Name], deque[Any]] = {}
+        self.spoken: set[tuple[Name, Name]] = set()
+
+    # ---- what may come next ----
+
+    def choices(self, faults: Mapping[str, int]) -> list[Choice]:
+        """What may come next: first what a quick and quiet system would do: disks, hosts, messages; where nothing
+        waits, what comes first by the clocks. `faults`: how many of each kind may still come."""
+        timed = sorted(self._timed())
+        return [*self._waiting(), *(choice for _, _, choice in timed), *self._faults(faults)]
+
+    def _waiting(self) -> Iterator[Choice]:
+        # In an order that says nothing of how long they have waited: what comes next shows in what the cluster is like.
+        for name, process in self.processes.items():
+            if process.writes:
+                yield "disk", name
+            if process.asked:
+                yield "host", name
+        for pair in sorted(pair for pair, queue in self.links.items() if queue):
+            yield "deliver", *pair
+
+    def _timed(self) -> Iterator[tuple[int, int, Choice]]:
+        for number, (name, process) in enumerate(self.processes.items()):
+            if process.start_us is not None:
+                yield process.start_us, number, ("start", name)
+            elif process.timers:
+                yield max(min(process.timers.values()), process.now_us), number, ("timer", name)
+
+    def _faults(self, faults: Mapping[str, int]) -> Iterator[Choice]:
+        if faults.get("crash"):
+            for name, process in self.processes.items():
+                if process.node is not None:
+                    yield "crash", name
+                    if process.writes:
+                        yield "crash-written", name
+        if faults.get("cut"):
+            yield from (("cut", *pair) for pair in sorted(self.spoken))
+
+    def about(self, choice: Choice) -> str:
+        """What a step that may come next is about, in words: the message that arrives, the timer that fires."""
+        match choice:
+            case ("deliver", sender, to):
+                message = self.links[sender, to][0]
+                return f"{sender} is unreachable" if message is _GONE else _short(message)
+            case ("disk", name):
+                return "written"
+            case ("host", name):
+                return f"answered: {_short(self.processes[name].asked[0])}"
+            case ("timer", name):
+                return f"timer {_first(self.processes[name].timers)}"
+            case ("crash-written", name):
+                return "ends; what it was writing is written"
+            case ("crash", name):
+                return "ends; what it was writing is not written" if self.processes[name].writes else "ends"
+            case ("cut", one, other):
+                return f"the connection of {one} and {other} breaks"
+        return "starts"
+
+    # ---- steps ----
+
+    def do(self, choice: Choice) -> None:
+        """Takes a step that is possible. Errors: `CodeFailed`."""
+        match choice:
+            case ("deliver", sender, to):
+                self._deliver(sender, to)
+            case ("disk", name):
+                process = self.processes[name]
+                write = process.writes.popleft()
+                _put(process.durable, write.changes)
+                self._give(process, Written(write.token))
+            case ("host", name):
+                process = self.processes[name]
+                self._answer(process, process.asked.popleft())
+            case ("timer", name):
+                process = self.processes[name]
+                timer = _first(process.timers)
+                process.now_us = max(process.now_us, process.timers.pop(timer))
+                self._give(process, Fired(timer))
+            case ("start", name):
+                self._start(self.processes[name])
+            case ("crash", name):
+                self._end(self.processes[name])
+            case ("crash-written", name):
+                process = self.processes[name]
+                for write in process.writes:
+                    _put(process.durable, write.changes)
+                self._end(process)
+            case ("cut", one, other):
+                self._cut(one, other)
+
+    def _start(self, process: _Process) -> None:
+        process.start_us = None
+        process.incarnation += 1
+        setup = Setup(process.member.name, process.incarnation, dict(process.durable), self.options)
+        try:
+            process.node = self.system.start(process.member, self.members, setup)
+        except Exception as error:
+            raise CodeFailed(f"{process.member.name} cannot start: {type(error).__name__}: {error}") from error
+        self._give(process, Started())
+
+    def _deliver(self, sender: Name, to: Name) -> None:
+        message = self.links[sender, to].popleft()
+        process = self.processes[to]
+        if message is _GONE:
+            if process.node is not None:
+                self._give(process, Unreachable(sender))
+        elif process.node is not None:
+            self._give(process, Received(sender, message))
+        elif self.processes[sender].node is not None:
+            self._give(self.processes[sender], Unreachable(to))
+
+    def _answer(self, process: _Process, asked: Any) -> None:
+        name = process.member.name
+        match asked:
+            case TryLock(lock):
+                host = self.hosts[lock]
+                if host.holder is None or host.holder[0] == name:
+                    host.holder = (name, process.incarnation)
+                granted = host.holder == (name, process.incarnation)
+                self._give(process, LockAnswered(lock, granted, "" if granted else "held by another process"))
+            case ReadShared(token, shared, key):
+                self._give(process, SharedRead(token, self.hosts[shared].content.get(key)))
+            case Write(token, changes, _, shared):
+                _put(self.hosts[shared].content, changes)
+                self._give(process, Written(token))
+            case Unlock(lock):
+                if self.hosts[lock].holder == (name, process.incarnation):
+                    self.hosts[lock].holder = None
+
+    def _end(self, process: _Process) -> None:
+        """A process ends, and is started again some time later."""
+        name = process.member.name
+        process.node, process.printed = None, None
+        process.timers, process.writes, process.asked = {}, deque(), deque()
+        process.start_us = process.now_us + _SUPERVISED_US
+        for host in self.hosts.values():
+            if host.holder == (name, process.incarnation):
+                host.holder = None
+        for other in self.processes:
+            if (name, other) in self.spoken or (other, name) in self.spoken:
+                self.links.pop((other, name), None)
+                self._put_under_way(name, other, _GONE)
+        self.spoken = {pair for pair in self.spoken if name not in pair}
+
+    def _cut(self, one: Name, other: Name) -> None:
+        """A connection breaks: both learn of it, behind nothing."""
+        self.spoken -= {(one, other), (other, one)}
+        for sender, to in ((one, other), (other, one)):
+            self.links.pop((sender, to), None)
+            self._put_under_way(sender, to, _GONE)
+
+    def _put_under_way(self, sender: Name, to: Name, message: Any) -> None:
+        self.links.setdefault((sender, to), deque()).append(message)
+
+    # ---- what nodes do ----
+
+    def _give(self, process: _Process, given: Input) -> None:
+        assert process.node is not None, "it is up"
+        process.printed = None
+        try:
+            effects = process.node.handle(given, process.now_us)
+        except Exception as error:
+            raise CodeFailed(f"{process.member.name}, given {given!r}: {type(error).__name__}: {error}") from error
+        self._carry_out(process, effects)
+
+    def _carry_out(self, process: _Process, effects: Sequence[Any]) -> None:
+        name = process.member.name
+        for effect in effects:
+            match effect:
+                case Send(to, message):
+                    if to not in self.processes:
+                        raise CodeFailed(f"{name} sends to `{to}`, which there is not: {effect!r}")
+                    self.spoken.add((min(name, to), max(name, to)))
+                    self._put_under_way(name, to, message)
+                case SetTimer(timer, after_us):
+                    process.timers[timer] = process.now_us + max(after_us, 0)
+                case CancelTimer(timer):
+                    process.timers.pop(timer, None)
+                case Record():
+                    self._told(name, effect)
+                case Halt():
+                    self._end(process)
+                    return
+                case Write(shared=""):
+                    process.writes.append(effect)
+                case _:
+                    self._ask(process, effect)
+
+    def _ask(self, process: _Process, effect: Any) -> None:
+        lock = isinstance(effect, (TryLock, Unlock))
+        reached = process.member.locks if lock else process.member.shared
+        host = effect.lock if lock else effect.shared
+        if host not in reached:
+            raise CodeFailed(f"{process.member.name} asks for what it does not reach: {effect!r}")
+        process.asked.append(effect)
+
+
+def _put(content: dict[str, bytes], changes: tuple[tuple[str, bytes | None], ...]) -> None:
+    for key, value in changes:
+        if value is None:
+            content.pop(key, None)
+        else:
+            content[key] = value
+
+
+def _first(timers: Mapping[str, int]) -> str:
+    """The timer that is due first."""
+    return min(timers, key=lambda name: (timers[name], name))
+
+
+def _short(message: Any) -> str:
+    text = repr(message)
+    return text if len(text) <= _WORDS_MAX else f"{text[: _WORDS_MAX - 1]}…"
