@@ -1,13 +1,22 @@
 """Code checked against its model: the tests for people with a highly available system of their own.
 
-See `docs/testing.md`.
+See `docs/testing.md`. What stands here is loaded when it is used: the plug-in of pytest, which every run of pytest
+loads, is in this package, too.
 """
 
-from hacheck.testing.adapter import Adapter, Event
-from hacheck.testing.machine import SETTINGS, state_machine
-from hacheck.testing.model import BadModel
-from hacheck.testing.recorded import BadRun, do, replay
-from hacheck.testing.session import Disagreement, Undecided
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hacheck.testing.adapter import Adapter, Event
+    from hacheck.testing.encoding import UnfitEvent
+    from hacheck.testing.machine import SETTINGS, state_machine
+    from hacheck.testing.model import BadModel
+    from hacheck.testing.process import ProcessAdapter, ProcessFailure
+    from hacheck.testing.recorded import BadRun, do, replay
+    from hacheck.testing.session import Disagreement, Undecided
 
 __all__ = [
     "SETTINGS",
@@ -16,8 +25,29 @@ __all__ = [
     "BadRun",
     "Disagreement",
     "Event",
+    "ProcessAdapter",
+    "ProcessFailure",
     "Undecided",
+    "UnfitEvent",
     "do",
     "replay",
     "state_machine",
 ]
+
+_MODULES = {
+    "adapter": ("Adapter", "Event"),
+    "encoding": ("UnfitEvent",),
+    "machine": ("SETTINGS", "state_machine"),
+    "model": ("BadModel",),
+    "process": ("ProcessAdapter", "ProcessFailure"),
+    "recorded": ("BadRun", "do", "replay"),
+    "session": ("Disagreement", "Undecided"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """One of the names above, when somebody asks for it."""
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

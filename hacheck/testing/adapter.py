@@ -21,6 +21,10 @@ class Adapter:
     values as words, numbers and truth values as they are, nothing as `None`. It returns `False` if it could not be done
     after all: the system has nothing to do it to. Whatever else it returns is passed over.
 
+    An action that has the name of a method below, or of a word of Python, is driven by its name with `_` behind it: for
+    `action stop(s: Server)` it is `def stop_(self, s)`. Where one method does them all, `drives` names the actions, and
+    `act` does them.
+
     Actions without such a method are the system's own: the test waits for them, and the model may take them whenever
     it explains a line.
     """
@@ -43,6 +47,9 @@ class Adapter:
     capacity: int = CAPACITY
     """The most states of the model that may explain a run at once; with more, nobody can tell whether it is right."""
 
+    drives: tuple[str, ...] = ()
+    """The names of further actions that the test does, by `act`: as a method of theirs would be called."""
+
     waits: tuple[float, ...] = (0.001, 0.01, 0.1, 1.0, 10.0)
     """Seconds that a test may let pass at once. None: time passes by itself."""
 
@@ -59,20 +66,35 @@ class Adapter:
         """Lets time pass, with all that happens in it: messages arrive, timers fire."""
         raise NotImplementedError(f"{type(self).__name__} has no `wait`; where time passes by itself say `waits = ()`")
 
+    def act(self, action: str, arguments: Mapping[str, Any]) -> object:
+        """Does an action that `drives` names. `False`: it could not be done after all."""
+        raise NotImplementedError(f"{type(self).__name__} has no `act`, which does what `drives` names")
+
     def stop(self) -> None:
         """Ends the system. Called once for each `start`, also after an error."""
+
+    @classmethod
+    def finish(cls) -> None:
+        """Ends what systems share. Called once after all runs of a test, also after an error."""
 
     def story(self) -> str:
         """What is to be said of a run besides its lines, for people, when it fails."""
         return ""
 
 
+OWN = frozenset(name for name in vars(Adapter) if not name.startswith("_"))
+"""What every adapter has."""
+
+
 def methods(adapter: type[Adapter]) -> frozenset[str]:
-    """The names of the methods that an adapter has beyond those of every adapter."""
-    own = frozenset(dir(adapter)) - frozenset(dir(Adapter))
-    return frozenset(name for name in own if not name.startswith("_") and callable(getattr(adapter, name)))
+    """The names of the methods that an adapter has beyond those of every adapter, and of what else it drives."""
+    own = frozenset(dir(adapter)) - OWN
+    named = frozenset(name for name in own if not name.startswith("_") and callable(getattr(adapter, name)))
+    return named | frozenset(adapter.drives)
 
 
 def does(adapter: Adapter, method: str, arguments: dict[str, Any]) -> bool:
     """Makes a system do something. Returns whether it did."""
+    if method in adapter.drives:
+        return adapter.act(method, arguments) is not False
     return getattr(adapter, method)(**arguments) is not False

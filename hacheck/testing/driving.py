@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from keyword import iskeyword
 from typing import Any
 
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
 from hacheck.model.show import show
 from hacheck.model.types import Bool, Enum, Node, Option, Range, Type, Value, cardinality
+from hacheck.testing.adapter import OWN
 
 DONE = "do "
 """What the names of these events begin with."""
@@ -68,14 +70,15 @@ def method_names(system: ir.System) -> Mapping[str, tuple[int, ...]]:
     action as a word, `crash_Server`, and that of its declaration, `crash`, which may stand for several."""
     found: dict[str, list[int]] = {}
     for index, action in enumerate(system.actions):
-        for name in dict.fromkeys((as_word(action.name), as_word(action.handler))):
+        for name in dict.fromkeys((as_method(action.name), as_method(action.handler))):
             found.setdefault(name, []).append(index)
     return {name: tuple(indices) for name, indices in found.items()}
 
 
-def as_word(name: str) -> str:
-    """A name as one that a Python method may have."""
-    return _NO_WORD.sub("_", name).strip("_")
+def as_method(name: str) -> str:
+    """A name as one that a Python method may have, unlike those that every adapter has."""
+    word = _NO_WORD.sub("_", name).strip("_")
+    return f"{word}_" if word in OWN or iskeyword(word) else word
 
 
 def methods_of(system: ir.System, offered: Iterable[str]) -> Mapping[int, str]:

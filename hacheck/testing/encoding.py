@@ -22,6 +22,8 @@ from hacheck.traces.records import EVENT, FIELDS, NODE, FieldType, fields_type
 class UnfitEvent(Exception):
     """A line of a system under test cannot be read; says why, and what to do."""
 
+    __module__ = "hacheck.testing"  # where people find it
+
 
 @dataclass(frozen=True, slots=True)
 class Event:

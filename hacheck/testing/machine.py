@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import SystemRandom
 from typing import Any
 from unittest import TestCase
 from warnings import warn
 
-from hypothesis import HealthCheck, Phase, settings, target
+from hypothesis import HealthCheck, Phase, core, seed, settings, target
+from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
-from hypothesis.strategies import SearchStrategy, runner, sampled_from
+from hypothesis.strategies import SearchStrategy, just, runner, sampled_from
 
 from hacheck.model.data import dataclass
 from hacheck.testing.adapter import Adapter
 from hacheck.testing.driving import WAIT, Step
 from hacheck.testing.model import Model, is_fault, model_for
+from hacheck.testing.options import current
 from hacheck.testing.recorded import Recorded
 from hacheck.testing.reducing import reduced
 from hacheck.testing.session import Disagreement, Session, Undecided
+from hacheck.testing.stories import beside
 
 SETTINGS = settings(
+    database=None,
     deadline=None,
-    phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.target),
+    phases=(Phase.explicit, Phase.generate, Phase.target),
     print_blob=False,
     stateful_step_count=40,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
-"""What Hypothesis does unless told otherwise: a step of a system may take any time. It neither reduces runs that fail,
-which is done here by steps, nor looks for the lines of code that only such runs come to."""
+"""What Hypothesis does unless told otherwise: a step of a system may take any time. It neither keeps nor reduces runs
+that fail, which is done here by steps, nor looks for the lines of code that only such runs come to."""
 
 NOTHING, EVERYTHING = "nothing goes wrong", "everything may go wrong"
 
@@ -50,6 +55,7 @@ def state_machine(adapter: type[Adapter], how: settings | None = None) -> type[T
 
         def runTest(self) -> None:  # noqa: N802  # what unittest calls it
             """Does what failed the last time, then random things."""
+            __tracebackhide__ = True
             run_state_machine(adapter, self.settings)
 
     TestModel.__name__ = TestModel.__qualname__ = f"Test{adapter.__name__}"
@@ -59,25 +65,67 @@ def state_machine(adapter: type[Adapter], how: settings | None = None) -> type[T
 
 def run_state_machine(adapter: type[Adapter], how: settings = SETTINGS) -> None:
     """The same, as a function. Errors: those of `state_machine`; `Disagreement`."""
+    __tracebackhide__ = True
+    watch = Watch(Recorded(adapter))
+    try:
+        watch.kept.replay()
+        found = _tried(adapter, watch, how)
+        if found is None:
+            watch.tell()
+            return
+        watch.kept.keep(found)
+    finally:
+        adapter.finish()
+    raise found.with_traceback(None) from None  # where in this code it was noticed helps nobody
+
+
+def _tried(adapter: type[Adapter], watch: Watch, how: settings) -> Disagreement | None:
+    """The shortest failing run, if random things lead to one. Errors: whatever the system raises."""
     from hypothesis.stateful import run_state_machine_as_test
 
-    watch = Watch(Recorded(adapter))
-    watch.kept.replay()
+    made, begun = _seeded(machine(adapter, watch), how)
+    told = "" if begun is None else f"Found with pytest --hacheck-seed {begun}"
     try:
-        run_state_machine_as_test(machine(adapter, watch), settings=how)
-    except Disagreement as found:
+        run_state_machine_as_test(made, settings=how)
+    except (Disagreement, Flaky) as error:
+        # What a system does by chance Hypothesis calls flaky; it was seen all the same.
+        found = watch.found
+        if found is None:
+            raise
         least = reduced(adapter, found)
-        watch.kept.keep(least)
-        raise least from None
-    watch.tell()
+        if isinstance(error, Flaky) and least is found:
+            least.add_note(FLAKY)
+        if told:
+            least.add_note(told)
+        return least
+    except Exception as error:
+        if told:
+            error.add_note(told)
+        raise
+    return None
+
+
+FLAKY = """Done again, the same did not show the same: something in the system is left to chance, or to the time that
+things take. With a clock and dice of the test's own, runs that fail are made small, and fail again."""
+
+
+def _seeded(made: type[RuleBasedStateMachine], how: settings) -> tuple[type[RuleBasedStateMachine], int | None]:
+    """A machine that begins with the seed that was given, else with one of its own; and that seed, unless Hypothesis
+    was told another one or needs none."""
+    given = current().seed
+    if given is None and (how.derandomize or core.global_force_seed is not None):
+        return made, None
+    begun = SystemRandom().getrandbits(32) if given is None else given
+    return seed(begun)(made), begun
 
 
 @dataclass(slots=True)
 class Watch:
-    """What is noted over all runs: where failing ones are written down; how many there were, how many of them became
-    larger than the model, and where the last of these did."""
+    """What is noted over all runs: where failing ones are written down; the first that failed; how many there were, how
+    many of them became larger than the model, and where the last of these did."""
 
     kept: Recorded
+    found: Disagreement | None = None
     runs: int = 0
     cut: int = 0
     bound: str = ""
@@ -110,7 +158,7 @@ def machine(adapter: type[Adapter], watch: Watch) -> type[RuleBasedStateMachine]
         "step": rule(step=runner().flatmap(_steps))(_step),
         "teardown": _teardown,
     }
-    made: type[RuleBasedStateMachine] = type(f"{model.system.name}Machine", (RuleBasedStateMachine,), body)
+    made: type[RuleBasedStateMachine] = type(f"{adapter.__name__}Machine", (RuleBasedStateMachine,), body)
     return made
 
 
@@ -134,13 +182,21 @@ def _initialised(model: Model, adapter: type[Adapter], watch: Watch) -> Callable
 
 
 def _watched(done: Callable[..., None]) -> Callable[..., None]:
-    """A method that notes that the run has failed."""
+    """A method that notes that the run has failed, and how."""
 
     def watched(self: Any, **given: Any) -> None:
         try:
             done(self, **given)
-        except BaseException:
+        except Disagreement as found:
             self.failed = True
+            self.watch.found = self.watch.found or found
+            raise
+        except Undecided:
+            self.failed = True
+            raise
+        except Exception as error:
+            self.failed = True
+            error.add_note(beside(self.session))
             raise
 
     watched.__name__ = done.__name__
@@ -154,8 +210,11 @@ def _begin(self: Any, profile: str) -> None:
 
 
 @_watched
-def _step(self: Any, step: Step) -> None:
-    self.session.take(step)
+def _step(self: Any, step: Step | None) -> None:
+    if step is None:
+        self.session.look()
+    else:
+        self.session.take(step)
 
 
 def _teardown(self: Any) -> None:
@@ -169,16 +228,16 @@ def _teardown(self: Any) -> None:
         target(float(len(self.session.passed)), label="states of the model that a run goes through")
 
 
-def _steps(self: Any) -> SearchStrategy[Step]:
+def _steps(self: Any) -> SearchStrategy[Step | None]:
     """What may be done now: first by which method, then how. Waiting is as likely as everything else, and comes first:
-    it is what runs that fail are reduced to."""
+    it is what runs that fail are reduced to. `None`: only to look, where nothing can be done."""
     by_method: dict[str, list[Step]] = {}
     for move in self.session.moves():
         if not is_fault(self.session.model, move.method) or self.profile in (move.method, EVERYTHING):
             by_method.setdefault(move.method, []).append(move.step)
     waits = [Step(WAIT, (("seconds", seconds),)) for seconds in self.session.adapter.waits]
     if not by_method:
-        return sampled_from(waits)
+        return sampled_from(waits) if waits else just(None)
     ways = sorted(by_method, key=lambda method: is_fault(self.session.model, method))
     if waits:
         by_method[WAIT] = waits

@@ -24,6 +24,8 @@ _MODELS: dict[type[Adapter], Model] = {}
 class BadModel(Exception):
     """A spec cannot be used to test something; says which, why, and what to do."""
 
+    __module__ = "hacheck.testing"  # where people find it
+
 
 @dataclass(frozen=True, slots=True)
 class Model:

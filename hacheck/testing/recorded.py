@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 from collections.abc import Iterable
@@ -12,7 +11,8 @@ from typing import Any
 
 from hacheck.testing.adapter import Adapter
 from hacheck.testing.driving import WAIT, Step
-from hacheck.testing.model import model_for
+from hacheck.testing.model import folder_of, model_for
+from hacheck.testing.options import current
 from hacheck.testing.session import Disagreement, Session
 
 FOLDER = ".hacheck-runs"
@@ -21,6 +21,8 @@ FOLDER = ".hacheck-runs"
 
 class BadRun(Exception):
     """A run that was written down cannot be done; says why."""
+
+    __module__ = "hacheck.testing"  # where people find it
 
 
 def do(method: str, /, **arguments: Any) -> Step:
@@ -34,19 +36,22 @@ def replay(adapter: type[Adapter], steps: Iterable[Step]) -> None:
     what comes after it, is left out: the system has changed. Errors: `Disagreement`, `Undecided`, `BadModel`; `BadRun`
     for steps that the model never has."""
     model = model_for(adapter)
-    session = Session(model, adapter())
     try:
-        session.begin()
-        for step in steps:
-            if step.method == WAIT:
-                _check_wait(step)
-            elif step.method not in model.actions:
-                known = ", ".join([*model.actions, WAIT])
-                raise BadRun(f"{adapter.__name__} cannot do `{step.text}`: it has {known}")
-            if not session.take(step):
-                return
+        session = Session(model, adapter())
+        try:
+            session.begin()
+            for step in steps:
+                if step.method == WAIT:
+                    _check_wait(step)
+                elif step.method not in model.actions:
+                    known = ", ".join([*model.actions, WAIT])
+                    raise BadRun(f"{adapter.__name__} cannot do `{step.text}`: it has {known}")
+                if not session.take(step):
+                    return
+        finally:
+            session.end()
     finally:
-        session.end()
+        adapter.finish()
 
 
 def _check_wait(step: Step) -> None:
@@ -56,23 +61,26 @@ def _check_wait(step: Step) -> None:
         raise BadRun(f"`{step.text}`: `wait` needs `seconds`, a number")
 
 
+def kept_in(adapter: type[Adapter]) -> Path:
+    """Where runs of an adapter are kept: where whoever runs the tests says, else beside its file."""
+    given = current().runs
+    return folder_of(adapter) / FOLDER if given is None else given
+
+
 class Recorded:
     """The last run of an adapter that failed, in a file that travels with the tests if one lets it."""
 
     def __init__(self, adapter: type[Adapter]) -> None:
         self.adapter = adapter
-        try:
-            folder = Path(inspect.getfile(adapter)).parent / FOLDER
-        except (OSError, TypeError):  # it was made by hand
-            folder = Path(FOLDER)
-        self.path = folder / f"{adapter.__qualname__.replace('<locals>.', '')}.json"
+        module, name = adapter.__module__.rpartition(".")[2], adapter.__qualname__.replace("<locals>.", "")
+        self.path = kept_in(adapter) / f"{module}.{name}.json"
 
     def keep(self, failure: Disagreement) -> None:
         """Writes a run down, in place of the one before. Where it cannot be written it is not."""
         content = json.dumps({"hacheck.run": 1, "steps": [[one.method, dict(one.arguments)] for one in failure.steps]})
         own = self.path.with_name(f".{self.path.name}.{os.getpid()}")
         with suppress(OSError):
-            self.path.parent.mkdir(exist_ok=True)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             own.write_text(content + "\n", encoding="utf-8")
             os.replace(own, self.path)
 

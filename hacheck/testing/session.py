@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext, suppress
 from typing import TypeAlias
 
 from hacheck.testing.adapter import Adapter, does
@@ -20,6 +21,8 @@ class Disagreement(AssertionError):
     `entries`: what was done and shown, up to there; `broken`: the line that no run explains, or `violated`: the
     invariants that every run that explains the lines violates.
     """
+
+    __module__ = "hacheck.testing"  # where people find it
 
     def __init__(self, session: Session, broken: Broken | None, violated: tuple[str, ...]) -> None:
         super().__init__(broken, violated)
@@ -43,6 +46,8 @@ class Disagreement(AssertionError):
 class Undecided(Exception):
     """Nobody can tell whether a run follows its model; says why, and what to do."""
 
+    __module__ = "hacheck.testing"  # where people find it
+
 
 class Session:
     """A run.
@@ -59,15 +64,18 @@ class Session:
         self.track: Track = model.tracker.start
         self.passed: set[int] = set()
         self.bound = ""
+        self._started = False
 
     def begin(self) -> None:
         """Starts the system. Errors: as `do`."""
         self.adapter.start()
-        self._watch()
+        self._started = True
+        self.look()
 
     def end(self) -> None:
-        """Ends the system."""
-        self.adapter.stop()
+        """Ends the system. Where it did not even start, that is what matters, and not what its `stop` says to that."""
+        with nullcontext() if self._started else suppress(Exception):
+            self.adapter.stop()
 
     def moves(self) -> tuple[Move, ...]:
         """What may be done now, by the model."""
@@ -76,6 +84,7 @@ class Session:
     def take(self, step: Step) -> bool:
         """Does a step, and looks at what the system shows. Returns whether the model allows it: if not, nothing was
         done. Errors: `Disagreement`, `Undecided`, `UnfitEvent`, and whatever the adapter raises."""
+        self.look()  # where time passes by itself, something may have happened since
         if self.bound:
             return True
         if step.method == WAIT:
@@ -87,28 +96,30 @@ class Session:
         return move is not None
 
     def _do(self, move: Move) -> None:
-        self._watch()
         self.entries.append(move.step)
         if does(self.adapter, move.method, dict(move.arguments)):
             self._follow(Event(NOBODY, move.event, move.arguments))
-        self._watch()
+        self.look()
 
     def _wait(self, step: Step) -> None:
         self.entries.append(step)
         self.adapter.wait(**dict(step.arguments))
-        self._watch()
+        self.look()
 
-    def _watch(self) -> None:
+    def look(self) -> None:
+        """Compares what the system shows now. Errors: as `take`."""
+        if self.bound:
+            return
         for event in self.adapter.events():
             self.entries.append(event)
-            self._follow(event)
-            if self.bound:
+            if not self._follow(event):
                 return
         violated = self.model.tracker.violated(self.track)
         if violated:
             raise Disagreement(self, None, violated)
 
-    def _follow(self, event: Event) -> None:
+    def _follow(self, event: Event) -> bool:
+        """Whether the model follows on. Errors: as `take`."""
         self.lines.append(event)
         found = self.model.tracker.after(self.track, event)
         if isinstance(found, Track):
@@ -121,3 +132,4 @@ class Session:
         else:
             hint = "raise `capacity`" if found.kind == "full" else "say how the model calls it with `called`"
             raise Undecided(f"{event.text}: {found.reason}; {hint} in {type(self.adapter).__name__}")
+        return not self.bound

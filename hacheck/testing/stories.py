@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from hacheck.testing.driving import Step
+from hacheck.testing.driving import DONE, Step
 from hacheck.testing.encoding import Event
 from hacheck.traces.conformance.encoding import NOBODY
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from hacheck.testing.session import Entry, Session
     from hacheck.testing.tracking import Broken
 
-WIDTH = 100
+WIDTH = 72
 """Columns of text that a story takes at most, where there are few nodes."""
 
 _COLUMN_MIN = 18
@@ -27,8 +28,14 @@ def story(session: Session, broken: Broken | None, violated: tuple[str, ...]) ->
     more = session.adapter.story()
     if more:
         parts.append(more)
-    parts.append("To see it again:\n\n" + "\n".join(f"    {line}" for line in as_test(session)))
-    return "\n\n".join(parts)
+    parts.append(_again(session))
+    return "\n\n".join(part for part in parts if part)
+
+
+def beside(session: Session) -> str:
+    """What is to be said beside an error of the system under test: what was done, and how to do it again."""
+    parts = ["It happened in this run:", "\n".join(table(session.entries)), session.adapter.story(), _again(session)]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _headline(session: Session, broken: Broken | None, violated: tuple[str, ...]) -> str:
@@ -49,8 +56,9 @@ def table(entries: Sequence[Entry]) -> list[str]:
     """A column for each node, time going down; what the test did stands at the left margin."""
     nodes = [one.node for one in entries if isinstance(one, Event) and one.node != NOBODY]
     columns = sorted(dict.fromkeys(nodes), key=_by_number)
-    width = max(_COLUMN_MIN, WIDTH // max(len(columns), 1))
-    lines = ["".join(f"{name:<{width}}" for name in columns).rstrip()]
+    longest = max((len(one.text.removeprefix(f"{one.node}: ")) for one in entries if isinstance(one, Event)), default=0)
+    width = max(_COLUMN_MIN, min(longest + 2, WIDTH // max(len(columns), 1)))
+    lines = ["".join(f"{name:<{width}}" for name in columns).rstrip()] if columns else []
     for one in entries:
         if not isinstance(one, Event):
             lines.append(f"> {one.text}")
@@ -74,9 +82,10 @@ def _instead(session: Session) -> Iterable[str]:
     found = session.model.tracker.explain(session.lines)
     if found is None:
         return
-    if found.expected:
+    expected = [line for line in found.expected if not line.startswith(DONE)]  # what the test does is the test's
+    if expected:
         yield "The model could have shown next:"
-        yield from (f"  {line}" for line in found.expected)
+        yield from (f"  {line}" for line in expected)
     else:
         yield "The model could have shown nothing more."
     if found.repair:
@@ -84,6 +93,10 @@ def _instead(session: Session) -> Iterable[str]:
 
 
 # ---- to see it again ----
+
+
+def _again(session: Session) -> str:
+    return "To see it again:\n\n" + "\n".join(f"    {line}" for line in as_test(session))
 
 
 def as_test(session: Session) -> list[str]:
@@ -104,8 +117,12 @@ def as_test(session: Session) -> list[str]:
 
 
 def _as_call(step: Step) -> str:
-    given = "".join(f", {name}={value!r}" for name, value in step.arguments)
-    return f"do({step.method!r}{given})"
+    given = "".join(f", {name}={_quoted(value)}" for name, value in step.arguments)
+    return f"do({_quoted(step.method)}{given})"
+
+
+def _quoted(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
 def _snake(name: str) -> str:

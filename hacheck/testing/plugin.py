@@ -1,0 +1,47 @@
+"""The plug-in of pytest: `.ha` files as tests, and options for state machines. Nothing of it is loaded unless used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the options."""
+    group = parser.getgroup("hacheck", "models of highly available systems, and tests against them")
+    group.addoption("--hacheck", action="store_true", help="collect the checks of .ha files: a test for each property")
+    group.addoption("--hacheck-wide", action="store_true", help="also those that run by request only")
+    group.addoption(
+        "--hacheck-seed", type=int, metavar="N", help="what chance in state machines begins with; it is told on failure"
+    )
+    group.addoption(
+        "--hacheck-runs",
+        metavar="DIR",
+        help="where state machines keep runs that fail, to do them first the next time (default: .hacheck-runs beside "
+        "each test)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Takes the options that are there."""
+    seed, runs = config.getoption("--hacheck-seed"), config.getoption("--hacheck-runs")
+    if seed is not None or runs is not None:
+        from hacheck.testing.given import Given
+
+        config.pluginmanager.register(Given(seed, None if runs is None else config.invocation_params.dir / runs))
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """A spec, where somebody asked for them."""
+    if file_path.suffix != ".ha" or not _asked(parent.config):
+        return None
+    from hacheck.testing.collecting import SpecFile
+
+    return SpecFile.from_parent(parent, path=file_path)
+
+
+def _asked(config: pytest.Config) -> bool:
+    return bool(config.getoption("--hacheck") or config.getoption("--hacheck-wide"))
