@@ -7,6 +7,7 @@ those that owe none. What is known of a set of states is remembered, so going ba
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Literal
 
 import numpy as np
@@ -80,13 +81,19 @@ class _Sets:
 
     def number(self, rows: Any) -> int:
         """The number of a set. `rows`: its states, in words, in any order, perhaps more than once."""
-        distinct = np.unique(rows, axis=0)
-        key = distinct.tobytes()
+        content, width = rows.tobytes(), rows.shape[1] * rows.itemsize
+        key = b"".join(sorted({content[at : at + width] for at in range(0, len(content), width)}))
         found = self.numbers.get(key)
         if found is None:
             found = self.numbers[key] = len(self.rows)
-            self.rows.append(distinct)
+            self.rows.append(np.frombuffer(key, np.uint64).reshape(-1, rows.shape[1]).copy())
         return found
+
+    def union(self, numbers: AbstractSet[int]) -> int:
+        """The number of the set of all that are in any of these."""
+        if len(numbers) > 1:
+            return self.number(np.concatenate([self.rows[number] for number in sorted(numbers)]))
+        return next(iter(numbers), _EMPTY)
 
 
 class Tracker:
@@ -137,7 +144,7 @@ class Tracker:
             return track
         last = (*track.last, line.words)
         sets = track.sets
-        arrived: list[Any] = []
+        arrived: set[int] = set()
         owing = limited = False
         for place, start in enumerate(sets):
             if start == _EMPTY:
@@ -150,8 +157,8 @@ class Tracker:
             limited = limited or outcome.limited
             owing = owing or outcome.owing
             if len(seen) in outcome.sets:
-                arrived.append(self._sets.rows[outcome.sets[len(seen)]])
-        new = self._sets.number(np.concatenate(arrived)) if arrived else _EMPTY
+                arrived.add(outcome.sets[len(seen)])
+        new = self._sets.union(arrived)
         kept = self.compiled.shape.places - 1
         found = Track(line.names, last[-kept:] if kept else (), (*sets, new)[-kept - 1 :], owing)
         if found.alive:

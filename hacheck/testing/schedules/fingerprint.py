@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import cache
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
 from hacheck.testing.schedules.cluster import Cluster
 
-_PLAIN = (int, str, bytes, float, bool, type(None), type, Enum)
+_Met: TypeAlias = dict[int, int]  # objects that were met before, by where
 
 
 def fingerprint(cluster: Cluster) -> int:
@@ -24,17 +25,14 @@ def fingerprint(cluster: Cluster) -> int:
     parts: list[Any] = []
     for process in cluster.processes.values():
         if process.printed is None:
-            process.printed = hash(frozen(process.node)), hash(frozen(process.durable))
-        timers = tuple(sorted((due, name) for name, due in process.timers.items()))
-        writes = tuple(frozen(write) for write in process.writes)
-        asked = tuple(frozen(one) for one in process.asked)
+            process.printed = hash(frozen((process.node, process.durable)))
+        timers = tuple(sorted(process.timers.items()))
+        waiting = frozen((tuple(process.writes), tuple(process.asked)))
         up = (process.node is None, process.incarnation, process.start_us)
-        parts.append((process.printed, up, process.now_us, timers, writes, asked))
-    links = (
-        (pair, tuple(frozen(message) for message in queue)) for pair, queue in sorted(cluster.links.items()) if queue
-    )
+        parts.append((process.printed, up, process.now_us, timers, waiting))
+    links = tuple((pair, frozen(tuple(queue))) for pair, queue in sorted(cluster.links.items()) if queue)
     hosts = tuple((frozen(host.content), host.holder) for host in cluster.hosts.values())
-    return hash((tuple(parts), tuple(links), hosts, frozenset(cluster.spoken)))
+    return hash((tuple(parts), links, hosts, frozenset(cluster.spoken)))
 
 
 def frozen(value: Any) -> Any:
@@ -43,43 +41,88 @@ def frozen(value: Any) -> Any:
     return _frozen(value, {})
 
 
-def _frozen(value: Any, met: dict[int, int]) -> Any:
-    if isinstance(value, _PLAIN):
-        return value
-    seen = met.get(id(value))
-    if seen is not None:
-        return ("again", seen)
-    if isinstance(value, tuple):
-        return tuple(_frozen(item, met) for item in value)
-    if isinstance(value, Struct) and value.__struct_config__.frozen:  # whether it is the same one shows nowhere
-        return (type(value).__qualname__, *_held(value, met))
-    met[id(value)] = len(met)
-    if isinstance(value, Mapping):
-        return ("map", tuple((_frozen(key, met), _frozen(item, met)) for key, item in value.items()))
-    if isinstance(value, list | deque):
-        return ("list", tuple(_frozen(item, met) for item in value))
-    if isinstance(value, set | frozenset):
-        return ("set", frozenset(_frozen(item, {}) for item in value))
-    if isinstance(value, FunctionType):
-        cells = tuple(_frozen(cell.cell_contents, met) for cell in value.__closure__ or ())
-        return (value.__module__, value.__qualname__, cells)
-    if isinstance(value, MethodType):
-        return (value.__func__.__qualname__, _frozen(value.__self__, met))
-    if isinstance(value, BuiltinFunctionType):
-        return value.__qualname__
-    return (type(value).__qualname__, tuple(_held(value, met)))
+def _frozen(value: Any, met: _Met) -> Any:
+    return _way(type(value))(value, met)
 
 
-def _held(value: Any, met: dict[int, int]) -> Any:
-    """What an object holds: the values of its fields, slots and attributes."""
-    if isinstance(value, Struct):
-        for name in value.__struct_fields__:
-            yield _frozen(getattr(value, name), met)
-        return
-    for kind in type(value).__mro__:
-        slots = kind.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if name not in ("__dict__", "__weakref__") and hasattr(value, name):
-                yield name, _frozen(getattr(value, name), met)
-    for name, item in getattr(value, "__dict__", {}).items():
-        yield name, _frozen(item, met)
+@cache
+def _way(kind: type) -> Callable[[Any, _Met], Any]:
+    """How objects of a type are frozen."""
+    if kind in (int, str, bytes, float, bool, type(None), BuiltinFunctionType) or issubclass(kind, (type, Enum)):
+        return _as_it_is
+    if kind is tuple:
+        return _tuple
+    if issubclass(kind, Struct) and kind.__struct_config__.frozen:  # whether it is the same one shows nowhere
+        return _frozen_struct
+    for known, way in _WAYS.items():
+        if issubclass(kind, known):
+            return _once(way)
+    return _once(_object(kind))
+
+
+def _once(way: Callable[[Any, _Met], Any]) -> Callable[[Any, _Met], Any]:
+    """Of an object that may be met again."""
+
+    def once(value: Any, met: _Met) -> Any:
+        seen = met.get(id(value))
+        if seen is not None:
+            return ("again", seen)
+        met[id(value)] = len(met)
+        return way(value, met)
+
+    return once
+
+
+def _as_it_is(value: Any, met: _Met) -> Any:
+    return value
+
+
+def _tuple(value: Any, met: _Met) -> Any:
+    return tuple([_frozen(item, met) for item in value])
+
+
+def _frozen_struct(value: Any, met: _Met) -> Any:
+    try:
+        hash(value)
+    except TypeError:  # it holds what can change
+        fields = [_frozen(getattr(value, name), met) for name in value.__struct_fields__]
+        return (type(value).__qualname__, *fields)
+    return value
+
+
+def _function(value: Any, met: _Met) -> Any:
+    cells = tuple(_frozen(cell.cell_contents, met) for cell in value.__closure__ or ())
+    return (value.__module__, value.__qualname__, cells)
+
+
+_WAYS: Mapping[type, Callable[[Any, _Met], Any]] = {
+    Mapping: lambda value, met: (
+        "map",
+        tuple([(_frozen(key, met), _frozen(item, met)) for key, item in value.items()]),
+    ),
+    list: lambda value, met: ("list", tuple([_frozen(item, met) for item in value])),
+    deque: lambda value, met: ("list", tuple([_frozen(item, met) for item in value])),
+    set: lambda value, met: ("set", frozenset([_frozen(item, {}) for item in value])),
+    frozenset: lambda value, met: ("set", frozenset([_frozen(item, {}) for item in value])),
+    FunctionType: _function,
+    MethodType: lambda value, met: (value.__func__.__qualname__, _frozen(value.__self__, met)),
+}
+
+
+def _object(kind: type) -> Callable[[Any, _Met], Any]:
+    """How other objects of a type are frozen: by the values of their fields, slots and attributes."""
+    name = kind.__qualname__
+    slots: list[str] = list(getattr(kind, "__struct_fields__", ()))
+    if not slots:
+        for one in kind.__mro__:
+            own = one.__dict__.get("__slots__", ())
+            slots += [slot for slot in ((own,) if isinstance(own, str) else own) if not slot.startswith("__")]
+
+    def held(value: Any, met: _Met) -> Any:
+        inside = [_frozen(getattr(value, slot, None), met) for slot in slots]
+        attributes = getattr(value, "__dict__", None)
+        if attributes:
+            inside += [(key, _frozen(item, met)) for key, item in attributes.items()]
+        return (name, *inside)
+
+    return held
