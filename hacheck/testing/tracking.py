@@ -35,7 +35,8 @@ class Track:
     - `names`: those that its lines have shown, in the order of their first appearance;
     - `last`: the words of its last lines, as many as a step may write less one;
     - `sets`: numbers of the sets of states before each of these lines, and behind the last: those that owe no line;
-    - `owing`: whether there are further runs, whose last step has lines to come.
+    - `owing`: whether there are further runs, whose last step has lines to come;
+    - `limited`: whether a bound of the model was met on the way, so that a larger one might have further runs.
 
     Equal tracks go on alike.
     """
@@ -44,6 +45,7 @@ class Track:
     last: tuple[bytes, ...]
     sets: tuple[int, ...]
     owing: bool
+    limited: bool = False
 
     @property
     def alive(self) -> bool:
@@ -145,7 +147,7 @@ class Tracker:
         last = (*track.last, line.words)
         sets = track.sets
         arrived: set[int] = set()
-        owing = limited = False
+        owing, limited = False, track.limited
         for place, start in enumerate(sets):
             if start == _EMPTY:
                 continue
@@ -160,7 +162,7 @@ class Tracker:
                 arrived.add(outcome.sets[len(seen)])
         new = self._sets.union(arrived)
         kept = self.compiled.shape.places - 1
-        found = Track(line.names, last[-kept:] if kept else (), (*sets, new)[-kept - 1 :], owing)
+        found = Track(line.names, last[-kept:] if kept else (), (*sets, new)[-kept - 1 :], owing, limited)
         if found.alive:
             self._know(new)
             return found
