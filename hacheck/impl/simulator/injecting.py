@@ -137,8 +137,12 @@ class Injector:
         order = fault.draw % WAKE_ORDERS
         for process in self._members(fault):
             process.paused.discard(number)
-            if process.node is not None and not process.paused:
+            if process.paused:
+                continue
+            if process.node is not None:
                 self._world.wake(process, order)
+            elif process.deferred and not process.down:
+                self._world.start(process)
 
     # ---- the network ----
 

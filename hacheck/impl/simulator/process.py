@@ -32,11 +32,11 @@ class Process:
     `node`: `None` while it is down. `running`: it is up and not paused. `powered`: its machine is up. `down`,
     `paused`: the numbers of the faults that keep it so. `waiting`: what came while it was paused, timers among it.
     `doomed`: after so many effects of its next input it ends; `None`: it does not. `halted`: it has ended itself, and
-    nobody has started it yet.
+    nobody has started it yet. `deferred`: it was to be started while it was paused.
     """
 
     __slots__ = (
-        *("ahead", "clock", "disk", "doom", "doomed", "down", "even", "handle", "halted", "incarnation"),
+        *("ahead", "clock", "deferred", "disk", "doom", "doomed", "down", "even", "handle", "halted", "incarnation"),
         *("links", "member", "name", "node", "paused", "powered", "running", "timers", "waiting"),
     )
 
@@ -49,7 +49,7 @@ class Process:
         self.handle: Callable[[Input, int], list[Effect]] = nobody
         self.running = False
         self.powered = True
-        self.halted = False
+        self.halted = self.deferred = False
         self.down: set[int] = set()
         self.paused: set[int] = set()
         self.timers: dict[str, Timer] = {}

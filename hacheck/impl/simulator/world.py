@@ -338,8 +338,15 @@ class World:
     # ---- processes come and go ----
 
     def start(self, process: Process) -> None:
-        """Starts a process that is down, from what its disk has."""
+        """Starts a process that is down, from what its disk has; one that is paused when it goes on: until it has taken
+        its first step nobody can connect to it."""
         assert process.node is None, "it runs"
+        if process.paused:
+            process.deferred = True
+            for number in sorted(process.paused):
+                self.hit(number)
+            return
+        process.deferred = False
         process.incarnation += 1
         process.powered, process.halted = True, False
         setup = Setup(process.name, process.incarnation, process.disk.copy(), self._options)
@@ -353,7 +360,7 @@ class World:
         except Exception as error:
             self._raised(process, Started(), error)
         process.node, process.handle = node, node.handle
-        process.running = not process.paused
+        process.running = True
         self.network.started(process)
         self.give(process, Started())
 
