@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from hacheck.impl.recording import TOTAL, write_trace
+from hacheck.impl.recording import TOTAL, Line, write_trace
 from hacheck.impl.simulator.history import History
 from hacheck.impl.simulator.running import Plan, run
 from hacheck.impl.systems import system
@@ -32,9 +33,17 @@ SHARED_SETTINGS = {"pause_us": "1000000"}
 
 
 def recorded(
-    folder: Path, name: str, faults: str, seeds: range, settings: dict[str, str], *, replicas: int, seconds: int = 20
+    folder: Path,
+    name: str,
+    faults: str,
+    seeds: range,
+    settings: dict[str, str],
+    *,
+    replicas: int,
+    seconds: int = 20,
+    kept: Callable[[Line], bool] = lambda line: True,
 ) -> Path:
-    """A folder with the trace of each seed."""
+    """A folder with the trace of each seed: those of its records that are kept."""
     folder.mkdir()
     for seed in seeds:
         history = History(inputs=False)
@@ -43,7 +52,7 @@ def recorded(
         )
         outcome = run(system(name), plan, history)
         assert outcome.defect is None
-        write_trace(folder / f"{seed}.jsonl", f"{name}-{seed}", TOTAL, history.lines())
+        write_trace(folder / f"{seed}.jsonl", f"{name}-{seed}", TOTAL, filter(kept, history.lines()))
     return folder
 
 
@@ -137,6 +146,107 @@ def test_the_two_readings_of_fiorano_differ_in_what_is_logged(tmp_path: Path, re
     settings, other = (SHARED_SETTINGS, ()) if reading == "drawn" else (STRICT_SETTINGS, AS_DRAWN)
     traces = recorded(tmp_path / reading, "fiorano-replicated", "locks", range(20), settings, replicas=2)
     assert verdicts((*PAIR, *other), traces)["deviates"] > 0
+
+
+# ---- Artemis ----
+
+CORRECTIONS = (
+    *("failing_back_for_ever", "announces_by_probe", "backup_unwatched"),
+    *("critical_stop_pauses", "waiting_stop_pauses"),
+)
+NODES = ("--node", "primary-1=Server-1", "--node", "backup-1=Server-2")
+STORE = (
+    *("artemis_shared_store", *NODES, "--set", "hand_over_by_delay=on"),
+    *(word for switch in CORRECTIONS for word in ("--set", f"{switch}=off")),
+)
+"""Who gave way comes back after a time also when the primary does not serve: the spec has that as a delay."""
+LOST_LOCKS = ("--set", "lock_losses=1", "--set", "locks_expire=any_time")
+REPLICATED = ("artemis_replication", *NODES)
+THREE_PAIRS = (*REPLICATED, "--set", "pairs=3")
+ARTEMIS_SETTINGS = {"pause_us": "1000000"}
+SKIPPING = range(4, 5)
+"""Seeds of which some start the primary while a backup serves."""
+VOTING = range(1)
+
+
+@pytest.mark.parametrize("faults", first_of(["crashes", "none", "partitions"]))
+def test_artemis_over_a_shared_store_follows_its_spec(tmp_path: Path, faults: str) -> None:
+    traces = recorded(tmp_path / faults, "artemis-shared-store", faults, range(6), ARTEMIS_SETTINGS, replicas=2)
+    assert verdicts(STORE, traces) == {"conforms": 6}
+
+
+def test_artemis_that_opens_the_store_without_its_lock_follows_no_spec_of_it(tmp_path: Path) -> None:
+    """Bug corpus, AR-20: two servers of one store."""
+    settings = ARTEMIS_SETTINGS | {"bug_lock_skipped": "true"}
+    traces = recorded(tmp_path / "skips", "artemis-shared-store", "crashes", SKIPPING, settings, replicas=2)
+    assert verdicts(STORE, traces)["deviates"] > 0
+
+
+@pytest.mark.parametrize("faults", first_of(["chaos", "none", "crashes"]))
+def test_artemis_with_replication_follows_its_spec(tmp_path: Path, faults: str) -> None:
+    traces = recorded(tmp_path / faults, "artemis-replication", faults, range(8), ARTEMIS_SETTINGS, replicas=2)
+    assert verdicts(REPLICATED, traces) == {"conforms": 8}
+
+
+def of_the_first_pair(line: Line) -> bool:
+    """The other pairs of the spec vote, and write nothing."""
+    about = line.fields.get("of", "primary-1.") if line.event == "possible_split_brain" else "primary-1."
+    return line.node in ("primary-1", "backup-1") and about.startswith("primary-1.")
+
+
+def three_pairs(folder: Path, faults: str, seeds: range, settings: dict[str, str]) -> Path:
+    """What the first of three pairs writes."""
+    chosen = {**ARTEMIS_SETTINGS, "groups": "3", **settings}
+    return recorded(folder, "artemis-replication", faults, seeds, chosen, replicas=6, kept=of_the_first_pair)
+
+
+@nightly
+@pytest.mark.parametrize("bug", ["bug_vote_size", ""])
+def test_artemis_that_needs_no_votes_in_three_pairs_follows_no_spec_of_it(tmp_path: Path, bug: str) -> None:
+    """Bug corpus, AR-2: votes needed are counted wrongly."""
+    traces = three_pairs(tmp_path / "votes", "crashes", VOTING, {bug: "true"} if bug else {})
+    assert ("deviates" in verdicts(THREE_PAIRS, traces)) is bool(bug)
+
+
+@nightly
+@pytest.mark.parametrize(
+    "faults",
+    ["none", "crashes", "power", "pauses", "partitions", "network", "disk", "clocks", "locks", "chaos", "everything"],
+)
+def test_artemis_over_a_shared_store_follows_its_spec_all_night(tmp_path: Path, faults: str) -> None:
+    traces = recorded(tmp_path / faults, "artemis-shared-store", faults, range(60), ARTEMIS_SETTINGS, replicas=2)
+    assert verdicts((*STORE, *LOST_LOCKS), traces) == {"conforms": 60}
+
+
+@nightly
+def test_artemis_with_two_backups_follows_its_spec(tmp_path: Path) -> None:
+    traces = recorded(tmp_path / "three", "artemis-shared-store", "crashes", range(20), ARTEMIS_SETTINGS, replicas=3)
+    backups = ("--node", "backup-2=Server-3", "--set", "backups=2", "--states", "100k")
+    assert verdicts((*STORE, *backups), traces) == {"conforms": 20}
+
+
+@nightly
+@pytest.mark.parametrize(
+    "faults", ["none", "crashes", "power", "pauses", "partitions", "network", "disk", "clocks", "chaos"]
+)
+def test_artemis_with_replication_follows_its_spec_all_night(tmp_path: Path, faults: str) -> None:
+    traces = recorded(tmp_path / faults, "artemis-replication", faults, range(60), ARTEMIS_SETTINGS, replicas=2)
+    assert verdicts(REPLICATED, traces) == {"conforms": 60}
+
+
+@nightly
+def test_artemis_with_a_network_check_follows_its_spec(tmp_path: Path) -> None:
+    settings = ARTEMIS_SETTINGS | {"network_check": "true"}
+    traces = recorded(tmp_path / "check", "artemis-replication", "partitions", range(40), settings, replicas=2)
+    check = ("--set", "network_check=on", "--set", "gateway_cuts=1")
+    assert verdicts((*REPLICATED, *check), traces) == {"conforms": 40}
+
+
+@nightly
+def test_artemis_in_three_pairs_that_vote_to_stay_follows_its_spec(tmp_path: Path) -> None:
+    traces = three_pairs(tmp_path / "stay", "partitions", range(20), {"vote_on_replication_failure": "true"})
+    cut_off = ("--set", "isolations=1", "--states", "300k")
+    assert verdicts((*THREE_PAIRS, *cut_off, "--set", "vote_on_failure=on"), traces) == {"conforms": 20}
 
 
 # ---- all night ----
