@@ -16,7 +16,7 @@ from hacheck.cli.running.simulation_story import drawn
 from hacheck.cli.selection import default_check
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.impl.simulator.story import Told
-from hacheck.impl.system import Refused
+from hacheck.impl.system import Refused, System
 from hacheck.impl.systems import system as code_of
 from hacheck.model.data import dataclass
 from hacheck.model.observing.lines import has_lines, logged
@@ -58,10 +58,11 @@ class Request:
 def explore_schedules(request: Request) -> ExitCode:
     """Explores, tells what was found, and returns what the process is to return. Errors: `BadInput`, `Reported`."""
     target = None if request.json is None else open_target(request.json)
-    followed = _followed(request)
     try:
+        code = code_of(request.code)
+        followed = _followed(request)
+        setting = _setting(request, followed, code)
         tracker = _tracker(request, followed)
-        setting = _setting(request, followed)
         line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
         with Interruption().watching() as interruption, line.shown("running"):
 
@@ -76,13 +77,13 @@ def explore_schedules(request: Request) -> ExitCode:
         raise BadInput(message, hint or None) from None
     except (ObservingError, UnfitEvent) as error:
         raise BadInput(f"{followed.spec}: {error}") from None
-    code = exit_code(explored, request.limits)
+    ended = exit_code(explored, request.limits)
     unshown = sorted({event.name for event in tracker.compiled.shape.events} - explored.shown)
     if target is not None:
-        target.write({"hacheck": version(), **_as_json(request, explored, unshown), "exit_code": int(code)})
+        target.write({"hacheck": version(), **_as_json(request, explored, unshown), "exit_code": int(ended)})
     if request.json != "-":
         _show(request, setting, explored, unshown)
-    return code
+    return ended
 
 
 def exit_code(explored: Explored, limits: Limits) -> ExitCode:
@@ -123,9 +124,8 @@ def _tracker(request: Request, followed: Followed) -> Tracker:
     return Tracker(logged(system), asked, followed.called)
 
 
-def _setting(request: Request, followed: Followed) -> Setting:
+def _setting(request: Request, followed: Followed, code: System) -> Setting:
     """The cluster. Errors: `Refused`."""
-    code = code_of(request.code)
     options = code.options(followed.options)
     refusals = []
     for replicas in (followed.replicas,) if followed.replicas else REPLICAS_TRIED:

@@ -1,0 +1,90 @@
+"""`hacheck check-impl`: what it says of right code, of wrong code, and of what cannot be compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hacheck.cli.guard import ExitCode
+from tests.cli.command import hacheck
+from tests.testing.schedules.voting import SPEC
+
+VOTING = "tests.testing.schedules.voting:VOTING"
+
+
+@pytest.fixture
+def votes(tmp_path: Path) -> str:
+    """The model of the vote."""
+    path = tmp_path / "votes.ha"
+    path.write_text(SPEC, encoding="utf-8")
+    return str(path)
+
+
+def check(votes: str, *words: str) -> tuple[int, str, str]:
+    ended = hacheck("check-impl", VOTING, "--spec", votes, "--replicas", "3", "--clients", "0", *words)
+    return ended.code, ended.out, ended.err
+
+
+def test_right_code_agrees(votes: str) -> None:
+    code, out, _ = check(votes, "--deviations", "1")
+    assert code == ExitCode.AS_EXPECTED
+    assert "the code does what the model does" in out
+    assert "every schedule with up to 1 deviation was explored" in out
+
+
+def test_wrong_code_is_told_with_its_schedule(votes: str) -> None:
+    code, out, _ = check(votes, "--code", "hasty=true")
+    assert code == ExitCode.NOT_AS_EXPECTED
+    assert "voter-" in out
+    assert "no run of the model writes this line here" in out
+    assert "ends; what it was writing is not written" in out
+
+
+def test_everything_is_in_the_json(votes: str, tmp_path: Path) -> None:
+    code, _, _ = check(votes, "--code", "twice=true", "--json", str(tmp_path / "found.json"))
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["exit_code"] == code == ExitCode.NOT_AS_EXPECTED
+    (one,) = found["disagreements"]
+    assert "no run of the model" in one["why"]
+    assert one["steps"][0] == {"step": ["start", "voter-1"], "about": "starts", "shown": []}
+    assert found["lines_never_written"] == []
+
+
+def test_what_was_not_explored_is_not_said_to_agree(votes: str) -> None:
+    code, out, _ = check(votes, "--schedules", "3")
+    assert code == ExitCode.UNDECIDED
+    assert "not everything was explored" in out
+    assert "only a part was" in out
+
+
+def test_lines_that_the_code_never_wrote_are_named(votes: str) -> None:
+    _, out, _ = check(votes, "--deviations", "0", "--code", "wins_with=4")
+    assert "lines of the model that the code never wrote: wins" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nonsense",), "no protocol `nonsense`"),
+        ((VOTING,), "nobody says which model it follows"),
+        (("fiorano-shared", "--check", "nonsense"), "unknown check `nonsense`"),
+        (("fiorano-shared", "--set", "nonsense=1"), "unknown setting `nonsense`"),
+        (("icestorm", "--code", "nonsense=1"), "nonsense"),
+        (("icestorm", "--code", "nonsense"), "--code nonsense: expected NAME=VALUE"),
+        (("icestorm", "--time", "soon"), "--time soon: not a time"),
+    ],
+)
+def test_bad_input_is_told(words: tuple[str, ...], said: str) -> None:
+    ended = hacheck("check-impl", *words)
+    assert ended.code == ExitCode.BAD_INPUT
+    assert said in ended.err
+
+
+def test_reference_implementation_follows_its_spec() -> None:
+    ended = hacheck("check-impl", "fiorano-shared", "--deviations", "0", "--quiet")
+    assert (ended.code, ended.out.strip()) == (
+        ExitCode.AS_EXPECTED,
+        "✔ fiorano-shared: the code does what the model does",
+    )
