@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hacheck.testing.encoding import Event
+from hacheck.testing.steps import Step
 from hacheck.traces.conformance.following import CAPACITY
 
 __all__ = ["Adapter", "Event"]
@@ -50,6 +51,10 @@ class Adapter:
     drives: tuple[str, ...] = ()
     """The names of further actions that the test does, by `act`: as a method of theirs would be called."""
 
+    besides: tuple[Step, ...] = ()
+    """What a test may do at any moment, by `act`, of which the model is told nothing: faults that it is to take for
+    hidden. Names of their own."""
+
     waits: tuple[float, ...] = (0.001, 0.01, 0.1, 1.0, 10.0)
     """Seconds that a test may let pass at once. None: time passes by itself."""
 
@@ -67,7 +72,7 @@ class Adapter:
         raise NotImplementedError(f"{type(self).__name__} has no `wait`; where time passes by itself say `waits = ()`")
 
     def act(self, action: str, arguments: Mapping[str, Any]) -> object:
-        """Does an action that `drives` names. `False`: it could not be done after all."""
+        """Does an action that `drives` names, or one of `besides`. `False`: it could not be done after all."""
         raise NotImplementedError(f"{type(self).__name__} has no `act`, which does what `drives` names")
 
     def stop(self) -> None:

@@ -10,14 +10,13 @@ from typing import Any
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
 from hacheck.model.show import show
+from hacheck.model.show_expression import show_type
 from hacheck.model.types import Bool, Enum, Node, Option, Range, Type, Value, cardinality
 from hacheck.testing.adapter import OWN
+from hacheck.testing.steps import Step
 
 DONE = "do "
 """What the names of these events begin with."""
-
-WAIT = "wait"
-"""The method of adapters that lets time pass, and the name of that step."""
 
 ARGUMENTS_MAX = 1_000
 """An action that can be done in more ways is not driven: each is tried by itself."""
@@ -27,19 +26,6 @@ _NO_WORD = re.compile(r"\W+")
 
 class NotDriven(Exception):
     """An action cannot be driven by a test; says which, why, and what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """Something that a test did: a method of the adapter, and the arguments by name."""
-
-    method: str
-    arguments: tuple[tuple[str, Any], ...]
-
-    @property
-    def text(self) -> str:
-        """It as one would write it: `crash(n='Server-1')`."""
-        return f"{self.method}({', '.join(f'{name}={value!r}' for name, value in self.arguments)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +95,7 @@ def driven(system: ir.System, indices: Iterable[int]) -> ir.System:
 def _driveable(action: ir.Action, name: str, kind: Type) -> None:
     inner = kind.element if isinstance(kind, Option) else kind
     if not isinstance(inner, (Bool, Enum, Node, Range)):
-        raise NotDriven(f"`{action.name}` cannot be driven: `{name}` is {inner}, which a test cannot name")
+        raise NotDriven(f"`{action.name}` cannot be driven: `{name}` is {show_type(inner)}, which a test cannot name")
     ways = 1
     for _, one in action.parameters:
         ways *= cardinality(one)

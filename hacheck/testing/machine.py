@@ -15,12 +15,12 @@ from hypothesis.strategies import SearchStrategy, just, runner, sampled_from
 
 from hacheck.model.data import dataclass
 from hacheck.testing.adapter import Adapter
-from hacheck.testing.driving import WAIT, Step
 from hacheck.testing.model import Model, is_fault, model_for
 from hacheck.testing.options import current
 from hacheck.testing.recorded import Recorded
 from hacheck.testing.reducing import reduced
 from hacheck.testing.session import Disagreement, Session, Undecided
+from hacheck.testing.steps import WAIT, Step
 from hacheck.testing.stories import beside
 
 SETTINGS = settings(
@@ -154,7 +154,7 @@ def machine(adapter: type[Adapter], watch: Watch) -> type[RuleBasedStateMachine]
     body: dict[str, Any] = {
         "__doc__": f"{model.system.name}, done to {adapter.__name__}.",
         "__init__": _initialised(model, adapter, watch),
-        "begin": initialize(profile=sampled_from(profiles(model)))(_begin),
+        "begin": initialize(profile=sampled_from(profiles(model, adapter)))(_begin),
         "step": rule(step=runner().flatmap(_steps))(_step),
         "teardown": _teardown,
     }
@@ -162,10 +162,11 @@ def machine(adapter: type[Adapter], watch: Watch) -> type[RuleBasedStateMachine]
     return made
 
 
-def profiles(model: Model) -> tuple[str, ...]:
+def profiles(model: Model, adapter: type[Adapter]) -> tuple[str, ...]:
     """What may go wrong in a run: nothing, one kind of fault, everything. Simple ones first, to which runs that fail
     are reduced."""
-    faults = [method for method in model.actions if is_fault(model, method)]
+    besides = dict.fromkeys(step.method for step in adapter.besides)
+    faults = [*(method for method in model.actions if is_fault(model, method)), *besides]
     return (NOTHING, *faults, EVERYTHING) if faults else (NOTHING,)
 
 
@@ -235,6 +236,9 @@ def _steps(self: Any) -> SearchStrategy[Step | None]:
     for move in self.session.moves():
         if not is_fault(self.session.model, move.method) or self.profile in (move.method, EVERYTHING):
             by_method.setdefault(move.method, []).append(move.step)
+    for step in self.session.adapter.besides:
+        if self.profile in (step.method, EVERYTHING):
+            by_method.setdefault(step.method, []).append(step)
     waits = [Step(WAIT, (("seconds", seconds),)) for seconds in self.session.adapter.waits]
     if not by_method:
         return sampled_from(waits) if waits else just(None)

@@ -55,8 +55,10 @@ def model_for(adapter: type[Adapter]) -> Model:
 
 
 def is_fault(model: Model, method: str) -> bool:
-    """Whether a method makes something go wrong."""
-    return any(model.system.actions[index].kind == "fault" for index in model.actions[method])
+    """Whether a method makes something go wrong: also one of which the model is told nothing."""
+    return method not in model.actions or any(
+        model.system.actions[index].kind == "fault" for index in model.actions[method]
+    )
 
 
 def _made(adapter: type[Adapter]) -> Model:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from hacheck.testing.adapter import Adapter
-from hacheck.testing.driving import WAIT, Step
 from hacheck.testing.model import folder_of, model_for
 from hacheck.testing.options import current
 from hacheck.testing.session import Disagreement, Session
+from hacheck.testing.steps import WAIT, Step
 
 FOLDER = ".hacheck-runs"
 """Beside the file of an adapter: the runs that failed."""
@@ -43,7 +43,7 @@ def replay(adapter: type[Adapter], steps: Iterable[Step]) -> None:
             for step in steps:
                 if step.method == WAIT:
                     _check_wait(step)
-                elif step.method not in model.actions:
+                elif step.method not in model.actions and step not in adapter.besides:
                     known = ", ".join([*model.actions, WAIT])
                     raise BadRun(f"{adapter.__name__} cannot do `{step.text}`: it has {known}")
                 if not session.take(step):
@@ -89,7 +89,7 @@ class Recorded:
         `BadRun` for a file that is none."""
         try:
             text = self.path.read_text(encoding="utf-8")
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return
         except (OSError, UnicodeDecodeError) as error:
             raise BadRun(f"{self.path}: cannot be read: {error}") from None

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import TypeAlias
 
 from hacheck.testing.adapter import Adapter
-from hacheck.testing.driving import WAIT, Step
 from hacheck.testing.model import Model, is_fault, model_for
 from hacheck.testing.session import Disagreement, Session, Undecided
+from hacheck.testing.steps import WAIT, Step
 
 SECONDS = 20.0
 """So long a run is reduced; what has been found by then is told."""
+
+STRETCH_MAX = 6
+"""So many steps together are replaced by waits at most."""
 
 Steps: TypeAlias = tuple[Step, ...]
 
 
 def reduced(adapter: type[Adapter], found: Disagreement, seconds: float = SECONDS) -> Disagreement:
     """A run that fails as this one does, at a line of the same event or by the same invariants, and from which no step
-    can be left out. Cost: as many runs as the square of its steps at most."""
+    can be left out. Cost: as many runs as the square of its steps, and some hundred to find waits that do as well."""
     model = model_for(adapter)
     until = time.monotonic() + seconds
     best = found
@@ -34,7 +38,8 @@ def reduced(adapter: type[Adapter], found: Disagreement, seconds: float = SECOND
         best = again
         return True
 
-    while any(_tried(best.steps, ways, try_with) for ways in (_without, _shorter(adapter.waits))):
+    every = (_without, _shorter(adapter.waits), _without_but_waiting(adapter.waits), _waiting_instead(adapter.waits))
+    while any(_tried(best.steps, ways, try_with) for ways in every):
         pass
     return best
 
@@ -98,6 +103,36 @@ def _pairs(steps: Steps) -> Iterator[tuple[int, int]]:
                 break
 
 
+def _without_but_waiting(waits: Sequence[float]) -> Callable[[Steps], Iterator[Steps]]:
+    """With two steps left out that belong together, and with one wait more in any place."""
+
+    def ways(steps: Steps) -> Iterator[Steps]:
+        for first, second in _pairs(steps):
+            left = (*steps[:first], *steps[first + 1 : second], *steps[second + 1 :])
+            for place in range(len(left)):
+                for seconds in sorted(waits):
+                    yield (*left[:place], _wait(seconds), *left[place:])
+
+    return ways
+
+
+def _waiting_instead(waits: Sequence[float]) -> Callable[[Steps], Iterator[Steps]]:
+    """With a few steps replaced by fewer waits: what happens at one time only is often hit by chance first."""
+
+    def ways(steps: Steps) -> Iterator[Steps]:
+        for length in range(STRETCH_MAX, 1, -1):
+            for count in range(1, min(length, 3)):
+                for start in range(len(steps) - length + 1):
+                    for some in product(sorted(waits), repeat=count):
+                        yield (*steps[:start], *map(_wait, some), *steps[start + length :])
+
+    return ways
+
+
+def _wait(seconds: float) -> Step:
+    return Step(WAIT, (("seconds", seconds),))
+
+
 def _shorter(waits: Sequence[float]) -> Callable[[Steps], Iterator[Steps]]:
     """With less waiting, or with two waits as one."""
 
@@ -106,9 +141,9 @@ def _shorter(waits: Sequence[float]) -> Callable[[Steps], Iterator[Steps]]:
             if step.method != WAIT:
                 continue
             for seconds in sorted(waits):
-                yield (*steps[:place], Step(WAIT, (("seconds", seconds),)), *steps[place + 1 :])
+                yield (*steps[:place], _wait(seconds), *steps[place + 1 :])
             if place + 1 < len(steps) and steps[place + 1].method == WAIT:
                 for seconds in sorted(waits):
-                    yield (*steps[:place], Step(WAIT, (("seconds", seconds),)), *steps[place + 2 :])
+                    yield (*steps[:place], _wait(seconds), *steps[place + 2 :])
 
     return ways

@@ -6,9 +6,10 @@ from contextlib import nullcontext, suppress
 from typing import TypeAlias
 
 from hacheck.testing.adapter import Adapter, does
-from hacheck.testing.driving import WAIT, Move, Step
+from hacheck.testing.driving import Move
 from hacheck.testing.encoding import Event
 from hacheck.testing.model import Model
+from hacheck.testing.steps import WAIT, Step
 from hacheck.testing.tracking import Broken, Track
 from hacheck.traces.conformance.encoding import NOBODY
 
@@ -89,6 +90,11 @@ class Session:
             return True
         if step.method == WAIT:
             self._wait(step)
+            return True
+        if step in self.adapter.besides:
+            self.entries.append(step)
+            self.adapter.act(step.method, dict(step.arguments))
+            self.look()
             return True
         move = next((one for one in self.moves() if one.step == step), None)
         if move is not None:

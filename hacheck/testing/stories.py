@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from hacheck.testing.driving import DONE, Step
+from hacheck.testing.driving import DONE
 from hacheck.testing.encoding import Event
+from hacheck.testing.steps import Step
 from hacheck.traces.conformance.encoding import NOBODY
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _instead(session: Session) -> Iterable[str]:
         yield "The model could have shown next:"
         yield from (f"  {line}" for line in expected)
     else:
-        yield "The model could have shown nothing more."
+        yield "The model could have shown nothing more by itself."
     if found.repair:
         yield f"The least change after which it goes on: {found.repair}: {found.text}."
 
@@ -96,7 +97,7 @@ def _instead(session: Session) -> Iterable[str]:
 
 
 def _again(session: Session) -> str:
-    return "To see it again:\n\n" + "\n".join(f"    {line}" for line in as_test(session))
+    return "To see it again:\n\n" + "\n".join(f"    {line}".rstrip() for line in as_test(session))
 
 
 def as_test(session: Session) -> list[str]:

@@ -62,7 +62,8 @@ class Talk:
 
     def ask(self, request: Mapping[str, Any], seconds: float) -> Any:
         """The answer to a request. Errors: `ProcessFailure`."""
-        self._none_too_many()
+        if self._request:  # what a process says before it is asked anything is told as its first answer
+            self._none_too_many()
         self._request = json.dumps(request)
         assert self._process.stdin is not None, "it has a pipe"
         try:
