@@ -131,6 +131,19 @@ def test_timer_that_ran_out_in_a_pause_can_still_be_cancelled() -> None:
     assert strings.words("b") == ["1"]
 
 
+def test_process_that_is_paused_when_it_is_to_start_cannot_be_reached_until_it_goes_on() -> None:
+    faults = [Fault("crash", US, 2 * US, ("b",)), Fault("pause", 2 * US, 4 * US, ("b",))]
+    strings = Strings(faults=faults)
+    strings.run(4 * US)
+    strings.act("a", send("b", "too early"))
+    strings.run(7 * US)
+    strings.act("a", send("b", "now"))
+    strings.run(8 * US)
+    assert strings.words("b") == ["now"]
+    assert strings.words("a") == ["!", "!"]
+    assert [setup.member for setup in strings.setups] == ["a", "b", "b"]
+
+
 # ---- disks ----
 
 

@@ -341,12 +341,9 @@ class World:
         """Starts a process that is down, from what its disk has; one that is paused when it goes on: until it has taken
         its first step nobody can connect to it."""
         assert process.node is None, "it runs"
-        if process.paused:
-            process.deferred = True
-            for number in sorted(process.paused):
-                self.hit(number)
+        process.deferred = bool(process.paused)
+        if process.deferred:
             return
-        process.deferred = False
         process.incarnation += 1
         process.powered, process.halted = True, False
         setup = Setup(process.name, process.incarnation, process.disk.copy(), self._options)
