@@ -281,9 +281,11 @@ def test_primary_that_is_not_to_check_splits_its_node() -> None:
     assert "one-active" in stage.promises_broken()
 
 
-def test_primary_with_half_a_copy_does_not_serve_it() -> None:
-    """Broker facts P3: no activation from a copy not known complete."""
-    stage = pairs(sync_batch=1)
+@pytest.mark.parametrize("hardened", [False, True])
+def test_primary_with_half_a_copy_does_not_serve_it(hardened: bool) -> None:
+    """Broker facts P3: no activation from a copy not known complete. Who has the whole one starts as a backup, lays it
+    aside and waits as well: then somebody must decide, unless the last server starts by itself."""
+    stage = pairs(sync_batch=1, last_server_starts=hardened)
     stage.crash("primary-1")
     stage.run(6)
     stage.start("primary-1")
@@ -293,6 +295,9 @@ def test_primary_with_half_a_copy_does_not_serve_it() -> None:
     stage.start("primary-1")
     stage.run(30)
     assert stage.serving() == ()
+    stage.start("backup-1")
+    stage.run(30)
+    assert len(stage.serving()) == hardened
 
 
 @pytest.mark.parametrize("hardened", [False, True])

@@ -89,6 +89,9 @@ class ReplicationOptions(BrokerOptions, frozen=True, kw_only=True):
     `sync_batch`: files of the initial copy that are sent at a time. `replica_slow_us`: a replica that owes an answer
     for so long is given up.
 
+    A primary that was ended while it copied never serves that copy: it asks for whoever has the whole one. That one, if
+    it was ended as well, started as a backup and laid it aside, as documented: nobody serves until somebody decides.
+
     Two settings harden the documented protocol. `replica_ack=written`: the replica answers when a change is on its
     disk, not when it has received it (AR-15). `last_server_starts`: a broker remembers on its disk whether it served,
     and with whom. Who served alone when it ended serves again, a backup too; who had a replica, or was one, does so
