@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hacheck.testing.model import BadModel, specification_of, told_of
-from hacheck.testing.verdicts import NOTHING_ASKED, Explored, explored, questions, what_is_wrong
+from hacheck.testing.verdicts import NOTHING_ASKED, Explored, explored, is_library, questions, what_is_wrong
 
 if TYPE_CHECKING:
     from hacheck.checker.verify import Question
@@ -31,6 +31,8 @@ class SpecFile(pytest.File):
     def collect(self) -> Iterator[pytest.Collector]:
         """Its checks; those by request only where they were asked for. A library has none. Errors: pytest's
         `CollectError`, with what is wrong with the text."""
+        if is_library(self.path):
+            return
         try:
             specification = specification_of(_shown(self.path))
         except BadModel as error:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
-from hacheck.impl.node import Name
-from hacheck.impl.simulator.faults import Fault
+from msgspec.structs import replace
+
+from hacheck.impl.node import Name, Record
+from hacheck.impl.simulator.faults import Fault, between
 from hacheck.impl.simulator.history import Came, History, Recorded, Went
 from hacheck.impl.simulator.injecting import Injector
 from hacheck.impl.simulator.world import Defect, Surroundings, World
+from hacheck.impl.system import Member
 from hacheck.impl.systems import system
 from hacheck.testing.adapter import Adapter
 from hacheck.testing.encoding import Event
@@ -18,7 +22,11 @@ from hacheck.testing.steps import Step
 
 SECOND_US = 1_000_000
 
-CRASH_SECONDS, PAUSE_SECONDS, CUT_SECONDS = (0.5, 5.0), (3.0, 12.0), (3.0, 15.0)
+DOWN_SECONDS, PAUSE_SECONDS, CUT_SECONDS = (0.5, 5.0), (3.0, 12.0), (3.0, 15.0)
+
+LINES = (0, 1, 3, 8)
+"""A fault begins at once, or right behind the so many-th line from now on: what goes wrong between two steps of a
+protocol is rarely hit by the clock."""
 
 
 class Simulated(Adapter):
@@ -42,7 +50,9 @@ class Simulated(Adapter):
         self._history, self._seen = History(inputs=False), 0
         self._world = World(code, members, options, code.judge(members, options), "0", Surroundings())
         self._world.watcher = self._history
+        self._world.listener = self._heard
         self._injector = Injector(self._world)
+        self._later: list[tuple[int, Fault]] = []
         for process in self._world.processes.values():
             self._world.start(process)
 
@@ -57,17 +67,32 @@ class Simulated(Adapter):
             raise AssertionError(f"{defect}\n{defect.trace}") from None
 
     def act(self, action: str, arguments: Mapping[str, Any]) -> None:
-        """Makes a fault begin."""
-        begins = self._world.agenda.now + 1
-        kind = action.removeprefix("fault_")
-        lasting = int(arguments["seconds"] * SECOND_US)
-        if kind == "cut":
-            one, other = arguments["one"], arguments["other"]
-            fault = Fault(at_us=begins, kind=kind, target="one", for_us=lasting, links=((one, other), (other, one)))
+        """Makes a fault begin, at once or with a later line."""
+        fault = Fault(
+            kind=action.removeprefix("fault_").replace("_", "-"),
+            at_us=0,
+            for_us=int(arguments.get("seconds", 0) * SECOND_US),
+            target="one",
+            members=tuple(arguments[name] for name in ("member",) if name in arguments),
+            hosts=tuple(arguments[name] for name in ("host",) if name in arguments),
+            links=between((arguments["one"],), (arguments["other"],)) if "one" in arguments else (),
+        )
+        if "lines" in arguments:
+            self._later.append((arguments["lines"], fault))
         else:
-            fault = Fault(at_us=begins, kind=kind, target="one", for_us=lasting, members=(arguments["member"],))
-        self._injector.plan(fault)
-        self._run_until(begins + 1)
+            self._begin(fault)
+            self._run_until(self._world.agenda.now + 2)
+
+    def _begin(self, fault: Fault) -> None:
+        self._injector.plan(replace(fault, at_us=self._world.agenda.now + 1))
+
+    def _heard(self, record: Record) -> None:
+        """A line was written: faults that waited for it begin."""
+        waiting = [(lines - 1, fault) for lines, fault in self._later]
+        self._later = [(lines, fault) for lines, fault in waiting if lines]
+        for lines, fault in waiting:
+            if not lines:
+                self._begin(fault)
 
     def events(self) -> Iterable[Event]:
         """The records that members wrote."""
@@ -96,7 +121,7 @@ def adapter_for(protocol: str, options: Mapping[str, str] | None = None) -> type
     code = system(protocol)
     given = {**followed.options, **(options or {})}
     members = code.members(followed.replicas, 1, code.options(given))
-    servers = [member.name for member in members if not member.role.startswith("client")]
+    servers = [member for member in members if not member.role.startswith("client")]
     body = {
         "__doc__": f"{protocol} in the simulator.",
         "__module__": __name__,
@@ -112,12 +137,33 @@ def adapter_for(protocol: str, options: Mapping[str, str] | None = None) -> type
     return type("".join(word.capitalize() for word in protocol.split("-")), (Simulated,), body)
 
 
-def _faults(servers: list[Name]) -> Iterable[Step]:
-    for kind, lasting in (("crash", CRASH_SECONDS), ("pause", PAUSE_SECONDS)):
-        for name in servers:
-            for seconds in lasting:
-                yield Step(f"fault_{kind}", (("member", name), ("seconds", seconds)))
-    for place, one in enumerate(servers):
-        for other in servers[place + 1 :]:
-            for seconds in CUT_SECONDS:
-                yield Step("fault_cut", (("one", one), ("other", other), ("seconds", seconds)))
+def _faults(servers: Sequence[Member]) -> Iterator[Step]:
+    """What may go wrong: with each server, between each two of them, and with the locks and disks that they share."""
+    members = [{"member": server.name} for server in servers]
+    pairs = [{"one": one.name, "other": other.name} for one, other in combinations(servers, 2)]
+    locks = [{"host": name} for name in dict.fromkeys(name for server in servers for name in server.locks)]
+    reach = [
+        {"one": server.name, "other": host}
+        for server in servers
+        for host in dict.fromkeys((*server.locks, *server.shared))
+    ]
+    yield from _ways("crash", members, DOWN_SECONDS)
+    yield from _ways("power", members, DOWN_SECONDS)
+    yield from _ways("pause", members, PAUSE_SECONDS)
+    yield from _ways("cut", [*pairs, *reach], CUT_SECONDS)
+    yield from _ways("reset", pairs, ())
+    yield from _ways("lock_lost", locks, ())
+    yield from _ways("lock_told", locks, ())
+
+
+def _ways(kind: str, hit: Iterable[Mapping[str, Name]], lasting: Sequence[float]) -> Iterator[Step]:
+    """A kind of fault, with whom it may hit, for how long and when."""
+    for whom in hit:
+        for seconds in lasting or (None,):
+            for lines in LINES:
+                given: dict[str, Any] = {**whom}
+                if seconds is not None:
+                    given["seconds"] = seconds
+                if lines:
+                    given["lines"] = lines
+                yield Step(f"fault_{kind}", tuple(given.items()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from hacheck.checker.engine import Limits, Progress
@@ -12,6 +13,7 @@ from hacheck.checker.steps import StepView, initial_lines, read_by, run_title, t
 from hacheck.checker.telling import Told
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, Question, questions_of, run_check
 from hacheck.model.ir import Property, System
+from hacheck.model.language.parse import parse
 from hacheck.model.runs import Run
 from hacheck.model.semantics import replay
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 Explored: TypeAlias = CheckResult
 
-NOTHING_ASKED = "no error of the spec"
+NOTHING_ASKED = "no_error"
 """What the test of a check is called that asks for nothing."""
 
 WIDTH = 78
@@ -29,10 +31,17 @@ WIDTH = 78
 _MARKS = {"fault": "↯", "repair": "✚"}
 
 
+def is_library(path: Path) -> bool:
+    """Whether a file is part of specs, and none itself."""
+    try:
+        file, _ = parse(path.read_text(encoding="utf-8-sig"), str(path))
+    except (OSError, UnicodeDecodeError):
+        return False
+    return file is not None and file.library
+
+
 def questions(specification: Specification, *, wide: bool) -> tuple[Question, ...]:
-    """The checks of a spec, those by request only where that is wanted (`wide`). Of a library none."""
-    if specification.file.library:
-        return ()
+    """The checks of a spec, those by request only where that is wanted (`wide`)."""
     return tuple(one for one in questions_of(specification) if wide or not one.by_request)
 
 
@@ -66,7 +75,7 @@ def what_is_wrong(result: Explored, name: str, specification: Specification) -> 
         decides = found.asked if found.answer.verdict == "violated" else None
         parts += ["", *told(result.system, run, decides), *_again(result, specification, name)]
     elif not result.answer.coverage.complete or result.answer.coverage.cuts:
-        parts.append(found.answer.scope)
+        parts.append(found.answer.scope.removeprefix("in no state of "))  # that much was said
     return "\n".join(_wrapped(parts))
 
 

@@ -44,7 +44,7 @@ def disagreements(tracker: Tracker, batch: Any, judged: Mapping[str, Verdict]) -
             yield f"{name}: {mine} at {place}, and {verdict.kind} at {verdict.seq} ({verdict.reason})"
 
 
-@seeds(0, 40, together=8)
+@seeds(0, 40, together=4)
 def test_random_systems_are_followed_as_the_judge_judges(seeds: range) -> None:
     kinds = set()
     for seed in seeds:
@@ -207,9 +207,7 @@ def test_an_invariant_is_violated_where_every_explanation_violates_it(counter: T
 
 @pytest.mark.parametrize("value", [{"a": 1}, [1, "a"], object(), [1.5]], ids=["object", "mixed", "other", "fractions"])
 def test_a_value_that_no_line_shows_is_refused(counter: Tracker, value: object) -> None:
-    with pytest.raises(
-        UnfitEvent, match=r"`n` of `counted` is .* a line shows numbers, words, truth values, and lists"
-    ):
+    with pytest.raises(UnfitEvent, match=r"`n` of `counted` is .* a line shows numbers, words, truth values, and"):
         counter.after(counter.start, line("counted", n=value))
 
 
