@@ -72,7 +72,7 @@ def test_nothing_completed_is_lost_by_a_kill_and_a_pause_of_the_primary(tmp_path
         served(cluster)
         kept_by(third, cluster, QUEUES, sent_with)
         assert [line.fields["term"] for line in events(cluster, "promoted")] == [1, 2, 3]
-        ended = {line.fields["reason"] for line in events(cluster, "shutting-down")}
+        ended = {line.fields["reason"] for line in events(cluster, "shut_down")}
         assert ended == {"the watchdog was not fed"}
 
 

@@ -18,7 +18,7 @@ from hacheck.impl.simulator.history import History
 from hacheck.impl.simulator.running import Plan, run
 from hacheck.impl.systems import system
 from tests.cli.command import hacheck
-from tests.nightly import by_night, first_of, nightly
+from tests.nightly import first_of, nightly
 
 SECOND_US = 1_000_000
 
@@ -71,7 +71,8 @@ def test_icestorm_follows_its_spec(tmp_path: Path, faults: str) -> None:
     assert verdicts(ICESTORM, traces) == {"conforms": 5}
 
 
-@pytest.mark.parametrize("spec", by_night([(ICESTORM,), (FORGETFUL,)], lambda spec: spec == (ICESTORM,)))
+@nightly
+@pytest.mark.parametrize("spec", [ICESTORM, FORGETFUL])
 def test_icestorm_that_forgets_its_stamp_follows_the_spec_that_does_so_only(
     tmp_path: Path, spec: tuple[str, ...]
 ) -> None:
@@ -247,6 +248,48 @@ def test_artemis_in_three_pairs_that_vote_to_stay_follows_its_spec(tmp_path: Pat
     traces = three_pairs(tmp_path / "stay", "partitions", range(20), {"vote_on_replication_failure": "true"})
     cut_off = ("--set", "isolations=1", "--states", "300k")
     assert verdicts((*THREE_PAIRS, *cut_off, "--set", "vote_on_failure=on"), traces) == {"conforms": 20}
+
+
+# ---- Qpid ----
+
+QPID_SETTINGS = {"send_interval_us": "1000000"}
+
+
+@pytest.mark.parametrize("faults", first_of(["crashes", "none", "chaos"]))
+def test_qpid_follows_its_spec(tmp_path: Path, faults: str) -> None:
+    traces = recorded(tmp_path / faults, "qpid", faults, range(5), QPID_SETTINGS, replicas=3)
+    assert verdicts(("qpid_ha",), traces) == {"conforms": 5}
+
+
+@pytest.mark.parametrize(("rule", "kept"), first_of([("off", False), ("on", True)]))
+def test_qpid_that_catches_up_on_connection_follows_the_spec_that_does_so_only(
+    tmp_path: Path, rule: str, kept: bool
+) -> None:
+    """Bug corpus, QP-10: a broker that is joining connects to another backup, which aborts the connection."""
+    settings = {**QPID_SETTINGS, "bug_catchup_on_connect": "yes"}
+    traces = recorded(tmp_path / "early", "qpid", "crashes", range(4), settings, replicas=3, seconds=10)
+    found = verdicts(("qpid_ha", "--set", f"catchup_on_connect={rule}"), traces)
+    assert found == ({"conforms": 4} if kept else {"deviates": 4})
+
+
+@nightly
+def test_qpid_without_fences_follows_the_spec_without_fences_only(tmp_path: Path) -> None:
+    """Broker failover protocols, 1.11: all that keeps two primaries apart is the resource manager's."""
+    settings = {**QPID_SETTINGS, "fencing": "none"}
+    traces = recorded(tmp_path / "unfenced", "qpid", "partitions", range(30), settings, replicas=3)
+    assert verdicts(("qpid_ha",), traces)["deviates"] > 0
+    assert verdicts(("qpid_ha", "--set", "manager_fences=off"), traces) == {"conforms": 30}
+
+
+@nightly
+@pytest.mark.parametrize(
+    "faults",
+    ["none", "crashes", "power", "wipes", "pauses", "partitions", "network", "clocks", "disk", "chaos", "everything"],
+)
+@pytest.mark.parametrize("replicas", [2, 3, 4])
+def test_qpid_follows_its_spec_all_night(tmp_path: Path, faults: str, replicas: int) -> None:
+    traces = recorded(tmp_path / faults, "qpid", faults, range(40), QPID_SETTINGS, replicas=replicas, seconds=40)
+    assert verdicts(("qpid_ha", "--set", f"brokers={replicas}"), traces) == {"conforms": 40}
 
 
 # ---- all night ----

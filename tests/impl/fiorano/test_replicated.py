@@ -110,14 +110,46 @@ def test_one_that_stands_alone_and_loses_the_lock_waits() -> None:
     assert pair.serving() == ()
 
 
-@pytest.mark.parametrize(("reading", "state"), [("stay", "ACTIVE"), ("wait", "WAITING")])
-def test_lock_lost_while_the_channel_is_up_is_read_in_two_ways(reading: str, state: str) -> None:
-    """R16, F-R6, FI-4: who stays serves without the lock; who waits makes a gateway's end an outage."""
+@pytest.mark.parametrize(
+    ("reading", "states"), [("stay", ("ACTIVE", "PASSIVE")), ("wait", ("WAITING", "WAITING"))], ids=["stay", "wait"]
+)
+def test_lock_lost_while_the_channel_is_up_is_read_in_two_ways(reading: str, states: tuple[str, str]) -> None:
+    """R16, F-R6, FI-4: who stays serves without the lock; who waits makes a gateway's end an outage. The passive one
+    does then what it does after a failure (F-R9): without the lock it waits, too (F-R8)."""
     pair = in_step(on_lock_lost=reading)
     pair.holders["gateway"] = "somebody"
     pair.run(5)
+    assert (pair.state("primary"), pair.state("backup")) == states
+
+
+@pytest.mark.parametrize(
+    ("reading", "state"), [("anyone", "STANDALONE"), ("in_sync", "WAITING"), ("nobody", "WAITING")]
+)
+def test_who_was_just_started_goes_on_alone_only_as_the_diagram_reads(reading: str, state: str) -> None:
+    """R6, F-R4."""
+    pair = Pair(alone_from_waiting=reading)
+    pair.start("primary")
+    pair.run(5)
     assert pair.state("primary") == state
-    assert pair.state("backup") == "PASSIVE"
+
+
+@pytest.mark.parametrize(("reading", "state"), [("in_sync", "STANDALONE"), ("nobody", "WAITING")])
+def test_who_was_in_sync_and_got_the_lock_too_late_goes_on_alone_unless_the_text_is_followed(
+    reading: str, state: str
+) -> None:
+    """R20, then R6, F-R4: the lock of the active one that ended is let go only after a while."""
+    pair = Pair(alone_from_waiting=reading)
+    pair.start()
+    pair.run(3)
+    first, second = sorted(("primary", "backup"), key=pair.state)
+    assert (pair.state(first), pair.state(second)) == ("ACTIVE", "PASSIVE")
+    pair.crash(first)
+    pair.holders["gateway"] = "somebody"
+    pair.run(4)
+    assert pair.state(second) == "WAITING"
+    del pair.holders["gateway"]
+    pair.run(3)
+    assert pair.state(second) == state
 
 
 def test_passive_one_takes_over_from_one_that_waits() -> None:

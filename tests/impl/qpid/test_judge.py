@@ -68,14 +68,13 @@ def test_loss_is_a_loss_when_a_better_broker_was_overlooked() -> None:
     trial.told("a")
     trial.judge.crashed(0, "broker-1")
     trial.judge.crashed(0, "broker-2")
-    trial.judge.saw(0, "broker-2", Record("promoted", {"term": 2}))
-    trial.judge.saw(0, "broker-2", Record("recovering-backups", {"backups": []}))
+    trial.judge.saw(0, "broker-2", Record("promoted", {"term": 2, "expected": []}))
     assert "kept" in trial.broken()
 
 
 def test_old_primary_that_completes_after_another_was_promoted_is_found() -> None:
     trial = Trial()
-    trial.judge.saw(5, "broker-2", Record("promoted", {"term": 2}))
+    trial.judge.saw(5, "broker-2", Record("promoted", {"term": 2, "expected": []}))
     trial.judge.saw(6, "broker-1", Record("completed", {"messages": ["a"]}))
     assert "one-primary" in trial.broken()
 
@@ -86,7 +85,7 @@ def test_message_that_is_there_more_often_than_it_was_sent_is_found() -> None:
     trial.stage.hand().connect("broker-1").declare("q").publish("q", "a", "a")
     trial.asked("a")
     assert trial.broken() == ["doubt-only"]
-    trial.judge.saw(0, "client-1", Record("connected", {"broker": "broker-1", "resent": ["a"]}))
+    trial.judge.saw(0, "client-1", Record("client_connected", {"broker": "broker-1", "resent": ["a"]}))
     assert trial.broken() == []
 
 

@@ -14,9 +14,9 @@ from tests.impl.qpid.stage import MANAGER, Stage, cluster
 def test_first_broker_promoted_is_active_at_once_and_others_become_ready() -> None:
     """Survey 1.2: joining, catchup, ready; joining, recovering, active. With no queues, too (QP-4)."""
     stage = cluster()
-    steps = [(event["old"], event["new"]) for event in stage.events("broker-2", "status-change")]
+    steps = [(event["old"], event["new"]) for event in stage.events("broker-2", "status_change")]
     assert steps == [("standalone", "joining"), ("joining", "catchup"), ("catchup", "ready")]
-    steps = [(event["old"], event["new"]) for event in stage.events("broker-1", "status-change")]
+    steps = [(event["old"], event["new"]) for event in stage.events("broker-1", "status_change")]
     assert steps == [("standalone", "joining"), ("joining", "recovering"), ("recovering", "active")]
 
 

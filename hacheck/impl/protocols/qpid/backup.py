@@ -27,8 +27,8 @@ class Backup:
     `unchecked`: brokers whose answer to it, or silence, is still to come."""
 
     __slots__ = (
-        "_enter", "_host", "_options", "_store", "_wiring", "configuration", "link", "members", "myself", "objections",
-        "replicas", "unchecked",
+        "_enter", "_has_tried", "_host", "_options", "_store", "_wiring", "configuration", "link", "members", "myself",
+        "objections", "replicas", "unchecked",
     )  # fmt: skip
 
     def __init__(
@@ -53,14 +53,17 @@ class Backup:
         self.members: dict[str, Info] = {}
         self.objections: list[Name] = []
         self.unchecked: dict[Name, None] = {}
+        self._has_tried = False
 
     # ---- the link ---------------------------------------------------------------------------------------------------
 
     def opened(self, channel: Channel) -> None:
         """The other broker has taken the connection; another backup would now abort it."""
         channel.is_up = True
-        if self._options.bug_catchup_on_connect and self.myself().status == statuses.JOINING:
-            self._enter(statuses.CATCHUP)
+        self._host.record("failing_over" if self._has_tried else "connecting", primary=channel.peer)
+        self._has_tried = True
+        if self._options.bug_catchup_on_connect:
+            self.said_something(channel)
         self.configuration = ConfigurationReplicator(
             self._host, self._options, self._wiring, self._store, self.replicas, channel
         )
@@ -81,7 +84,7 @@ class Backup:
 
     def shut_down(self, reason: str) -> None:
         """This broker cannot be a backup any more."""
-        self._host.record("shutting-down", reason=reason)
+        self._host.record("shut_down", reason=reason)
         self._host.out.append(Halt(reason))
 
     def _auto_delete(self) -> None:
@@ -104,7 +107,6 @@ class Backup:
             self._wiring.exchanges.clear()
             self._store.erase()
             self._enter(statuses.CATCHUP)
-        if not self.members:
             self._host.record("connected", primary=channel.peer)
 
     def broker_state(self, given: BrokerState) -> None:
@@ -122,6 +124,8 @@ class Backup:
             return
         if mine.status in (statuses.CATCHUP, statuses.READY):
             self._enter(mine.status)
+            if mine.status == statuses.READY:
+                self._host.record("backup_ready")
 
     # ---- status check -----------------------------------------------------------------------------------------------
 

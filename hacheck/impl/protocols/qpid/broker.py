@@ -152,13 +152,13 @@ class Broker:
         if not statuses.is_legal(self.status, status):
             self.shut_down(f"illegal state transition: {self.status} -> {status}")
             return
-        self.host.record("status-change", old=self.status, new=status)
+        self.host.record("status_change", old=self.status, new=status)
         self.status = status
         self.host.prefix = {"system": self.system, "status": status}
 
     def shut_down(self, reason: str) -> None:
         """This process cannot go on."""
-        self.host.record("shutting-down", reason=reason)
+        self.host.record("shut_down", reason=reason)
         self.host.out.append(Halt(reason))
 
     # ---- start, time, disk ------------------------------------------------------------------------------------------
@@ -281,8 +281,8 @@ class Broker:
         expected = [
             info for info in old.members.values() if info.status == statuses.READY and info.system != self.system
         ]
-        self.host.record("promoted", term=term)
         self.enter(statuses.RECOVERING)
+        self.host.record("promoted", term=term, expected=[info.address for info in expected])
         if not self.options.bug_ids_given_again:
             self.serving.first_id = term << TERM_BITS
         self.primary = Primary(

@@ -154,7 +154,7 @@ class Client:
         channel, self.channel = self.channel, None
         self.host.close(channel, "disconnected")
         if self.live:
-            self.host.record("disconnected", broker=channel.peer, reason=reason)
+            self.host.record("client_disconnected", broker=channel.peer, reason=reason)
             self.live = False
             self.tried = 0
         for request in self.doubtful:
@@ -173,7 +173,7 @@ class Client:
         """The broker serves: send again what is in doubt, and consume."""
         self.live = True
         self.tried = 0
-        self.host.record("connected", broker=channel.peer, resent=list(self.unsettled))
+        self.host.record("client_connected", broker=channel.peer, resent=list(self.unsettled))
         if any(publish.key == self.own_queue for publish in self.unsettled.values()):
             self._declare(channel, self.own_queue)
         for publish in self.unsettled.values():

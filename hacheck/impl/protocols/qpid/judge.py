@@ -70,14 +70,13 @@ class ClusterJudge:
         self._events = {
             "asked": self._asked,
             "told": self._told,
-            "connected": self._connected,
+            "client_connected": self._connected,
             "failed": self._failed,
             "completed": self._completed,
             "promoted": self._promoted,
-            "recovering-backups": self._recovering,
             "membership": self._membership,
-            "backup-ready": self._backup_ready,
-            "status-change": self._status_change,
+            "backup_known_ready": self._backup_ready,
+            "status_change": self._status_change,
         }
 
     def saw(self, at_us: int, member: Name, record: Record) -> None:
@@ -135,17 +134,14 @@ class ClusterJudge:
 
     def _promoted(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
         """The old primary, if it still runs, does not count any more. If nobody else had everything, that was a total
-        failure; if somebody had, and another is promoted, it is a loss."""
+        failure; if somebody had, and another is promoted, it is a loss. The new one waits for those it expects."""
         if self.primary != member:
             self.copies.pop(self.primary, None)
         if not self.copies and not self.outlives_restarts:
             self._forget()
         self.primary = member
         self.term = self.terms[member] = fields["term"]
-
-    def _recovering(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
-        """A new primary, and whom it waits for."""
-        self.copies = {member: None, **{name: None for name in fields["backups"] if name in self.copies}}
+        self.copies = {member: None, **{name: None for name in fields["expected"] if name in self.copies}}
 
     def _membership(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
         """Whoever the primary does not list lacks what it acknowledges from now on. Who is listed need not have it all

@@ -98,8 +98,8 @@ class Primary:
             self.expected[info.system] = None
             for queue in self._replicated():
                 backup.guards[queue.name] = self.source.guard(queue, info.system)
-        self._host.record("recovering-backups", backups=[info.address for info in expected])
         if expected:
+            self._host.record("recovering_backups", backups=[info.address for info in expected])
             self._host.timer(BACKUP_TIMEOUT, self._options.backup_timeout_us)
         self._register()
         self._check_recovered()
@@ -120,19 +120,16 @@ class Primary:
         info = channel.about
         backup = self.backups.get(info.system)
         if backup is not None and backup.channel is not None:
-            self._host.record("reconnect-before-disconnection", backup=info.address)
-            old = backup.channel
-            self._host.close(old, "another connection of this backup")
-            self._cancel(backup, self.source.disconnected(old))
-            self.configuration.closed(old)
+            self._host.record("backup_overlaps", backup=info.address, claimed=info.status)
+            self._replaced(backup, backup.channel)
             backup = None
-        if backup is None:
-            self._host.record("new-backup", backup=info.address, status=info.status)
-            backup = self.backups[info.system] = RemoteBackup(info)
         else:
-            self._host.record("known-backup", backup=info.address, status=info.status)
+            self._host.record("backup_connected", known=backup is not None, backup=info.address, claimed=info.status)
+        if backup is None:
+            backup = self.backups[info.system] = RemoteBackup(info)
         backup.channel = channel
-        if info.status == statuses.JOINING:
+        given_up = self.members.get(info.system)  # a time-out has listed it as catching up, whatever it says
+        if info.status == statuses.JOINING or (given_up is not None and given_up.status == statuses.CATCHUP):
             info = structs.replace(info, status=statuses.CATCHUP)
         backup.info = info
         self.members[info.system] = info
@@ -140,6 +137,13 @@ class Primary:
         self._broadcast()
         if not self._options.bug_no_recheck:
             self._check_ready(backup)
+
+    def _replaced(self, backup: RemoteBackup, old: Channel) -> None:
+        """A backup has another connection: the one before counts as closed."""
+        self._host.close(old, "another connection of this backup")
+        self._cancel(backup, self.source.disconnected(old))
+        self.configuration.closed(old)
+        self._check_recovered()
 
     def closed(self, channel: Channel) -> None:
         """A connection of a backup is gone: nothing waits for that backup any more."""
@@ -151,7 +155,7 @@ class Primary:
             for guard in guards:
                 self.source.cancel_guard(guard)
             return
-        self._host.record("backup-disconnected", backup=backup.info.address)
+        self._host.record("backup_disconnected", backup=backup.info.address)
         self._cancel(backup, guards)
         self._broadcast()
         self._check_recovered()
@@ -178,7 +182,7 @@ class Primary:
         for system in tuple(self.expected):
             backup = self.backups[system]
             if backup.channel is None:
-                self._host.record("backup-timed-out", backup=backup.info.address)
+                self._host.record("backup_timed_out", backup=backup.info.address)
                 self._cancel(backup, [])
                 self.members[system] = structs.replace(backup.info, status=statuses.CATCHUP)
         self._broadcast()
@@ -220,7 +224,7 @@ class Primary:
         system = backup.info.system
         backup.info = structs.replace(backup.info, status=statuses.READY)
         self.members[system] = backup.info
-        self._host.record("backup-ready", backup=backup.info.address, expected=system in self.expected)
+        self._host.record("backup_known_ready", recovering=system in self.expected, backup=backup.info.address)
         self.expected.pop(system, None)
         self._broadcast()
         self._check_recovered()
@@ -228,6 +232,7 @@ class Primary:
     def _check_recovered(self) -> None:
         if not self.expected and self.is_confirmed and self.myself().status == statuses.RECOVERING:
             self._enter(statuses.ACTIVE)
+            self._host.record("all_recovered")
             self.members[self.myself().system] = self.myself()
             self._broadcast()
 
