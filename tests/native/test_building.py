@@ -12,6 +12,8 @@ import pytest
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.native import building
 from hacheck.checker.explicit.native.building import described
+from hacheck.checker.explicit.native.codegen import expanding
+from hacheck.checker.explicit.native.codegen.functions import emit_in_parts
 from hacheck.checker.explicit.native.engine import NativeEngine
 from hacheck.checker.explicit.reduction_data import (
     Dropped,
@@ -107,3 +109,25 @@ def test_what_is_kept_and_makes_no_sense_is_made_again(
     monkeypatch.setattr(building.ObjectCache, "lookup", damaged)
     found = engine.check(system, (), Limits(), lambda _: True)
     assert (found.properties, found.coverage.states) == (expected.properties, expected.coverage.states)
+
+
+@pytest.mark.parametrize("patient", [False, True])
+def test_functions_in_modules_of_their_own_do_the_same(
+    patient: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = quorum_election(3, 2, 0)
+    answers, lines = [], []
+    for statements in (2_000, 10):
+        monkeypatch.setattr(expanding, "_CHUNK_STATEMENTS", statements)
+        engine = NativeEngine(cache=tmp_path / str(statements), patient=patient)
+        answer = engine.check(system, (), Limits(), lambda _: True)
+        answers.append((answer.properties, answer.coverage.states, answer.coverage.transitions))
+        form = building.lowered_form(system, (), reduces=True)
+        parts = emit_in_parts(form.lowered, form.questions.sought, form.questions.lively)
+        texts = list(parts.texts)
+        assert len(texts) == parts.count
+        lines.append([text.count("\n") for text in texts])
+    assert answers[0] == answers[1]
+    assert len(lines[0]) == 1
+    assert len(lines[1]) > 3
+    assert lines[1][0] < lines[0][0] / 2

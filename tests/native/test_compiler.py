@@ -7,6 +7,7 @@ import gc
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -15,9 +16,11 @@ from hacheck.checker.explicit.native.machine.compiler import (
     CompilerError,
     Levels,
     compile_object,
+    compile_objects,
     is_available,
     link,
 )
+from hacheck.checker.explicit.stopwatch import begun
 
 LEVELS = [Levels(None, 0), Levels(None, 2), KERNEL_LEVELS, Levels(0, 0), Levels(1, 2), Levels(2, 2), Levels(3, 3)]
 
@@ -269,3 +272,26 @@ def test_llvmlite_is_loaded_only_to_compile() -> None:
     )
     program += "compiler.link\nprint([name for name in sys.modules if 'llvmlite' in name])"
     assert run(program) == "[]"
+
+
+def test_modules_compiled_beside_their_printing_are_those_compiled_one_by_one() -> None:
+    texts = [f"define i64 @f{number}(i64 %x) {{ ret i64 %x }}" for number in range(3)]
+    printed = ((text, KERNEL_LEVELS) for text in texts)
+    assert compile_objects(printed, begun) == [compile_object(text) for text in texts]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_module_that_is_refused_is_told_after_the_last(place: int) -> None:
+    texts = ["define void @f() { ret void }"] * 3
+    texts[place] = "nonsense"
+    with pytest.raises(CompilerError):
+        compile_objects(((text, KERNEL_LEVELS) for text in texts), begun)
+
+
+def test_what_goes_wrong_while_modules_are_printed_is_told() -> None:
+    def printed() -> Iterator[tuple[str, Levels]]:
+        yield "define void @f() { ret void }", KERNEL_LEVELS
+        raise KeyError("printing")
+
+    with pytest.raises(KeyError, match="printing"):
+        compile_objects(printed(), begun)

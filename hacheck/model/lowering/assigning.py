@@ -74,15 +74,20 @@ def assign(
 def assign_constants(context: Context, path: Path, work: Work) -> Going | None:
     """The path after all assignments with which the work begins that cannot fail and give what is known beforehand;
     `None` when there is none."""
-    slots = dict(path.slots)
+    found: list[Mapping[int, Node]] = []
     rest = work
     while rest is not None and isinstance(rest[0], Assign):
         writes = _constant_writes(context, path, rest[0])
         if writes is None:
             break
-        slots.update(writes)
+        found.append(writes)
         rest = rest[1]
-    return None if rest is work else Going(path.writing(slots), rest)
+    if not found:
+        return None
+    slots = dict(path.slots)
+    for writes in found:
+        slots.update(writes)
+    return Going(path.writing(slots), rest)
 
 
 def _constant_writes(context: Context, path: Path, statement: Assign) -> Mapping[int, Node] | None:
@@ -90,29 +95,42 @@ def _constant_writes(context: Context, path: Path, statement: Assign) -> Mapping
     steps are of this kind: they forget what was kept."""
     if not isinstance(statement.value, Constant) or not isinstance(statement.target.root, Variable):
         return None
-    found = _known_place(context, path, statement.target)
-    if found is None:
+    keys = _known_keys(path, statement.target)
+    if keys is None:
         return None
-    kind, place = found
-    key = id(statement), id(place)
+    key = id(statement), *keys
     if key not in context.writes:
-        value = statement.value.value
-        fits = member(kind, value)
-        context.writes[key] = dict(write(context.graph, place, constant(context.graph, kind, value))) if fits else None
+        found, value = _known_place(context, statement.target, keys), statement.value.value
+        fits = found is not None and member(found[0], value)
+        writes = None
+        if found is not None and fits:
+            writes = dict(write(context.graph, found[1], constant(context.graph, found[0], value)))
+        context.writes[key] = writes
     return context.writes[key]
 
 
-def _known_place(context: Context, path: Path, target: Target) -> tuple[Type, Place] | None:
-    """Where a target writes and the type of what is there, if nothing can be wrong with its keys."""
-    kind, place = target.root.type, context.places[target.root.name]
+def _known_keys(path: Path, target: Target) -> tuple[int, ...] | None:
+    """The keys of a target, if all of them are locals that are known here."""
+    keys: tuple[int, ...] = ()
+    for step in target.path:
+        if not isinstance(step, str):
+            key = path.locals[step.name][1] if isinstance(step, Local) else None
+            if not isinstance(key, Scalar) or not key.node.is_const:
+                return None
+            keys += (key.node.number,)
+    return keys
+
+
+def _known_place(context: Context, target: Target, keys: tuple[int, ...]) -> tuple[Type, Place] | None:
+    """Where a target with these keys writes and the type of what is there, if nothing can be wrong with them."""
+    kind, place, left = target.root.type, context.places[target.root.name], iter(keys)
     for step in target.path:
         if isinstance(step, str):
             index, inner = field_of(kind, step)
+        elif isinstance(kind, Map):
+            index, inner = next(left) - lowest(kind.key), kind.value
         else:
-            key = path.locals[step.name][1] if isinstance(step, Local) else None
-            if not isinstance(key, Scalar) or not key.node.is_const or not isinstance(kind, Map):
-                return None
-            index, inner = key.node.number - lowest(kind.key), kind.value
+            return None
         assert isinstance(place, Group), f"part of {place}"
         if not 0 <= index < len(place.items):
             return None

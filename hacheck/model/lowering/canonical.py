@@ -81,10 +81,13 @@ class _Exchange:
         self.renamings: list[Renaming] = []
         self.crossings: list[Crossing] = []
         self.bags: list[Resorting] = []
+        self.known: dict[int, bool] = {}  # by the identity of types, which the layout holds
 
     def visit(self, place: Place, target: Place, presence: tuple[Presence, ...]) -> bool:
         """Notes what becomes of the content of `place`, which goes to `target`, a place of the same type. Whether it
         can."""
+        if place is target and not self.mentioned(place.type):
+            return True
         match place, target:
             case Cell(), Cell():
                 return self.cell(place, target, presence)
@@ -104,15 +107,22 @@ class _Exchange:
                 for index, (item, over) in enumerate(zip(items, others, strict=True)):
                     if not self.visit(item, over, (*presence, Presence(other, index + 1))):
                         return False
-                return not isinstance(kind, Bag) or not mentions(self.kind, kind.element) or self.sort(other, others)
+                return not isinstance(kind, Bag) or not self.mentioned(kind.element) or self.sort(other, others)
             case _:
                 raise AssertionError(f"{place} and {target} differ in form")
+
+    def mentioned(self, kind: Type) -> bool:
+        """Whether values of a type can mention members."""
+        found = self.known.get(id(kind))
+        if found is None:
+            found = self.known[id(kind)] = mentions(self.kind, kind)
+        return found
 
     def cell(self, place: Cell, target: Cell, presence: tuple[Presence, ...]) -> bool:
         if place.slot is None or target.slot is None:
             return True
         kind, slot = place.type, target.slot
-        if not mentions(self.kind, kind):
+        if not self.mentioned(kind):
             return self.move(place.slot, slot)
         old = self.layout.slots[place.slot].fixed
         if old is not None:

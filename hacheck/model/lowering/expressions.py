@@ -30,8 +30,10 @@ from hacheck.model.ir import (
     Variable,
 )
 from hacheck.model.lowering.collecting import extreme, make_collection, map_of, quantified, set_of, truth_of
+from hacheck.model.lowering.facts import simplify
 from hacheck.model.lowering.fresh import fresh
 from hacheck.model.lowering.graph import Graph
+from hacheck.model.lowering.layout import Group
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.operations import (
     Check,
@@ -61,6 +63,7 @@ from hacheck.model.lowering.values import (
     choose,
     constant,
     element_type,
+    lowest,
     part_types,
 )
 from hacheck.model.types import Map, Sequence, Set, Type, cardinality
@@ -76,9 +79,9 @@ def truth(expression: Expression, scope: Scope) -> Node:
 
 def evaluate(expression: Expression, scope: Scope) -> Sym:
     """The value of an expression; its checks go to the scope."""
-    match expression:
-        case Local(name, _):
-            return _known(scope, scope.locals[name][1])
+    match expression:  # the most frequent first
+        case Local():
+            return _known(scope, scope.locals[expression.name][1])
         case Constant():
             return _constant(expression, scope)
         case Index() | Variable() | Member():
@@ -132,10 +135,13 @@ def with_blanks(graph: Graph, kind: Type, expression: Expression, value: Sym) ->
 
 def _known(scope: Scope, value: Sym) -> Sym:
     """A local scalar, a constant where the facts fix it."""
-    if not isinstance(value, Scalar | Maybe) or value.node.is_const:
+    if not isinstance(value, (Scalar, Maybe)):  # a tuple: unions are too slow for what is done this often
         return value
-    known = scope.known(value.node)
-    if known is value.node:
+    node = value.node
+    if node.is_const:
+        return value
+    known = simplify(scope.graph, scope.facts, node)
+    if known is node:
         return value
     return Scalar(known) if isinstance(value, Scalar) else Maybe(known, value.base)
 
@@ -146,6 +152,12 @@ def _cursor(expression: Expression, scope: Scope) -> tuple[Type, Cursor]:
         case Variable(name, kind):
             return kind, scope.context.places[name]
         case Index(base, key):
+            if isinstance(base, Variable) and isinstance(key, Local):
+                value = _known(scope, scope.locals[key.name][1])
+                if isinstance(value, Scalar) and value.node.is_const:
+                    there = _part_of_variable(expression, base, value, scope)
+                    if there is not None:
+                        return there
             kind, cursor = _cursor(base, scope)
             value = evaluate(key, scope)
             known = part(kind, cursor, value)
@@ -160,6 +172,20 @@ def _cursor(expression: Expression, scope: Scope) -> tuple[Type, Cursor]:
             return inner, enter(cursor, place)
         case _:
             return type_of(expression), evaluate(expression, scope)
+
+
+def _part_of_variable(expression: Index, base: Variable, key: Scalar, scope: Scope) -> tuple[Type, Cursor] | None:
+    """What a known key leads to, if it leads anywhere: found once for each key."""
+    context = scope.context
+    asked = id(expression), key.node.number
+    if asked not in context.parts:
+        whole, index = context.places[base.name], key.node.number
+        context.parts[asked] = None
+        if isinstance(base.type, Map) and isinstance(whole, Group):
+            index -= lowest(base.type.key)
+            if 0 <= index < len(whole.items):
+                context.parts[asked] = base.type.value, whole.items[index]
+    return context.parts[asked]
 
 
 def _conditional(expression: Conditional, scope: Scope) -> Sym:

@@ -60,9 +60,10 @@ def _merged(context: Context, path: Path, ends: list[Path]) -> tuple[Path, list[
     fills: list[Block] = [() for _ in ends]
     parts: list[list[Update]] = [[] for _ in ends]
     merge = next(context.temps)
-    for slot in sorted({slot for end in ends for slot in end.slots}):
+    written = [end.slots for end in ends]
+    for slot in sorted(set().union(*written)):
         before = context.slot(slot)
-        contents = [end.slots.get(slot, before) for end in ends]
+        contents = [content.get(slot, before) for content in written]
         if contents.count(contents[0]) == len(ends):
             slots[slot] = contents[0]
             continue

@@ -34,7 +34,7 @@ class Path:
             found = slots.get(index)
             return context.slot(index) if found is None else found
 
-        return Scope(context.graph, context, fetch, self.locals, self.facts, context.graph.one)
+        return Scope(context.graph, context, fetch, self.locals, self.facts)
 
     def where(self, context: Context, condition: Node) -> Path | None:
         """The path on which a condition holds, or `None` when it cannot."""

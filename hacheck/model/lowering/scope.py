@@ -19,8 +19,9 @@ class Context:
     """What everything lowered shares. `temps` numbers temporaries and merges.
 
     Found once and asked for again and again: `slots`, the contents of slots before the step; `constants`, the values
-    of constant expressions, by the identity of these; `writes`, what assigning a constant to a place sets, by the
-    identities of both (the system and the layout hold them). `None`: not without a check.
+    of constant expressions, by the identity of these (the system holds them); `writes`, what assigning a constant sets,
+    by the identity of the assignment and the keys in it; `parts`, what an index into a variable leads to, by the
+    identity of the expression and the key. `None`: nowhere without a check.
     """
 
     graph: Graph
@@ -29,7 +30,8 @@ class Context:
     temps: Iterator[int]
     slots: dict[int, Node] = field(default_factory=dict)
     constants: dict[int, Sym] = field(default_factory=dict)
-    writes: dict[tuple[int, int], Mapping[int, Node] | None] = field(default_factory=dict)
+    writes: dict[tuple[int, ...], Mapping[int, Node] | None] = field(default_factory=dict)
+    parts: dict[tuple[int, int], tuple[Type, Place] | None] = field(default_factory=dict)
 
     def slot(self, index: int) -> Node:
         """A slot's content before the step."""
@@ -50,7 +52,7 @@ class Context:
 class Scope:
     """The state, the locals and what is known where an expression stands.
 
-    `fetch` gives a slot's content now. `reached`: the condition, within the statement, under which control gets here.
+    `fetch` gives a slot's content now. `passed`: the conditions, within the statement, under which control gets here.
     `checks` and `drawn` (identities given by `Fresh` in this statement: pool, identity, whether it was drawn) are
     shared by all scopes of a statement and grow in the order of evaluation.
     """
@@ -60,13 +62,13 @@ class Scope:
     fetch: Callable[[int], Node]
     locals: Mapping[str, tuple[Type, Sym]]
     facts: Facts
-    reached: Node
+    passed: tuple[Node, ...] = ()
     checks: list[Check] = field(default_factory=list)
     drawn: list[tuple[str, Node, Node]] = field(default_factory=list)
 
     def bind(self, name: str, kind: Type, value: Sym) -> Scope:
         """With one more local."""
-        return self.changed({**self.locals, name: (kind, value)}, self.facts, self.reached)
+        return self.changed({**self.locals, name: (kind, value)}, self.facts, self.passed)
 
     def where(self, condition: Node) -> Scope | None:
         """As seen where the condition holds; `None` when it cannot."""
@@ -75,11 +77,16 @@ class Scope:
         facts = assume(self.graph, self.facts, condition)
         if facts is None:
             return None
-        return self.changed(self.locals, facts, self.graph.and_(self.reached, condition))
+        return self.changed(self.locals, facts, (*self.passed, condition))
 
-    def changed(self, locals: Mapping[str, tuple[Type, Sym]], facts: Facts, reached: Node) -> Scope:
+    def changed(self, locals: Mapping[str, tuple[Type, Sym]], facts: Facts, passed: tuple[Node, ...]) -> Scope:
         """With other locals and knowledge. (`dataclasses.replace` is too slow for what is done this often.)"""
-        return Scope(self.graph, self.context, self.fetch, locals, facts, reached, self.checks, self.drawn)
+        return Scope(self.graph, self.context, self.fetch, locals, facts, passed, self.checks, self.drawn)
+
+    @property
+    def reached(self) -> Node:
+        """The condition, within the statement, under which control gets here."""
+        return self.graph.all_of(self.passed)
 
     def known(self, node: Node) -> Node:
         """The node, or a simpler one that equals it here."""
@@ -87,7 +94,8 @@ class Scope:
 
     def demand(self, check: Check) -> None:
         """Notes what may go wrong here."""
-        condition = self.graph.and_(self.reached, self.known(check.condition))
+        known = self.known(check.condition)
+        condition = known if known is self.graph.zero else self.graph.and_(self.reached, known)
         if condition is not self.graph.zero:
             self.checks.append(Check(condition, check.kind, check.text))
 

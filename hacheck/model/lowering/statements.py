@@ -106,14 +106,19 @@ def _left(body: tuple[Statement, ...], path: Path) -> tuple[Statement | Leave, .
 def finished(context: Context, path: Path) -> Block:
     """The step that a path has come to."""
     updates = []
-    for slot in sorted(path.slots):
+    facts, graph = path.facts, context.graph
+    for slot, value in sorted(path.slots.items()):
         before = context.slot(slot)
-        value = path.slots[slot]
-        if not value.is_const:
-            value = simplify(context.graph, path.facts, value)
-        low, high = path.interval(before)
+        if value is before:
+            continue
+        known = facts.get(before)
+        low, high = (before.low, before.high) if known is None else known
         was = low if low == high else None
-        if value is before or (value.is_const and value.number == was):
+        if not value.is_const:
+            value = simplify(graph, facts, value)
+            if value is before:
+                continue
+        if value.is_const and value.number == was:
             continue
         updates.append(Update(slot, value, was))
     return (Emit(tuple(updates)),)

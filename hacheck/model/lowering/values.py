@@ -88,8 +88,8 @@ Sym: TypeAlias = Scalar | Maybe | Mask | Perhaps | Parts | Items
 
 def lowest(kind: Type) -> int:
     """The natural number of a scalar type's first value; of an option, of the first value that is something."""
-    if isinstance(kind, Option):
-        return lowest(kind.element)
+    while isinstance(kind, Option):
+        kind = kind.element
     return kind.low if isinstance(kind, Range) else 0
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from hacheck.checker.explicit.native.machine.compiler import (
     Levels,
     Linked,
     compile_object,
+    compile_objects,
     is_available,
     link,
 )
@@ -30,7 +31,7 @@ from hacheck.checker.explicit.reduction_data import (
     reductions_to_json,
     told,
 )
-from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.checker.explicit.stopwatch import Stopwatch, begun
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
 from hacheck.model.lowering.layout import pack
@@ -42,8 +43,8 @@ if TYPE_CHECKING:  # what is found compiled is not lowered
     from hacheck.model.lowering.blocks import Lowered
 
 QUICK_LEVELS = Levels(passes=None, codegen=0)
-"""For what is not small: it takes a third of the time, and a search by it a seventh longer. All else gets the passes
-that kernels get, which skip what `codegen.module` tells them to."""
+"""For what is not small: it takes a tenth of the time that thorough compiling takes, with the passes that kernels get,
+and a search by it takes a quarter longer."""
 
 SMALL_LINES = 4_000
 """Of IR. So much is compiled thoroughly within a tenth of a second."""
@@ -51,7 +52,7 @@ SMALL_LINES = 4_000
 LARGE_LINES = 30_000
 """Of IR. What has more is compiled the quick way where nobody knows how much there will be to do."""
 
-LONG_STATES = 5_000_000
+LONG_STATES = 10_000_000
 """With so many states, thorough code for liveness spares more time than it costs."""
 
 _SET_OF_WORDS = re.compile(r"frozenset\(\{('[^'\\]*'(?:, '[^'\\]*')*)\}\)")
@@ -120,7 +121,7 @@ class Builder:
         self.cache, self.watch = cache, watch
         self.text = f"{asked} {reduces}\n{described(system)}"
         self._form: Form | None = None
-        self._quick: tuple[str, Entry] | None = None
+        self._quick: tuple[list[str], Entry] | None = None
 
     def for_search(self) -> Built:
         """What was thoroughly compiled, if it is kept; else, unless patient, what is compiled quickly.
@@ -187,44 +188,55 @@ class Builder:
         return self.watch.attended("compiling", partial(compiled, form))
 
     def _compiled(self, patient: bool, form: Form) -> Entry:
-        from hacheck.checker.explicit.native.codegen.functions import emit
+        from hacheck.checker.explicit.native.codegen.functions import emit_in_parts
 
-        emitted = emit(form.lowered, form.questions.sought, form.questions.lively)
-        levels = _levels(emitted.ir, patient)
-        objects = [compile_object(emitted.ir, levels)]
-        if form.reductions.permutes:
-            objects += _compiled_canonical(self.system, emitted.program, form.reductions)
+        parts = emit_in_parts(form.lowered, form.questions.sought, form.questions.lively)
+        printed: list[str] = []
+        is_quick = False
+
+        def modules() -> Iterator[tuple[str, Levels]]:
+            nonlocal is_quick
+            for text in parts.texts:
+                printed.append(text)
+                levels = _levels(text, parts.count, patient)
+                is_quick = is_quick or levels is QUICK_LEVELS
+                yield text, levels
+            if form.reductions.permutes:
+                yield from _canonical(self.system, parts.program, form.reductions)
+
+        objects = compile_objects(modules(), begun)
         facts = {
-            "program": program_to_json(emitted.program, self.system),
-            "initial": [f"{pack(emitted.program.layout, state):x}" for state in form.initial],
+            "program": program_to_json(parts.program, self.system),
+            "initial": [f"{pack(parts.program.layout, state):x}" for state in form.initial],
             "reductions": reductions_to_json(form.reductions),
-            "quick": levels is QUICK_LEVELS,
+            "quick": is_quick,
         }
         entry = Entry(tuple(objects), facts)
-        if levels is QUICK_LEVELS:
-            self._quick = emitted.ir, entry
+        if is_quick:
+            self._quick = printed, entry
         return entry
 
     def _compiled_again(self) -> Entry:
         """What was compiled quickly, in this process or an earlier one."""
         if self._quick is None:
             return self._compiled(True, lowered_form(self.system, self.asked, self.reduces))
-        ir, entry = self._quick
-        return Entry((compile_object(ir, KERNEL_LEVELS), *entry.objects[1:]), {**entry.facts, "quick": False})
+        texts, entry = self._quick
+        better = [compile_object(text, KERNEL_LEVELS) for text in texts]
+        return Entry((*better, *entry.objects[len(texts) :]), {**entry.facts, "quick": False})
 
     def _compiled_for_liveness(self, patient: bool, form: Form) -> Entry:
-        from hacheck.checker.explicit.native.codegen.functions import Mark, emit
+        from hacheck.checker.explicit.native.codegen.functions import Mark, emit_in_parts
         from hacheck.checker.explicit.native.liveness.marks import conditions
 
         marks = [Mark(key, wanted) for key, wanted in conditions(form.lowered, form.questions.asked)]
-        emitted = emit(form.lowered, marks=marks, lists_stops=True)
-        code = compile_object(emitted.ir, _levels(emitted.ir, patient))
-        return Entry((code,), {"program": program_to_json(emitted.program, self.system)})
+        parts = emit_in_parts(form.lowered, marks=marks, lists_stops=True)
+        modules = ((text, _levels(text, parts.count, patient)) for text in parts.texts)
+        return Entry(tuple(compile_objects(modules, begun)), {"program": program_to_json(parts.program, self.system)})
 
 
-def _levels(ir: str, patient: bool) -> Levels:
-    """How thoroughly generated code is compiled where it is known whether it is worth while."""
-    return KERNEL_LEVELS if patient or ir.count("\n") <= SMALL_LINES else QUICK_LEVELS
+def _levels(ir: str, modules: int, patient: bool) -> Levels:
+    """How thoroughly one of some modules is compiled where it is known whether it is worth while."""
+    return KERNEL_LEVELS if patient or (modules == 1 and ir.count("\n") <= SMALL_LINES) else QUICK_LEVELS
 
 
 def levels_for(ir: str) -> Levels:
@@ -283,17 +295,16 @@ def described(system: System) -> str:
     return print_system(bare)
 
 
-def _compiled_canonical(system: System, program: Program, reductions: Reductions) -> list[bytes]:
+def _canonical(system: System, program: Program, reductions: Reductions) -> Iterator[tuple[str, Levels]]:
     """The function that finds representatives, and the one that counts whom they stand for."""
     from hacheck.checker.explicit.native.kernels.to_llvm import kernel_ir_of_source
     from hacheck.checker.explicit.native.symmetry.canonical import canonicaliser
 
     texts = canonicaliser(system, program.layout, reductions.alike)
     constants = {"W": program.words}
-    made = [compile_object(kernel_ir_of_source(texts.canonical, constants, ["canonical"]), KERNEL_LEVELS)]
+    yield kernel_ir_of_source(texts.canonical, constants, ["canonical"]), KERNEL_LEVELS
     if reductions.exact:
-        made.append(compile_object(kernel_ir_of_source(texts.counting, constants, ["count_orbits"]), KERNEL_LEVELS))
-    return made
+        yield kernel_ir_of_source(texts.counting, constants, ["count_orbits"]), KERNEL_LEVELS
 
 
 def _representative(program: Program, canonical: Callable[..., int]) -> Callable[[State], int]:

@@ -6,7 +6,7 @@ gain from being in one function, so these are large.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from hacheck.checker.explicit.deciding import Alternatives, Guarded, Tree, decide, subject_of
 from hacheck.checker.explicit.native.codegen.blocks import Printer, Target, temp_kinds
@@ -70,7 +70,17 @@ def chunks(lowered: Lowered) -> Iterator[list[Guarded]]:
         yield group
 
 
-def chunk_function(plan: Plan, name: str, group: list[Guarded]) -> str:
+def size_of(group: Iterable[Guarded]) -> int:
+    """The statements of a group."""
+    return sum(block_size(guarded.instance.block) for guarded in group)
+
+
+def declared_chunk(name: str) -> str:
+    """The declaration of the function of a group that is in another module."""
+    return f"declare i64 @{name}(ptr, i64, i64, ptr, ptr, i64, ptr)"
+
+
+def chunk_function(plan: Plan, name: str, group: list[Guarded], linkage: str = "internal ") -> str:
     """A function that runs a group of instances on `n` states, one at least, `place` being that of the first in the
     call. Given how many successors were written before, it returns how many are written then."""
     words = plan.module.words
@@ -104,7 +114,7 @@ def chunk_function(plan: Plan, name: str, group: list[Guarded]) -> str:
     code.do("br i1 %more, label %state, label %exit")
     code.lines += ["exit:", f"  ret i64 {count}"]
     arguments = "ptr noalias readonly %states, i64 %n, i64 %place, ptr noalias %out, ptr noalias %tags, i64 %k0"
-    return code.text(f"define internal i64 @{name}({arguments}, ptr noalias %notes) #0 {{")
+    return code.text(f"define {linkage}i64 @{name}({arguments}, ptr noalias %notes) #0 {{")
 
 
 @dataclass(frozen=True, slots=True)

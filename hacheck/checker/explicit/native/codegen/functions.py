@@ -16,19 +16,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from hacheck.checker.explicit.native.codegen.asking import (
+    ANYTHING,
     finding_function,
     inspect_function,
     marking_functions,
     step_function,
 )
 from hacheck.checker.explicit.native.codegen.closing import expand_function
-from hacheck.checker.explicit.native.codegen.expanding import Plan, chunk_function, chunks
-from hacheck.checker.explicit.native.codegen.module import new_module
+from hacheck.checker.explicit.native.codegen.expanding import Plan, chunk_function, chunks, declared_chunk, size_of
+from hacheck.checker.explicit.native.codegen.module import Module, new_module
 from hacheck.checker.explicit.native.codegen.program import Program
 from hacheck.checker.explicit.native.codegen.watching import Watches
 from hacheck.checker.explicit.native.codegen.words import arranged_in_words, word_count
 from hacheck.checker.explicit.questions import Sought
-from hacheck.model.data import dataclass
+from hacheck.model.data import dataclass, replace
 from hacheck.model.lowering.blocks import Block, Branch, Emit, Lowered, Stopped
 from hacheck.model.lowering.depth import room_for_nesting
 from hacheck.model.lowering.nodes import Node, reachable
@@ -68,45 +69,103 @@ def emit(
     with room_for_nesting():
         lowered = arranged_in_words(lowered, apart)
         program = _program(lowered, sought, marks, lists_stops)
-        return Emitted(_module_text(lowered, program, sought, lively, marks), program)
+        (module,) = _modules(_Wanted(lowered, program, sought, lively, marks), False)
+        return Emitted(module.text(), program)
 
 
-def _module_text(
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Modules that are linked with each other, as texts. `count`: how many there are. `texts`: each is printed when it
+    is asked for, so that one can be compiled while the next is printed. How good the code gets, and how long that
+    takes, is left to the level at which they are compiled."""
+
+    program: Program
+    count: int
+    texts: Iterator[str]
+
+
+def emit_in_parts(
     lowered: Lowered,
-    program: Program,
-    sought: Sequence[Sought],
-    lively: frozenset[int] | None,
-    marks: Sequence[Mark],
-) -> str:
-    module, notes = new_module(lowered), program.notes
-    count = len(lowered.instances)
-    module.parts.append(f"@anything = private unnamed_addr constant [1 x i32] [i32 {count}]")
-    wanted = {kind: [item.wanted for item in sought if item.kind == kind] for kind in ("state", "dead", "step")}
-    everything = (True,) * (count + 1)
+    sought: Sequence[Sought] = (),
+    lively: frozenset[int] | None = None,
+    marks: Sequence[Mark] = (),
+    lists_stops: bool = False,
+) -> Parts:
+    """As `emit`, a module for each large function, the smaller ones first, and one for all others: a single one where
+    there is no large function beside another."""
+    with room_for_nesting():
+        lowered = arranged_in_words(lowered)
+        program = _program(lowered, sought, marks, lists_stops)
+    count = len(list(chunks(lowered)))
+    modules = _modules(_Wanted(lowered, program, sought, lively, marks), count > 1)
 
+    def texts() -> Iterator[str]:
+        while True:
+            with room_for_nesting():
+                module = next(modules, None)
+                text = None if module is None else module.text(unhurried=True)
+            if text is None:
+                return
+            yield text
+
+    return Parts(program, count + 1 if count > 1 else 1, texts())
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What the functions are to do."""
+
+    lowered: Lowered
+    program: Program
+    sought: Sequence[Sought]
+    lively: frozenset[int] | None
+    marks: Sequence[Mark]
+
+    def conditions(self, kind: str) -> list[Node]:
+        """Those of a kind that are asked, in order."""
+        return [item.wanted for item in self.sought if item.kind == kind]
+
+
+def _modules(wanted: _Wanted, apart: bool) -> Iterator[Module]:
+    """All functions; where chunks are apart, each has a module of its own, the smaller ones first."""
+    lowered, program = wanted.lowered, wanted.program
+    module = new_module(lowered)
+    finders = _asking(module, wanted)
+    bounds = {name: place for place, name in enumerate(program.bounds)}
+    watches = Watches(lowered, wanted.conditions("step"))
+    plan = Plan(lowered, module, program.notes, bounds, watches, wanted.lively, program.lists_stops)
+    watched = [f"step_{number}" for number in range(len(wanted.conditions("step")))]
+    module.parts += map(step_function, [module] * len(watched), watched, wanted.conditions("step"))
+    groups = {f"chunk_{number}": group for number, group in enumerate(chunks(lowered))}
+    if apart:
+        for name in sorted(groups, key=lambda name: size_of(groups[name])):
+            own = new_module(lowered)
+            own.parts.append(chunk_function(replace(plan, module=own), name, groups[name], linkage=""))
+            yield own
+            module.parts.append(declared_chunk(name))
+    else:
+        module.parts += (chunk_function(plan, name, group) for name, group in groups.items())
+    module.parts += expand_function(plan, list(groups), watched, [finders[node] for node in wanted.conditions("dead")])
+    yield module
+
+
+def _asking(module: Module, wanted: _Wanted) -> dict[Node, str]:
+    """Adds the functions that ask conditions of states; the name of each condition's."""
+    program, states = wanted.program, wanted.conditions("state")
+    count = len(wanted.lowered.instances)
+    module.parts.append(f"{ANYTHING} = private unnamed_addr constant [1 x i32] [i32 {count}]")
     finders: dict[Node, str] = {}
-    for number, node in enumerate(wanted["state"]):
+    for number, node in enumerate(states):
         affecting = [bool(mask >> number & 1) for mask in program.affected]
         module.parts.append(finding_function(module, f"find_{number}", node, affecting))
         finders.setdefault(node, f"find_{number}")
-    for node in (*wanted["dead"], *(mark.wanted for mark in marks)):
+    for node in (*wanted.conditions("dead"), *(mark.wanted for mark in wanted.marks)):
         if node not in finders:
             finders[node] = f"seek_{len(finders)}"
-            module.parts.append(finding_function(module, finders[node], node, everything))
-    module.parts.append(inspect_function(module, notes, [f"find_{n}" for n in range(len(wanted["state"]))]))
-    module.parts += marking_functions(module, [finders[mark.wanted] for mark in marks])
-
-    bounds = {name: place for place, name in enumerate(program.bounds)}
-    watches = Watches(lowered, wanted["step"])
-    plan = Plan(lowered, module, notes, bounds, watches, lively, program.lists_stops)
-    watched = [f"step_{number}" for number in range(len(wanted["step"]))]
-    module.parts += map(step_function, [module] * len(watched), watched, wanted["step"])
-    names = []
-    for number, group in enumerate(chunks(lowered)):
-        names.append(f"chunk_{number}")
-        module.parts.append(chunk_function(plan, names[-1], group))
-    module.parts += expand_function(plan, names, watched, [finders[node] for node in wanted["dead"]])
-    return module.text()
+            module.parts.append(finding_function(module, finders[node], node, (True,) * (count + 1)))
+    module.parts.append(inspect_function(module, program.notes, [f"find_{n}" for n in range(len(states))]))
+    module.parts += marking_functions(module, [finders[mark.wanted] for mark in wanted.marks])
+    return finders
 
 
 # ---- what the functions are about ----

@@ -21,8 +21,8 @@ AFTER: Final = -2
 SMALL_LINES = 4_000
 """Of a module that LLVM may take its time for, since that is little: some hundredths of a second."""
 
-_ATTRIBUTES_IF_SMALL = "attributes #0 = { noinline nounwind }"
-_ATTRIBUTES = "attributes #0 = { noinline nounwind optnone }"
+_ATTRIBUTES = "attributes #0 = { noinline nounwind }"
+_ATTRIBUTES_IF_LARGE = "attributes #0 = { noinline nounwind optnone }"
 """Of every function. What is printed is as short as LLVM's passes would make it. `optnone` has LLVM choose instructions
 fast, not well: a third of the time, a tenth slower code. Registers are given out well all the same."""
 
@@ -128,14 +128,14 @@ class Module:
             self._costs[node] = found = 0 if node.is_const else found
         return found
 
-    def text(self) -> str:
-        """The module as LLVM IR."""
+    def text(self, unhurried: bool = False) -> str:
+        """The module as LLVM IR. `unhurried`: LLVM is to take as long as it takes at the level it is given."""
         tables = (
             f"{name} = private unnamed_addr constant [{len(numbers)} x i64] [{listed('i64', numbers)}]"
             for numbers, name in self._tables.items()
         )
         lines = sum(part.count("\n") for part in self.parts)
-        attributes = _ATTRIBUTES_IF_SMALL if lines <= SMALL_LINES else _ATTRIBUTES
+        attributes = _ATTRIBUTES if unhurried or lines <= SMALL_LINES else _ATTRIBUTES_IF_LARGE
         return "\n".join([*self._intrinsics.values(), *tables, *self.parts, attributes, ""])
 
 

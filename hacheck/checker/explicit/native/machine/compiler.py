@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from threading import RLock
+from queue import SimpleQueue
+from threading import RLock, Thread
 from typing import Any, Literal
 
 from hacheck.model.data import dataclass
@@ -87,6 +88,35 @@ def compile_object(ir: str, levels: Levels = KERNEL_LEVELS) -> bytes:
         except RuntimeError as error:
             raise CompilerError(str(error)) from None
         return code
+
+
+def compile_objects(
+    modules: Iterable[tuple[str, Levels]], begin: Callable[[Callable[[], None]], Thread]
+) -> list[bytes]:
+    """Object code of each module, as by `compile_object`, made by another thread while this one prints the next.
+    `begin`: runs something in a thread. Errors: those of the iterable; `CompilerError`."""
+    waiting: SimpleQueue[tuple[str, Levels] | None] = SimpleQueue()
+    made: list[bytes] = []
+    failed: list[BaseException] = []
+
+    def compile_them() -> None:
+        while (given := waiting.get()) is not None:
+            try:
+                if not failed:
+                    made.append(compile_object(*given))
+            except BaseException as error:
+                failed.append(error)
+
+    thread = begin(compile_them)
+    try:
+        for module in modules:
+            waiting.put(module)
+    finally:
+        waiting.put(None)
+        thread.join()
+    if failed:
+        raise failed[0]
+    return made
 
 
 def _optimise(module: Any, machine: Any, passes: int | Literal["few"]) -> None:
