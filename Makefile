@@ -46,13 +46,13 @@ interop-artemis: $(VENV)/.installed
 $(VENV)/.installed: pyproject.toml $(BIN)/python
 	@$(environment)
 	@echo "installing hacheck into $(VENV)"
-	@$(PIP) install --quiet --editable .
+	@$(PIP) install --quiet --no-compile --editable .
 	@touch $@
 
 $(VENV)/.installed-for-tests: pyproject.toml $(BIN)/python
 	@$(environment)
 	@echo "installing hacheck and what its tests need into $(VENV)"
-	@$(PIP) install --quiet --editable '.[test]'
+	@$(PIP) install --quiet --no-compile --editable '.[test]'
 	@touch $@ $(VENV)/.installed
 
 # A link into a Python that may have been removed; while it leads nowhere, the stamps are out of date.

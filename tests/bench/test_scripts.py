@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from spin import missing
 
+from tests.nightly import nightly
+
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 SCRIPTS = sorted(path.name for path in BENCH.glob("*.py") if "argparse.ArgumentParser(" in path.read_text("utf-8"))
 
@@ -33,6 +35,7 @@ def test_readme_names_every_script() -> None:
     assert [script for script in SCRIPTS if f"bench/{script}" not in told] == []
 
 
+@nightly
 def test_peers_stand_in_one_table() -> None:
     text = run("native.py", "--engine", "portable", "--runs", "1", "2", "2", "1")
     rows = re.findall(r"^  (hacheck|Spin).*? 372 +1,210 ", text, re.MULTILINE)

@@ -156,6 +156,7 @@ def test_fresh_cluster_conforms_and_changed_logs_do_not(tmp_path: Path) -> None:
     assert time.monotonic() - began < 600
 
 
+@nightly
 def test_changed_log_is_found_by_the_command(tmp_path: Path) -> None:
     assert damaged(RECORDINGS / "a-cold-start-3", tmp_path / "changed", "generation") is not None
     judged = conform("icestorm", tmp_path / "changed", AS_RELEASED, 300.0)

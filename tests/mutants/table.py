@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 PORTABLE_MAX = 100_000
 """States that the portable engine explores within seconds."""
-EVERYDAY_MAX = 500
+EVERYDAY_MAX = 150
 """States of the checks that are explored each time."""
 
 

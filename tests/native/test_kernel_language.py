@@ -231,7 +231,7 @@ def test_parameters_are_taken_modulo_64_bits() -> None:
     assert as_python_of_source(body("a += b", "return a"), {})["f"](0, 2**64 + 1, -1) == 0
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(programs(), st.lists(st.sampled_from(INTERESTING), min_size=MEMORY_WORDS, max_size=MEMORY_WORDS))
 def test_any_program_does_the_same_however_it_is_run(program: str, memory: list[int]) -> None:
     found = results(program, (memory[0], memory[1] ^ 5), {"W": 3}, tuple(memory))

@@ -59,7 +59,7 @@ def checked(system: System, cache: Path, threads: int, reductions: bool) -> Answ
 
 def test_random_systems_are_judged_alike(tmp_path: Path) -> None:
     verdicts = set()
-    for number, system in enumerate(larger_systems(3_000, 60)):
+    for number, system in enumerate(larger_systems(3_000, 30)):
         portable = PortableEngine().check(system, (), Limits(), lambda _: True)
         reductions = number % 3 == 0
         native = checked(system, tmp_path, 1 + number % 2, reductions)

@@ -42,13 +42,13 @@ NOBODYS: tuple[ActionKind, None, None, str, str, str, int] = ("protocol", None, 
 
 
 @given(systems())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_every_outcome_is_the_interpreters(system: System) -> None:
     assert_same_outcomes(system, copies_max=32)
 
 
 @given(systems())
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_every_outcome_is_the_interpreters_where_branches_merge(system: System) -> None:
     assert_same_outcomes(system, copies_max=1)
 
