@@ -89,7 +89,9 @@ def _instead(session: Session) -> Iterable[str]:
         yield from (f"  {line}" for line in expected)
     else:
         yield "The model could have shown nothing more by itself."
-    if found.repair:
+    if found.text.startswith(f"`{DONE}"):
+        yield f"It would go on if the test had done `{found.text.removeprefix(f'`{DONE}')}."
+    elif found.repair:
         yield f"The least change after which it goes on: {found.repair}: {found.text}."
 
 
