@@ -6,7 +6,8 @@ from itertools import product
 
 import pytest
 
-from hacheck.impl.protocols.icestorm.messages import Answer, AreYouThere, Invitation, Query, Ready, View
+from hacheck.impl.node import Fired, Received, Send, Written
+from hacheck.impl.protocols.icestorm.messages import Answer, Apply, AreYouThere, Invitation, Query, Ready, View
 from hacheck.impl.protocols.icestorm.records import Create, Stamp
 from hacheck.impl.protocols.icestorm.standing import STEPS, State, Step
 from tests.impl.icestorm.rooms import Room, formed
@@ -144,6 +145,21 @@ def test_invitation_is_ignored_while_a_group_is_being_made() -> None:
     assert room.replica(1).standing.group == "2:x"
     assert room.events("invitation_received")[-1]["group"] == "3:x"
     assert room.events("invitation_ignored") == [{"id": 1}]
+
+
+def test_invitation_counts_when_the_recovery_before_it_is_over() -> None:
+    """Notes on IceStorm 3.7.8, section 2, items 2 and 6: recovery waits for what is in flight; inactive replicas ignore
+    no invitation."""
+    slave = formed().replica(1)
+    group, stamp = slave.standing.group, slave.store.stamp.next()
+    (write,) = slave.handle(Received("replica-3", Apply(1, group, stamp, Create("news"))), 0)
+    (asked,) = (effect.message for effect in slave.handle(Fired("master"), 0) if isinstance(effect, Send))
+    slave.handle(Received("replica-3", Answer(asked.call, False)), 0)
+    assert slave.standing.state is State.INACTIVE
+    shown = slave.handle(Received("replica-2", Invitation(2, "2:A")), 0)
+    assert [record.event for record in shown] == ["invitation_received"]
+    slave.handle(Written(write.token), 0)
+    assert (slave.standing.state, slave.standing.coord, slave.standing.group) == (State.REORGANIZATION, 2, "2:A")
 
 
 def test_ready_of_another_group_is_refused() -> None:

@@ -28,9 +28,10 @@ ROUND_CHECK, ROUND_MASTER, ROUND_PROBE = "check", "master", "probe"
 
 class Election:
     """`due`: a merge is, with the coordinators `found`. `invited`: by this coordinator or by those whom it invited;
-    `gone`: of these, those that do not run. `asks`: it asks for its coordinator from time to time."""
+    `gone`: of these, those that do not run. `asks`: it asks for its coordinator from time to time. `kept`: invitations
+    that came while a recovery waited for an update; they count when it is over, for only an election ignores them."""
 
-    __slots__ = ("asks", "core", "due", "found", "gone", "invited", "options", "standing", "store", "wire")
+    __slots__ = ("asks", "core", "due", "found", "gone", "invited", "kept", "options", "standing", "store", "wire")
 
     def __init__(self, core: Core) -> None:
         self.core = core
@@ -43,6 +44,7 @@ class Election:
         self.found: tuple[int, ...] = ()
         self.invited: set[int] = set()
         self.gone: set[int] = set()
+        self.kept: list[Invitation] = []
         self.wire.finished[ROUND_CHECK] = self._checked
         self.wire.finished[ROUND_MASTER] = self._master_answered
         self.wire.finished[ROUND_PROBE] = self._probed
@@ -74,10 +76,13 @@ class Election:
         self.standing.draining = None
         if after.step is Step.RECOVER:
             self._new_group()
+            kept, self.kept = self.kept, []
+            for message in kept:
+                self._answer(message)
         elif after.step is Step.MERGE:
-            self._invite()
+            self._invite(after.members)
         else:
-            self._join(after.coordinator, after.group)
+            self._join(after.coordinator, after.group, after.members)
 
     def _new_group(self) -> None:
         standing = self.standing
@@ -159,16 +164,16 @@ class Election:
         if standing.coord != standing.ident or not standing.may(Step.MERGE) or self._disabled():
             return
         self._leave_normal(Step.MERGE)
-        standing.draining = Drained(Step.MERGE)
+        standing.draining = Drained(Step.MERGE, members=tuple(standing.members))
 
     def _no_merge(self) -> None:
         if self.due:
             self.due = False
             self.wire.cancel_timer(MERGE)
 
-    def _invite(self) -> None:
+    def _invite(self, members: tuple[int, ...]) -> None:
         standing = self.standing
-        self.invited = {*self.found, *standing.members}
+        self.invited = {*self.found, *members}
         self.gone = set()
         standing.group = self._fresh_group()
         standing.generation = -1
@@ -238,17 +243,26 @@ class Election:
             self.wire.record("stranger_ignored", id=standing.ident, call="invitation", sender=inviter)
             return
         self.wire.record("invitation_received", id=standing.ident, sender=inviter, group=message.group)
+        if standing.draining is not None and standing.draining.step is Step.RECOVER:
+            self.kept.append(message)
+        else:
+            self._answer(message)
+
+    def _answer(self, message: Invitation) -> None:
+        """An invitation is accepted, unless it comes during an election."""
+        standing = self.standing
         if not standing.may(Step.INVITED) or self._disabled():
             self.wire.record("invitation_ignored", id=standing.ident)
             return
         self._no_merge()
         self._leave_normal(Step.INVITED)
-        standing.draining = Drained(Step.INVITED, inviter, message.group)
+        members = tuple(standing.members)
+        standing.draining = Drained(Step.INVITED, message.coordinator, message.group, members)
 
-    def _join(self, coordinator: int, group: str) -> None:
+    def _join(self, coordinator: int, group: str, members: tuple[int, ...]) -> None:
         standing = self.standing
         counts_inviter = self.options.bug_inviter_forwarded
-        own = tuple(ident for ident in standing.members if ident != coordinator or counts_inviter)
+        own = tuple(ident for ident in members if ident != coordinator or counts_inviter)
         standing.members = {}
         standing.coord = coordinator
         standing.group = group

@@ -61,11 +61,16 @@ STEPS: dict[tuple[State, Step], State] = {
 
 
 class Drained(Struct, frozen=True):
-    """What goes on as soon as no update is in flight: the step, and for `INVITED` whose group it is."""
+    """What goes on as soon as no update is in flight: the step, and for `INVITED` whose group it is.
+
+    `members`: of the group that is left, those too that fail at the update that is waited for. They are invited all the
+    same: only a check drops members for good (notes on IceStorm 3.7.8, section 2, items 3 and 5).
+    """
 
     step: Step
     coordinator: int = 0
     group: str = ""
+    members: tuple[int, ...] = ()
 
 
 class Standing:
