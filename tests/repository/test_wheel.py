@@ -44,10 +44,11 @@ def build_from_sdist(root: Path, folder: Path) -> Path:
 
 
 def install(wheel: Path, environment: Path) -> Path:
-    """The Python of a new environment that holds the wheel, its dependencies and nothing else."""
+    """The Python of a new environment that holds the wheel, its dependencies and pytest."""
     run(environment.parent, Path(sys.executable), "-m", "venv", str(environment))
     python = environment / "bin" / "python"
-    run(environment.parent, python, "-m", "pip", "install", "--quiet", str(wheel))
+    # pytest is for the modules of the plug-in, which nobody else loads.
+    run(environment.parent, python, "-m", "pip", "install", "--quiet", str(wheel), "pytest")
     return python
 
 
