@@ -1,0 +1,50 @@
+"""Seeded bugs: mistakes that people make, each put into a copy of the reference implementation.
+
+Each changes one place of one module and is of a kind that lines of logs show: what they do not show (who waits too
+long, what only a client is told, what a spec leaves open) nobody can find by comparing lines with a spec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hacheck.model.data import dataclass
+
+PACKAGE = "hacheck.impl.protocols"
+
+
+@dataclass(frozen=True, slots=True)
+class Bug:
+    """A bug. `module`: below the package of the protocols; `old`: a text that it has exactly once, `new`: what stands
+    there instead; `why`: what is wrong, and what shows it."""
+
+    name: str
+    protocol: str
+    module: str
+    old: str
+    new: str
+    why: str
+
+    @property
+    def full_module(self) -> str:
+        """The module's full name."""
+        return f"{PACKAGE}.{self.module}"
+
+
+def changed(bug: Bug, source: str) -> str:
+    """The source of its module with the bug. Errors: `ValueError` if it does not fit exactly once."""
+    fits = source.count(bug.old)
+    if fits != 1:
+        raise ValueError(f"{bug.name} fits {fits} times into {bug.full_module}")
+    return source.replace(bug.old, bug.new)
+
+
+def bugs() -> Mapping[str, Bug]:
+    """All of them, by name."""
+    from tests.quality.bugs_of_fiorano import FIORANO
+    from tests.quality.bugs_of_icestorm import ICESTORM
+
+    listed = (*ICESTORM, *FIORANO)
+    found = {bug.name: bug for bug in listed}
+    assert len(found) == len(listed), "two bugs have one name"
+    return found

@@ -1,0 +1,84 @@
+"""Seeded bugs of Fiorano's shared pair."""
+
+from __future__ import annotations
+
+from tests.quality.bugs import Bug
+
+
+def shared(name: str, module: str, old: str, new: str, why: str) -> Bug:
+    """A bug of the pair that shares its database."""
+    return Bug(name, "fiorano-shared", f"fiorano.{module}", old, new, why)
+
+
+FIORANO = (
+    shared(
+        "loses_the_lock_and_goes_on",
+        "shared",
+        "        elif lock is Lock.FREE:\n            self._go(Cause.LOCK_LOST)",
+        "        elif lock is Lock.FREE and self.role is Phase.ACTIVATING:\n            self._go(Cause.LOCK_LOST)",
+        "Who is ACTIVE stays so without the lock: no state change follows the line on it.",
+    ),
+    shared(
+        "passive_before_the_lock_answers",
+        "shared",
+        "        self.lock_file.doubt()\n        self.channel.beat",
+        "        self.lock_file.ask()\n        self.channel.beat",
+        "A lock that was asked for counts as refused until the answer comes: PASSIVE before any line on the lock.",
+    ),
+    shared(
+        "activation_skipped",
+        "shared_states",
+        '(Phase.PASSIVE, Cause.LOCK_OBTAINED): ("S5", Phase.ACTIVATING)',
+        '(Phase.PASSIVE, Cause.LOCK_OBTAINED): ("S5", Phase.ACTIVE)',
+        "A wrong entry of the table: who takes over is ACTIVE at once.",
+    ),
+    shared(
+        "refusal_keeps_the_lock",
+        "lock_file",
+        "            self.state = Lock.HELD if granted else Lock.FREE\n",
+        "            self.state = Lock.HELD if granted or self._had else Lock.FREE\n",
+        "A holder that is refused writes that the lock is lost, and still believes that it holds it.",
+    ),
+    shared(
+        "told_loss_forgotten",
+        "lock_file",
+        "        self._is_lost()\n        self.state = Lock.FREE\n",
+        "        self._is_lost()\n",
+        "A holder that is told of its loss writes so, and changes nothing.",
+    ),
+    shared(
+        "loss_not_noted",
+        "lock_file",
+        "    def _is_lost(self) -> None:\n        if self._had:\n            self._had = False\n",
+        "    def _is_lost(self) -> None:\n        if self._had:\n",
+        "State not reset: after a loss, taking the lock again leaves no line.",
+    ),
+    shared(
+        "stops_and_goes_on",
+        "shared",
+        '        self.process.halt(f"the database cannot be used: {reason}")\n',
+        "",
+        "A server without its database says that it is DEAD, and goes on: it starts over without a first line.",
+    ),
+    shared(
+        "passive_server_activates",
+        "shared",
+        "            elif lock is Lock.FREE and self.role is Phase.DEAD:\n",
+        "            elif lock is Lock.FREE:\n",
+        "Guard dropped: a PASSIVE server says again and again that it becomes PASSIVE.",
+    ),
+    shared(
+        "answer_to_an_old_request",
+        "lock_file",
+        "        if not self._void:\n",
+        "        if True:\n",
+        "An answer that was asked for before the lock was given up counts: a lock that nobody has asked for since.",
+    ),
+    shared(
+        "lock_not_given_back",
+        "shared",
+        "            self.lock_file.give_back()\n            self._go(Cause.TAKEN_OVER)",
+        "            self._go(Cause.TAKEN_OVER)",
+        "Who finds that another one has activated keeps its lock, and activates once more.",
+    ),
+)

@@ -1,0 +1,191 @@
+"""Seeded bugs of IceStorm."""
+
+from __future__ import annotations
+
+from tests.quality.bugs import Bug
+
+
+def bug(name: str, module: str, old: str, new: str, why: str) -> Bug:
+    """A bug of IceStorm."""
+    return Bug(name, "icestorm", f"icestorm.{module}", old, new, why)
+
+
+ICESTORM = (
+    bug(
+        "majority_off_by_one",
+        "forming",
+        'return "" if len(members) >= standing.majority else "majority"\n        voters',
+        'return "" if len(members) + 1 >= standing.majority else "majority"\n        voters',
+        "The coordinator counts itself twice: after a full start it commences alone, where the spec has it recover.",
+    ),
+    bug(
+        "full_start_with_a_majority",
+        "forming",
+        "if self._starts() and not everybody:",
+        "if self._starts() and len(members) < standing.majority:",
+        "A full start goes on with a majority: `commenced` without having seen all replicas.",
+    ),
+    bug(
+        "latest_is_oldest",
+        "forming",
+        "if accept.llu > llu:",
+        "if accept.llu < llu:",
+        "Stamps are compared the wrong way: the coordinator syncs from who is behind, or says its own is the latest.",
+    ),
+    bug(
+        "only_generations_compared",
+        "forming",
+        "if accept.llu > llu:",
+        "if accept.llu.generation > llu.generation:",
+        "Updates of one generation do not count: `database_is_latest` of a coordinator that missed one.",
+    ),
+    bug(
+        "generation_not_advanced",
+        "forming",
+        "return Attempt(standing.group, max(known) + 1, source, llu, {})",
+        "return Attempt(standing.group, max(max(known), 1), source, llu, {})",
+        "A new group has the generation of the one before, which `commenced` says.",
+    ),
+    bug(
+        "stale_accept_counted",
+        "election",
+        "if not self._gathering() or message.group != standing.group or",
+        "if not self._gathering() or",
+        "Who accepted an earlier invitation is counted in: `accepted` names another group.",
+    ),
+    bug(
+        "members_kept_for_the_next_group",
+        "election",
+        '        standing.generation = -1\n        standing.members = {}\n        self.wire.record("merge_started"',
+        '        standing.generation = -1\n        self.wire.record("merge_started"',
+        "Members of the last group count though they have not accepted: sizes in `accepted` and `merge_decided`.",
+    ),
+    bug(
+        "old_members_not_invited",
+        "election",
+        "self.invited = {*self.found, *members}",
+        "self.invited = {*self.found}",
+        "A coordinator forgets to invite its own members, which `merge_started` lists.",
+    ),
+    bug(
+        "priority_compared_the_wrong_way",
+        "election",
+        "delay_us = 0 if standing.ident > highest else",
+        "delay_us = 0 if standing.ident < highest else",
+        "The lowest replica merges at once, the highest waits: `merge_scheduled` is missing, or is too much.",
+    ),
+    bug(
+        "merge_timer_not_cancelled",
+        "election",
+        "        self._leave_normal(Step.RECOVER)\n        self._no_merge()\n",
+        "        self._leave_normal(Step.RECOVER)\n",
+        "A merge that was due before a recovery starts after it, though nobody was found since.",
+    ),
+    bug(
+        "lost_coordinator_ignored",
+        "election",
+        '            self.recover("lost the coordinator")\n',
+        "",
+        "A slave writes that it lost its coordinator, and goes on as before: no state change follows.",
+    ),
+    bug(
+        "finds_others_while_it_joins",
+        "election",
+        "if not found or not standing.coordinates() or self.due or self._disabled():",
+        "if not found or self.due or self._disabled():",
+        "Answers that come late count though it is in an election meanwhile: `coordinators_found` of a slave.",
+    ),
+    bug(
+        "recovery_does_not_wait",
+        "replica",
+        "while self.standing.draining is not None and not self.store.busy and not self.updating.committed:",
+        "while self.standing.draining is not None:",
+        "Who leaves its group does not wait for the update in flight: its line comes after that of the new group.",
+    ),
+    bug(
+        "answers_before_written",
+        "following",
+        '                self.store.commit("applied", changes, message.llu, (sender, message.call, message.update))\n',
+        "                self.wire.send(sender, Answer(message.call, True))\n"
+        '                self.store.commit("applied", changes, message.llu, (sender, message.call, message.update))\n',
+        "A slave answers before its disk did: the coordinator says that a topic is created before a slave made it.",
+    ),
+    bug(
+        "init_answered_before_written",
+        "following",
+        '        self.store.replace("initialized", topics, message.llu, (sender, message.call, kept))\n',
+        "        self.wire.send(sender, Answer(message.call, True))\n"
+        '        self.store.replace("initialized", topics, message.llu, (sender, message.call, kept))\n',
+        "A slave answers before it has the database: `ready` comes before `database_taken`.",
+    ),
+    bug(
+        "database_without_its_stamp",
+        "following",
+        'self.store.replace("initialized", topics, message.llu, (sender, message.call, kept))',
+        'self.store.replace("initialized", topics, self.store.stamp, (sender, message.call, kept))',
+        "A slave takes the database, and keeps its own stamp: it rejects the first update, or shows the old one.",
+    ),
+    bug(
+        "generation_not_taken_over",
+        "following",
+        "        standing.generation = message.generation\n",
+        "",
+        "A slave forgets the generation of its group when it is ready: it rejects every update.",
+    ),
+    bug(
+        "not_synced",
+        "store",
+        "self.wire.out.append(Write(token, encoded(change.changes, change.stamp, change.promised)))",
+        "self.wire.out.append(Write(token, encoded(change.changes, change.stamp, change.promised), False))",
+        "Writes are not synced: after a power failure a replica shows an older stamp than it had.",
+    ),
+    bug(
+        "stamp_in_memory_only",
+        "store",
+        "    if stamp is not None:\n        values.append((STAMP",
+        "    if stamp is not None and values:\n        values.append((STAMP",
+        "A stamp goes to the disk only with a topic: a replica that took an equal database forgets it at a restart.",
+    ),
+    bug(
+        "acknowledged_without_a_majority",
+        "updating",
+        "        self._lose_failing(round_)\n        enough = len(self.standing.members) >= self.standing.majority\n",
+        "        enough = len(self.standing.members) >= self.standing.majority\n        self._lose_failing(round_)\n",
+        "Two steps are exchanged: slaves that fail at an update count for it, and `topic_created` follows.",
+    ),
+    bug(
+        "lost_majority_goes_on",
+        "updating",
+        '            self.core.election.recover("lost the majority")\n            return\n        changes',
+        "            pass\n        changes",
+        "A coordinator that finds no majority goes on with the update instead of a recovery.",
+    ),
+    bug(
+        "first_slave_skipped",
+        "updating",
+        'self.wire.ask("apply", self.standing.others(), lambda call: Apply(call, group, stamp, update), group)',
+        'self.wire.ask("apply", self.standing.others()[1:], lambda call: Apply(call, group, stamp, update), group)',
+        "A loop over the slaves begins with the second one: the first one rejects the next update.",
+    ),
+    bug(
+        "update_in_flight_done_again",
+        "updating",
+        "if self.work is not None and not self.committed:",
+        "if self.work is not None:",
+        "An update that is on its way to the disks is taken back when the group is left: its end finds nothing.",
+    ),
+    bug(
+        "same_stamp_again",
+        "updating",
+        'self.store.commit("committed", changes, self.store.stamp.next(), round_.data)',
+        'self.store.commit("committed", changes, self.store.stamp, round_.data)',
+        "An update does not move the stamp: slaves reject it.",
+    ),
+    bug(
+        "names_repeat_after_a_restart",
+        "wire",
+        "self._first = incarnation << 32",
+        "self._first = 0",
+        "Names of groups and calls begin anew with each incarnation: a new group has the name of an old one.",
+    ),
+)

@@ -1,0 +1,235 @@
+"""Three ways to find out that code does what its model does not, each within so many CPU seconds."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from hypothesis import seed, settings
+from hypothesis.errors import Flaky
+from hypothesis.stateful import run_state_machine_as_test
+
+from hacheck.impl.recording import TOTAL, write_trace
+from hacheck.impl.simulator.history import History
+from hacheck.impl.simulator.running import Plan, run
+from hacheck.impl.system import Refused
+from hacheck.impl.systems import system
+from hacheck.model.data import dataclass
+from hacheck.model.observing.lines import logged
+from hacheck.testing.adapter import Adapter
+from hacheck.testing.machine import SETTINGS, Watch, machine
+from hacheck.testing.model import kept_invariants, model_for, place_of, specification_of
+from hacheck.testing.recorded import Recorded
+from hacheck.testing.reducing import reduced
+from hacheck.testing.reference import FOLLOWED
+from hacheck.testing.schedules.exploring import Explored, Exploring, Limits, Setting
+from hacheck.testing.session import Disagreement
+from hacheck.testing.simulated import Simulated, adapter_for
+from hacheck.traces.checking import checked_batches
+from hacheck.traces.conformance.checker import TraceChecker
+from hacheck.traces.conformance.verdicts import Verdict, from_batch
+from hacheck.traces.dataset import open_traces
+from hacheck.traces.findings import Findings
+from hacheck.traces.records import Order
+
+STEPS_OF_A_RUN = 40
+RUNS_AT_ONCE = 50
+REDUCING_SECONDS = 30.0
+RUN_SECONDS = 20
+TRACES_AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a method.
+
+    - `runs`: of the machine, schedules, or simulated runs; `steps`: what the machine or the explorer did in them, or
+      the records that were compared; `cpu_seconds`: until it was found, or all;
+    - `length`: how many steps the reduced run has, or the schedule; how many records led to where a trace deviates;
+    - `why`: what was found, in words; `cut`: runs not compared to their ends.
+    """
+
+    found: bool
+    runs: int
+    steps: int
+    cpu_seconds: float
+    length: int = 0
+    why: str = ""
+    cut: int = 0
+
+
+class Budget:
+    """CPU seconds of this process. `over`: they are spent."""
+
+    def __init__(self, seconds: float) -> None:
+        self._start, self._seconds = time.process_time(), seconds
+
+    @property
+    def spent(self) -> float:
+        """So many were spent."""
+        return time.process_time() - self._start
+
+    @property
+    def over(self) -> bool:
+        """Whether none is left."""
+        return self.spent >= self._seconds
+
+
+class _Spent(BaseException):
+    """The budget ended within a run; Hypothesis lets this through."""
+
+
+class Counted(Simulated):
+    """A cluster in the simulator that counts what is done to it, and ends with a budget."""
+
+    budget = Budget(1e9)
+    steps = 0
+
+    def start(self) -> None:
+        """Starts all members, while the budget lasts."""
+        if Counted.budget.over:
+            raise _Spent
+        super().start()
+
+    def wait(self, seconds: float) -> None:
+        """Lets time pass."""
+        Counted.steps += 1
+        super().wait(seconds)
+
+    def act(self, action: str, arguments: Mapping[str, Any]) -> None:
+        """Makes a fault begin."""
+        Counted.steps += 1
+        super().act(action, arguments)
+
+
+@cache
+def adapter(protocol: str) -> type[Adapter]:
+    """The adapter of a protocol, whose modules are loaded anew where they were thrown away meanwhile."""
+    base = adapter_for(protocol)
+    return type(base.__name__, (Counted, base), {"__module__": __name__})
+
+
+def by_machine(protocol: str, seconds: float, first: int = 0, runs_max: int | None = None) -> Result:
+    """Random things, by Hypothesis, with one seed after the other from `first`. `runs_max`: not many more runs."""
+    watch = Watch(Recorded(adapter(protocol)))
+    how = settings(SETTINGS, max_examples=RUNS_AT_ONCE, stateful_step_count=STEPS_OF_A_RUN)
+    Counted.steps = 0
+    budget = Counted.budget = Budget(seconds)
+    try:
+        for number in count(first):
+            if runs_max is not None and watch.runs >= runs_max:
+                break
+            run_state_machine_as_test(seed(number)(machine(adapter(protocol), watch)), settings=how)
+    except (Disagreement, Flaky) as error:
+        found = watch.found
+        if found is None:
+            raise
+        spent, steps = budget.spent, Counted.steps
+        Counted.budget = Budget(1e9)
+        least = reduced(adapter(protocol), found, REDUCING_SECONDS)
+        told = least.broken.event.text if least.broken is not None else ", ".join(least.violated)
+        flaky = " (flaky)" if isinstance(error, Flaky) else ""
+        return Result(True, watch.runs, steps, spent, len(least.steps), told + flaky)
+    except _Spent:
+        pass
+    except AssertionError as error:  # the code raised
+        return Result(True, watch.runs, Counted.steps, budget.spent, 0, str(error).partition("\n")[0])
+    return Result(False, watch.runs, Counted.steps, budget.spent, cut=watch.cut)
+
+
+DEVIATIONS_MAX = 9
+"""More than any budget lasts for."""
+
+
+def by_schedules(protocol: str, seconds: float) -> Result:
+    """Every schedule with no deviation, one, two and so on, with one crash and one broken connection."""
+    followed, code = FOLLOWED[protocol], system(protocol)
+    faults = {"crash": 1, "cut": 1}
+    setting = Setting(code, followed.replicas, 1, code.options(followed.options), faults)
+    limits = Limits(deviations=DEVIATIONS_MAX, steps=200, schedules=1_000_000_000, seconds=1e9)
+    tracker = model_for(adapter(protocol)).tracker
+    budget = Budget(seconds)
+
+    def report(explored: Explored) -> bool:
+        return not budget.over
+
+    explored = Exploring(setting, tracker, limits, report).run()
+    length, told = 0, ""
+    for found in explored.found:
+        length = len(found.steps)
+        told = found.broken.event.text if found.broken is not None else ", ".join(found.violated) or found.failed
+    cut = explored.cut + explored.undecided
+    return Result(bool(explored.found), explored.schedules, explored.steps, budget.spent, length, told, cut)
+
+
+PROFILES = ("crashes", "partitions", "pauses", "crash,cut,pause", "power", "network", "locks")
+"""What goes wrong in simulated runs, in turn: those that a protocol has nothing for are left out."""
+
+
+def by_conformance(protocol: str, seconds: float) -> Result:
+    """Simulated runs with faults, recorded, and their records compared: one seed and profile after the other."""
+    followed, code = FOLLOWED[protocol], system(protocol)
+    judge = judge_of(protocol)
+    budget = Budget(seconds)
+    runs = records = 0
+    with tempfile.TemporaryDirectory() as place:
+        for number in count():
+            if budget.over:
+                return Result(False, runs, records, budget.spent)
+            folder = Path(place) / str(number)
+            folder.mkdir()
+            for seed in range(number * TRACES_AT_ONCE, (number + 1) * TRACES_AT_ONCE):
+                history = History(inputs=False)
+                plan = Plan(
+                    seed=seed,
+                    faults=PROFILES[seed % len(PROFILES)],
+                    replicas=followed.replicas,
+                    clients=2,
+                    settings=followed.options,
+                    fault_us=RUN_SECONDS * 1_000_000,
+                )
+                try:
+                    outcome = run(code, plan, history)
+                except Refused:  # no such thing can go wrong here
+                    continue
+                runs += 1
+                if outcome.defect is not None:
+                    return Result(True, runs, records, budget.spent, len(history.lines()), outcome.defect.what)
+                records += write_trace(folder / f"{seed}.jsonl", str(seed), TOTAL, history.lines())
+            for verdict in judge(folder):
+                if verdict.kind == "deviates":
+                    told = f"{verdict.node}: {verdict.event}"
+                    return Result(True, runs, records, budget.spent, verdict.seq or verdict.records, told)
+    raise AssertionError("seeds never end")
+
+
+@cache
+def judge_of(protocol: str) -> Callable[[Path], list[Verdict]]:
+    """What judges a folder of traces of a protocol, as `hacheck conform` does. Cost: compiles the spec."""
+    followed = FOLLOWED[protocol]
+    specification = specification_of(place_of(followed.spec, adapter(protocol)))
+    check = followed.check or "default"
+    meant = specification.instantiate(dict(followed.settings), check, logs=True).system
+    assert meant is not None
+    asked = kept_invariants(specification, meant, check)
+    checker = TraceChecker(logged(meant), Order.TOTAL, asked=asked, called=followed.called, explained_max=0)
+
+    def judged(folder: Path) -> list[Verdict]:
+        findings = Findings()
+        batches = checker.check(checked_batches(open_traces(folder, findings), findings))
+        return [verdict for batch in batches for verdict in from_batch(batch)]
+
+    checker.judge()  # compiles what judging takes
+    return judged
+
+
+METHODS: Mapping[str, Callable[[str, float], Result]] = {
+    "machine": by_machine,
+    "schedules": by_schedules,
+    "conformance": by_conformance,
+}
