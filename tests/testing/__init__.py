@@ -1,0 +1,1 @@
+"""Tests of tests: code beside its model."""
