@@ -8,11 +8,12 @@ doubt. Source: HornetQ manual, "Failover Modes"; broker facts 2.13.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
-from hacheck.impl.node import Effect, Fired, Input, Message, Name, Received, Setup, Started, Unreachable
+from hacheck.impl.node import Message, Setup
+from hacheck.impl.protocols import client
 from hacheck.impl.protocols.artemis.messages import (
     Answered,
     Commit,
@@ -46,27 +47,26 @@ class Request(Struct, frozen=True):
     consumed: tuple[str, ...] = ()
 
 
-class Client:
-    """One client with one session. `connectors`: the brokers it knows, the likeliest first; `next`: the one to try.
+class Client(client.Client[Process]):
+    """One client with one session. `servers`: the brokers it knows, the likeliest first; `static`: as it was told.
 
     `request`: under way, or in doubt and to be tried again; `attempts`: how often it was sent. `call`: the number of
     the call that an answer is awaited for, or 0. `turn`: how many operations were begun.
     """
 
     def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup) -> None:
-        self.process = Process(setup)
-        self.options: BrokerOptions = setup.options
+        options: BrokerOptions = setup.options
         brokers = [m.name for m in members if m.role in ("primary", "backup")]
         primaries = [m.name for m in members if m.role == "primary"]
         clients = [m.name for m in members if m.role == "client"]
         mine = primaries[clients.index(member.name) % len(primaries)]
         self.static = (mine, *(name for name in brokers if name != mine))
-        self.connectors = self.static
-        self.next = 0
+        ttl_us = options.connection_ttl_us
+        super().__init__(
+            Process(setup), self.static, ping_us=options.check_period_us, silence_us=ttl_us, connect_us=ttl_us
+        )
+        self.options = options
         self.node_id = ""
-        self.session = ""
-        self.connected = False
-        self.heard_us = 0
         self.request: Request | None = None
         self.attempts = 0
         self.call = 0
@@ -74,70 +74,35 @@ class Client:
         self.turn = 0
         self.fetching = ""
 
-    @property
-    def broker(self) -> Name:
-        """Whom it is connected to, or tries."""
-        return self.connectors[self.next]
-
-    def handle(self, given: Input, now_us: int) -> list[Effect]:
-        """What is to be done about an input."""
-        self.process.begin(now_us)
-        handler = INPUTS.get(type(given))
-        if handler is not None:
-            handler(self, given)
-        return self.process.effects
-
-    def _started(self, given: Started) -> None:
-        self.process.set_timer("ping", self.options.check_period_us)
-        self._connect()
-
-    def _received(self, given: Received) -> None:
-        handler = MESSAGES.get(type(given.message))
-        if handler is not None and given.message.session == self.session:  # type: ignore[attr-defined]
-            self.heard_us = self.process.now_us
-            handler(self, given.message)
-
-    def _unreachable(self, given: Unreachable) -> None:
-        if given.peer == self.broker and self.session:
-            if self.connected:
-                self._lost()
-            else:
-                self._try_next()
-
-    def _fired(self, given: Fired) -> None:
-        TIMERS[given.timer](self)
-
     # ---- connecting ------------------------------------------------------------------------------------------------
 
-    def _connect(self) -> None:
-        self.connected = False
-        self.session = self.process.fresh()
-        self.process.send(self.broker, CreateSession(self.session, self.node_id))
-        self.process.set_timer("connect", self.options.connection_ttl_us)
+    def _hello(self) -> Message:
+        return CreateSession(self.session, self.node_id)
+
+    def _sign_of_life(self) -> Message:
+        return SessionPing(self.session)
+
+    def _gone(self) -> None:
+        if self.connected:
+            self._lost()
+        else:
+            self._try_next()
 
     def _try_next(self) -> None:
         self.session = ""
         self.next += 1
-        if self.next < len(self.connectors):
-            self._connect()
+        if self.next < len(self.servers):
+            self.connect()
         else:
             self.next = 0
-            self.connectors = self.static
+            self.servers = self.static
             self.process.set_timer("connect", self.options.reconnect_us)
-
-    def _connect_due(self) -> None:
-        if self.connected:
-            return
-        if self.session:
-            self._try_next()
-        else:
-            self._connect()
 
     def _refused(self, message: SessionRefused) -> None:
         known = tuple(name for name in message.connectors if name in self.static)
-        if known and known[0] not in self.connectors[: self.next + 1]:
-            tried, rest = self.connectors[: self.next + 1], self.connectors[self.next + 1 :]
-            self.connectors = (*tried, known[0], *(name for name in rest if name != known[0]))
+        if known and known[0] not in self.servers[: self.next + 1]:
+            tried, rest = self.servers[: self.next + 1], self.servers[self.next + 1 :]
+            self.servers = (*tried, known[0], *(name for name in rest if name != known[0]))
         self._try_next()
 
     def _created(self, message: SessionCreated) -> None:
@@ -145,11 +110,11 @@ class Client:
             return
         self.connected = True
         self.process.cancel_timer("connect")
-        broker = self.broker
+        broker = self.server
         if self.node_id != message.node_id:
             self.node_id = message.node_id
         known = (broker, *(name for name in message.connectors if name in self.static and name != broker))
-        self.connectors = (*known, *(name for name in self.static if name not in known))
+        self.servers = (*known, *(name for name in self.static if name not in known))
         self.next = 0
         self.process.record("connected", {"broker": broker, "node_id": message.node_id})
         if self.request is not None:
@@ -158,7 +123,7 @@ class Client:
             self.process.set_timer("go", self.options.pause_us)
 
     def _lost(self) -> None:
-        self.process.record("disconnected", {"broker": self.broker})
+        self.process.record("disconnected", {"broker": self.server})
         self.process.cancel_timer("go")
         self.process.cancel_timer("call")
         if self.call and self.request is not None:
@@ -167,20 +132,11 @@ class Client:
                 self.request = None
         self.call = 0
         self.fetching = ""
-        self._connect()
+        self.connect()
 
     def _closed(self, message: SessionClosed) -> None:
         if self.connected:
             self._lost()
-
-    def _ping_due(self) -> None:
-        self.process.set_timer("ping", self.options.check_period_us)
-        if not self.connected:
-            return
-        if self.process.now_us - self.heard_us > self.options.connection_ttl_us:
-            self._lost()
-        else:
-            self.process.send(self.broker, SessionPing(self.session))
 
     def _pong(self, message: SessionPong) -> None:
         pass
@@ -262,7 +218,7 @@ class Client:
         return self.calls
 
     def _call(self, message: Message) -> None:
-        self.process.send(self.broker, message)
+        self.process.send(self.server, message)
         self.process.set_timer("call", self.options.call_timeout_us)
 
     def _call_due(self) -> None:
@@ -285,26 +241,17 @@ class Client:
         assert self.request is not None
         self.process.record("told", {"request": self.request.name, "outcome": outcome})
 
-
-INPUTS: Mapping[type[Input], Callable[[Client, Any], None]] = {
-    Started: Client._started,
-    Received: Client._received,
-    Unreachable: Client._unreachable,
-    Fired: Client._fired,
-}
-
-MESSAGES: Mapping[type[Message], Callable[[Client, Any], None]] = {
-    SessionCreated: Client._created,
-    SessionRefused: Client._refused,
-    SessionClosed: Client._closed,
-    SessionPong: Client._pong,
-    Delivered: Client._delivered,
-    Answered: Client._answered,
-}
-
-TIMERS: Mapping[str, Callable[[Client], None]] = {
-    "connect": Client._connect_due,
-    "ping": Client._ping_due,
-    "go": Client._go,
-    "call": Client._call_due,
-}
+    messages: ClassVar[Mapping[type[Message], Callable[[Any, Any], None]]] = {
+        SessionCreated: _created,
+        SessionRefused: _refused,
+        SessionClosed: _closed,
+        SessionPong: _pong,
+        Delivered: _delivered,
+        Answered: _answered,
+    }
+    timers: ClassVar[Mapping[str, Callable[[Any], None]]] = {
+        "connect": client.Client.connect_due,
+        "ping": client.Client.ping_due,
+        "go": _go,
+        "call": _call_due,
+    }

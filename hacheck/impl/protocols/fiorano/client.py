@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
-from hacheck.impl.node import Effect, Fired, Input, Message, Name, Received, Setup, Started, Unreachable, WriteFailed
+from hacheck.impl.node import Message, Setup
+from hacheck.impl.protocols import client
 from hacheck.impl.protocols.fiorano.messages import (
     Acknowledge,
     Action,
@@ -54,18 +55,20 @@ class Request(Struct, frozen=True):
     version: int = VERSION
 
 
-class Client:
+class Client(client.Client[Process]):
     """One client. `requests`: not answered yet, the oldest first, of which only that is ever under way; `kept`: the
     numbers of those that are in the local store. `next`: the server to try."""
 
     def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup) -> None:
-        self.process = Process(setup)
-        self.options: PairOptions = setup.options
-        self.servers = tuple(m.name for m in members if m.role == "server")
-        self.next = 0
-        self.session = ""
-        self.connected = False
-        self.heard_us = 0
+        options: PairOptions = setup.options
+        super().__init__(
+            Process(setup),
+            tuple(m.name for m in members if m.role == "server"),
+            ping_us=options.ping_us,
+            silence_us=options.socket_timeout_us,
+            connect_us=options.call_timeout_us,
+        )
+        self.options = options
         kept = sorted(name for name in setup.durable if name.startswith(PENDING))
         self.requests = deque(decode(setup.durable[name], Request, name) for name in kept)
         self.kept = {request.number for request in self.requests}
@@ -75,52 +78,20 @@ class Client:
         self.call = 0
         self.fetching = 0
 
-    @property
-    def server(self) -> Name:
-        """Whom it is connected to, or tries."""
-        return self.servers[self.next]
-
-    def handle(self, given: Input, now_us: int) -> list[Effect]:
-        """What is to be done about an input."""
-        self.process.begin(now_us)
-        handler = INPUTS.get(type(given))
-        if handler is not None:
-            handler(self, given)
-        return self.process.effects
-
-    def _started(self, given: Started) -> None:
-        self.process.set_timer("ping", self.options.ping_us)
+    def _started(self) -> None:
         self.process.set_timer("go", self.options.pause_us)
-        self._connect()
+        self.connect()
 
-    def _received(self, given: Received) -> None:
-        handler = MESSAGES.get(type(given.message))
-        if handler is not None and given.message.session == self.session:  # type: ignore[attr-defined]
-            self.heard_us = self.process.now_us
-            handler(self, given.message)
-
-    def _unreachable(self, given: Unreachable) -> None:
-        if given.peer == self.server and self.session:
-            self._lost()
-
-    def _fired(self, given: Fired) -> None:
-        TIMERS[given.timer](self)
-
-    def _write_failed(self, given: WriteFailed) -> None:
-        self.process.halt(f"the local store cannot be written: {given.reason}")
+    def _write_failed(self, reason: str) -> None:
+        self.process.halt(f"the local store cannot be written: {reason}")
 
     # ---- connecting ------------------------------------------------------------------------------------------------
 
-    def _connect(self) -> None:
-        self.session = self.process.fresh()
-        self.process.send(self.server, Connect(self.session))
-        self.process.set_timer("connect", self.options.call_timeout_us)
+    def _hello(self) -> Message:
+        return Connect(self.session)
 
-    def _connect_due(self) -> None:
-        if self.session:
-            self._lost()
-        else:
-            self._connect()
+    def _sign_of_life(self) -> Message:
+        return SessionPing(self.session)
 
     def _connected(self, message: Connected) -> None:
         if not self.connected:
@@ -129,7 +100,7 @@ class Client:
             self.process.record("connected", {"server": self.server})
             self._flush()
 
-    def _lost(self) -> None:
+    def _gone(self) -> None:
         """No connection to this server. What is in doubt goes into the local store; the other server is next."""
         self.session = ""
         self.process.cancel_timer("call")
@@ -144,7 +115,7 @@ class Client:
             self._keep(request)
         self.next = (self.next + 1) % len(self.servers)
         if self.next:
-            self._connect()
+            self.connect()
         else:
             self.process.set_timer("connect", self.options.reconnect_us)
 
@@ -155,18 +126,10 @@ class Client:
             self._done(request)
 
     def _not_serving(self, message: NotServing) -> None:
-        self._lost()
+        self._gone()
 
     def _pong(self, message: SessionPong) -> None:
         pass
-
-    def _ping_due(self) -> None:
-        self.process.set_timer("ping", self.options.ping_us)
-        if self.connected:
-            if self.process.now_us - self.heard_us > self.options.socket_timeout_us:
-                self._lost()
-            else:
-                self.process.send(self.server, SessionPing(self.session))
 
     # ---- requests --------------------------------------------------------------------------------------------------
 
@@ -252,31 +215,21 @@ class Client:
 
     def _call_due(self) -> None:
         if self.under_way or self.fetching:
-            self._lost()
+            self._gone()
 
     def _tell(self, request: Request, outcome: str) -> None:
         self.process.record("told", {"request": request.name, "outcome": outcome})
 
-
-INPUTS: Mapping[type[Input], Callable[[Client, Any], None]] = {
-    Started: Client._started,
-    Received: Client._received,
-    Unreachable: Client._unreachable,
-    Fired: Client._fired,
-    WriteFailed: Client._write_failed,
-}
-
-MESSAGES: Mapping[type[Message], Callable[[Client, Any], None]] = {
-    Connected: Client._connected,
-    NotServing: Client._not_serving,
-    SessionPong: Client._pong,
-    Delivered: Client._delivered,
-    Answer: Client._answered,
-}
-
-TIMERS: Mapping[str, Callable[[Client], None]] = {
-    "connect": Client._connect_due,
-    "ping": Client._ping_due,
-    "go": Client._go,
-    "call": Client._call_due,
-}
+    messages: ClassVar[Mapping[type[Message], Callable[[Any, Any], None]]] = {
+        Connected: _connected,
+        NotServing: _not_serving,
+        SessionPong: _pong,
+        Delivered: _delivered,
+        Answer: _answered,
+    }
+    timers: ClassVar[Mapping[str, Callable[[Any], None]]] = {
+        "connect": client.Client.connect_due,
+        "ping": client.Client.ping_due,
+        "go": _go,
+        "call": _call_due,
+    }
