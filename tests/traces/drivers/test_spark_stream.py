@@ -15,7 +15,6 @@ from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.drivers.contract import Progress
 from hacheck.traces.drivers.spark_stream import VERDICTS, findings_of, monitor_on_spark, verdicts_of
 from hacheck.traces.findings import Findings, Kind
-from tests.nightly import nightly
 from tests.traces.drivers import streaming
 from tests.traces.drivers.test_local import alone
 from tests.traces.writing import Record, jsonl, parquet, record
@@ -55,7 +54,6 @@ def known(verdict: Verdict) -> tuple[str, str, int | None]:
     return verdict.trace_id, verdict.kind, verdict.seq
 
 
-@nightly
 def test_spark_stream_that_is_killed_loses_and_repeats_nothing(spark: Any, tmp_path: Path) -> None:
     place, results, checkpoint = (tmp_path / name for name in ("place", "results", "checkpoint"))
     place.mkdir()
