@@ -259,6 +259,36 @@ def test_returning_primary_copies_and_gets_its_node_back() -> None:
     assert stage.verdict() == []
 
 
+def test_lines_of_a_failback_are_those_of_the_product() -> None:
+    """`tests/data/artemis/replication-crash_and_failback`: the same lines in the same order, but for 221068, which that
+    release writes only of votes that somebody gave, and 221024, which stands before 221031."""
+    stage = pairs(clients=0)
+    stage.crash("primary-1")
+    stage.run(6)
+    since = stage.now
+    stage.start("primary-1")
+    stage.run(8)
+    in_sync, asked = [221109, 221024, 221031], [221066, 221084, 221083, 221068, 221071]
+    assert stage.lines("primary-1")[:2] == [221007, 221001]
+    assert stage.lines("primary-1", since)[:5] == [*in_sync, 221037, 221007]
+    assert stage.lines("backup-1") == [*in_sync, *asked, 221037, 221007, 221002, 221039, *in_sync]
+
+
+def test_backup_that_was_just_started_needs_the_votes_of_a_cluster_of_three() -> None:
+    """Broker facts 2.6: the largest cluster size ever seen; A-R21: the topology is passed on."""
+    stage = pairs(replicas=6, clients=0, groups=3, vote_retries=1)
+    stage.crash("backup-1")
+    others = ("primary-2", "primary-3", "backup-2", "backup-3")
+    stage.part("backup-1", *others)
+    stage.start("backup-1")
+    stage.run(4)
+    assert stage.state("backup-1") == "in sync"
+    stage.part("backup-1", "primary-1")
+    stage.run(8)
+    assert "backup-1" not in stage.serving()
+    assert stage.fields("vote_begun", "backup-1")[0]["needed"] == 2
+
+
 def test_backup_that_may_not_fail_back_keeps_the_primary_as_its_replica() -> None:
     """HornetQ manual, `allow-failback`."""
     stage = pairs(allow_failback=False)
