@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -68,7 +70,24 @@ def test_better_code_is_made_only_when_it_is_worth_while() -> None:
         assert improvement.functions(improving.AFTER_SECONDS * 0.99) is None
 
 
-def test_what_goes_wrong_while_better_code_is_made_is_told() -> None:
+def test_nobody_waits_for_code_that_is_not_needed_any_more() -> None:
+    released = threading.Event()
+
+    def waiting() -> Built:
+        released.wait(60)
+        raise MemoryError
+
+    improvement = Improvement(waiting)
+    assert improvement.functions(improving.AFTER_SECONDS) is None
+    before = time.perf_counter()
+    improvement.close()
+    assert time.perf_counter() - before < 30
+    released.set()
+
+
+def test_what_goes_wrong_while_better_code_is_made_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(improving, "FAREWELL_SECONDS", 60.0)
+
     def failing() -> Built:
         raise MemoryError
 
@@ -87,6 +106,7 @@ def test_better_code_is_kept_for_the_next_time(
     if not in_this_process:
         assert builder(tmp_path).for_search().is_quick
     monkeypatch.setattr(improving, "AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(improving, "FAREWELL_SECONDS", 60.0)
     answer = NativeEngine(cache=tmp_path, reductions=False).check(SYSTEM, (), Limits(), never_stop)
     assert (answer.coverage.states, answer.coverage.transitions) == (STATES, STEPS)
     assert not builder(tmp_path).for_search().is_quick

@@ -198,7 +198,7 @@ class Builder:
             nonlocal is_quick
             for text in parts.texts:
                 printed.append(text)
-                levels = _levels(text, parts.count, patient)
+                levels = levels_of(text, parts.count, patient)
                 is_quick = is_quick or levels is QUICK_LEVELS
                 yield text, levels
             if form.reductions.permutes:
@@ -230,11 +230,11 @@ class Builder:
 
         marks = [Mark(key, wanted) for key, wanted in conditions(form.lowered, form.questions.asked)]
         parts = emit_in_parts(form.lowered, marks=marks, lists_stops=True)
-        modules = ((text, _levels(text, parts.count, patient)) for text in parts.texts)
+        modules = ((text, levels_of(text, parts.count, patient)) for text in parts.texts)
         return Entry(tuple(compile_objects(modules, begun)), {"program": program_to_json(parts.program, self.system)})
 
 
-def _levels(ir: str, modules: int, patient: bool) -> Levels:
+def levels_of(ir: str, modules: int, patient: bool) -> Levels:
     """How thoroughly one of some modules is compiled where it is known whether it is worth while."""
     return KERNEL_LEVELS if patient or (modules == 1 and ir.count("\n") <= SMALL_LINES) else QUICK_LEVELS
 

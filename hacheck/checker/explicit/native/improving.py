@@ -16,6 +16,9 @@ from hacheck.checker.explicit.stopwatch import begun
 AFTER_SECONDS = 5.0
 """Of exploring. About then quick code has cost what thorough code takes to make: 70 microseconds a line of IR."""
 
+FAREWELL_SECONDS = 0.2
+"""For what was begun in vain: whoever interrupts a search does not wait for LLVM."""
+
 
 def functions_of(built: Built) -> Functions:
     """What a search calls."""
@@ -49,9 +52,10 @@ class Improvement:
         return functions_of(self._made[0])
 
     def close(self) -> None:
-        """Waits for what was begun: LLVM cannot be stopped, and a process that ends beside it may crash."""
+        """Gives what was begun a moment to come to its end. What is being compiled cannot be stopped; it goes on
+        unattended, and is kept for the next time if the process lasts that long."""
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(FAREWELL_SECONDS)
 
     def _run(self) -> None:
         try:
