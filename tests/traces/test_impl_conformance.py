@@ -109,12 +109,15 @@ def test_fiorano_with_two_databases_follows_its_spec(tmp_path: Path, faults: str
     assert verdicts((*PAIR, *AS_DRAWN), traces) == {"conforms": 6}
 
 
-def test_fiorano_that_promotes_an_unfinished_copy_follows_the_spec_that_does_so_only(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("rule", "kept"), first_of([("off", False), ("on", True)]))
+def test_fiorano_that_promotes_an_unfinished_copy_follows_the_spec_that_does_so_only(
+    tmp_path: Path, rule: str, kept: bool
+) -> None:
     """Bug corpus, FI-5; HA Locking Mechanism, F-R7."""
     settings = {**SHARED_SETTINGS, "bug_promote_passive_sync": "true"}
     traces = recorded(tmp_path / "half", "fiorano-replicated", "crash,cut", range(10, 14), settings, replicas=2)
-    assert verdicts((*PAIR, *AS_DRAWN), traces)["deviates"] > 0
-    assert verdicts((*PAIR, *AS_DRAWN, "--set", "unfinished_copy_serves=on"), traces) == {"conforms": 4}
+    found = verdicts((*PAIR, *AS_DRAWN, "--set", f"unfinished_copy_serves={rule}"), traces)
+    assert found == {"conforms": 4} if kept else found["deviates"] > 0
 
 
 @nightly
@@ -286,7 +289,7 @@ def test_qpid_without_fences_follows_the_spec_without_fences_only(tmp_path: Path
     "faults",
     ["none", "crashes", "power", "wipes", "pauses", "partitions", "network", "clocks", "disk", "chaos", "everything"],
 )
-@pytest.mark.parametrize("replicas", [2, 3, 4])
+@pytest.mark.parametrize("replicas", [2, 3])
 def test_qpid_follows_its_spec_all_night(tmp_path: Path, faults: str, replicas: int) -> None:
     traces = recorded(tmp_path / faults, "qpid", faults, range(40), QPID_SETTINGS, replicas=replicas, seconds=40)
     assert verdicts(("qpid_ha", "--set", f"brokers={replicas}"), traces) == {"conforms": 40}
