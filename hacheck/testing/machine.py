@@ -15,13 +15,15 @@ from hypothesis.strategies import SearchStrategy, just, runner, sampled_from
 
 from hacheck.model.data import dataclass
 from hacheck.testing.adapter import Adapter
-from hacheck.testing.model import Model, is_fault, model_for
+from hacheck.testing.encoding import UnfitEvent
+from hacheck.testing.model import BadModel, Model, is_fault, model_for
 from hacheck.testing.options import current
-from hacheck.testing.recorded import Recorded
+from hacheck.testing.recorded import BadRun, Recorded
 from hacheck.testing.reducing import reduced
 from hacheck.testing.session import Disagreement, Session, Undecided
 from hacheck.testing.steps import WAIT, Step
 from hacheck.testing.stories import beside
+from hacheck.testing.talking import ProcessFailure
 
 SETTINGS = settings(
     database=None,
@@ -74,35 +76,39 @@ def run_state_machine(adapter: type[Adapter], how: settings = SETTINGS) -> None:
             watch.tell()
             return
         watch.kept.keep(found)
+    except PLAIN as error:
+        raise error.with_traceback(None) from None
     finally:
         adapter.finish()
     raise found.with_traceback(None) from None  # where in this code it was noticed helps nobody
 
 
+PLAIN = (BadModel, BadRun, ProcessFailure, Undecided, UnfitEvent)
+"""Errors that say everything."""
+
+
 def _tried(adapter: type[Adapter], watch: Watch, how: settings) -> Disagreement | None:
     """The shortest failing run, if random things lead to one. Errors: whatever the system raises."""
+    __tracebackhide__ = True
     from hypothesis.stateful import run_state_machine_as_test
 
     made, begun = _seeded(machine(adapter, watch), how)
     told = "" if begun is None else f"Found with pytest --hacheck-seed {begun}"
     try:
         run_state_machine_as_test(made, settings=how)
-    except (Disagreement, Flaky) as error:
-        # What a system does by chance Hypothesis calls flaky; it was seen all the same.
-        found = watch.found
-        if found is None:
-            raise
-        least = reduced(adapter, found)
-        if isinstance(error, Flaky) and least is found:
-            least.add_note(FLAKY)
-        if told:
-            least.add_note(told)
-        return least
-    except Exception as error:
-        if told:
-            error.add_note(told)
-        raise
-    return None
+        return None
+    except Exception as caught:
+        error = caught
+    # What a system does by chance Hypothesis calls flaky; it was seen all the same.
+    by_chance, found = isinstance(error, Flaky), watch.found
+    if found is None:
+        raise watch.seen(error, [FLAKY] * by_chance + [told] * bool(told))
+    least = reduced(adapter, found)
+    if by_chance and least is found:
+        least.add_note(FLAKY)
+    if told:
+        least.add_note(told)
+    return least
 
 
 FLAKY = """Done again, the same did not show the same: something in the system is left to chance, or to the time that
@@ -121,14 +127,28 @@ def _seeded(made: type[RuleBasedStateMachine], how: settings) -> tuple[type[Rule
 
 @dataclass(slots=True)
 class Watch:
-    """What is noted over all runs: where failing ones are written down; the first that failed; how many there were, how
-    many of them became larger than the model, and where the last of these did."""
+    """What is noted over all runs: where failing ones are written down; the first that failed; the last error of
+    another kind, and what was said of it; how many runs there were, how many of them became larger than the model, and
+    where the last of these did."""
 
     kept: Recorded
     found: Disagreement | None = None
+    error: Exception | None = None
+    notes: tuple[str, ...] = ()
     runs: int = 0
     cut: int = 0
     bound: str = ""
+
+    def seen(self, error: Exception, more: list[str]) -> Exception:
+        """The error that a run ended with, if this is what Hypothesis makes of one: with our notes and these, and not
+        with the steps as Hypothesis tells them."""
+        shown = error
+        if self.error is not None and isinstance(error, (type(self.error), Flaky)):
+            shown = self.error
+            shown.__notes__ = list(self.notes)
+        for note in more:
+            shown.add_note(note)
+        return shown
 
     def tell(self) -> None:
         """Says that runs were not compared to their ends. Errors: `Undecided` where none was."""
@@ -192,12 +212,11 @@ def _watched(done: Callable[..., None]) -> Callable[..., None]:
             self.failed = True
             self.watch.found = self.watch.found or found
             raise
-        except Undecided:
-            self.failed = True
-            raise
         except Exception as error:
             self.failed = True
-            error.add_note(beside(self.session))
+            if self.session.entries and not isinstance(error, Undecided):
+                error.add_note(beside(self.session))
+            self.watch.error, self.watch.notes = error, tuple(getattr(error, "__notes__", ()))
             raise
 
     watched.__name__ = done.__name__

@@ -205,9 +205,28 @@ class Failing(Counting):
 def test_an_error_of_the_system_is_told_with_what_was_done() -> None:
     with pytest.raises(KeyError, match="oh") as found:
         run_state_machine(Failing, FEW)
-    (note, *_) = found.value.__notes__
+    (note,) = found.value.__notes__
     assert note.startswith("It happened in this run:")
     assert '        do("count", s="Server-1"),' in note
+
+
+class FailingByChance(Counting):
+    """Fails once, and never again."""
+
+    failed = False
+
+    def count(self, s: str) -> None:
+        """Counts, and fails."""
+        super().count(s)
+        if not FailingByChance.failed:
+            FailingByChance.failed = True
+            raise KeyError("once")
+
+
+def test_an_error_that_does_not_come_again_is_told_too() -> None:
+    with pytest.raises(KeyError, match="once") as found:
+        run_state_machine(FailingByChance, FEW)
+    assert found.value.__notes__[1:] == [FLAKY]
 
 
 class NotStarting(Counting):
@@ -223,8 +242,9 @@ class NotStarting(Counting):
 
 
 def test_what_is_told_of_a_system_that_does_not_start_is_why() -> None:
-    with pytest.raises(OSError, match="no port is free"):
+    with pytest.raises(OSError, match="no port is free") as found:
         run_state_machine(NotStarting, FEW)
+    assert not hasattr(found.value, "__notes__") or found.value.__notes__ == [], "nothing was done yet"
     assert NotStarting.log == ["finish"]
 
 
