@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from enum import Enum
-from functools import cache
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, TypeAlias
 
@@ -14,6 +13,7 @@ from msgspec import Struct
 from hacheck.testing.schedules.cluster import Cluster
 
 _Met: TypeAlias = dict[int, int]  # objects that were met before, by where
+_Way: TypeAlias = Callable[[Any, _Met], Any]
 
 
 def fingerprint(cluster: Cluster) -> int:
@@ -42,11 +42,17 @@ def frozen(value: Any) -> Any:
 
 
 def _frozen(value: Any, met: _Met) -> Any:
-    return _way(type(value))(value, met)
+    kind = type(value)
+    way = _KNOWN.get(kind)
+    if way is None:
+        way = _KNOWN[kind] = _way(kind)
+    return way(value, met)
 
 
-@cache
-def _way(kind: type) -> Callable[[Any, _Met], Any]:
+_KNOWN: dict[type, _Way] = {}
+
+
+def _way(kind: type) -> _Way:
     """How objects of a type are frozen."""
     if kind in (int, str, bytes, float, bool, type(None), BuiltinFunctionType) or issubclass(kind, (type, Enum)):
         return _as_it_is
@@ -60,7 +66,7 @@ def _way(kind: type) -> Callable[[Any, _Met], Any]:
     return _once(_object(kind))
 
 
-def _once(way: Callable[[Any, _Met], Any]) -> Callable[[Any, _Met], Any]:
+def _once(way: _Way) -> _Way:
     """Of an object that may be met again."""
 
     def once(value: Any, met: _Met) -> Any:
@@ -95,7 +101,7 @@ def _function(value: Any, met: _Met) -> Any:
     return (value.__module__, value.__qualname__, cells)
 
 
-_WAYS: Mapping[type, Callable[[Any, _Met], Any]] = {
+_WAYS: Mapping[type, _Way] = {
     Mapping: lambda value, met: (
         "map",
         tuple([(_frozen(key, met), _frozen(item, met)) for key, item in value.items()]),
@@ -109,7 +115,7 @@ _WAYS: Mapping[type, Callable[[Any, _Met], Any]] = {
 }
 
 
-def _object(kind: type) -> Callable[[Any, _Met], Any]:
+def _object(kind: type) -> _Way:
     """How other objects of a type are frozen: by the values of their fields, slots and attributes."""
     name = kind.__qualname__
     slots: list[str] = list(getattr(kind, "__struct_fields__", ()))
