@@ -68,11 +68,11 @@ FIORANO = (
         "Guard dropped: a PASSIVE server says again and again that it becomes PASSIVE.",
     ),
     shared(
-        "answer_to_an_old_request",
-        "lock_file",
-        "        if not self._void:\n",
-        "        if True:\n",
-        "An answer that was asked for before the lock was given up counts: a lock that nobody has asked for since.",
+        "previous_state_overwritten",
+        "shared",
+        "        self.previous, self.role = self.role, following\n",
+        "        self.role = following\n        self.previous = self.role\n",
+        "One assignment before the other: the line on a change of state has the new one twice.",
     ),
     shared(
         "lock_not_given_back",

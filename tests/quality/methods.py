@@ -39,7 +39,6 @@ from hacheck.traces.records import Order
 
 STEPS_OF_A_RUN = 40
 RUNS_AT_ONCE = 50
-REDUCING_SECONDS = 30.0
 RUN_SECONDS = 20
 TRACES_AT_ONCE = 4
 
@@ -114,24 +113,24 @@ def adapter(protocol: str) -> type[Adapter]:
     return type(base.__name__, (Counted, base), {"__module__": __name__})
 
 
-def by_machine(protocol: str, seconds: float, first: int = 0, runs_max: int | None = None) -> Result:
-    """Random things, by Hypothesis, with one seed after the other from `first`. `runs_max`: not many more runs."""
+def by_machine(protocol: str, seconds: float, reducing: float = 0.0, first: int = 0) -> Result:
+    """Random things, by Hypothesis, with one seed after the other from `first`."""
     watch = Watch(Recorded(adapter(protocol)))
     how = settings(SETTINGS, max_examples=RUNS_AT_ONCE, stateful_step_count=STEPS_OF_A_RUN)
     Counted.steps = 0
     budget = Counted.budget = Budget(seconds)
     try:
         for number in count(first):
-            if runs_max is not None and watch.runs >= runs_max:
-                break
             run_state_machine_as_test(seed(number)(machine(adapter(protocol), watch)), settings=how)
     except (Disagreement, Flaky) as error:
         found = watch.found
+        if found is None and budget.over:  # a run that was ended looks as if it had been drawn otherwise
+            return Result(False, watch.runs, Counted.steps, budget.spent, cut=watch.cut)
         if found is None:
             raise
         spent, steps = budget.spent, Counted.steps
         Counted.budget = Budget(1e9)
-        least = reduced(adapter(protocol), found, REDUCING_SECONDS)
+        least = reduced(adapter(protocol), found, reducing) if reducing else found
         told = least.broken.event.text if least.broken is not None else ", ".join(least.violated)
         flaky = " (flaky)" if isinstance(error, Flaky) else ""
         return Result(True, watch.runs, steps, spent, len(least.steps), told + flaky)
@@ -146,8 +145,9 @@ DEVIATIONS_MAX = 9
 """More than any budget lasts for."""
 
 
-def by_schedules(protocol: str, seconds: float) -> Result:
-    """Every schedule with no deviation, one, two and so on, with one crash and one broken connection."""
+def by_schedules(protocol: str, seconds: float, reducing: float = 0.0, first: int = 0) -> Result:
+    """Every schedule with no deviation, one, two and so on, with one crash and one broken connection: the first
+    one found is the shortest story already."""
     followed, code = FOLLOWED[protocol], system(protocol)
     faults = {"crash": 1, "cut": 1}
     setting = Setting(code, followed.replicas, 1, code.options(followed.options), faults)
@@ -167,18 +167,20 @@ def by_schedules(protocol: str, seconds: float) -> Result:
     return Result(bool(explored.found), explored.schedules, explored.steps, budget.spent, length, told, cut)
 
 
-PROFILES = ("crashes", "partitions", "pauses", "crash,cut,pause", "power", "network", "locks")
-"""What goes wrong in simulated runs, in turn: those that a protocol has nothing for are left out."""
+PROFILES = ("crashes", "partitions", "pauses", "crash,cut,pause", "network", "locks")
+"""What goes wrong in simulated runs, in turn: those that a protocol has nothing for are left out. Not that the power
+fails: that may come between two lines that are one step of a spec (`docs/decisions/0019-the-code-and-the-specs.md`)."""
 
 
-def by_conformance(protocol: str, seconds: float) -> Result:
-    """Simulated runs with faults, recorded, and their records compared: one seed and profile after the other."""
+def by_conformance(protocol: str, seconds: float, reducing: float = 0.0, first: int = 0) -> Result:
+    """Simulated runs with faults, recorded, and their records compared: one seed and profile after the other. Nothing
+    makes them smaller."""
     followed, code = FOLLOWED[protocol], system(protocol)
     judge = judge_of(protocol)
     budget = Budget(seconds)
     runs = records = 0
     with tempfile.TemporaryDirectory() as place:
-        for number in count():
+        for number in count(first):
             if budget.over:
                 return Result(False, runs, records, budget.spent)
             folder = Path(place) / str(number)
@@ -228,8 +230,10 @@ def judge_of(protocol: str) -> Callable[[Path], list[Verdict]]:
     return judged
 
 
-METHODS: Mapping[str, Callable[[str, float], Result]] = {
+METHODS: Mapping[str, Callable[[str, float, float, int], Result]] = {
     "machine": by_machine,
     "schedules": by_schedules,
     "conformance": by_conformance,
 }
+"""By name. Each takes a protocol, CPU seconds, seconds in which a run that fails may be
+reduced, and the first seed, where there are seeds."""

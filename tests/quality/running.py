@@ -1,10 +1,10 @@
 """Methods on bugs, each in a process of its own.
 
-    echo '["machine", "not_synced", 60]' | python -m tests.quality.running
+    echo '["machine", "not_synced", 60, 20, 0]' | python -m tests.quality.running
 
-takes jobs, a line each: a method, a bug, CPU seconds; and writes what came of each. Instead of a bug the name of a
-protocol may stand: its code as it is. The models are read once; then each job has a process that is split off, which
-loads the protocol's modules anew, with the bug in one of them.
+takes jobs, a line each: a method, a bug, CPU seconds, seconds for reducing, a first seed; and writes what came of each.
+Instead of a bug the name of a protocol may stand: its code as it is. The models are read once; then each job has a
+process that is split off, which loads the protocol's modules anew, with the bug in one of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from pathlib import Path
 
 from hacheck.model.data import dataclass
@@ -28,11 +28,14 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A method on a bug (or on the code of a protocol as it is), with so many CPU seconds."""
+    """A method on a bug, or on the code of a protocol as it is. `seconds`: of the CPU; `reducing`: in which a run that
+    fails may be made small; `first`: the first seed."""
 
     method: str
     name: str
     seconds: float
+    reducing: float = 0.0
+    first: int = 0
 
     @property
     def protocol(self) -> str:
@@ -44,7 +47,7 @@ class Job:
 def results(jobs: Iterable[Job]) -> Iterator[tuple[Job, Result]]:
     """What came of jobs, one after the other, done by another process. Errors: `RuntimeError` if it failed."""
     listed = list(jobs)
-    asked = "".join(json.dumps([job.method, job.name, job.seconds]) + "\n" for job in listed)
+    asked = "".join(json.dumps(astuple(job)) + "\n" for job in listed)
     command = [sys.executable, "-m", "tests.quality.running"]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
@@ -73,7 +76,7 @@ def run_here(job: Job) -> Result:
     for name in [name for name in sys.modules if name.startswith(f"{PACKAGE}.")]:
         del sys.modules[name]
     with seeded(bugs().get(job.name)):
-        return METHODS[job.method](job.protocol, job.seconds)
+        return METHODS[job.method](job.protocol, job.seconds, job.reducing, job.first)
 
 
 def run_apart(job: Job) -> str:
@@ -99,8 +102,7 @@ def run_apart(job: Job) -> str:
 def main() -> None:
     """The command."""
     for line in sys.stdin:
-        method, name, seconds = json.loads(line)
-        print(run_apart(Job(method, name, seconds)), flush=True)
+        print(run_apart(Job(*json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":

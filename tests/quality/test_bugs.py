@@ -1,0 +1,83 @@
+"""Bugs that were put into the reference implementation are found, and code without them is let alone."""
+
+from __future__ import annotations
+
+import ast
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.nightly import nightly
+from tests.quality.bugs import Bug, bugs, changed
+from tests.quality.methods import METHODS
+from tests.quality.running import Job, results
+
+FOUND_BY_EACH = ("passive_before_the_lock_answers", "activation_skipped", "priority_compared_the_wrong_way")
+"""Found by each method within a few seconds."""
+
+NIGHT_SECONDS = 60.0
+RUNS = 10_000
+
+
+def source(bug: Bug) -> str:
+    """What its module says."""
+    found = find_spec(bug.full_module)
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", bugs())
+def test_a_bug_fits_exactly_once_and_changes_what_its_module_means(name: str) -> None:
+    bug = bugs()[name]
+    before = source(bug)
+    assert ast.dump(ast.parse(changed(bug, before))) != ast.dump(ast.parse(before))
+    assert bug.why
+
+
+def test_there_are_enough_bugs_of_each_protocol() -> None:
+    protocols = [bug.protocol for bug in bugs().values()]
+    assert len(protocols) >= 25
+    assert protocols.count("icestorm") >= 14
+    assert protocols.count("fiorano-shared") >= 6
+
+
+def test_each_method_finds_three_bugs() -> None:
+    jobs = [Job(method, name, 20.0) for name in FOUND_BY_EACH for method in METHODS]
+    missed = [(job.method, job.name) for job, result in results(jobs) if not result.found]
+    assert not missed
+
+
+def test_code_without_bugs_is_let_alone() -> None:
+    for job, result in results([Job(method, "fiorano-shared", 2.0) for method in METHODS]):
+        assert not result.found, (job, result)
+        assert result.runs > 0
+
+
+@nightly
+def test_all_methods_together_find_every_bug_and_the_machine_nearly_all() -> None:
+    """Within a minute of the CPU each."""
+    jobs = [Job(method, name, NIGHT_SECONDS) for name in bugs() for method in METHODS]
+    by_machine: dict[str, bool] = {}
+    by_any: dict[str, bool] = {}
+    for job, result in results(jobs):
+        by_any[job.name] = by_any.get(job.name, False) or result.found
+        if job.method == "machine":
+            by_machine[job.name] = result.found
+    assert [name for name, found in by_any.items() if not found] == []
+    missed = [name for name, found in by_machine.items() if not found]
+    assert len(missed) <= len(by_machine) / 10, missed
+
+
+@nightly
+@pytest.mark.parametrize("protocol", ["icestorm", "fiorano-shared"])
+def test_ten_thousand_runs_of_code_without_bugs_are_let_alone(protocol: str) -> None:
+    """By the machine."""
+    runs, seconds = 0, 600.0
+    first = 0
+    while runs < RUNS:
+        ((_, result),) = results([Job("machine", protocol, seconds, first=first)])
+        assert not result.found, (first, result)
+        runs += result.runs
+        first += 1_000_000
