@@ -24,6 +24,13 @@ class Followed:
     replicas: int = 2
 
 
+_SERVERS = {"primary": "Server-1", "backup": "Server-2"}
+_PAIR = {"primary-1": "Server-1", "backup-1": "Server-2"}
+_CORRECTED_IN_ARTEMIS = (
+    *("failing_back_for_ever", "announces_by_probe", "backup_unwatched"),
+    *("critical_stop_pauses", "waiting_stop_pauses"),
+)
+
 FOLLOWED: Mapping[str, Followed] = {
     "icestorm": Followed(
         "icestorm",
@@ -36,7 +43,21 @@ FOLLOWED: Mapping[str, Followed] = {
         "fiorano_shared",
         settings={"database_cuts": "1"},
         options={"pause_us": "1000000"},
-        called={"primary": "Server-1", "backup": "Server-2"},
+        called=_SERVERS,
     ),
+    "fiorano-replicated": Followed(
+        "fiorano_replicated",
+        settings={"alone_from_waiting": "anyone", "stays_active_without_lock": "on"},
+        options={"pause_us": "1000000"},
+        called=_SERVERS,
+    ),
+    "artemis-shared-store": Followed(
+        "artemis_shared_store",
+        settings={"hand_over_by_delay": "on", **dict.fromkeys(_CORRECTED_IN_ARTEMIS, "off")},
+        options={"pause_us": "1000000"},
+        called=_PAIR,
+    ),
+    "artemis-replication": Followed("artemis_replication", options={"pause_us": "1000000"}, called=_PAIR),
+    "qpid": Followed("qpid_ha", options={"send_interval_us": "1000000"}, replicas=3),
 }
 """By the name of the protocol."""
