@@ -181,6 +181,18 @@ def test_options_of_state_machines_reach_them(run: Run, pytester: pytest.Pyteste
     assert "hacheck/testing/" not in text, "where in hacheck it was noticed helps nobody"
 
 
+def test_what_is_wrong_with_an_adapter_is_told_and_not_where_it_was_noticed(
+    run: Run, pytester: pytest.Pytester
+) -> None:
+    (pytester.path / "test_large.py").write_text(MACHINE.replace('("small",)', '("tiny",)'))
+    (pytester.path / "counter.ha").write_text(COUNTER)
+    code, text = run()
+    assert code == 1
+    assert "BadModel: " in text
+    assert "counter.ha has no invariant `tiny`; it has small" in text
+    assert "hacheck/testing/" not in text
+
+
 @nightly
 def test_checks_are_shared_out_among_workers(tmp_path: Path) -> None:
     (tmp_path / "counter.ha").write_text(COUNTER)

@@ -80,9 +80,8 @@ def test_slaves_made_a_change_and_their_answers_are_lost() -> None:
     """Real IceStorm HA, 3 (c) and (d): the coordinator goes by answers. In an election it reaps nobody before."""
     made = {"topic": "news", "generation": 1, "iteration": 1}
     in_a_group_of_three(
-        (3, "subscribed", {"topic": "news"}),
-        (1, "observer_added", made),
-        (2, "observer_added", made),
+        (1, "topic_created", made),
+        (2, "topic_created", made),
         (3, "coordinators_found", {"highest": 2}),
         (3, "state_change", {"old": "normal", "new": "election"}),
         (3, "update_failed", {"topic": "news"}),
