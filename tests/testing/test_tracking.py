@@ -56,7 +56,8 @@ def test_random_systems_are_followed_as_the_judge_judges(seeds: range) -> None:
         judged = verdicts(TraceChecker(system, Order.TOTAL, explained_max=0), [batch])
         assert list(disagreements(Tracker(system), batch, judged)) == [], f"seed {seed}"
         kinds |= {verdict.kind for verdict in judged.values()}
-    assert {"conforms", "deviates"} <= kinds
+    assert "conforms" in kinds
+    assert "deviates" in kinds or seeds.start, "of the stretch that is tried in every run some do not"
 
 
 def shipped_system(name: str) -> System:
