@@ -125,3 +125,15 @@ def test_an_invitation_waits_for_a_connection_until_its_receiver_is_started_agai
         do("fault_cut", one="replica-1", other="replica-3", seconds=3.0, lines=30),
         do("wait", seconds=10.0),
     )
+
+
+def test_a_change_of_another_group_is_rejected_and_that_is_all() -> None:
+    """Real IceStorm HA, 3 and 6; who is asked by name of a group that it has left need not leave its own."""
+    again(
+        do("fault_cut", one="replica-2", other="replica-3", seconds=15.0, lines=51),
+        do("fault_crash", member="replica-2", seconds=0.5, lines=54),
+        do("wait", seconds=10.0),
+        do("wait", seconds=10.0),
+        do("wait", seconds=10.0),
+        do("wait", seconds=2.0),
+    )
