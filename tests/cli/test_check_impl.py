@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from hacheck.cli.guard import ExitCode
+from hacheck.testing.reference import FOLLOWED
 from tests.cli.command import hacheck
+from tests.nightly import nightly
 from tests.testing.schedules.voting import SPEC
 
 VOTING = "tests.testing.schedules.voting:VOTING"
@@ -82,9 +84,18 @@ def test_bad_input_is_told(words: tuple[str, ...], said: str) -> None:
     assert said in ended.err
 
 
-def test_reference_implementation_follows_its_spec() -> None:
-    ended = hacheck("check-impl", "fiorano-shared", "--deviations", "0", "--quiet")
-    assert (ended.code, ended.out.strip()) == (
-        ExitCode.AS_EXPECTED,
-        "✔ fiorano-shared: the code does what the model does",
+@pytest.mark.parametrize("code", FOLLOWED)
+def test_reference_implementation_follows_its_spec(code: str) -> None:
+    ended = hacheck("check-impl", code, "--deviations", "0", "--quiet")
+    assert (ended.code, ended.out.strip()) == (ExitCode.AS_EXPECTED, f"✔ {code}: the code does what the model does")
+
+
+@nightly
+@pytest.mark.parametrize("code", FOLLOWED)
+@pytest.mark.parametrize("fault", ["--crashes", "--cuts"])
+def test_reference_implementation_follows_its_spec_in_other_schedules(code: str, fault: str) -> None:
+    others = {"--crashes", "--cuts"} - {fault}
+    ended = hacheck(
+        "check-impl", code, fault, "1", *others, "0", "--deviations", "1", "--steps", "150", "--time", "20m"
     )
+    assert ended.code == ExitCode.AS_EXPECTED, ended.out
