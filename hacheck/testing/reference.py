@@ -13,7 +13,7 @@ class Followed:
 
     - `spec`, `check`, `settings`: the spec, the check whose settings count, and settings besides;
     - `options`: settings of the code; `called`: the model's names of members, by the code's;
-    - `replicas`: of a small cluster.
+    - `replicas`: of a small cluster; `steps`: after so many of a schedule everything has happened once.
     """
 
     spec: str
@@ -22,6 +22,7 @@ class Followed:
     options: Mapping[str, str] = field(default_factory=dict)
     called: Mapping[str, str] = field(default_factory=dict)
     replicas: int = 2
+    steps: int = 200
 
 
 _SERVERS = {"primary": "Server-1", "backup": "Server-2"}
@@ -58,6 +59,6 @@ FOLLOWED: Mapping[str, Followed] = {
         called=_PAIR,
     ),
     "artemis-replication": Followed("artemis_replication", options={"pause_us": "1000000"}, called=_PAIR),
-    "qpid": Followed("qpid_ha", options={"send_interval_us": "1000000"}, replicas=3),
+    "qpid": Followed("qpid_ha", options={"send_interval_us": "1000000"}, replicas=3, steps=500),
 }
 """By the name of the protocol."""

@@ -38,7 +38,7 @@ CLIENTS = "How many clients."
 CRASHES = "So many crashes in a schedule at most."
 CUTS = "So many broken connections in a schedule at most."
 DEVIATIONS = "Schedules that differ in so many steps from what a quick and quiet system does."
-STEPS = "A schedule has so many steps."
+STEPS = "A schedule has so many steps; by default 200, or what a shipped protocol needs."
 TIME = "End after this time: 90s, 5m."
 SCHEDULES = "End after so many schedules: 1000, 10k."
 ALL = "Do not end with the first disagreement, but with so many."
@@ -59,7 +59,7 @@ def check_impl(
     crashes: Annotated[int, option("--crashes", metavar="N", help=CRASHES, panel=LIMITS, least=0)] = 1,
     cuts: Annotated[int, option("--cuts", metavar="N", help=CUTS, panel=LIMITS, least=0)] = 0,
     deviations: Annotated[int, option("--deviations", metavar="N", help=DEVIATIONS, panel=LIMITS, least=0)] = 2,
-    steps: Annotated[int, option("--steps", metavar="N", help=STEPS, panel=LIMITS, least=1)] = 200,
+    steps: Annotated[int | None, option("--steps", metavar="N", help=STEPS, panel=LIMITS, least=1)] = None,
     time: Annotated[str, option("--time", metavar="T", help=TIME, panel=LIMITS)] = "60s",
     schedules: Annotated[str, option("--schedules", metavar="N", help=SCHEDULES, panel=LIMITS)] = "1M",
     found: Annotated[int, option("--disagreements", metavar="N", help=ALL, panel=LIMITS, least=1)] = 1,
@@ -85,7 +85,8 @@ def check_impl(
             replicas=replicas,
             clients=clients,
             faults={"crash": crashes, "cut": cuts},
-            limits=Limits(deviations, steps, parse_count("--schedules", schedules), parse_seconds(time), found),
+            steps=steps,
+            limits=Limits(deviations, 0, parse_count("--schedules", schedules), parse_seconds(time), found),
             json=json,
             quiet=quiet,
             no_color=no_color,

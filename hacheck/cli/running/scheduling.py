@@ -18,7 +18,7 @@ from hacheck.cli.sources import instantiate, load_specification
 from hacheck.impl.simulator.story import Told
 from hacheck.impl.system import Refused, System
 from hacheck.impl.systems import system as code_of
-from hacheck.model.data import dataclass
+from hacheck.model.data import dataclass, replace
 from hacheck.model.observing.lines import has_lines, logged
 from hacheck.model.observing.records import ObservingError
 from hacheck.testing.encoding import UnfitEvent
@@ -49,6 +49,7 @@ class Request:
     replicas: int | None
     clients: int
     faults: Mapping[str, int]
+    steps: int | None
     limits: Limits
     json: str | None
     quiet: bool
@@ -61,6 +62,7 @@ def explore_schedules(request: Request) -> ExitCode:
     try:
         code = code_of(request.code)
         followed = _followed(request)
+        request = replace(request, limits=replace(request.limits, steps=request.steps or followed.steps))
         setting = _setting(request, followed, code)
         tracker = _tracker(request, followed)
         line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
@@ -107,7 +109,8 @@ def _followed(request: Request) -> Followed:
     settings = {**(base.settings if request.check is None else {}), **request.settings}
     options = {**(known.options if known is not None else {}), **request.options}
     replicas = request.replicas or (known.replicas if known is not None else 0)
-    return Followed(base.spec, check, settings, options, {**base.called, **request.nodes}, replicas)
+    called = {**base.called, **request.nodes}
+    return Followed(base.spec, check, settings, options, called, replicas, base.steps)
 
 
 def _tracker(request: Request, followed: Followed) -> Tracker:
