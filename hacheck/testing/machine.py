@@ -30,6 +30,7 @@ SETTINGS = settings(
     deadline=None,
     phases=(Phase.explicit, Phase.generate, Phase.target),
     print_blob=False,
+    report_multiple_bugs=False,
     stateful_step_count=40,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
