@@ -178,11 +178,11 @@ def by_conformance(protocol: str, seconds: float, reducing: float = 0.0, first: 
     followed, code = FOLLOWED[protocol], system(protocol)
     judge = judge_of(protocol)
     budget = Budget(seconds)
-    runs = records = 0
+    runs = records = unknown = 0
     with tempfile.TemporaryDirectory() as place:
         for number in count(first):
             if budget.over:
-                return Result(False, runs, records, budget.spent)
+                return Result(False, runs, records, budget.spent, cut=unknown)
             folder = Path(place) / str(number)
             folder.mkdir()
             for seed in range(number * TRACES_AT_ONCE, (number + 1) * TRACES_AT_ONCE):
@@ -204,6 +204,7 @@ def by_conformance(protocol: str, seconds: float, reducing: float = 0.0, first: 
                     return Result(True, runs, records, budget.spent, len(history.lines()), outcome.defect.what)
                 records += write_trace(folder / f"{seed}.jsonl", str(seed), TOTAL, history.lines())
             for verdict in judge(folder):
+                unknown += verdict.kind == "unknown"
                 if verdict.kind == "deviates":
                     told = f"{verdict.node}: {verdict.event}"
                     return Result(True, runs, records, budget.spent, verdict.seq or verdict.records, told)

@@ -13,7 +13,7 @@ from tests.quality.bugs import Bug, bugs, changed
 from tests.quality.methods import METHODS
 from tests.quality.running import Job, results
 
-FOUND_BY_EACH = ("passive_before_the_lock_answers", "activation_skipped", "priority_compared_the_wrong_way")
+FOUND_BY_EACH = ("passive_before_the_lock_answers", "activation_skipped", "previous_state_overwritten")
 """Found by each method within a few seconds."""
 
 MISSED = {"lock_not_given_back"}
