@@ -154,13 +154,6 @@ ICESTORM = (
         "Two steps are exchanged: slaves that fail at an update count for it, and `topic_created` follows.",
     ),
     bug(
-        "lost_majority_goes_on",
-        "updating",
-        '            self.core.election.recover("lost the majority")\n            return\n        changes',
-        "            pass\n        changes",
-        "A coordinator that finds no majority goes on with the update instead of a recovery.",
-    ),
-    bug(
         "first_slave_skipped",
         "updating",
         'self.wire.ask("apply", self.standing.others(), lambda call: Apply(call, group, stamp, update), group)',
