@@ -54,7 +54,12 @@ FOLLOWED: Mapping[str, Followed] = {
     ),
     "artemis-shared-store": Followed(
         "artemis_shared_store",
-        settings={"hand_over_by_delay": "on", **dict.fromkeys(_CORRECTED_IN_ARTEMIS, "off")},
+        settings={
+            "hand_over_by_delay": "on",
+            "lock_losses": "1",
+            "locks_expire": "any_time",
+            **dict.fromkeys(_CORRECTED_IN_ARTEMIS, "off"),
+        },
         options={"pause_us": "1000000"},
         called=_PAIR,
     ),

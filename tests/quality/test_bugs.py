@@ -17,7 +17,6 @@ FOUND_BY_EACH = ("passive_before_the_lock_answers", "activation_skipped", "previ
 """Found by each method within a few seconds."""
 
 MISSED = {
-    "generation_not_taken_over",
     "lock_not_given_back",
     "merge_timer_not_cancelled",
     "stale_accept_counted",
