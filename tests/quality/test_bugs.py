@@ -43,6 +43,7 @@ def test_a_bug_fits_exactly_once_and_changes_what_its_module_means(name: str) ->
     assert bug.why
 
 
+@nightly
 def test_there_are_enough_bugs_of_each_protocol() -> None:
     protocols = [bug.protocol for bug in bugs().values()]
     assert len(protocols) >= 25

@@ -22,6 +22,7 @@ from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.records import FieldType, Order, TraceSchema
 from hacheck.traces.writing import write_clustered
 from tests.cli.test_conform import GOOD, SPEC, written
+from tests.nightly import nightly
 from tests.traces.drivers.judges import Counting, Deadly, Fields, Slow
 from tests.traces.drivers.test_local import alone, mixed
 from tests.traces.writing import jsonl, parquet, record
@@ -140,6 +141,7 @@ def test_spark_refuses_a_trace_that_two_tasks_have_judged(spark: Any, tmp_path: 
         check_on_spark(spark, open_traces(tmp_path, Findings()), Counting(), Findings())
 
 
+@nightly
 def test_spark_reads_a_url(spark: Any, tmp_path: Path) -> None:
     place = tmp_path / "at-url"
     place.mkdir()
@@ -152,6 +154,7 @@ def test_spark_reads_a_url(spark: Any, tmp_path: Path) -> None:
         check_on_spark(spark, f"file://{tmp_path}/nothing", Counting(), Findings())
 
 
+@nightly
 def test_spark_loses_no_trace_when_a_worker_is_killed(spark: Any, tmp_path: Path) -> None:
     records = mixed(30, 10)
     parquet(tmp_path / "a.parquet", records)

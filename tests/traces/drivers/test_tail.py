@@ -20,6 +20,7 @@ from hacheck.traces.drivers.receiving import Ends
 from hacheck.traces.drivers.tail import Monitor, Tailing, monitor_locally
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.records import TraceSchema
+from tests.nightly import nightly
 from tests.traces.drivers.judges import Counting
 from tests.traces.drivers.test_local import alone
 from tests.traces.writing import Record, record
@@ -58,6 +59,7 @@ def stories(traces: int, records: int) -> list[Record]:
     ]
 
 
+@nightly
 def test_files_that_grow_by_any_number_of_bytes_have_the_same_verdicts(tmp_path: Path) -> None:
     rows = stories(5, 10)
     bytes_of = ["".join(json.dumps(row) + "\n" for row in rows[part::2]).encode() for part in range(2)]
