@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from hacheck.checker.verify import Prepared, Question, questions_of
+from hacheck.checker.verify import Prepared, Question, default_check, questions_of
 from hacheck.cli.guard import BadInput
 from hacheck.cli.options import all_known
 from hacheck.cli.sources import instantiate
@@ -81,8 +81,3 @@ def one_system(
         all_known("check", (name,), [question.name for question in questions_of(specification)])
     all_known("setting", overrides, [parameter.name for parameter in specification.parameters])
     return instantiate(specification, overrides, name or default_check(specification), no_color=no_color)
-
-
-def default_check(specification: Specification) -> str:
-    """The check that counts where none is named: the one called `default`, else the first that needs no request."""
-    return min(questions_of(specification), key=lambda item: (item.name != "default", item.by_request)).name

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hacheck import shipped
+from hacheck.checker.verify import default_check
 from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.language import Specification, load
@@ -29,20 +30,13 @@ class BadModel(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model that a kind of system under test is compared with. `methods`: by action, what drives it."""
+    """A model that a kind of system under test is compared with. `actions`: by method of the adapter, those that it
+    drives."""
 
     system: System
-    methods: Mapping[int, str]
+    actions: Mapping[str, tuple[int, ...]]
     tracker: Tracker
     offers: Offers
-
-    @property
-    def actions(self) -> Mapping[str, tuple[int, ...]]:
-        """By method, the actions that it drives."""
-        found: dict[str, tuple[int, ...]] = {}
-        for index, name in self.methods.items():
-            found[name] = (*found.get(name, ()), index)
-        return found
 
 
 def model_for(adapter: type[Adapter]) -> Model:
@@ -77,7 +71,10 @@ def _made(adapter: type[Adapter]) -> Model:
         tracker = Tracker(system, asked, adapter.called, adapter.capacity)
     except (NotDriven, ObservingError) as error:
         raise BadModel(f"{specification.path}: {error}") from None
-    return Model(system, chosen, tracker, Offers(tracker, chosen))
+    actions: dict[str, tuple[int, ...]] = {}
+    for index, name in chosen.items():
+        actions[name] = (*actions.get(name, ()), index)
+    return Model(system, actions, tracker, Offers(tracker, chosen))
 
 
 def _methods(adapter: type[Adapter], specification: Specification, system: System) -> frozenset[str]:
@@ -94,12 +91,12 @@ def _methods(adapter: type[Adapter], specification: Specification, system: Syste
     return found
 
 
-def _check(specification: Specification, given: str | None) -> str | None:
-    """The check whose settings count: the one named, else `default`, else the first. Errors: `BadModel`."""
+def _check(specification: Specification, given: str | None) -> str:
+    """The check whose settings count. Errors: `BadModel`."""
     names = [one.name for one in specification.checks]
     if given is not None and given not in names:
         raise BadModel(f"{specification.path} has no check `{given}`; it has {', '.join(names) or 'none'}")
-    return given or next((name for name in ("default", *names) if name in names), None)
+    return given or default_check(specification)
 
 
 def folder_of(adapter: type[Adapter]) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from hacheck.model.data import dataclass, field
 from hacheck.model.runs import State
@@ -43,8 +43,8 @@ class Offers:
             found = self._by_set[number] = tuple(sorted(listed, key=lambda one: (one.index, repr(one.values))))
         return found
 
-    def _ways(self, row: bytes) -> frozenset[_Way]:
-        key = row.tobytes()  # type: ignore[attr-defined]
+    def _ways(self, row: Any) -> frozenset[_Way]:
+        key = row.tobytes()
         found = self._by_state.get(key)
         if found is None:
             found = self._by_state[key] = frozenset(self._possible(self.tracker.state(row)))

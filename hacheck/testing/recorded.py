@@ -14,6 +14,7 @@ from hacheck.testing.model import folder_of, model_for
 from hacheck.testing.options import current
 from hacheck.testing.session import Disagreement, Session
 from hacheck.testing.steps import WAIT, Step
+from hacheck.traces.writing import beside
 
 FOLDER = ".hacheck-runs"
 """Beside the file of an adapter: the runs that failed."""
@@ -78,7 +79,7 @@ class Recorded:
     def keep(self, failure: Disagreement) -> None:
         """Writes a run down, in place of the one before. Where it cannot be written it is not."""
         content = json.dumps({"hacheck.run": 1, "steps": [[one.method, dict(one.arguments)] for one in failure.steps]})
-        own = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        own = beside(self.path)
         with suppress(OSError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             own.write_text(content + "\n", encoding="utf-8")

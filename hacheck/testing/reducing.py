@@ -39,7 +39,7 @@ def reduced(adapter: type[Adapter], found: Disagreement, seconds: float = SECOND
         return True
 
     every = (_without, _shorter(adapter.waits), _without_but_waiting(adapter.waits), _waiting_instead(adapter.waits))
-    while any(_tried(best.steps, ways, try_with) for ways in every):
+    while any(try_with(changed) for ways in every for changed in ways(best.steps)):
         pass
     return best
 
@@ -72,11 +72,6 @@ def _size(model: Model, steps: Steps) -> tuple[float, ...]:
     words = {value for step in steps for _, value in step.arguments if isinstance(value, str)}
     waited = sum(float(value) for step in steps if step.method == WAIT for _, value in step.arguments)
     return faults, len(words), len(steps), waited
-
-
-def _tried(steps: Steps, ways: Callable[[Steps], Iterator[Steps]], try_with: Callable[[Steps], bool]) -> bool:
-    """Whether one of the ways made it smaller."""
-    return any(try_with(changed) for changed in ways(steps))
 
 
 def _without(steps: Steps) -> Iterator[Steps]:

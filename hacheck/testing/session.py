@@ -68,7 +68,7 @@ class Session:
         self._started = False
 
     def begin(self) -> None:
-        """Starts the system. Errors: as `do`."""
+        """Starts the system. Errors: as `take`."""
         self.adapter.start()
         self._started = True
         self.look()

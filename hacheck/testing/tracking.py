@@ -25,7 +25,6 @@ from hacheck.traces.conformance.weaving import Streams, Weaver, taken_by
 
 _EMPTY = 0  # the number of the set without states
 _KINDS: Mapping[str, Literal["deviates", "bound", "misfit"]] = {"value": "deviates", "bound": "bound", "node": "misfit"}
-_COUNTED_MAX = 64  # of a larger set nobody knows which of its states it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +102,6 @@ class Tracker:
 
     - `asked`: invariants that can be asked about; `capacity`: the most states that may explain a log at once;
     - `called`: the model's name of a node, as `Server-1`, by what lines call it.
-
-    `seen`: how many states of the model have explained a log, in all that was followed.
     """
 
     def __init__(
@@ -129,13 +126,7 @@ class Tracker:
         self._states: dict[bytes, State] = {}
         width = self.memory.starts.shape[1]
         assert self._sets.number(np.zeros((0, width), np.uint64)) == _EMPTY
-        self._known: set[bytes] = set()
         self.start = Track((), (), (self._sets.number(self.memory.starts),), False)
-
-    @property
-    def seen(self) -> int:
-        """How many states of the model have explained a log so far, those between two lines not counted."""
-        return len(self._known)
 
     # ---- following ----
 
@@ -164,18 +155,12 @@ class Tracker:
         kept = self.compiled.shape.places - 1
         found = Track(line.names, last[-kept:] if kept else (), (*sets, new)[-kept - 1 :], owing, limited)
         if found.alive:
-            self._know(new)
             return found
         if line.misfit is not None:
             return Broken(_KINDS[line.misfit.why], line.misfit.text, event)
         if limited:
             return Broken("bound", "the model's bounds were met on the way; with larger ones it might go on", event)
         return Broken("deviates", "no run of the model writes this line here", event)
-
-    def _know(self, number: int) -> None:
-        rows = self._sets.rows[number]
-        if len(rows) <= _COUNTED_MAX:
-            self._known.update(row.tobytes() for row in rows)
 
     def _outcome(self, start: int, lines: Sequence[bytes]) -> _After:
         """What comes of a set whose states see these lines, which are the last ones."""

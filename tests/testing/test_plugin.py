@@ -56,6 +56,8 @@ def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
     """What `pytest` returns and prints, in this process: starting one takes longer than all that is tested here."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("CI", raising=False)  # there, pytest's own summary repeats each failure in whole lines
+    monkeypatch.delenv("BUILD_NUMBER", raising=False)
 
     def running(*arguments: str) -> tuple[int, str]:
         result = pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments)
@@ -68,7 +70,7 @@ def run_apart(folder: Path, *arguments: str) -> tuple[int, str]:
     """What `pytest` returns and prints in a process of its own."""
     root = Path(__file__).parents[2]
     plain = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONPATH": str(root), "PYTHONIOENCODING": "utf-8"}
-    plain = {name: value for name, value in plain.items() if not name.startswith("PYTEST_")}
+    plain = {name: value for name, value in plain.items() if not name.startswith(("PYTEST_", "CI", "BUILD_NUMBER"))}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
     ended = subprocess.run(command, cwd=folder, env=plain, capture_output=True, encoding="utf-8", check=False)
     return ended.returncode, ended.stdout + ended.stderr

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from hacheck.checker.diagram import Sightings, diagrams, mode_fields, walk
+from hacheck.checker.verify import default_check
 from hacheck.cli.checking.verifying import Request, explored
 from hacheck.cli.console import error_console
 from hacheck.cli.diagrams.markup import mermaid
@@ -18,7 +19,7 @@ from hacheck.cli.document.prose import code
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import open_target
 from hacheck.cli.progress import Interruption, progress_display
-from hacheck.cli.selection import Selection, default_check, one_system, select
+from hacheck.cli.selection import Selection, one_system, select
 from hacheck.cli.sources import load_specification, with_libraries
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from hacheck.checker.verify import questions_of
+from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli.guard import BadInput
 from hacheck.cli.logs.tracing import words
 from hacheck.cli.options import all_known, parse_settings
-from hacheck.cli.selection import default_check
 from hacheck.cli.sources import instantiate
 from hacheck.model.data import dataclass
 from hacheck.model.language.log_settings import UNITS, FromRecord

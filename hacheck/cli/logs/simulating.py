@@ -14,7 +14,7 @@ from typing import Any
 
 from hacheck.checker.engine import Progress, Report
 from hacheck.checker.resources import usable_cores
-from hacheck.checker.verify import questions_of
+from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli.guard import BadInput, ExitCode, Reported, version
 from hacheck.cli.json_output import open_folder, open_target
 from hacheck.cli.logs.simulating_report import far, show, told, written
@@ -22,7 +22,6 @@ from hacheck.cli.options import all_known
 from hacheck.cli.processes import Died, Done, Failed, Processes, Told
 from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
-from hacheck.cli.selection import default_check
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.data import dataclass
 from hacheck.model.lowering.depth import room_for_nesting

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from hacheck.checker.verify import questions_of
+from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli.console import output_console, plural, seconds, symbols, visible
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
 from hacheck.cli.options import all_known
 from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.running.protocols import first_possible, refusals
 from hacheck.cli.running.simulation_story import drawn
-from hacheck.cli.selection import default_check
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.impl.simulator.story import Told
-from hacheck.impl.system import Refused, System
+from hacheck.impl.system import System
 from hacheck.impl.systems import system as code_of
 from hacheck.model.data import dataclass, replace
 from hacheck.model.observing.lines import has_lines, logged
@@ -59,33 +59,35 @@ class Request:
 def explore_schedules(request: Request) -> ExitCode:
     """Explores, tells what was found, and returns what the process is to return. Errors: `BadInput`, `Reported`."""
     target = None if request.json is None else open_target(request.json)
-    try:
+    with refusals():
         code = code_of(request.code)
         followed = _followed(request)
         request = replace(request, limits=replace(request.limits, steps=request.steps or followed.steps))
         setting = _setting(request, followed, code)
-        tracker = _tracker(request, followed)
-        line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
-        with Interruption().watching() as interruption, line.shown("running"):
-
-            def report(explored: Explored) -> bool:
-                line.tell(lambda: f"{plural(explored.schedules, 'schedule')}, {plural(explored.states, 'state')}")
-                return not interruption.requested
-
-            exploring = Exploring(setting, tracker, request.limits, report)
-            explored = exploring.run()
-    except Refused as refused:
-        message, _, hint = str(refused).partition(": ")
-        raise BadInput(message, hint or None) from None
-    except (ObservingError, UnfitEvent) as error:
-        raise BadInput(f"{followed.spec}: {error}") from None
+        try:
+            tracker = _tracker(request, followed)
+            explored = _explored(request, setting, tracker)
+        except (ObservingError, UnfitEvent) as error:
+            raise BadInput(f"{followed.spec}: {error}") from None
     ended = exit_code(explored, request.limits)
     unshown = sorted({event.name for event in tracker.compiled.shape.events} - explored.shown)
     if target is not None:
         target.write({"hacheck": version(), **_as_json(request, explored, unshown), "exit_code": int(ended)})
     if request.json != "-":
-        _show(request, setting, explored, unshown)
+        _show(request, setting, explored, unshown, ended)
     return ended
+
+
+def _explored(request: Request, setting: Setting, tracker: Tracker) -> Explored:
+    """What exploring finds, while it is told how far it is."""
+    line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
+    with Interruption().watching() as interruption, line.shown("running"):
+
+        def report(explored: Explored) -> bool:
+            line.tell(lambda: f"{plural(explored.schedules, 'schedule')}, {plural(explored.states, 'state')}")
+            return not interruption.requested
+
+        return Exploring(setting, tracker, request.limits, report).run()
 
 
 def exit_code(explored: Explored, limits: Limits) -> ExitCode:
@@ -130,36 +132,28 @@ def _tracker(request: Request, followed: Followed) -> Tracker:
 def _setting(request: Request, followed: Followed, code: System) -> Setting:
     """The cluster. Errors: `Refused`."""
     options = code.options(followed.options)
-    refusals = []
-    for replicas in (followed.replicas,) if followed.replicas else REPLICAS_TRIED:
-        setting = Setting(code, replicas, request.clients, options, request.faults)
-        try:
-            code.members(replicas, request.clients, options)
-        except Refused as refused:
-            refusals.append(refused)
-        else:
-            return setting
-    raise refusals[0]
+    tried = (followed.replicas,) if followed.replicas else REPLICAS_TRIED
+    replicas, _ = first_possible(code, tried, request.clients, options)
+    return Setting(code, replicas, request.clients, options, request.faults)
 
 
 # ---- what is told ----
 
 
-def _show(request: Request, setting: Setting, explored: Explored, unshown: list[str]) -> None:
+def _show(request: Request, setting: Setting, explored: Explored, unshown: list[str], ended: ExitCode) -> None:
     console = output_console(no_color=request.no_color)
     for found in explored.found:
         _tell(console, found)
         console.print()
-    whole = exit_code(explored, request.limits)
     marks = symbols(console)
     mark, style = {
         ExitCode.AS_EXPECTED: (marks.holds, "good"),
         ExitCode.NOT_AS_EXPECTED: (marks.violated, "bad"),
-    }.get(whole, (marks.unknown, "doubt"))
+    }.get(ended, (marks.unknown, "doubt"))
     said = {
         ExitCode.AS_EXPECTED: "the code does what the model does",
         ExitCode.NOT_AS_EXPECTED: "the code does what the model does not",
-    }.get(whole, "no disagreement, but not everything was explored")
+    }.get(ended, "no disagreement, but not everything was explored")
     console.print(f"{mark} {visible(request.code)}: {said}", style=style, markup=False, soft_wrap=True)
     for line in _summary(request, setting, explored, unshown):
         if not request.quiet:

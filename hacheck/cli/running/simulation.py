@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from hacheck.cli.processes import Died, Done, Failed, Processes
 from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.running import simulation_report
+from hacheck.cli.running.protocols import first_possible, refusals
 from hacheck.cli.running.simulation_report import Failure, Tally, far
 from hacheck.impl.recording import TOTAL, write_trace
 from hacheck.impl.simulator.history import History
@@ -68,21 +68,11 @@ class Request:
     no_color: bool = False
 
 
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """What a protocol refuses is the caller's fault."""
-    try:
-        yield
-    except Refused as refused:
-        message, _, hint = str(refused).partition(": ")
-        raise BadInput(message, hint or None) from None
-
-
 def simulate_seeds(request: Request) -> ExitCode:
     """Runs all seeds, and returns what the process is to return. Errors: `BadInput`."""
     if request.seeds > SEEDS_MAX:
         raise BadInput(f"--seeds {request.seeds}: there are {SEEDS_MAX:,} runs at most")
-    with _refusals():
+    with refusals():
         system, plan, possible = planned(request)
     target = None if request.json is None else open_target(request.json)
     out = None if request.out is None else open_folder(request.out)
@@ -122,18 +112,12 @@ def planned(request: Request) -> tuple[System, Plan, tuple[str, ...]]:
     """The protocol, what each seed runs, and which kinds of faults it may meet. Errors: `Refused`."""
     system = system_of(request.protocol)
     options = system.options(request.settings)
-    refusals = []
-    for replicas in REPLICAS_TRIED if request.replicas is None else (request.replicas,):
-        try:
-            members = system.members(replicas, request.clients, options)
-        except Refused as refused:
-            refusals.append(refused)
-            continue
-        menu = profile(request.faults, system, Cluster(members))
-        settings, us = dict(request.settings), request.seconds * 1_000_000
-        plan = Plan(request.seed, request.faults, replicas, request.clients, settings, us)
-        return system, plan, tuple(dict.fromkeys(kind for kind, _ in menu.faults))
-    raise refusals[0]
+    tried = REPLICAS_TRIED if request.replicas is None else (request.replicas,)
+    replicas, members = first_possible(system, tried, request.clients, options)
+    menu = profile(request.faults, system, Cluster(members))
+    settings, us = dict(request.settings), request.seconds * 1_000_000
+    plan = Plan(request.seed, request.faults, replicas, request.clients, settings, us)
+    return system, plan, tuple(dict.fromkeys(kind for kind, _ in menu.faults))
 
 
 # ---- many runs ----

@@ -86,7 +86,7 @@ class Disk:
         content, changes, sync = self.content, job[0], job[1]
         if not sync:
             self._undo.append((changes, tuple((key, content.get(key)) for key, _ in changes)))
-        _put(content, changes)
+        put(content, changes)
         if sync:
             self._undo.clear()
 
@@ -103,13 +103,13 @@ class Disk:
         self.kill(random)
         unsafe, self._undo = self._undo, []
         for _, before in reversed(unsafe):
-            _put(self.content, before)
+            put(self.content, before)
         kept = 0
         keep = random.choice((0.0, 0.5, 1.0))
         in_order = random.random() < 0.5
         for changes, _ in unsafe:
             if random.random() < keep:
-                _put(self.content, changes)
+                put(self.content, changes)
                 kept += 1
             elif in_order:
                 break
@@ -125,7 +125,8 @@ class Disk:
         return dict(self.content)
 
 
-def _put(content: dict[str, bytes], changes: Changes) -> None:
+def put(content: dict[str, bytes], changes: Changes) -> None:
+    """Makes the changes of a write: what is to be erased is gone."""
     for key, value in changes:
         if value is None:
             content.pop(key, None)

@@ -32,6 +32,7 @@ from hacheck.impl.node import (
     Write,
     Written,
 )
+from hacheck.impl.simulator.disk import put
 from hacheck.impl.system import Member, System
 from hacheck.model.data import dataclass, field
 
@@ -161,7 +162,7 @@ class Cluster:
             case ("disk", name):
                 process = self.processes[name]
                 write = process.writes.popleft()
-                _put(process.durable, write.changes)
+                put(process.durable, write.changes)
                 self._give(process, Written(write.token))
             case ("host", name):
                 process = self.processes[name]
@@ -178,7 +179,7 @@ class Cluster:
             case ("crash-written", name):
                 process = self.processes[name]
                 for write in process.writes:
-                    _put(process.durable, write.changes)
+                    put(process.durable, write.changes)
                 self._end(process)
             case ("cut", one, other):
                 self._cut(one, other)
@@ -216,7 +217,7 @@ class Cluster:
             case ReadShared(token, shared, key):
                 self._give(process, SharedRead(token, self.hosts[shared].content.get(key)))
             case Write(token, changes, _, shared):
-                _put(self.hosts[shared].content, changes)
+                put(self.hosts[shared].content, changes)
                 self._give(process, Written(token))
             case Unlock(lock):
                 if self.hosts[lock].holder == (name, process.incarnation):
@@ -288,14 +289,6 @@ class Cluster:
         if host not in reached:
             raise CodeFailed(f"{process.member.name} asks for what it does not reach: {effect!r}")
         process.asked.append(effect)
-
-
-def _put(content: dict[str, bytes], changes: tuple[tuple[str, bytes | None], ...]) -> None:
-    for key, value in changes:
-        if value is None:
-            content.pop(key, None)
-        else:
-            content[key] = value
 
 
 def _first(timers: Mapping[str, int]) -> str:

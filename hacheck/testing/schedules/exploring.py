@@ -166,13 +166,12 @@ class Exploring:
     def _is_new(self, run: _Run, left: int, deviations: int) -> bool:
         """Whether nothing like it was seen with as many steps and deviations left."""
         key = (fingerprint(run.cluster), run.track, tuple(run.faults.values()))
-        worth = left
         before = self._visited.get(key)
         if before is None:
             self.explored.states += 1
-        elif before >= worth:
+        elif before >= left:
             return False
-        self._visited[key] = worth
+        self._visited[key] = left
         return True
 
 
