@@ -84,12 +84,23 @@ class PropertyResult:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One check block: the system it means, what the engine found, and how that compares."""
+    """One check block: the system it means, what the engine found, and how that compares. `named`: the properties
+    asked for by name, where not all were."""
 
     check: Question
     system: System
     answer: Answer
     properties: tuple[PropertyResult, ...]
+    named: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> tuple[PropertyResult, ...]:
+        """The properties to speak of: all but the lemmas that hold and were not asked for by name."""
+        return tuple(
+            found
+            for found in self.properties
+            if found.asked.kind != "lemma" or found.outcome != "expected" or found.asked.name in self.named
+        )
 
     @property
     def outcome(self) -> Outcome:
@@ -122,7 +133,8 @@ class Prepared:
 
 def run_check(prepared: Prepared, engine: Engine, limits: Limits, report: Report, replay: Replay) -> CheckResult:
     """Decides a check's properties, replays every run of the answer, and compares with what the check
-    expects.
+    expects. Where that is a violation, lemmas that nobody asked for by name are left out: what breaks a property may
+    well break what it rests on.
 
     Errors: `RunDoesNotReplay` when the answer holds a run that the model does not have, or leaves out a
     property.
@@ -134,14 +146,17 @@ def run_check(prepared: Prepared, engine: Engine, limits: Limits, report: Report
             raise RunDoesNotReplay(f"the run of {name} does not replay: {misfit}")
     answers = {found.name: found for found in answer.properties}
     results = []
+    by_name = {*prepared.asked, *prepared.check.expect_violated}
     for asked in system.properties:
         if prepared.asked and asked.name not in prepared.asked:
+            continue
+        if asked.kind == "lemma" and prepared.check.expect_violated and asked.name not in by_name:
             continue
         if asked.name not in answers:
             raise RunDoesNotReplay(f"the engine gave no answer for {asked.name}")
         expected: Expectation = "violated" if asked.name in prepared.check.expect_violated else "holds"
         results.append(PropertyResult(asked, answers[asked.name], expected))
-    return CheckResult(prepared.check, system, answer, tuple(results))
+    return CheckResult(prepared.check, system, answer, tuple(results), prepared.asked)
 
 
 def runs_of(answer: Answer) -> list[tuple[str, Run]]:

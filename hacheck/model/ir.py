@@ -190,17 +190,17 @@ class Fairness:
     strong: bool
 
 
-PropertyKind = Literal["invariant", "step", "reachable", "eventually", "leads_to", "deadlock"]
+PropertyKind = Literal["invariant", "lemma", "step", "reachable", "eventually", "leads_to", "deadlock"]
 
 
 @dataclass(frozen=True, slots=True)
 class Property:
     """Something asked of the system.
 
-    invariant: `goal` holds in every reachable state. step: on every step (`Old` reads the state before it).
-    reachable: in some reachable state. eventually: on every fair run `goal` comes to hold. leads_to: on every fair
-    run, whenever `premise` holds then or later `goal` holds. deadlock: every state that no step
-    of kind protocol, network, environment or repair changes satisfies `goal`.
+    invariant: `goal` holds in every reachable state. lemma: the same, said to help to prove others. step: on every
+    step (`Old` reads the state before it). reachable: in some reachable state. eventually: on every fair run `goal`
+    comes to hold. leads_to: on every fair run, whenever `premise` holds then or later `goal` holds. deadlock: every
+    state that no step of kind protocol, network, environment or repair changes satisfies `goal`.
     """
 
     name: str

@@ -26,6 +26,7 @@ WIDE = 120
 
 KINDS = {
     "invariant": "invariant",
+    "lemma": "lemma",
     "step": "step invariant",
     "reachable": "reachable",
     "eventually": "eventually",
@@ -130,11 +131,11 @@ def properties(console: Console, result: CheckResult) -> RenderableType:
         return _wide_properties(console, result)
     widths = [
         max(len(cell) for cell in column)
-        for column in zip(*((*_cells(found), "") for found in result.properties), strict=True)
+        for column in zip(*((*_cells(found), "") for found in result.told), strict=True)
     ]
     parts: list[RenderableType] = []
     said = ""
-    for found in result.properties:
+    for found in result.told:
         mark, style = mark_of(found, symbols(console))
         cells = _cells(found)
         name, verdict, kind = (cell.ljust(width) for cell, width in zip(cells, widths, strict=False))
@@ -148,7 +149,16 @@ def properties(console: Console, result: CheckResult) -> RenderableType:
             same = scope == said and found.answer.run is None
             parts.append(Padding(Text("likewise" if same else scope), INDENT))
             said = scope
-    return Padding(Group(*parts), INDENT)
+    return Padding(Group(*parts, *_untold(result)), INDENT)
+
+
+def _untold(result: CheckResult) -> list[RenderableType]:
+    """That the lemmas without a row hold."""
+    count = len(result.properties) - len(result.told)
+    if not count:
+        return []
+    words = "1 lemma holds" if count == 1 else f"{count} lemmas hold"
+    return [Text(f"{words}, too; --property NAME tells of one", style="quiet")]
 
 
 def _cells(found: PropertyResult) -> tuple[str, str, str]:
@@ -161,7 +171,7 @@ def _wide_properties(console: Console, result: CheckResult) -> RenderableType:
     for title in ("", "property", "verdict", "kind", "scope", "meaning"):
         table.add_column(title, ratio={"scope": 2, "meaning": 3}.get(title))
     said = ""
-    for found in result.properties:
+    for found in result.told:
         mark, style = mark_of(found, symbols(console))
         name, verdict, kind = _cells(found)
         whole = f"{scope_of(result.system, found)}{expectation(found)}"
@@ -170,7 +180,7 @@ def _wide_properties(console: Console, result: CheckResult) -> RenderableType:
         meaning = Text(found.asked.description, style="quiet")
         cells = (Text(mark, style=style), Text(name, style="name"), Text(verdict, style=style), kind, scope)
         table.add_row(*cells, meaning)
-    return Padding(table, INDENT)
+    return Padding(Group(table, *_untold(result)), INDENT)
 
 
 def mark_of(found: PropertyResult, marks: Symbols) -> tuple[str, str]:

@@ -242,6 +242,9 @@ class _Declarations(Builder):
     def _top_invariant(self, parts: list[Any], span: Span) -> d.Declaration:
         return self._property("invariant", parts, span, 1)
 
+    def _top_lemma(self, parts: list[Any], span: Span) -> d.Declaration:
+        return self._property("lemma", parts, span, 1)
+
     def _top_transition(self, parts: list[Any], span: Span) -> d.Declaration:
         return self._property("transition", parts, span, 1)
 

@@ -137,7 +137,8 @@ MEANING: tuple[CodeInfo, ...] = (
     info(
         "HA142",
         "there is no such property",
-        "`only` and `expect` name invariants, transitions, reachables, eventuallys, leads_tos and\ndeadlock_frees.",
+        "`only` and `expect` name invariants, lemmas, transitions, reachables,\n"
+        "eventuallys, leads_tos and deadlock_frees.",
         SERVER + "check default expect one violated",
         SERVER + "invariant one: at most one s: Server where s.active\ncheck default expect all hold",
     ),

@@ -262,7 +262,7 @@ class Fair:
 class PropertyDeclaration:
     """`premise` is the left side of `~>`."""
 
-    kind: Literal["invariant", "transition", "reachable", "eventually", "leads_to", "deadlock_free"]
+    kind: Literal["invariant", "lemma", "transition", "reachable", "eventually", "leads_to", "deadlock_free"]
     name: Name
     text: str
     source: str

@@ -93,7 +93,7 @@ def _finders(code: Code, asked: tuple[Property, ...]) -> dict[str, Callable[[Wal
     lowered, graph = code.lowered, code.lowered.graph
     finders: dict[str, Callable[[Walk], int | None]] = {}
     for question in asked:
-        if question.kind not in ("invariant", "reachable", "step"):
+        if question.kind not in ("invariant", "lemma", "reachable", "step"):
             continue
         on_steps = question.kind == "step"
         condition = lower_condition(lowered, question.goal, on_steps)
