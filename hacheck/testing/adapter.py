@@ -82,6 +82,12 @@ class Adapter:
     def finish(cls) -> None:
         """Ends what systems share. Called once after all runs of a test, also after an error."""
 
+    def settle(self) -> str:
+        """Ends all that is wrong, and lets the system recover for as long as it may take. Returns what it owes then and
+        does not do, in words: that nobody serves; nothing if all is well. The last step of a run; without this method
+        no run has it."""
+        return ""
+
     def story(self) -> str:
         """What is to be said of a run besides its lines, for people, when it fails."""
         return ""
@@ -96,6 +102,11 @@ def methods(adapter: type[Adapter]) -> frozenset[str]:
     own = frozenset(dir(adapter)) - OWN
     named = frozenset(name for name in own if not name.startswith("_") and callable(getattr(adapter, name)))
     return named | frozenset(adapter.drives)
+
+
+def settles(adapter: type[Adapter]) -> bool:
+    """Whether somebody said what a system owes when nothing is wrong."""
+    return adapter.settle is not Adapter.settle
 
 
 def does(adapter: Adapter, method: str, arguments: dict[str, Any]) -> bool:

@@ -14,14 +14,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from hypothesis.strategies import SearchStrategy, just, runner, sampled_from
 
 from hacheck.model.data import dataclass
-from hacheck.testing.adapter import Adapter
+from hacheck.testing.adapter import Adapter, settles
 from hacheck.testing.encoding import UnfitEvent
 from hacheck.testing.model import BadModel, Model, is_fault, model_for
 from hacheck.testing.options import current
 from hacheck.testing.recorded import BadRun, Recorded
 from hacheck.testing.reducing import reduced
 from hacheck.testing.session import Disagreement, Session, Undecided
-from hacheck.testing.steps import WAIT, Step
+from hacheck.testing.steps import SETTLE, WAIT, Step
 from hacheck.testing.stories import beside
 from hacheck.testing.talking import ProcessFailure
 
@@ -238,12 +238,21 @@ def _step(self: Any, step: Step | None) -> None:
         self.session.take(step)
 
 
+@_watched
+def _settle(self: Any) -> None:
+    self.session.take(Step(SETTLE, ()))
+
+
 def _teardown(self: Any) -> None:
-    self.session.end()
-    self.watch.runs += 1
-    if self.session.bound:
-        self.watch.cut += 1
-        self.watch.bound = self.session.bound
+    try:
+        if self.session.started and not self.failed and settles(type(self.session.adapter)):
+            _settle(self)
+    finally:
+        self.session.end()
+        self.watch.runs += 1
+        if self.session.bound:
+            self.watch.cut += 1
+            self.watch.bound = self.session.bound
     if not self.failed:
         # Runs that show more of the model are tried again, a little changed.
         target(float(len(self.session.passed)), label="states of the model that a run goes through")

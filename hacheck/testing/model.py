@@ -20,6 +20,7 @@ from hacheck.testing.offers import Offers
 from hacheck.testing.tracking import Tracker
 
 _MODELS: dict[type[Adapter], Model] = {}
+_ALIKE: dict[tuple[object, ...], Model] = {}  # by what kinds of adapters say
 
 
 class BadModel(Exception):
@@ -41,11 +42,21 @@ class Model:
 
 def model_for(adapter: type[Adapter]) -> Model:
     """The model that runs of an adapter are compared with: what its `spec`, `check`, `settings` and so on say. Made
-    once for each kind of adapter. Errors: `BadModel`."""
+    once for all kinds of adapters that say the same. Errors: `BadModel`."""
     found = _MODELS.get(adapter)
     if found is None:
-        found = _MODELS[adapter] = _made(adapter)
+        said = _said(adapter)
+        found = _ALIKE.get(said)
+        if found is None:
+            found = _ALIKE[said] = _made(adapter)
+        _MODELS[adapter] = found
     return found
+
+
+def _said(adapter: type[Adapter]) -> tuple[object, ...]:
+    """All that a model depends on."""
+    given = (sorted(adapter.settings.items()), sorted(adapter.called.items()), adapter.invariants, adapter.capacity)
+    return (place_of(adapter.spec, adapter), adapter.check, repr((*given, adapter.drives)), methods(adapter))
 
 
 def is_fault(model: Model, method: str) -> bool:

@@ -9,11 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hacheck.testing.adapter import Adapter
+from hacheck.testing.adapter import Adapter, settles
 from hacheck.testing.model import folder_of, model_for
 from hacheck.testing.options import current
 from hacheck.testing.session import Disagreement, Session
-from hacheck.testing.steps import WAIT, Step
+from hacheck.testing.steps import SETTLE, WAIT, Step
 from hacheck.traces.writing import beside
 
 FOLDER = ".hacheck-runs"
@@ -44,8 +44,10 @@ def replay(adapter: type[Adapter], steps: Iterable[Step]) -> None:
             for step in steps:
                 if step.method == WAIT:
                     _check_wait(step)
+                elif step.method == SETTLE and settles(adapter):
+                    pass
                 elif step.method not in model.actions and step not in adapter.besides:
-                    known = ", ".join([*model.actions, WAIT])
+                    known = ", ".join([*model.actions, WAIT, *[SETTLE] * settles(adapter)])
                     raise BadRun(f"{adapter.__name__} cannot do `{step.text}`: it has {known}")
                 if not session.take(step):
                     return

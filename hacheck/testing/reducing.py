@@ -10,7 +10,7 @@ from typing import TypeAlias
 from hacheck.testing.adapter import Adapter
 from hacheck.testing.model import Model, is_fault, model_for
 from hacheck.testing.session import Disagreement, Session, Undecided
-from hacheck.testing.steps import WAIT, Step
+from hacheck.testing.steps import SETTLE, WAIT, Step
 
 SECONDS = 20.0
 """So long a run is reduced; what has been found by then is told."""
@@ -22,8 +22,9 @@ Steps: TypeAlias = tuple[Step, ...]
 
 
 def reduced(adapter: type[Adapter], found: Disagreement, seconds: float = SECONDS) -> Disagreement:
-    """A run that fails as this one does, at a line of the same event or by the same invariants, and from which no step
-    can be left out. Cost: as many runs as the square of its steps, and some hundred to find waits that do as well."""
+    """A run that fails as this one does (at a line of the same event, by the same invariants, or by not serving at its
+    end), and from which no step can be left out. Cost: as many runs as the square of its steps, and some hundred to
+    find waits that do as well."""
     model = model_for(adapter)
     until = time.monotonic() + seconds
     best = found
@@ -62,13 +63,13 @@ def failure(adapter: type[Adapter], model: Model, steps: Steps) -> Disagreement 
 
 def _alike(one: Disagreement, other: Disagreement) -> bool:
     if one.broken is None or other.broken is None:
-        return one.violated == other.violated and one.broken is other.broken
+        return one.violated == other.violated and bool(one.owed) == bool(other.owed) and one.broken is other.broken
     return one.broken.event.name == other.broken.event.name
 
 
 def _size(model: Model, steps: Steps) -> tuple[float, ...]:
     """What is to be small, the most important first."""
-    faults = sum(step.method != WAIT and is_fault(model, step.method) for step in steps)
+    faults = sum(step.method not in (WAIT, SETTLE) and is_fault(model, step.method) for step in steps)
     words = {value for step in steps for _, value in step.arguments if isinstance(value, str)}
     waited = sum(float(value) for step in steps if step.method == WAIT for _, value in step.arguments)
     return faults, len(words), len(steps), waited

@@ -13,6 +13,8 @@ class Followed:
 
     - `spec`, `check`, `settings`: the spec, the check whose settings count, and settings besides;
     - `options`: settings of the code; `called`: the model's names of members, by the code's;
+    - `varied`: settings of the code besides, each of which it follows the spec under, too: other time-outs, so that
+      what mostly comes one after the other meets;
     - `replicas`: of a small cluster; `steps`: after so many of a schedule everything has happened once.
     """
 
@@ -21,6 +23,7 @@ class Followed:
     settings: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     called: Mapping[str, str] = field(default_factory=dict)
+    varied: tuple[Mapping[str, str], ...] = ()
     replicas: int = 2
     steps: int = 200
 
@@ -32,12 +35,23 @@ _CORRECTED_IN_ARTEMIS = (
     *("critical_stop_pauses", "waiting_stop_pauses"),
 )
 
+_HURRIED_REPLICAS = {
+    "master_timeout": "2s",
+    "election_timeout": "1s",
+    "response_timeout": "1s",
+    "start_delay": "300ms",
+    "invocation_timeout": "1s",
+    "client_period": "500ms",
+}
+_BUSY_PAIR = {"pause_us": "250000", "lock_check_us": "5000000", "lock_timeout_us": "12000000"}
+
 FOLLOWED: Mapping[str, Followed] = {
     "icestorm": Followed(
         "icestorm",
         "smallest_cure",
         {"max_after_push": "on", "overtaking": "1", "stamp_wiped_at_start": "off"},
         {"client_period": "2s"},
+        varied=(_HURRIED_REPLICAS,),
         replicas=3,
     ),
     "fiorano-shared": Followed(
@@ -45,6 +59,7 @@ FOLLOWED: Mapping[str, Followed] = {
         settings={"database_cuts": "1"},
         options={"pause_us": "1000000"},
         called=_SERVERS,
+        varied=(_BUSY_PAIR,),
     ),
     "fiorano-replicated": Followed(
         "fiorano_replicated",

@@ -9,7 +9,7 @@ from hacheck.testing.adapter import Adapter, does
 from hacheck.testing.driving import Move
 from hacheck.testing.encoding import Event
 from hacheck.testing.model import Model
-from hacheck.testing.steps import WAIT, Step
+from hacheck.testing.steps import SETTLE, WAIT, Step
 from hacheck.testing.tracking import Broken, Track
 from hacheck.traces.conformance.encoding import NOBODY
 
@@ -20,14 +20,14 @@ class Disagreement(AssertionError):
     """A system under test did what its model does not allow.
 
     `entries`: what was done and shown, up to there; `broken`: the line that no run explains, or `violated`: the
-    invariants that every run that explains the lines violates.
+    invariants that every run that explains the lines violates, or `owed`: what it does not do though nothing is wrong.
     """
 
     __module__ = "hacheck.testing"  # where people find it
 
-    def __init__(self, session: Session, broken: Broken | None, violated: tuple[str, ...]) -> None:
-        super().__init__(broken, violated)
-        self.entries, self.broken, self.violated = tuple(session.entries), broken, violated
+    def __init__(self, session: Session, broken: Broken | None, violated: tuple[str, ...], owed: str = "") -> None:
+        super().__init__(broken, violated, owed)
+        self.entries, self.broken, self.violated, self.owed = tuple(session.entries), broken, violated, owed
         self._session, self._story = session, ""
 
     def __str__(self) -> str:
@@ -35,8 +35,13 @@ class Disagreement(AssertionError):
         if not self._story:
             from hacheck.testing.stories import story
 
-            self._story = story(self._session, self.broken, self.violated)
+            self._story = story(self._session, self.broken, self.violated, self.owed)
         return self._story
+
+    @property
+    def what(self) -> str:
+        """What disagrees, in a line."""
+        return self.broken.event.text if self.broken is not None else ", ".join(self.violated) or self.owed
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -55,7 +60,8 @@ class Session:
 
     - `entries`: what was done and shown so far; `lines`: all that the model was told, what was done among it;
     - `track`: how far it has followed; `passed`: the sets of states that explained it on the way;
-    - `bound`: why it follows no more, though nothing is wrong: the run has become larger than the model.
+    - `bound`: why it follows no more, though nothing is wrong: the run has become larger than the model;
+    - `started`: the system is.
     """
 
     def __init__(self, model: Model, adapter: Adapter) -> None:
@@ -65,17 +71,17 @@ class Session:
         self.track: Track = model.tracker.start
         self.passed: set[int] = set()
         self.bound = ""
-        self._started = False
+        self.started = False
 
     def begin(self) -> None:
         """Starts the system. Errors: as `take`."""
         self.adapter.start()
-        self._started = True
+        self.started = True
         self.look()
 
     def end(self) -> None:
         """Ends the system. Where it did not even start, that is what matters, and not what its `stop` says to that."""
-        with nullcontext() if self._started else suppress(Exception):
+        with nullcontext() if self.started else suppress(Exception):
             self.adapter.stop()
 
     def moves(self) -> tuple[Move, ...]:
@@ -85,6 +91,9 @@ class Session:
     def take(self, step: Step) -> bool:
         """Does a step, and looks at what the system shows. Returns whether the model allows it: if not, nothing was
         done. Errors: `Disagreement`, `Undecided`, `UnfitEvent`, and whatever the adapter raises."""
+        if step.method == SETTLE:
+            self._settle(step)
+            return True
         self.look()  # where time passes by itself, something may have happened since
         if self.bound:
             return True
@@ -111,6 +120,14 @@ class Session:
         self.entries.append(step)
         self.adapter.wait(**dict(step.arguments))
         self.look()
+
+    def _settle(self, step: Step) -> None:
+        """Also of a run that has become larger than the model: its lines are not compared, but it must serve."""
+        self.entries.append(step)
+        owed = self.adapter.settle()
+        self.look()
+        if owed:
+            raise Disagreement(self, None, (), owed)
 
     def look(self) -> None:
         """Compares what the system shows now. Errors: as `take`."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 from msgspec.structs import replace
 
-from hacheck.impl.node import Name, Record
+from hacheck.impl.node import Record
 from hacheck.impl.simulator.faults import Fault, between
 from hacheck.impl.simulator.history import Came, History, Recorded, Went
 from hacheck.impl.simulator.injecting import Injector
@@ -22,7 +23,17 @@ from hacheck.testing.steps import Step
 
 SECOND_US = 1_000_000
 
-DOWN_SECONDS, PAUSE_SECONDS, CUT_SECONDS = (0.5, 5.0), (3.0, 12.0), (3.0, 15.0)
+DOWN_SECONDS, PAUSE_SECONDS, CUT_SECONDS, SLOW_SECONDS = (0.5, 5.0), (3.0, 12.0), (3.0, 15.0), (5.0, 20.0)
+
+SLOW_TIMES = 2_000
+"""So many times as long do messages of a slow link take: half a second and more, as much as short time-outs."""
+
+SERVICE = ("service comes back", "serves-again")
+"""The promises of judges that somebody serves again when faults are over. What else is promised depends on the faults
+that there were."""
+
+SETTLE_US = 5_000_000
+"""So often it is looked whether it serves again."""
 
 LINES = (0, 1, 3, 8)
 """A fault begins at once, or right behind the so many-th line from now on: what goes wrong between two steps of a
@@ -48,7 +59,8 @@ class Simulated(Adapter):
         options = code.options(self.options)
         members = code.members(self.replicas, self.clients, options)
         self._history, self._seen = History(inputs=False), 0
-        self._world = World(code, members, options, code.judge(members, options), "0", Surroundings())
+        self._judge, self._quiet_us = code.judge(members, options), code.quiet_us(options)
+        self._world = World(code, members, options, self._judge, "0", Surroundings())
         self._world.watcher = self._history
         self._world.listener = self._heard
         self._injector = Injector(self._world)
@@ -76,6 +88,7 @@ class Simulated(Adapter):
             members=tuple(arguments[name] for name in ("member",) if name in arguments),
             hosts=tuple(arguments[name] for name in ("host",) if name in arguments),
             links=between((arguments["one"],), (arguments["other"],)) if "one" in arguments else (),
+            amount=arguments.get("times", 0),
         )
         if "lines" in arguments:
             self._later.append((arguments["lines"], fault))
@@ -104,6 +117,29 @@ class Simulated(Adapter):
             if isinstance(one, Recorded)
         ]
 
+    def settle(self) -> str:
+        """Ends all faults, starts whoever is down, and waits until the protocol's judge finds that the service is back,
+        for as long as the protocol says that it may take."""
+        self._later = []
+        self._injector.end_all()
+        until = self._world.agenda.now + self._quiet_us
+        owed = ""
+        while self._world.agenda.now < until:
+            self._run_until(min(self._world.agenda.now + SETTLE_US, until))
+            owed = self._owed()
+            if not owed:
+                return ""
+        return f"{self._quiet_us / SECOND_US:g} s after the last fault: {owed}"
+
+    def _owed(self) -> str:
+        """What the service owes now, by its judge."""
+        world = self._world
+        durable = {name: process.disk.copy() for name, process in world.processes.items()}
+        durable |= {host.name: host.disk.copy() for host in world.hosts.all.values()}
+        nodes = {name: process.node for name, process in world.processes.items() if process.node is not None}
+        broken = self._judge.verdict(world.agenda.now, durable, nodes)
+        return "; ".join(one.story for one in broken if one.promise in SERVICE)
+
     def story(self) -> str:
         """When its members started and ended."""
         told = []
@@ -115,8 +151,9 @@ class Simulated(Adapter):
 
 
 def adapter_for(protocol: str, options: Mapping[str, str] | None = None) -> type[Simulated]:
-    """The adapter of a protocol, beside the spec that it follows. `options`: further settings of its code. Errors:
-    `KeyError` for a protocol that is compared with no spec."""
+    """The adapter of a protocol, beside the spec that it follows, as if the caller's module had it: runs that fail are
+    kept beside that. `options`: further settings of its code. Errors: `KeyError` for a protocol that is compared with
+    no spec."""
     followed = FOLLOWED[protocol]
     code = system(protocol)
     given = {**followed.options, **(options or {})}
@@ -124,7 +161,7 @@ def adapter_for(protocol: str, options: Mapping[str, str] | None = None) -> type
     servers = [member for member in members if not member.role.startswith("client")]
     body = {
         "__doc__": f"{protocol} in the simulator.",
-        "__module__": __name__,
+        "__module__": sys._getframe(1).f_globals.get("__name__", __name__),
         "protocol": protocol,
         "replicas": followed.replicas,
         "options": given,
@@ -152,11 +189,12 @@ def _faults(servers: Sequence[Member]) -> Iterator[Step]:
     yield from _ways("pause", members, PAUSE_SECONDS)
     yield from _ways("cut", [*pairs, *reach], CUT_SECONDS)
     yield from _ways("reset", pairs, ())
+    yield from _ways("slow", [{**pair, "times": SLOW_TIMES} for pair in pairs], SLOW_SECONDS)
     yield from _ways("lock_lost", locks, ())
     yield from _ways("lock_told", locks, ())
 
 
-def _ways(kind: str, hit: Iterable[Mapping[str, Name]], lasting: Sequence[float]) -> Iterator[Step]:
+def _ways(kind: str, hit: Iterable[Mapping[str, Any]], lasting: Sequence[float]) -> Iterator[Step]:
     """A kind of fault, with whom it may hit, for how long and when."""
     for whom in hit:
         for seconds in lasting or (None,):

@@ -9,6 +9,9 @@ from hacheck.model.data import dataclass
 WAIT = "wait"
 """The method of adapters that lets time pass, and the name of that step."""
 
+SETTLE = "settle"
+"""The method of adapters that ends all that is wrong and waits for the service, and the name of that step."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

@@ -21,9 +21,9 @@ WIDTH = 72
 _COLUMN_MIN = 18
 
 
-def story(session: Session, broken: Broken | None, violated: tuple[str, ...]) -> str:
+def story(session: Session, broken: Broken | None, violated: tuple[str, ...], owed: str = "") -> str:
     """What went wrong, how it came to that, and how to see it again."""
-    parts = [_headline(session, broken, violated), "\n".join(table(session.entries))]
+    parts = [_headline(session, broken, violated, owed), "\n".join(table(session.entries))]
     if broken is not None:
         parts.append("\n".join(_instead(session)))
     more = session.adapter.story()
@@ -39,8 +39,10 @@ def beside(session: Session) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _headline(session: Session, broken: Broken | None, violated: tuple[str, ...]) -> str:
+def _headline(session: Session, broken: Broken | None, violated: tuple[str, ...], owed: str) -> str:
     name = session.model.system.name
+    if owed:
+        return f"{type(session.adapter).__name__} does not serve though nothing is wrong any more: {owed}"
     if broken is not None:
         return f"{type(session.adapter).__name__} does not follow {name}: {broken.event.text}\n{broken.reason}"
     told = []

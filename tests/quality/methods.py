@@ -107,21 +107,28 @@ class Counted(Simulated):
 
 
 @cache
-def adapter(protocol: str) -> type[Adapter]:
-    """The adapter of a protocol, whose modules are loaded anew where they were thrown away meanwhile."""
-    base = adapter_for(protocol)
+def adapter(protocol: str, variant: int = 0) -> type[Adapter]:
+    """The adapter of a protocol, whose modules are loaded anew where they were thrown away meanwhile. `variant`: 0, as
+    it is, or with which of its varied settings."""
+    base = adapter_for(protocol, FOLLOWED[protocol].varied[variant - 1] if variant else None)
     return type(base.__name__, (Counted, base), {"__module__": __name__})
 
 
+def variants(protocol: str) -> int:
+    """In how many ways the machine runs a protocol."""
+    return len(FOLLOWED[protocol].varied) + 1
+
+
 def by_machine(protocol: str, seconds: float, reducing: float = 0.0, first: int = 0) -> Result:
-    """Random things, by Hypothesis, with one seed after the other from `first`."""
+    """Random things, by Hypothesis, with one seed after the other from `first`, with its settings varied in turn."""
     watch = Watch(Recorded(adapter(protocol)))
     how = settings(SETTINGS, max_examples=RUNS_AT_ONCE, stateful_step_count=STEPS_OF_A_RUN)
     Counted.steps = 0
     budget = Counted.budget = Budget(seconds)
     try:
         for number in count(first):
-            run_state_machine_as_test(seed(number)(machine(adapter(protocol), watch)), settings=how)
+            tried = adapter(protocol, number % variants(protocol))
+            run_state_machine_as_test(seed(number)(machine(tried, watch)), settings=how)
     except (Disagreement, Flaky) as error:
         found = watch.found
         if found is None and budget.over:  # a run that was ended looks as if it had been drawn otherwise
@@ -130,10 +137,9 @@ def by_machine(protocol: str, seconds: float, reducing: float = 0.0, first: int 
             raise
         spent, steps = budget.spent, Counted.steps
         Counted.budget = Budget(1e9)
-        least = reduced(adapter(protocol), found, reducing) if reducing else found
-        told = least.broken.event.text if least.broken is not None else ", ".join(least.violated)
+        least = reduced(tried, found, reducing) if reducing else found
         flaky = " (flaky)" if isinstance(error, Flaky) else ""
-        return Result(True, watch.runs, steps, spent, len(least.steps), told + flaky)
+        return Result(True, watch.runs, steps, spent, len(least.steps), least.what + flaky)
     except _Spent:
         pass
     except AssertionError as error:  # the code raised

@@ -20,7 +20,7 @@ from pathlib import Path
 from hacheck.model.data import dataclass
 from hacheck.testing.model import model_for
 from tests.quality.bugs import PACKAGE, bugs
-from tests.quality.methods import METHODS, Result, adapter, judge_of
+from tests.quality.methods import METHODS, Result, adapter, judge_of, variants
 from tests.quality.seeding import seeded
 
 ROOT = Path(__file__).parents[2]
@@ -68,7 +68,8 @@ def prepare(job: Job) -> None:
     if job.method == "conformance":
         judge_of(job.protocol)
     else:
-        model_for(adapter(job.protocol))
+        for variant in range(variants(job.protocol)):
+            model_for(adapter(job.protocol, variant))
 
 
 def run_here(job: Job) -> Result:

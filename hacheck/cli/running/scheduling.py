@@ -112,7 +112,7 @@ def _followed(request: Request) -> Followed:
     options = {**(known.options if known is not None else {}), **request.options}
     replicas = request.replicas or (known.replicas if known is not None else 0)
     called = {**base.called, **request.nodes}
-    return Followed(base.spec, check, settings, options, called, replicas, base.steps)
+    return replace(base, check=check, settings=settings, options=options, called=called, replicas=replicas)
 
 
 def _tracker(request: Request, followed: Followed) -> Tracker:
