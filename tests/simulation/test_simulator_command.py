@@ -80,6 +80,23 @@ def test_what_is_found_does_not_depend_on_how_many_processes_run() -> None:
     assert found("1") == found("2")
 
 
+def test_stretched_faults_are_fewer() -> None:
+    def faults(*given: str) -> int:
+        arguments = ("--seconds", "600", "--faults", "crashes", "--seeds", "1", "--json", "-")
+        content = json.loads(sim(*arguments, *given).out)
+        assert content["stretch"] == (int(given[1]) if given else 1)
+        return sum(content["faults_happened"].values()) + content["faults_without_effect"]
+
+    assert 1 <= faults("--stretch", "10") < faults() / 3
+
+
+def test_command_that_shows_a_stretched_run_again_stretches_it() -> None:
+    arguments = ("--seeds", "4", "--faults", "chaos", "--set", "eager=yes", "--seconds", "100", "--stretch", "3")
+    ended = sim(*arguments, "--as-it-is")
+    assert ended.code == 1
+    assert "--seconds 100 --stretch 3" in ended.out
+
+
 def test_first_ends_with_the_first_broken_run() -> None:
     ended = sim("--seeds", "100", "--faults", "chaos", "--set", "eager=yes", "--first", "--as-it-is", "--json", "-")
     assert ended.code == 1

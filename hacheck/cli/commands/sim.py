@@ -19,6 +19,8 @@ EPILOG = """
 
   hacheck sim qpid --seed 17 --seeds 1 --faults crashes  one run
 
+  hacheck sim icestorm -n 2 --seconds 7200 --stretch 20  two hours each, with faults minutes apart
+
   hacheck sim icestorm --faults chaos --out broken/      small runs that break something, as files
 
   hacheck sim icestorm --replay broken/icestorm-17.json  one of them, told
@@ -55,6 +57,7 @@ FAULTS = (
 REPLICAS = "How many replicas; by default 3, or 2 where the protocol is one of pairs."
 CLIENTS = "How many clients; by default 2."
 SECONDS = "For how many seconds of virtual time things go wrong."
+STRETCH = "Faults N times further apart, and up to N times as long: for runs of hours and days, with --seconds."
 REPLAY = "Run what --out kept in this file, instead of seeds."
 FIRST = "End with the first run that breaks something."
 AS_IT_IS = "Tell runs as they are, without making them small first."
@@ -69,6 +72,7 @@ Seeds = Annotated[One, option("--seeds", "-n", metavar="N", help=SEEDS)]
 Seed = Annotated[int, option("--seed", metavar="N", help=SEED)]
 Faults = Annotated[str, option("--faults", metavar="PROFILE", help=FAULTS, offers=faults_beginning)]
 Seconds = Annotated[int, option("--seconds", metavar="S", help=SECONDS, least=1)]
+Stretch = Annotated[int, option("--stretch", metavar="N", help=STRETCH, least=1)]
 Replicas = Annotated[int | None, option("--replicas", metavar="N", help=REPLICAS, panel=CLUSTER, least=1)]
 Clients = Annotated[int, option("--clients", metavar="N", help=CLIENTS, panel=CLUSTER, least=0)]
 Replay = Annotated[One, option("--replay", metavar="FILE", help=REPLAY)]
@@ -88,6 +92,7 @@ def sim(
     seed: Seed = 0,
     faults: Faults = "promised",
     seconds: Seconds = 60,
+    stretch: Stretch = 1,
     replay: Replay = None,
     first: First = False,
     as_it_is: AsItIs = False,
@@ -114,6 +119,7 @@ def sim(
         seed=seed,
         faults=faults,
         seconds=seconds,
+        stretch=stretch,
         replicas=replicas,
         clients=clients,
         settings=parse_settings(settings or ()),

@@ -58,6 +58,7 @@ class Request:
     replicas: int | None
     clients: int
     settings: Mapping[str, str]
+    stretch: int = 1
     first: bool = False
     reduce: bool = True
     jobs: int | None = None
@@ -116,7 +117,7 @@ def planned(request: Request) -> tuple[System, Plan, tuple[str, ...]]:
     replicas, members = first_possible(system, tried, request.clients, options)
     menu = profile(request.faults, system, Cluster(members))
     settings, us = dict(request.settings), request.seconds * 1_000_000
-    plan = Plan(request.seed, request.faults, replicas, request.clients, settings, us)
+    plan = Plan(request.seed, request.faults, replicas, request.clients, settings, us, stretch=request.stretch)
     return system, plan, tuple(dict.fromkeys(kind for kind, _ in menu.faults))
 
 

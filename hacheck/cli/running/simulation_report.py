@@ -179,6 +179,8 @@ def _command(summary: Summary, one: Failure, out: str | None) -> str:
     words = ["hacheck", "sim", summary.protocol, "--seeds", "1", "--seed", str(one.seed), "--faults", summary.faults]
     words += ["--replicas", str(plan.replicas), "--clients", str(plan.clients)]
     words += ["--seconds", str(plan.fault_us // 1_000_000)]
+    if plan.stretch != 1:
+        words += ["--stretch", str(plan.stretch)]
     for name, value in plan.settings.items():
         words += ["--set", f"{name}={value}"]
     return shlex.join(words)
@@ -229,6 +231,7 @@ def as_json(summary: Summary, runs: int) -> dict[str, Any]:
         "clients": plan.clients,
         "settings": dict(plan.settings),
         "seconds": plan.fault_us / 1e6,
+        "stretch": plan.stretch,
         "seed": plan.seed,
         "runs": {"asked": runs, "done": tally.runs, "kept": tally.runs - sum(map(len, tally.failures.values()))},
         "messages": {"delivered": tally.delivered, "lost": tally.lost},
