@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from hacheck.impl.node import Record
-from hacheck.impl.simulator.faults import Fault, between
+from hacheck.impl.simulator.faults import Direction, Fault, between
 from hacheck.impl.simulator.history import Came, History, Recorded, Went
 from hacheck.impl.simulator.injecting import Injector
 from hacheck.impl.simulator.world import Defect, Surroundings, World
@@ -61,6 +61,7 @@ class Simulated(Adapter):
         self._history, self._seen = History(inputs=False), 0
         self._judge, self._quiet_us = code.judge(members, options), code.quiet_us(options)
         self._world = World(code, members, options, self._judge, "0", Surroundings())
+        self._servers = [member.name for member in members if not member.role.startswith("client")]
         self._world.watcher = self._history
         self._world.listener = self._heard
         self._injector = Injector(self._world)
@@ -87,7 +88,7 @@ class Simulated(Adapter):
             target="one",
             members=tuple(arguments[name] for name in ("member",) if name in arguments),
             hosts=tuple(arguments[name] for name in ("host",) if name in arguments),
-            links=between((arguments["one"],), (arguments["other"],)) if "one" in arguments else (),
+            links=self._links(arguments),
             amount=arguments.get("times", 0),
         )
         if "lines" in arguments:
@@ -95,6 +96,14 @@ class Simulated(Adapter):
         else:
             self._begin(fault)
             self._run_until(self._world.agenda.now + 2)
+
+    def _links(self, arguments: Mapping[str, Any]) -> tuple[Direction, ...]:
+        """Between two, or between all servers."""
+        if "one" in arguments:
+            return between((arguments["one"],), (arguments["other"],))
+        if "times" not in arguments:
+            return ()
+        return tuple(pair for one, other in combinations(self._servers, 2) for pair in between((one,), (other,)))
 
     def _begin(self, fault: Fault) -> None:
         self._injector.plan(replace(fault, at_us=self._world.agenda.now + 1))
@@ -189,7 +198,7 @@ def _faults(servers: Sequence[Member]) -> Iterator[Step]:
     yield from _ways("pause", members, PAUSE_SECONDS)
     yield from _ways("cut", [*pairs, *reach], CUT_SECONDS)
     yield from _ways("reset", pairs, ())
-    yield from _ways("slow", [{**pair, "times": SLOW_TIMES} for pair in pairs], SLOW_SECONDS)
+    yield from _ways("slow", [{"times": SLOW_TIMES}, *({**pair, "times": SLOW_TIMES} for pair in pairs)], SLOW_SECONDS)
     yield from _ways("lock_lost", locks, ())
     yield from _ways("lock_told", locks, ())
 

@@ -6,7 +6,7 @@ those that owe none. What is known of a set of states is remembered, so going ba
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Literal
 
@@ -186,6 +186,13 @@ class Tracker:
                     by_taken.setdefault(count, []).append(emitted[taken == count])
         sets = {count: self._sets.number(np.concatenate(some)) for count, some in by_taken.items()}
         return _After(sets, owing, self.memory.cuts() != before, False)
+
+    def followed(self) -> Iterator[tuple[Any, Any, int]]:
+        """All that was ever followed: sets of states, the lines that they saw next, and how many."""
+        for start, lines in list(self._after):
+            width = self.compiled.record.words * np.dtype(np.uint64).itemsize
+            seen = [lines[at : at + width] for at in range(0, len(lines), width)]
+            yield self._sets.rows[start], self._window(seen), len(seen)
 
     def _window(self, lines: Sequence[bytes]) -> Any:
         """The lines as states see them, and behind them what may be anything."""

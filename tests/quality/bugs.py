@@ -41,10 +41,12 @@ def changed(bug: Bug, source: str) -> str:
 
 def bugs() -> Mapping[str, Bug]:
     """All of them, by name."""
+    from tests.quality.bugs_of_artemis import ARTEMIS
     from tests.quality.bugs_of_fiorano import FIORANO
     from tests.quality.bugs_of_icestorm import ICESTORM
+    from tests.quality.bugs_of_qpid import QPID
 
-    listed = (*ICESTORM, *FIORANO)
+    listed = (*ICESTORM, *FIORANO, *QPID, *ARTEMIS)
     found = {bug.name: bug for bug in listed}
     assert len(found) == len(listed), "two bugs have one name"
     return found

@@ -1,4 +1,4 @@
-"""Seeded bugs of Fiorano's shared pair."""
+"""Seeded bugs of Fiorano's pairs: the one that shares its database, and the one with a copy each."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from tests.quality.bugs import Bug
 def shared(name: str, module: str, old: str, new: str, why: str) -> Bug:
     """A bug of the pair that shares its database."""
     return Bug(name, "fiorano-shared", f"fiorano.{module}", old, new, why)
+
+
+def replicated(name: str, module: str, old: str, new: str, why: str) -> Bug:
+    """A bug of the pair in which each server has a copy."""
+    return Bug(name, "fiorano-replicated", f"fiorano.{module}", old, new, why)
 
 
 FIORANO = (
@@ -74,11 +79,46 @@ FIORANO = (
         "        self.role = following\n        self.previous = self.role\n",
         "One assignment before the other: the line on a change of state has the new one twice.",
     ),
-    shared(
-        "lock_not_given_back",
-        "shared",
-        "            self.lock_file.give_back()\n            self._go(Cause.TAKEN_OVER)",
-        "            self._go(Cause.TAKEN_OVER)",
-        "Who finds that another one has activated keeps its lock, and activates once more.",
+    replicated(
+        "lock_kept_while_copying",
+        "replicated",
+        "        if self.role is Role.PASSIVE_SYNC:\n            self.lock_file.give_back()\n",
+        "        if self.role is Role.PASSIVE_SYNC:\n",
+        "Who makes a copy keeps the lock that it may have: no line says that it was released, and its peer is refused.",
+    ),
+    replicated(
+        "complete_from_the_start",
+        "copying",
+        "claim=self.meta.claim, complete=False)",
+        "claim=self.meta.claim, complete=True)",
+        "A copy that has just begun counts as complete, and is served when the other server is lost.",
+    ),
+    replicated(
+        "takes_over_without_the_lock",
+        "replicated_states",
+        'Row("R19", _R.PASSIVE, _R.STANDALONE, _DOWN, None, None, _HELD, alone=True)',
+        'Row("R19", _R.PASSIVE, _R.STANDALONE, _DOWN, alone=True)',
+        "Guard dropped: a PASSIVE server goes on alone as soon as the channel is down.",
+    ),
+    replicated(
+        "lock_not_doubted",
+        "replicated",
+        "        if self.role in SERVING or self.role is Role.PASSIVE or promoted:\n",
+        "        if self.role in SERVING or promoted:\n",
+        "A PASSIVE server that loses its peer does not ask for the lock: it waits without having been refused.",
+    ),
+    replicated(
+        "sync_complete_too_soon",
+        "replicated_states",
+        'Row("R11", _R.ACTIVE_SYNC, _R.ACTIVE, _UP, (_R.PASSIVE,))',
+        'Row("R11", _R.ACTIVE_SYNC, _R.ACTIVE, _UP, (_R.PASSIVE, _R.PASSIVE_SYNC))',
+        "The end of the copy is not waited for: ACTIVE, and synchronised, while the peer still makes its copy.",
+    ),
+    replicated(
+        "peer_told_late",
+        "replicated",
+        "PASSIVE_SYNC\n        self._announce()\n",
+        "PASSIVE_SYNC\n        if self.role not in SERVING:\n            self._announce()\n",
+        "A message forgotten: the peer is not told of states that serve, and nobody makes a copy.",
     ),
 )

@@ -152,10 +152,10 @@ DEVIATIONS_MAX = 9
 
 
 def by_schedules(protocol: str, seconds: float, reducing: float = 0.0, first: int = 0) -> Result:
-    """Every schedule with no deviation, one, two and so on, with one crash and one broken connection: the first
-    one found is the shortest story already."""
+    """Every schedule with no deviation, one, two and so on, with one crash, one broken connection, one power failure
+    and one lost lock: the first one found is the shortest story already."""
     followed, code = FOLLOWED[protocol], system(protocol)
-    faults = {"crash": 1, "cut": 1}
+    faults = {"crash": 1, "cut": 1, "power": 1, "lock": 1}
     setting = Setting(code, followed.replicas, 1, code.options(followed.options), faults)
     limits = Limits(deviations=DEVIATIONS_MAX, steps=200, schedules=1_000_000_000, seconds=1e9)
     tracker = model_for(adapter(protocol)).tracker

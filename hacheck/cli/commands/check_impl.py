@@ -37,6 +37,8 @@ REPLICAS = "How many replicas; by default as few as make sense."
 CLIENTS = "How many clients."
 CRASHES = "So many crashes in a schedule at most."
 CUTS = "So many broken connections in a schedule at most."
+POWER = "So many machines fail in a schedule at most: what was not synced is lost, and nobody is told."
+LOCKS = "So many locks are lost in a schedule at most, and nobody is told."
 DEVIATIONS = "Schedules that differ in so many steps from what a quick and quiet system does."
 STEPS = "A schedule has so many steps; by default 200, or what a shipped protocol needs."
 TIME = "End after this time: 90s, 5m."
@@ -58,6 +60,8 @@ def check_impl(
     clients: Annotated[int, option("--clients", metavar="N", help=CLIENTS, panel=CLUSTER, least=0)] = 1,
     crashes: Annotated[int, option("--crashes", metavar="N", help=CRASHES, panel=LIMITS, least=0)] = 1,
     cuts: Annotated[int, option("--cuts", metavar="N", help=CUTS, panel=LIMITS, least=0)] = 0,
+    power: Annotated[int, option("--power", metavar="N", help=POWER, panel=LIMITS, least=0)] = 0,
+    lock_losses: Annotated[int, option("--lock-losses", metavar="N", help=LOCKS, panel=LIMITS, least=0)] = 0,
     deviations: Annotated[int, option("--deviations", metavar="N", help=DEVIATIONS, panel=LIMITS, least=0)] = 2,
     steps: Annotated[int | None, option("--steps", metavar="N", help=STEPS, panel=LIMITS, least=1)] = None,
     time: Annotated[str, option("--time", metavar="T", help=TIME, panel=LIMITS)] = "60s",
@@ -84,7 +88,7 @@ def check_impl(
             nodes=parse_nodes(nodes or ()),
             replicas=replicas,
             clients=clients,
-            faults={"crash": crashes, "cut": cuts},
+            faults={"crash": crashes, "cut": cuts, "power": power, "lock": lock_losses},
             steps=steps,
             limits=Limits(deviations, 0, parse_count("--schedules", schedules), parse_seconds(time), found),
             json=json,

@@ -25,6 +25,7 @@ from hacheck.testing.encoding import UnfitEvent
 from hacheck.testing.model import kept_invariants
 from hacheck.testing.reference import FOLLOWED, Followed
 from hacheck.testing.schedules.exploring import Explored, Exploring, Found, Limits, Setting
+from hacheck.testing.schedules.showing import unshown_actions
 from hacheck.testing.tracking import Tracker
 
 if TYPE_CHECKING:
@@ -32,7 +33,11 @@ if TYPE_CHECKING:
 
 REPLICAS_TRIED = (2, 3, 1, 4)
 
-MARKS = {"start": "start", "crash": "end", "crash-written": "end", "deliver": "message", "cut": "fault"}
+FAULTS = {"crash": "crash", "cut": "cut", "power": "power failure", "lock": "lost lock"}
+"""What people call the kinds of faults."""
+
+MARKS = {"start": "start", "crash": "end", "crash-written": "end", "power": "end", "deliver": "message"}
+MARKS |= {"cut": "fault", "lose": "fault"}
 """How steps are drawn, if not as inputs."""
 
 
@@ -70,12 +75,23 @@ def explore_schedules(request: Request) -> ExitCode:
         except (ObservingError, UnfitEvent) as error:
             raise BadInput(f"{followed.spec}: {error}") from None
     ended = exit_code(explored, request.limits)
-    unshown = sorted({event.name for event in tracker.compiled.shape.events} - explored.shown)
+    unshown = Unshown(
+        sorted({event.name for event in tracker.compiled.shape.events} - explored.shown), unshown_actions(tracker)
+    )
     if target is not None:
         target.write({"hacheck": version(), **_as_json(request, explored, unshown), "exit_code": int(ended)})
     if request.json != "-":
         _show(request, setting, explored, unshown, ended)
     return ended
+
+
+@dataclass(frozen=True, slots=True)
+class Unshown:
+    """What the model has and the code never did: lines; actions that nothing of what it did leads to, if that is
+    known."""
+
+    lines: list[str]
+    actions: list[str] | None
 
 
 def _explored(request: Request, setting: Setting, tracker: Tracker) -> Explored:
@@ -140,7 +156,7 @@ def _setting(request: Request, followed: Followed, code: System) -> Setting:
 # ---- what is told ----
 
 
-def _show(request: Request, setting: Setting, explored: Explored, unshown: list[str], ended: ExitCode) -> None:
+def _show(request: Request, setting: Setting, explored: Explored, unshown: Unshown, ended: ExitCode) -> None:
     console = output_console(no_color=request.no_color)
     for found in explored.found:
         _tell(console, found)
@@ -160,9 +176,9 @@ def _show(request: Request, setting: Setting, explored: Explored, unshown: list[
             console.print(f"  {visible(line)}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _summary(request: Request, setting: Setting, explored: Explored, unshown: list[str]) -> Iterator[str]:
+def _summary(request: Request, setting: Setting, explored: Explored, unshown: Unshown) -> Iterator[str]:
     limits = request.limits
-    faults = ", ".join(f"up to {plural(number, kind)}" for kind, number in setting.faults.items() if number)
+    faults = ", ".join(f"up to {plural(number, FAULTS[kind])}" for kind, number in setting.faults.items() if number)
     yield (
         f"{plural(setting.replicas, 'replica')}, {plural(setting.clients, 'client')}, {faults or 'no faults'}; "
         f"schedules of {limits.steps} steps, the longest had {explored.longest}"
@@ -180,8 +196,12 @@ def _summary(request: Request, setting: Setting, explored: Explored, unshown: li
             f"{plural(explored.cut + explored.undecided, 'schedule')} could not be compared to the end, "
             f"the last one from {explored.bound}"
         )
-    if unshown:
-        yield f"lines of the model that the code never wrote: {', '.join(unshown)}"
+    if unshown.lines:
+        yield f"lines of the model that the code never wrote: {', '.join(unshown.lines)}"
+    if unshown.actions:
+        yield f"actions of the model that nothing of this leads to: {', '.join(unshown.actions)}"
+    elif unshown.actions is None:
+        yield "whether some actions of the model were never possible would take too long to find out"
 
 
 def _tell(console: Console, found: Found) -> None:
@@ -208,7 +228,7 @@ def _told(found: Found) -> Iterator[Told]:
             yield Told(step.at_us, "record", event.text.removeprefix(f"{event.node}: "), event.node)
 
 
-def _as_json(request: Request, explored: Explored, unshown: list[str]) -> dict[str, Any]:
+def _as_json(request: Request, explored: Explored, unshown: Unshown) -> dict[str, Any]:
     return {
         "code": request.code,
         "schedules": explored.schedules,
@@ -216,7 +236,8 @@ def _as_json(request: Request, explored: Explored, unshown: list[str]) -> dict[s
         "states": explored.states,
         "deviations_explored": explored.complete,
         "not_compared_to_the_end": explored.cut + explored.undecided,
-        "lines_never_written": unshown,
+        "lines_never_written": unshown.lines,
+        "actions_never_possible": unshown.actions,
         "seconds": round(explored.seconds, 3),
         "disagreements": [
             {

@@ -41,10 +41,13 @@ Choice: TypeAlias = tuple[str, ...]
 
 `start m`, `deliver a b` (the next from a to b), `disk m` (its next write is done), `host m` (its next request to a lock
 or a shared disk is answered), `timer m` (its next timer fires), `crash m`, `crash-written m` (its writes under way are
-done first), `cut a b` (their connection breaks, and what is under way is lost).
+done first), `cut a b` (their connection breaks, and what is under way is lost), `power m` (its machine fails: what was
+not synced is lost, nobody is told, and what is on its way to it is lost until it is there again), `lose l m` (the host
+of lock l forgets that m holds it, and tells nobody).
 """
 
-FAULTS = ("crash", "crash-written", "cut")
+FAULTS = {"crash": "crash", "crash-written": "crash", "cut": "cut", "power": "power", "lose": "lock"}
+"""The steps that are faults, with the kind that each is counted as."""
 
 _SUPERVISED_US = 1_000_000
 _WORDS_MAX = 100
@@ -57,7 +60,8 @@ class CodeFailed(Exception):
 
 @dataclass(slots=True, eq=False)
 class _Process:
-    """A member. `now_us`: its own clock; `timers`: when each is due by it; `printed`: a digest of its state, worked out
+    """A member. `now_us`: its own clock; `timers`: when each is due by it; `silent`: its machine is down; `unsynced`:
+    what was at each place of its disk before writes that are not synced; `printed`: a digest of its state, worked out
     when somebody asks."""
 
     member: Member
@@ -69,7 +73,18 @@ class _Process:
     timers: dict[str, int] = field(default_factory=dict)
     writes: deque[Write] = field(default_factory=deque)
     asked: deque[Any] = field(default_factory=deque)
+    silent: bool = False
+    unsynced: dict[str, bytes | None] = field(default_factory=dict)
     printed: Any = None
+
+    def wrote(self, write: Write) -> None:
+        """A write is done. One that is synced takes along those before it."""
+        if write.sync:
+            self.unsynced.clear()
+        else:
+            for key, _ in write.changes:
+                self.unsynced.setdefault(key, self.durable.get(key))
+        put(self.durable, write.changes)
 
 
 @dataclass(slots=True, eq=False)
@@ -131,6 +146,11 @@ class Cluster:
                         yield "crash-written", name
         if faults.get("cut"):
             yield from (("cut", *pair) for pair in sorted(self.spoken))
+        if faults.get("power"):
+            yield from (("power", name) for name, process in self.processes.items() if process.node is not None)
+        if faults.get("lock"):
+            held = ((name, host.holder) for name, host in self.hosts.items() if host.holder is not None)
+            yield from (("lose", name, holder[0]) for name, holder in held)
 
     def about(self, choice: Choice) -> str:
         """What a step that may come next is about, in words: the message that arrives, the timer that fires."""
@@ -150,6 +170,11 @@ class Cluster:
                 return "ends; what it was writing is not written" if self.processes[name].writes else "ends"
             case ("cut", one, other):
                 return f"the connection of {one} and {other} breaks"
+            case ("power", name):
+                lost = self.processes[name].unsynced
+                return "its machine fails; what was not synced is lost" if lost else "its machine fails"
+            case ("lose", lock, _):
+                return f"loses the lock {lock}, and is not told"
         return "starts"
 
     # ---- steps ----
@@ -162,7 +187,7 @@ class Cluster:
             case ("disk", name):
                 process = self.processes[name]
                 write = process.writes.popleft()
-                put(process.durable, write.changes)
+                process.wrote(write)
                 self._give(process, Written(write.token))
             case ("host", name):
                 process = self.processes[name]
@@ -179,13 +204,20 @@ class Cluster:
             case ("crash-written", name):
                 process = self.processes[name]
                 for write in process.writes:
-                    put(process.durable, write.changes)
+                    process.wrote(write)
                 self._end(process)
+            case ("power", name):
+                self._fail(self.processes[name])
+            case ("lose", lock, _):
+                self.hosts[lock].holder = None
             case ("cut", one, other):
                 self._cut(one, other)
 
     def _start(self, process: _Process) -> None:
         process.start_us = None
+        if process.silent:
+            process.silent = False
+            self._forget(process)
         process.incarnation += 1
         setup = Setup(process.member.name, process.incarnation, dict(process.durable), self.options)
         try:
@@ -202,7 +234,7 @@ class Cluster:
                 self._give(process, Unreachable(sender))
         elif process.node is not None:
             self._give(process, Received(sender, message))
-        elif self.processes[sender].node is not None:
+        elif self.processes[sender].node is not None and not process.silent:
             self._give(self.processes[sender], Unreachable(to))
 
     def _answer(self, process: _Process, asked: Any) -> None:
@@ -225,10 +257,24 @@ class Cluster:
 
     def _end(self, process: _Process) -> None:
         """A process ends, and is started again some time later."""
-        name = process.member.name
+        self._stop(process)
+        self._forget(process)
+
+    def _fail(self, process: _Process) -> None:
+        """A machine fails. Others learn of that, and its locks are free, when it is there again."""
+        self._stop(process)
+        process.silent = True
+        put(process.durable, tuple(process.unsynced.items()))
+        process.unsynced.clear()
+
+    def _stop(self, process: _Process) -> None:
         process.node, process.printed = None, None
         process.timers, process.writes, process.asked = {}, deque(), deque()
         process.start_us = process.now_us + _SUPERVISED_US
+
+    def _forget(self, process: _Process) -> None:
+        """What there was with a process that has ended is no more: its locks, its connections."""
+        name = process.member.name
         for host in self.hosts.values():
             if host.holder == (name, process.incarnation):
                 host.holder = None

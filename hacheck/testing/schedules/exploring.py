@@ -27,7 +27,7 @@ Deviation = tuple[int, Choice]
 @dataclass(frozen=True, slots=True)
 class Setting:
     """What is explored. `clients`, `replicas`, `options`: the cluster's size and settings; `faults`: how many of each
-    kind may come, `crash` and `cut`."""
+    kind may come: `crash`, `cut`, `power`, `lock`."""
 
     code: Code
     replicas: int
@@ -182,7 +182,7 @@ class _Run:
         self.exploring = exploring
         setting = exploring.setting
         self.cluster = Cluster(setting.code, exploring.members, setting.options, self._record)
-        self.faults = {kind: setting.faults.get(kind, 0) for kind in ("crash", "cut")}
+        self.faults = {kind: setting.faults.get(kind, 0) for kind in dict.fromkeys(FAULTS.values())}
         self.track = exploring.tracker.start
         self.taken: list[Taken] = []
 
@@ -197,7 +197,7 @@ class _Run:
         self.taken.append(Taken(choice, self.cluster.about(choice), process.now_us))
         explored.steps += 1
         if choice[0] in FAULTS:
-            self.faults[choice[0].partition("-")[0]] -= 1
+            self.faults[FAULTS[choice[0]]] -= 1
         try:
             self.cluster.do(choice)
         except CodeFailed as failed:

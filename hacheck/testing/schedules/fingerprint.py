@@ -27,8 +27,8 @@ def fingerprint(cluster: Cluster) -> int:
         if process.printed is None:
             process.printed = hash(frozen((process.node, process.durable)))
         timers = tuple(sorted(process.timers.items()))
-        waiting = frozen((tuple(process.writes), tuple(process.asked)))
-        up = (process.node is None, process.incarnation, process.start_us)
+        waiting = frozen((tuple(process.writes), tuple(process.asked), process.unsynced))
+        up = (process.node is None, process.incarnation, process.start_us, process.silent)
         parts.append((process.printed, up, process.now_us, timers, waiting))
     links = tuple((pair, frozen(tuple(queue))) for pair, queue in sorted(cluster.links.items()) if queue)
     hosts = tuple((frozen(host.content), host.holder) for host in cluster.hosts.values())

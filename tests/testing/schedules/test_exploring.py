@@ -7,12 +7,14 @@ from functools import cache
 
 import pytest
 
-from hacheck.impl.node import Record
+from hacheck.impl.node import Record, Write
 from hacheck.model.language import load
 from hacheck.model.observing.lines import logged
+from hacheck.testing.schedules import cluster as cluster_module
 from hacheck.testing.schedules.cluster import Cluster
 from hacheck.testing.schedules.exploring import Explored, Exploring, Found, Limits, Setting
 from hacheck.testing.schedules.fingerprint import fingerprint, frozen
+from hacheck.testing.schedules.showing import unshown_actions
 from hacheck.testing.tracking import Tracker
 from tests.testing.schedules.voting import SPEC, VOTING
 
@@ -139,6 +141,70 @@ def test_crash_loses_or_keeps_what_was_being_written() -> None:
     assert lost.processes["voter-1"].durable == {}
     assert kept.processes["voter-1"].durable == {"voted": b"voter-1"}
     assert fingerprint(lost) != fingerprint(kept)
+
+
+def test_power_failure_loses_what_was_not_synced() -> None:
+    made = cluster_after(("start", "voter-1"), ("timer", "voter-1"), ("disk", "voter-1"))
+    process = made.processes["voter-1"]
+    for token, sync in ((1, True), (2, False), (3, False)):
+        process.writes.append(Write(token, (("voted", str(token).encode()), (f"key-{token}", b"")), sync))
+        made.do(("disk", "voter-1"))
+    assert process.durable["voted"] == b"3"
+    assert ("power", "voter-1") in made.choices({"power": 1})
+    assert made.about(("power", "voter-1")) == "its machine fails; what was not synced is lost"
+    before = fingerprint(made)
+    made.do(("power", "voter-1"))
+    assert process.durable == {"voted": b"1", "key-1": b""}
+    assert fingerprint(made) != before
+    made.do(("start", "voter-1"))
+    made.do(("power", "voter-1"))
+    assert process.durable == {"voted": b"1", "key-1": b""}  # a synced write stays
+
+
+def test_machine_that_failed_is_silent_until_it_is_there_again() -> None:
+    made = cluster_after(*(("start", f"voter-{number}") for number in (1, 2)), ("timer", "voter-1"))
+    made.do(("disk", "voter-1"))  # which asks the others
+    made.do(("power", "voter-2"))
+    made.do(("deliver", "voter-1", "voter-2"))
+    assert ("deliver", "voter-2", "voter-1") not in made.choices({})
+    made.do(("start", "voter-2"))
+    assert made.about(("deliver", "voter-2", "voter-1")) == "voter-2 is unreachable"
+
+
+def test_lost_lock_is_free_and_nobody_is_told() -> None:
+    made = cluster_after(("start", "voter-1"))
+    made.hosts["gate"] = host = cluster_module._Host(holder=("voter-1", 0))
+    assert ("lose", "gate", "voter-1") in made.choices({"lock": 1})
+    assert ("lose", "gate", "voter-1") not in made.choices({"crash": 1})
+    made.do(("lose", "gate", "voter-1"))
+    assert host.holder is None
+
+
+@pytest.mark.parametrize(("options", "synced"), [({}, True), ({"unsynced": "true"}, False)])
+def test_missing_sync_is_found_by_a_power_failure(options: dict[str, str], synced: bool) -> None:
+    assert not explored(options, {"crash": 1}).found
+    assert bool(explored(options, {"power": 1}).found) is not synced
+
+
+# ---- what the code never does ----
+
+
+def test_actions_that_nothing_leads_to_are_named() -> None:
+    more = "environment action retire(v: Voter) when v.won do log retires() at v\n"
+    specification = load(SPEC.replace("faults {", f"{more}faults {{"), "votes.ha").specification
+    assert specification is not None
+    system = specification.instantiate({}, "default", logs=True).system
+    assert system is not None
+    follows = Tracker(logged(system))
+    setting = Setting(VOTING, 3, 0, VOTING.options({}), {"crash": 1})
+    Exploring(setting, follows, Limits(1, 60, seconds=600.0)).run()
+    assert unshown_actions(follows) == ["retire"]
+
+
+def test_too_many_states_to_name_actions_are_not_looked_at() -> None:
+    follows = Tracker(tracker().system, ("one_winner",))
+    Exploring(Setting(VOTING, 3, 0, VOTING.options({}), {}), follows, Limits(0, 60, seconds=600.0)).run()
+    assert unshown_actions(follows, 0.0) is None
 
 
 def test_message_to_nobody_makes_its_sender_hear_of_it() -> None:

@@ -63,11 +63,13 @@ class Yes(Message, frozen=True):
 
 class Options(Struct, frozen=True):
     """`twice`: whoever was asked votes again; `forgets`: what was voted is not written down; `hasty`: it is answered
-    before it is; `wins_with`: so many votes are taken for a majority; `raises`: who wins raises."""
+    before it is; `unsynced`: it is written and not synced; `wins_with`: so many votes are taken for a majority;
+    `raises`: who wins raises."""
 
     twice: bool = False
     forgets: bool = False
     hasty: bool = False
+    unsynced: bool = False
     wins_with: int = 2
     raises: bool = False
 
@@ -102,7 +104,7 @@ class Voter:
         self.voted = candidate
         if self.options.forgets:
             return self.told()
-        write = Write(1, (("voted", candidate.encode()),))
+        write = Write(1, (("voted", candidate.encode()),), not self.options.unsynced)
         return [write, *self.told()] if self.options.hasty else [write]
 
     def told(self) -> list[Effect]:
