@@ -11,6 +11,7 @@ too, and LLVM works beside printing. Three runs of each in turn, the middle ones
 from __future__ import annotations
 
 import argparse
+import gc
 import time
 from dataclasses import dataclass
 from functools import partial
@@ -29,6 +30,7 @@ from hacheck.checker.explicit.native.machine.cache import ObjectCache
 from hacheck.checker.explicit.native.machine.compiler import compile_object, is_available
 from hacheck.checker.explicit.questions import pose
 from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.cli.main import GARBAGE_AFTER
 from hacheck.model.ir import System
 from hacheck.model.lowering.system import lower
 from hacheck.model.semantics import Interpreter
@@ -84,6 +86,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     given = parser.parse_args()
     assert is_available(), is_available().reason
+    gc.set_threshold(GARBAGE_AFTER)  # as in the command
     print(machine())
     print(
         f"{'':28} {'instances':>9} {'lower':>7} {'print':>7} {'LLVM':>7} {'all s':>7} {'ms/instance':>11} {'wall s':>7}"

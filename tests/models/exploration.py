@@ -87,7 +87,7 @@ class _Search:
     def found(self, state: State, depth: int) -> None:
         self.reached[state] = depth
         for asked in self.system.properties:
-            if asked.kind in ("invariant", "reachable", "deadlock"):
+            if asked.kind in ("invariant", "lemma", "reachable", "deadlock"):
                 sought = asked.kind == "reachable"
                 self.ask(asked.name, depth, partial(self.interpreter.holds, asked, state), sought)
 

@@ -44,7 +44,7 @@ def test_engines_agree_with_the_interpreter_on_seeded_systems(seeds: range, engi
 def test_among_shortest_runs_the_one_with_fewest_faults_is_shown(seeds: range, engine: ExplicitEngine) -> None:
     for seed in seeds:
         system = seeded_system(seed, risky=False)
-        asked = tuple(item for item in system.properties if item.kind in ("invariant", "reachable"))
+        asked = tuple(item for item in system.properties if item.kind in ("invariant", "lemma", "reachable"))
         if not any(action.kind == "fault" for action in system.actions) or not asked:
             continue
         system = replace(system, properties=asked)

@@ -191,7 +191,7 @@ def _property(context: Context, index: int, handlers: tuple[str, ...]) -> Proper
     goal = boolean(context, chooser.integer(1, 3))
     if chance(chooser, 60):  # so that some are decided neither at once nor never
         corner = _corner(context, chooser.integer(2, 3))
-        goal = Unary("not", corner) if kind in ("invariant", "step", "deadlock") else corner
+        goal = Unary("not", corner) if kind in ("invariant", "lemma", "step", "deadlock") else corner
     fairness = tuple(Fairness(handler, chance(chooser, 30)) for handler in handlers if live and chance(chooser, 50))
     return Property(
         name=f"property{index}",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from hacheck.model.ir import Assign, Constant, Local, Target, Variable
 from hacheck.model.lowering.blocks import Block

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+from msgspec import Struct
+
 from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.lowering.graph import Graph
@@ -17,8 +19,7 @@ from hacheck.model.lowering.nodes import Node
 from hacheck.model.types import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(Struct, frozen=True):
     """A slot's new content; `was` is its content before the step where the path to here fixes it."""
 
     slot: int
@@ -26,23 +27,20 @@ class Update:
     was: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Emit:
+class Emit(Struct, frozen=True):
     """A step: every slot keeps its content but these."""
 
     updates: tuple[Update, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Stopped:
+class Stopped(Struct, frozen=True):
     """An outcome that is no step: the exploration's bound `text`, or the message of an error of the spec."""
 
     kind: Literal["cut", "fault"]
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """One of two blocks; an empty one has no outcome."""
 
     condition: Node
@@ -50,16 +48,14 @@ class Branch:
     otherwise: Block
 
 
-@dataclass(frozen=True, slots=True)
-class SetTemp:
+class SetTemp(Struct, frozen=True):
     """Gives temporary `temp` a value."""
 
     temp: int
     value: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
+class Merge(Struct, frozen=True):
     """Where branches meet again: gives merge `merge` the content of these slots, which differs between them."""
 
     merge: int

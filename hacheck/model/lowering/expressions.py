@@ -7,7 +7,6 @@ has only to be tested before the value is used.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import assert_never
 
 from hacheck.model.ir import (
@@ -91,7 +90,7 @@ def evaluate(expression: Expression, scope: Scope) -> Sym:
         case Unary():
             return _unary(expression, scope)
         case Old(operand):
-            return evaluate(operand, replace(scope, fetch=scope.context.slot, drawn=[]))
+            return evaluate(operand, scope.before())
         case Conditional():
             return _conditional(expression, scope)
         case Quantified():
@@ -128,14 +127,14 @@ def evaluate_as(kind: Type, expression: Expression, scope: Scope) -> Sym:
 
 def with_blanks(graph: Graph, kind: Type, expression: Expression, value: Sym) -> Sym:
     """An expression's value with the blanks of a type; one that is no composite has none."""
-    if isinstance(value, Scalar | Maybe | Mask):
+    if isinstance(value, (Scalar, Maybe, Mask)):  # a tuple: unions are too slow for what is done this often
         return value
     return retyped(graph, type_of(expression), kind, value)
 
 
 def _known(scope: Scope, value: Sym) -> Sym:
     """A local scalar, a constant where the facts fix it."""
-    if not isinstance(value, (Scalar, Maybe)):  # a tuple: unions are too slow for what is done this often
+    if not isinstance(value, (Scalar, Maybe)):  # a tuple, as above
         return value
     node = value.node
     if node.is_const:

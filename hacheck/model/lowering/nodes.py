@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 Operator = Literal[
     "const",  # number
@@ -43,8 +43,7 @@ Operator = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Node:
+class Node(Struct, frozen=True, eq=False, gc=False):
     """One expression; `low` and `high` bound its value, `key` is its place in the order of creation.
 
     `is_const`: whether the value is known. `is_truth`: whether it is 0 or 1.

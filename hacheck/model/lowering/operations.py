@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, assert_never
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.lowering.graph import Graph
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.values import (
@@ -29,8 +30,7 @@ from hacheck.model.types import Bag, Bool, Enum, Identity, Map, Option, Range, R
 from hacheck.model.types import Node as NodeType
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """Something that ends the step where `condition` holds: a cut at the bound `text`, or an error of the spec."""
 
     condition: Node
@@ -111,7 +111,7 @@ def _lexicographic(graph: Graph, items: tuple[Sym, ...], others: tuple[Sym, ...]
 def misfits(graph: Graph, kind: Type, value: Sym, present: Node, name: str) -> Iterator[Check]:
     """What keeps a value from being stored as a type, in the order in which it is looked for. `present`: whether the
     value is there at all; `name`: of the variable or local it goes into."""
-    if isinstance(kind, Bool | Enum | NodeType | Identity):
+    if isinstance(kind, (Bool, Enum, NodeType, Identity)):  # a tuple: it is asked often
         return  # these have no numbers that are none of their values
     match kind, value:
         case Range(), Scalar(node):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from hacheck.model.data import dataclass, field
+from msgspec import Struct
+
 from hacheck.model.ir import Statement
 from hacheck.model.lowering.blocks import Block, Branch, Stopped
 from hacheck.model.lowering.facts import Facts, assume, bounds, simplify
@@ -16,14 +17,13 @@ from hacheck.model.lowering.values import Sym
 from hacheck.model.types import Type
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(Struct, frozen=True):
     """What was written (only slots that were), the locals, what is known, and into how many copies the rest of the
     action may still be split for the sake of speed."""
 
-    slots: Mapping[int, Node] = field(default_factory=dict)
-    locals: Mapping[str, tuple[Type, Sym]] = field(default_factory=dict)
-    facts: Facts = field(default_factory=dict)
+    slots: Mapping[int, Node] = {}
+    locals: Mapping[str, tuple[Type, Sym]] = {}
+    facts: Facts = {}
     budget: int = 1
 
     def scope(self, context: Context) -> Scope:
@@ -60,8 +60,7 @@ class Path:
         return bounds(self.facts, node)
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """One turn of a loop: the body with the variable bound, where the value is in the domain."""
 
     variable: str
@@ -71,15 +70,13 @@ class Turn:
     body: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Leave:
+class Leave(Struct, frozen=True):
     """The end of a block of statements: only these locals go on."""
 
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(Struct, frozen=True):
     """The end of what is lowered in one go."""
 
     close: Callable[[Path], Block]
@@ -89,8 +86,7 @@ Work: TypeAlias = "tuple[Statement | Turn | Leave | End, Work] | None"
 """What is still to be done, as a linked list, so that branches can share it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Going:
+class Going(Struct, frozen=True):
     """A path that goes on as one, its work, and what is done before."""
 
     path: Path
@@ -108,7 +104,7 @@ def push(statements: tuple[Statement | Turn | Leave | End, ...], rest: Work) -> 
 def at_end(work: Work) -> bool:
     """Whether only ends of blocks are left, so that nothing would be copied by splitting here."""
     while work is not None:
-        if not isinstance(work[0], Leave | End):
+        if not isinstance(work[0], (Leave, End)):
             return False
         work = work[1]
     return True

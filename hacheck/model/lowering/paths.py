@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.lowering.graph import Graph
 from hacheck.model.lowering.layout import Cell, Flagged, Group, Series
 from hacheck.model.lowering.nodes import Node
@@ -31,8 +32,7 @@ from hacheck.model.lowering.values import (
 from hacheck.model.types import Map, Option, Record, Sequence, Type
 
 
-@dataclass(frozen=True, slots=True)
-class Picked:
+class Picked(Struct, frozen=True):
     """One of several, by an index from 0."""
 
     index: Node

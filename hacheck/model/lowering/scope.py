@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from msgspec import Struct
+
 from hacheck.model.data import dataclass, field
 from hacheck.model.lowering.facts import Facts, assume, simplify
 from hacheck.model.lowering.graph import Graph
@@ -48,8 +50,7 @@ class Context:
         return self.graph.after(index, slot.high) if slot.fixed is None else self.graph.const(slot.fixed)
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """The state, the locals and what is known where an expression stands.
 
     `fetch` gives a slot's content now. `passed`: the conditions, within the statement, under which control gets here.
@@ -63,8 +64,8 @@ class Scope:
     locals: Mapping[str, tuple[Type, Sym]]
     facts: Facts
     passed: tuple[Node, ...] = ()
-    checks: list[Check] = field(default_factory=list)
-    drawn: list[tuple[str, Node, Node]] = field(default_factory=list)
+    checks: list[Check] = []
+    drawn: list[tuple[str, Node, Node]] = []
 
     def bind(self, name: str, kind: Type, value: Sym) -> Scope:
         """With one more local."""
@@ -82,6 +83,11 @@ class Scope:
     def changed(self, locals: Mapping[str, tuple[Type, Sym]], facts: Facts, passed: tuple[Node, ...]) -> Scope:
         """With other locals and knowledge. (`dataclasses.replace` is too slow for what is done this often.)"""
         return Scope(self.graph, self.context, self.fetch, locals, facts, passed, self.checks, self.drawn)
+
+    def before(self) -> Scope:
+        """Over the state before the step, where this statement has drawn no identity."""
+        graph, context = self.graph, self.context
+        return Scope(graph, context, context.slot, self.locals, self.facts, self.passed, self.checks)
 
     @property
     def reached(self) -> Node:

@@ -142,5 +142,5 @@ def _kept(updates: tuple[Update, ...], fixed: dict[int, int], rewrite: Rewrite) 
     for update in updates:
         if update.slot not in fixed:
             value = rewrite(update.value)
-            kept.append(update if value is update.value else replace(update, value=value))
+            kept.append(update if value is update.value else Update(update.slot, value, update.was))
     return tuple(kept)

@@ -98,8 +98,9 @@ def _step(context: Context, path: Path, work: Work) -> Going | Block:
 
 def _left(body: tuple[Statement, ...], path: Path) -> tuple[Statement | Leave, ...]:
     """A block of statements, at whose end its own locals are left behind."""
-    if any(isinstance(statement, Let | Choose) for statement in body):
-        return (*body, Leave(tuple(path.locals)))
+    for statement in body:
+        if isinstance(statement, (Let, Choose)):
+            return (*body, Leave(tuple(path.locals)))
     return body
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from hacheck.model.data import dataclass, replace
+from hacheck.model.data import dataclass
 from hacheck.model.ir import Action, Expression, Require, Statement, System
 from hacheck.model.lowering.blocks import Block, Branch, Instance, Lowered
 from hacheck.model.lowering.depth import room_for_nesting
@@ -15,7 +15,7 @@ from hacheck.model.lowering.impossible import impossible
 from hacheck.model.lowering.layout import lay_out
 from hacheck.model.lowering.nodes import Node
 from hacheck.model.lowering.path import End, Path, push
-from hacheck.model.lowering.scope import Context
+from hacheck.model.lowering.scope import Context, Scope
 from hacheck.model.lowering.settling import settled
 from hacheck.model.lowering.statements import finished, run
 from hacheck.model.lowering.values import constant
@@ -92,9 +92,7 @@ def lower_condition(lowered: Lowered, expression: Expression, on_steps: bool = F
     graph, layout = lowered.graph, lowered.layout
     places = {variable.name: place for variable, place in zip(lowered.system.variables, layout.places, strict=True)}
     context = Context(graph, layout, places, itertools.count())
-    scope = Path().scope(context)
-    if on_steps:
-        scope = replace(scope, fetch=context.after)
+    scope = Scope(graph, context, context.after if on_steps else context.slot, {}, {})
     value = truth(expression, scope)
     return Condition(value, graph.any_of(check.condition for check in scope.checks))
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias, assert_never
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.lowering.graph import Graph
 from hacheck.model.lowering.layout import Cell, Flagged, Group, Place, Series
 from hacheck.model.lowering.nodes import Node
@@ -36,23 +37,20 @@ from hacheck.model.types import (
 from hacheck.model.types import Node as NodeType
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(Struct, frozen=True, gc=False):
     """A truth value, a number, an alternative, a node or an identity."""
 
     node: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Maybe:
+class Maybe(Struct, frozen=True, gc=False):
     """An option of a scalar: 0 for nothing, otherwise one more than the scalar less `base`."""
 
     node: Node
     base: int
 
 
-@dataclass(frozen=True, slots=True)
-class Mask:
+class Mask(Struct, frozen=True, gc=False):
     """A set: bit i for the scalar `base` + i; of options, bit 0 for nothing and bit i + 1 for `base` + i."""
 
     node: Node
@@ -60,23 +58,20 @@ class Mask:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Perhaps:
+class Perhaps(Struct, frozen=True):
     """An option of a composite."""
 
     flag: Node
     inner: Sym
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """A map's values or a record's fields."""
 
     items: tuple[Sym, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Items:
+class Items(Struct, frozen=True):
     """A sequence or bag: the first `length` of the items."""
 
     length: Node
