@@ -1,0 +1,102 @@
+"""Z3, asked by texts: within a time, and stopped when nobody waits any more."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, Literal
+
+from hacheck.model.data import dataclass, field
+
+Said = Literal["unsat", "sat", "unknown"]
+
+
+def z3() -> Any:
+    """The library, loaded where it is first needed: that takes longer than most commands."""
+    return import_module("z3")  # it has no types
+
+
+@dataclass(slots=True)
+class Asking:
+    """Who asks: until when, and whether it was told to stop. Several threads may share one."""
+
+    until: float
+    stopped: bool = False
+    running: dict[int, Any] = field(default_factory=dict)
+
+    @property
+    def over(self) -> bool:
+        """Whether no more is to be asked."""
+        return self.stopped or time.monotonic() >= self.until
+
+    def stop(self) -> None:
+        """Ends what is being asked now, and all that would come."""
+        self.stopped = True
+        for context in list(self.running.values()):
+            context.interrupt()
+
+    @contextmanager
+    def context(self) -> Iterator[Any]:
+        """A context of Z3 for one question, which `stop` interrupts."""
+        made = z3().Context()
+        self.running[threading.get_ident()] = made
+        try:
+            yield made
+        finally:
+            del self.running[threading.get_ident()]
+
+
+def ask(asking: Asking, text: str, seconds: float) -> Said:
+    """What Z3 says of a text in so many seconds at most."""
+    left = min(seconds, asking.until - time.monotonic())
+    if asking.stopped or left <= 0:
+        return "unknown"
+    with asking.context() as context:
+        solver = z3().Solver(ctx=context)
+        solver.set("timeout", max(1, int(left * 1000)))
+        solver.from_string(text)
+        return _said(solver.check())
+
+
+def _said(result: object) -> Said:
+    text = str(result)
+    return "unsat" if text == "unsat" else "sat" if text == "sat" else "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Propositional:
+    """What was found of propositional assertions: if they can be met, which propositions are true then; else which of
+    them, by place, cannot be met together."""
+
+    said: Said
+    true: frozenset[str] = frozenset()
+    core: tuple[int, ...] = ()
+
+
+def ask_propositions(asking: Asking, lines: list[str], assertions: list[str], *, least: bool = False) -> Propositional:
+    """What Z3 says of assertions without quantifiers. `least`: of those that cannot be met, none could be left out."""
+    left = asking.until - time.monotonic()
+    if asking.stopped or left <= 0:
+        return Propositional("unknown")
+    with asking.context() as context:
+        solver = z3().SolverFor("QF_FD", ctx=context)
+        solver.set("timeout", max(1, int(left * 1000)))
+        named = [f"(declare-fun s{place} () Bool)(assert (=> s{place} {one}))" for place, one in enumerate(assertions)]
+        solver.from_string("\n".join((*lines, *named)))
+        literals = [z3().Bool(f"s{place}", ctx=context) for place in range(len(assertions))]
+        said = _said(solver.check(literals))
+        if said == "sat":
+            model = solver.model()
+            true = frozenset(str(one) for one in model.decls() if z3().is_true(model[one]))
+            return Propositional("sat", true)
+        if said == "unknown":
+            return Propositional("unknown")
+        core = sorted(int(str(one)[1:]) for one in solver.unsat_core())
+        for place in list(core) if least else ():
+            without = [one for one in core if one != place]
+            if str(solver.check([literals[one] for one in without])) == "unsat":
+                core = sorted({int(str(one)[1:]) for one in solver.unsat_core()} & set(without))
+        return Propositional("unsat", core=tuple(core))

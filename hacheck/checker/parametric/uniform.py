@@ -1,0 +1,381 @@
+"""What of a model does not depend on its sizes: one system that stands for those of every size.
+
+A spec is elaborated at several sizes, and what comes out is laid side by side. Where the systems differ in nothing but
+the numbers of nodes, the bounds of numbers and numbers that are the setting itself, the first one with names in place
+of these stands for all of them. That sizes in between and beyond make no other difference is asked of the text: a
+setting that is varied may stand in types, bounds and budgets, and beside something that changes (`n.term < terms`);
+where it decides what is elaborated it is not varied, or, if it is a number of nodes, the model is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from hacheck.checker.parametric.world import Unsupported
+from hacheck.model import ir
+from hacheck.model.data import dataclass, replace
+from hacheck.model.language import Specification
+from hacheck.model.language import declarations as d
+from hacheck.model.language import tree as t
+from hacheck.model.types import (
+    Bag,
+    Identity,
+    Map,
+    Node,
+    Option,
+    Range,
+    Record,
+    Sequence,
+    Set,
+    Type,
+    Value,
+    values,
+)
+
+OPEN = 10**15
+"""The upper bound of a range that a varied setting gives, or something past every bound of a spec."""
+TRIED = (1, 2, 3)
+"""How far above the setting at hand sizes are tried."""
+COMPARING = frozenset({"<", "<=", ">", ">=", "==", "!=", "+", "-"})
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """A system that stands for many. Varied settings are locals in it, of the names in `varied`.
+
+    `kinds`: the kinds of nodes of which there may be any number, with the least number covered. `varied`: the settings
+    that may have any value, with the least one; `sizes`: those of them that count nodes. `kept`: the other settings.
+    """
+
+    system: ir.System
+    kinds: tuple[tuple[str, int], ...]
+    varied: tuple[tuple[str, int], ...]
+    kept: tuple[tuple[str, str], ...]
+    sizes: frozenset[str]
+
+
+class _Differs(Exception):
+    """The systems of two sizes differ in more than sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    system: ir.System
+    sizes: Mapping[str, int]
+
+
+def uniform(specification: Specification, settings: Mapping[str, str], check: str | None) -> Uniform:
+    """The system that stands for those of every size. Errors: `Unsupported`, with every reason, one a line."""
+    base = _instantiate(specification, settings, check, {}, {})
+    assert base is not None, "the system at hand was elaborated before"
+    given = dict(base.settings)
+    names = {one.name for one in specification.parameters}
+    sized = {one.name.text: one.size for one in specification.declarations if isinstance(one, d.NodeDeclaration)}
+    problems = []
+    varied: dict[str, int] = {}
+    literal: dict[str, int] = {}
+    for node in base.nodes:
+        written = sized.get(node.name)
+        if node.size > 1 and isinstance(written, t.Name):
+            problem = next(_deciding(specification, written.text, names), None)
+            if problem is not None:
+                problems.append(f"{written.text} decides more than how many {node.name}s there are: {problem}")
+            varied[written.text] = node.size
+        elif node.size > 1:
+            literal[node.name] = node.size
+    if problems:
+        raise Unsupported("\n".join(problems))
+    for parameter in specification.parameters:
+        number = given.get(parameter.name, "")
+        if parameter.kind == "param" and number.isdigit() and int(number) > 0 and parameter.name not in varied:
+            problem = next(_deciding(specification, parameter.name, names), None)
+            if problem is None:
+                varied[parameter.name] = int(number)
+    return _laid_together(specification, settings, check, base, varied, literal)
+
+
+def _laid_together(
+    specification: Specification,
+    settings: Mapping[str, str],
+    check: str | None,
+    base: ir.System,
+    varied: dict[str, int],
+    literal: dict[str, int],
+) -> Uniform:
+    by_setting = _sized_by(specification)
+    found: ir.System | None = None
+    least: dict[str, int] = {}
+    for name, size in (*varied.items(), *literal.items()):
+        alone: ir.System | None = None
+        for value in (*(size + more for more in TRIED), *range(size - 1, 0, -1)):
+            settled = {name: value} if name in varied else {}
+            forced = {name: value} if name in literal else {}
+            other = _instantiate(specification, settings, check, settled, forced)
+            if other is None:
+                continue
+            try:
+                together = _system(base, other, {name: (size, value)})
+            except _Differs as differs:
+                if value < size:
+                    break
+                if name in literal or name in by_setting:
+                    raise Unsupported(f"{name} = {value} makes another model: {differs}") from None
+                alone = None
+                break
+            if alone is not None and together != alone:
+                raise Unsupported(f"{name} makes a difference at {value} that it does not make at other sizes")
+            alone = together
+            least[name] = min(value, size)
+        if alone is None:
+            if name in literal or name in by_setting:
+                raise Unsupported(f"no other value of {name} than {size} is allowed")
+            continue
+        least.setdefault(name, size)
+        found = alone if found is None else _merged(base, found, alone)
+    kinds = [(node.name, least[node.name]) for node in base.nodes if node.name in literal]
+    kinds += [(node, least[name]) for name, nodes in by_setting.items() if name in least for node in nodes]
+    kept = tuple((name, value) for name, value in base.settings if name not in least)
+    return Uniform(
+        found or base,
+        tuple(kinds),
+        tuple((one, least[one]) for one in least if one in varied),
+        kept,
+        frozenset(by_setting),
+    )
+
+
+def _sized_by(specification: Specification) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for one in specification.declarations:
+        if isinstance(one, d.NodeDeclaration) and isinstance(one.size, t.Name):
+            found.setdefault(one.size.text, []).append(one.name.text)
+    return found
+
+
+def _instantiate(
+    specification: Specification,
+    settings: Mapping[str, str],
+    check: str | None,
+    varied: Mapping[str, int],
+    sizes: Mapping[str, int],
+) -> ir.System | None:
+    """The system at a size, or nothing where the spec does not allow it."""
+    if sizes:
+        changed = tuple(
+            replace(one, size=t.Number(sizes[one.name.text], one.span))
+            if isinstance(one, d.NodeDeclaration) and one.name.text in sizes
+            else one
+            for one in specification.declarations
+        )
+        specification = replace(specification, declarations=changed)
+    given = {**settings, **{name: str(value) for name, value in varied.items()}}
+    return specification.instantiate(given, check).system
+
+
+# ---- where a setting stands in the text --------------------------------------------------------------------------
+
+
+def _deciding(specification: Specification, name: str, settings: set[str]) -> Iterator[str]:
+    """The places at which a setting may decide what is elaborated."""
+    for one in specification.declarations:
+        if isinstance(one, d.Setting) and one.name.text == name:
+            continue
+        if isinstance(one, d.CheckDeclaration | d.TraceDeclaration):
+            continue
+        yield from _places(specification, one, name, settings)
+
+
+def _places(specification: Specification, node: Any, name: str, settings: set[str]) -> Iterator[str]:
+    if isinstance(node, t.Name):
+        if node.text == name:
+            yield f"{node.span.path}:{node.span.line}"
+    elif isinstance(node, tuple):
+        for item in node:
+            yield from _places(specification, item, name, settings)
+    elif is_dataclass(node):
+        for inside in _open_parts(node, name, settings):
+            yield from _places(specification, inside, name, settings)
+
+
+def _open_parts(node: Any, name: str, settings: set[str]) -> Iterator[Any]:
+    """The parts of a node that are to be looked at: all but those in which the setting may stand."""
+    match node:
+        case t.TypeTree(limits=limits, parts=parts):
+            yield parts
+            yield tuple(one for one in limits if not _is_number(one))
+        case t.Attribute(base=base):
+            yield base
+        case t.Argument(value=value):
+            yield value
+        case t.Infix(left=left, right=right, operator=operator) if operator in COMPARING:
+            for one, other in ((left, right), (right, left)):
+                if not (isinstance(one, t.Name) and one.text == name and _changes(other, settings)):
+                    yield one
+        case d.NodeDeclaration(fields=inside, views=views, size=size):
+            yield (inside, views) if isinstance(size, t.Name) else (inside, views, size)
+        case d.IdentityDeclaration():
+            return
+        case d.MessageDeclaration(capacity=t.Name()):
+            yield node.parameters
+        case d.FaultDeclaration(budget=t.Name(), when=when):
+            yield when
+        case _:
+            yield from (getattr(node, one.name) for one in fields(node))
+
+
+def _is_number(node: Any) -> bool:
+    """Whether a bound of a type is a sum of settings and numbers."""
+    match node:
+        case t.Name() | t.Number():
+            return True
+        case t.Infix("+" | "-", left, right):
+            return _is_number(left) and _is_number(right)
+        case _:
+            return False
+
+
+def _changes(node: Any, settings: set[str]) -> bool:
+    """Whether an expression holds more than settings and numbers, so that it is not decided when it is elaborated."""
+    if isinstance(node, t.Name):
+        return node.text not in settings
+    if isinstance(node, tuple | list):
+        return any(_changes(item, settings) for item in node)
+    return is_dataclass(node) and any(_changes(getattr(node, one.name), settings) for one in fields(node))
+
+
+# ---- two systems side by side ------------------------------------------------------------------------------------
+
+
+Differences = Mapping[str, tuple[int, int]]
+
+
+def _system(first: ir.System, second: ir.System, varied: Differences) -> ir.System:
+    """The first system with names for what differs. Errors: `_Differs`."""
+    if [one.name for one in first.variables] != [one.name for one in second.variables]:
+        raise _Differs("it has other variables")
+    if [one.name for one in first.actions] != [one.name for one in second.actions]:
+        raise _Differs("it has other actions")
+    return replace(
+        first,
+        nodes=_aligned(first.nodes, second.nodes, varied, "nodes"),
+        variables=tuple(
+            _variable(one, other, varied) for one, other in zip(first.variables, second.variables, strict=True)
+        ),
+        initial=_aligned(first.initial, second.initial, varied, "the start"),
+        actions=tuple(
+            _aligned(one, other, varied, one.name) for one, other in zip(first.actions, second.actions, strict=True)
+        ),
+        properties=tuple(
+            _aligned(one, other, varied, one.name)
+            for one, other in zip(first.properties, second.properties, strict=True)
+        ),
+    )
+
+
+def _variable(first: ir.StateVariable, second: ir.StateVariable, varied: Differences) -> ir.StateVariable:
+    kind = _aligned(first.type, second.type, varied, first.name)
+    if first.role != "budget" and not _alike(first.type, first.initial, second.type, second.initial):
+        raise _Differs(f"{first.name} begins as something else")
+    return replace(first, type=kind)
+
+
+def _aligned(first: Any, second: Any, varied: Differences, where: str) -> Any:
+    match first, second:
+        case Range(low, high, counter), Range():
+            if low != second.low:
+                raise _Differs(f"in {where} numbers begin elsewhere")
+            return Range(low, high if high == second.high else OPEN, counter)
+        case (Node(), Node()) | (Identity(), Identity()) if first.name == second.name:
+            return first
+        case (Sequence(), Sequence()) | (Bag(), Bag()):
+            return replace(first, element=_aligned(first.element, second.element, varied, where))
+        case ir.Constant(), ir.Constant():
+            return _constant(first, second, varied, where)
+    if type(first) is not type(second):
+        raise _Differs(f"in {where} other expressions stand")
+    if isinstance(first, tuple):
+        if len(first) != len(second):
+            raise _Differs(f"in {where} there is more or less")
+        return tuple(_aligned(one, other, varied, where) for one, other in zip(first, second, strict=True))
+    if is_dataclass(first) and not isinstance(first, type):
+        parts = {
+            one.name: _aligned(getattr(first, one.name), getattr(second, one.name), varied, where)
+            for one in fields(first)
+        }
+        return replace(first, **parts)
+    if first != second:
+        raise _Differs(f"in {where} {first} becomes {second}")
+    return first
+
+
+def _constant(first: ir.Constant, second: ir.Constant, varied: Differences, where: str) -> ir.Expression:
+    if isinstance(first.type, Range) and isinstance(second.type, Range):
+        if first.value == second.value:
+            return first
+        for name, (one, other) in varied.items():
+            if first.value - one == second.value - other:
+                setting = ir.Local(name, Range(0, OPEN))
+                more = first.value - one
+                return setting if more == 0 else ir.Binary("+", setting, ir.Constant(more, Range(more, more)))
+        raise _Differs(f"in {where} {first.value} becomes {second.value}")
+    kind = _aligned(first.type, second.type, varied, where)
+    if not _alike(first.type, first.value, second.type, second.value):
+        raise _Differs(f"in {where} another constant stands")
+    return ir.Constant(first.value, kind if not _holds_range(first.type) else first.type)
+
+
+def _holds_range(kind: Type) -> bool:
+    match kind:
+        case Range():
+            return True
+        case Option(element) | Set(element) | Sequence(element, _) | Bag(element, _):
+            return _holds_range(element)
+        case Map(key, value):
+            return _holds_range(key) or _holds_range(value)
+        case Record(_, parts):
+            return any(_holds_range(part) for _, part in parts)
+        case _:
+            return False
+
+
+def _alike(first: Type, one: Value, second: Type, other: Value) -> bool:
+    """Whether two values are the same but for the sizes of their types."""
+    match first, second:
+        case Option(inner), Option(outer):
+            if one is None or other is None:
+                return one is None and other is None
+            return _alike(inner, one, outer, other)
+        case Set(inner), Set(outer) if isinstance(inner, Node) and isinstance(outer, Node) and len(one) > 1:
+            return one == other if inner.size == outer.size else _is_all(inner, one) and _is_all(outer, other)
+        case Map(key, inner), Map(other_key, outer):
+            if key == other_key:
+                return all(_alike(inner, a, outer, b) for a, b in zip(one, other, strict=True))
+            return len(set(one)) == len(set(other)) == 1 and _alike(inner, one[0], outer, other[0])
+        case Record(_, parts), Record(_, others):
+            pairs = zip(parts, one, others, other, strict=True)
+            return all(_alike(part, a, part_2, b) for (_, part), a, (_, part_2), b in pairs)
+        case _:
+            return bool(one == other)
+
+
+def _is_all(kind: Node, value: Value) -> bool:
+    return bool(value == frozenset(values(kind)))
+
+
+def _merged(base: Any, first: Any, second: Any) -> Any:
+    """Two ways in which one system was generalised, together."""
+    if first == base:
+        return second
+    if second == base or first == second:
+        return first
+    if isinstance(base, tuple):
+        return tuple(_merged(*three) for three in zip(base, first, second, strict=True))
+    if is_dataclass(base) and not isinstance(base, type) and type(base) is type(first) is type(second):
+        parts = {
+            one.name: _merged(getattr(base, one.name), getattr(first, one.name), getattr(second, one.name))
+            for one in fields(base)
+        }
+        return replace(base, **parts)
+    raise Unsupported("two settings make a difference at one place")
