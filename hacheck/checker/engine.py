@@ -91,7 +91,8 @@ class Answer:
 
     `reductions`: what was not explored because it is like something explored, a phrase for each reduction.
     `engine`, `threads`: who explored. `phases`: what the time was spent on, with seconds for each. `notes`: what else
-    the user has to know about how the answer came to be, a sentence each. `unstartable`: nothing was explored, because
+    the user has to know about how the answer came to be, a sentence each. `reach`: what was looked at, of an engine
+    that counts no states. `unstartable`: nothing was explored, because
     there is no initial state or finding one is an error of the spec.
     """
 
@@ -103,6 +104,7 @@ class Answer:
     threads: int = 1
     phases: tuple[tuple[str, float], ...] = ()
     notes: tuple[str, ...] = ()
+    reach: str = ""
     unstartable: bool = False
 
 

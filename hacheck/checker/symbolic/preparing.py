@@ -1,0 +1,82 @@
+"""From a system to its encoding in Z3: what both bounded model checking and induction begin with."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from hacheck.checker.engine import Limits, Report
+from hacheck.checker.explicit.findings import Subject
+from hacheck.checker.explicit.questions import Questions, pose
+from hacheck.checker.explicit.reductions import reduced
+from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.checker.symbolic.encoding import Encoding, encode
+from hacheck.checker.symbolic.unrolling import Unrolling
+from hacheck.checker.symbolic.z3_library import Attendant, Library
+from hacheck.model.data import dataclass
+from hacheck.model.ir import System
+from hacheck.model.lowering.layout import pack
+from hacheck.model.lowering.system import lower
+from hacheck.model.runs import State
+from hacheck.model.semantics import Interpreter
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A system ready for Z3: its questions, its encoding, copies of that, and how states are packed in it."""
+
+    system: System
+    questions: Questions
+    initial: tuple[State, ...]
+    encoding: Encoding
+    unrolling: Unrolling
+    subject: Subject
+    watch: Stopwatch
+
+    @property
+    def library(self) -> Library:
+        """Z3, within the limits of the check."""
+        return self.unrolling.library
+
+    @property
+    def bounds(self) -> str:
+        """The bounds that may cut steps, in words; nothing where there are none."""
+        words = dict(self.system.bounds)
+        cuts = (outcome.text for outcome in self.encoding.behaviour.outcomes if outcome.ended == "cut")
+        return "; ".join(words.get(name, name) for name in dict.fromkeys(cuts))
+
+    def within(self, words: str) -> str:
+        """The words with the bounds that may cut steps."""
+        return f"{words} within: {self.bounds}" if self.bounds else words
+
+
+def prepare(
+    system: System, properties: tuple[str, ...], limits: Limits, report: Report, watch: Stopwatch
+) -> Prepared | None:
+    """The system prepared to be asked about properties; `None` where it has no initial state.
+
+    Errors: `EvaluationFault` where it cannot even begin; `GaveUp`; `Refused` without Z3.
+    """
+    library = Library(Attendant(limits, report, watch.started))
+    initial = watch.attended("lowering", Interpreter(system).initial_states)
+    if not initial:
+        return None
+    questions, encoding = watch.attended("encoding", partial(_encoded, system, properties, initial))
+    with watch.phase("encoding"):
+        unrolling = Unrolling(encoding, library)
+    lowered = encoding.lowered
+    instances = tuple((instance.action, instance.arguments) for instance in lowered.instances)
+    subject = Subject(system, instances, (), partial(pack, lowered.layout))
+    return Prepared(system, questions, initial, encoding, unrolling, subject, watch)
+
+
+def encoded(system: System, properties: tuple[str, ...] = ()) -> Encoding:
+    """The encoding of a system and what is asked of it. Errors: `EvaluationFault` where it cannot even begin."""
+    return _encoded(system, properties, Interpreter(system).initial_states())[1]
+
+
+def _encoded(system: System, properties: tuple[str, ...], initial: tuple[State, ...]) -> tuple[Questions, Encoding]:
+    """Each instance is lowered to as few copies as can be: what branches is a choice of values, not of steps."""
+    lowered = lower(system, initial, copies_max=1)
+    questions = pose(lowered, properties)
+    smaller, _ = reduced(lowered, questions, initial, symmetry=False)
+    return questions, encode(smaller, questions, initial)

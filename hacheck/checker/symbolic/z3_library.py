@@ -1,0 +1,196 @@
+"""The one place where Z3 comes in: formulas out of SMT-LIB text, copies of them, and solvers that obey limits.
+
+Everything here speaks Z3's own Python interface, which has no types; what others see of it are the names below.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+from hacheck.checker.engine import Limits, Progress, Refused, Report
+from hacheck.checker.explicit.findings import GaveUp
+from hacheck.checker.explicit.memory import process_bytes
+
+Formula: TypeAlias = Any
+"""A term of Z3, a truth value or a bit vector."""
+
+Made = TypeVar("Made")
+
+_WAIT_SECONDS = 0.05
+_FAREWELL_SECONDS = 5.0
+
+
+def z3_module() -> Any:
+    """Z3. Errors: `Refused` where it is not installed."""
+    try:
+        import z3  # type: ignore[import-untyped,import-not-found,unused-ignore]
+    except ImportError:
+        raise Refused("Z3 is not installed: pip install z3-solver; or leave --engine out") from None
+    return z3
+
+
+class Attendant:
+    """Lets Z3 work while it reports what is being done, and stops it when a limit or the user says so."""
+
+    def __init__(self, limits: Limits, report: Report, started: float) -> None:
+        self.limits, self.report, self.started = limits, report, started
+        self.depth = 0
+        self.phase = "solving"
+
+    def seconds(self) -> float:
+        """Since the check began."""
+        return time.perf_counter() - self.started
+
+    def reason(self) -> str | None:
+        """Why to stop, if there is a reason."""
+        memory = process_bytes()
+        if not self.report(Progress(0, 0, self.depth, 0, self.seconds(), memory, self.phase)):
+            return "interrupted"
+        seconds_max, bytes_max = self.limits.wall_seconds_max, self.limits.memory_bytes_max
+        if seconds_max is not None and self.seconds() >= seconds_max:
+            return f"{seconds_max:g} seconds passed"
+        if bytes_max is not None and memory >= bytes_max:
+            return f"{bytes_max / 2**30:.3g} GiB of memory were in use"
+        return None
+
+    def attended(self, work: Callable[[], Made], interrupt: Callable[[], None]) -> Made:
+        """What the work makes, which goes on in a thread of its own. Errors: `GaveUp`; what the work raises."""
+        if (early := self.reason()) is not None:
+            raise GaveUp(early)
+        made: list[Made] = []
+        failed: list[BaseException] = []
+
+        def do() -> None:
+            try:
+                made.append(work())
+            except BaseException as error:
+                failed.append(error)
+
+        thread = threading.Thread(target=do, daemon=True)
+        thread.start()
+        wait = 0.001
+        while thread.is_alive():
+            thread.join(wait)
+            wait = min(_WAIT_SECONDS, wait * 2)
+            reason = self.reason() if thread.is_alive() and wait == _WAIT_SECONDS else None
+            if reason is not None:
+                self._stop(thread, interrupt)
+                raise GaveUp(reason)
+        if failed:
+            raise failed[0]
+        return made[0]
+
+    def _stop(self, thread: threading.Thread, interrupt: Callable[[], None]) -> None:
+        """Interrupts until the work has ended: Z3 forgets an interruption that comes before its search begins."""
+        deadline = time.perf_counter() + _FAREWELL_SECONDS
+        while thread.is_alive() and time.perf_counter() < deadline:
+            interrupt()
+            thread.join(_WAIT_SECONDS)
+
+
+class Library:
+    """Z3 with a context of its own, so that several checks do not meet."""
+
+    def __init__(self, attendant: Attendant) -> None:
+        self.z3 = z3_module()
+        self.context = self.z3.Context()
+        self.attendant = attendant
+
+    def parsed(self, text: str) -> Sequence[Formula]:
+        """What a text of SMT-LIB asserts, in its order."""
+        return self.attended(lambda: list(self.z3.parse_smt2_string(text, ctx=self.context)))
+
+    def attended(self, work: Callable[[], Made]) -> Made:
+        """What work of Z3 makes, within the limits. Errors: `GaveUp`."""
+        return self.attendant.attended(work, self.context.interrupt)
+
+    def constant(self, name: str, sort: str) -> Formula:
+        """A constant: `sort` is `Bool` or `(_ BitVec 3)`; `name` is as SMT-LIB has it, without bars."""
+        if sort == "Bool":
+            return self.z3.Bool(name, self.context)
+        return self.z3.BitVec(name, int(sort.split()[-1].rstrip(")")), self.context)
+
+    def replaced(self, formula: Formula, pairs: Iterable[tuple[Formula, Formula]]) -> Formula:
+        """The formula with constants replaced, all at once."""
+        return self.z3.substitute(formula, *pairs)
+
+    def negation(self, formula: Formula) -> Formula:
+        """The opposite."""
+        return self.z3.Not(formula)
+
+    def any_of(self, formulas: Iterable[Formula]) -> Formula:
+        """Whether one holds at least."""
+        return self.z3.Or([self.z3.BoolVal(False, self.context), *formulas])
+
+    def all_of(self, formulas: Iterable[Formula]) -> Formula:
+        """Whether all hold."""
+        return self.z3.And([self.z3.BoolVal(True, self.context), *formulas])
+
+    def implies(self, premise: Formula, conclusion: Formula) -> Formula:
+        """Whether the conclusion holds if the premise does."""
+        return self.z3.Implies(premise, conclusion)
+
+    def differ(self, pairs: Iterable[tuple[Formula, Formula]]) -> Formula:
+        """Whether the members of a pair differ."""
+        return self.any_of(left != right for left, right in pairs)
+
+    def same(self, constant: Formula, model: Model) -> Formula:
+        """That a constant is what it is in a model."""
+        value = model.number(constant)
+        if self.z3.is_bool(constant):
+            return constant if value else self.z3.Not(constant)
+        return constant == value
+
+    def solver(self) -> Solver:
+        """A solver without anything asserted."""
+        return Solver(self)
+
+
+class Solver:
+    """Formulas asserted one after the other, and questions about them. What is learnt stays."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self._solver = library.z3.SolverFor("QF_FD", ctx=library.context)
+
+    def add(self, *formulas: Formula) -> None:
+        """Asserts formulas for good."""
+        self._solver.add(*formulas)
+
+    def model(self, *assumed: Formula) -> Model | None:
+        """A model of what is asserted and assumed, if there is one. Errors: `GaveUp`."""
+        solver, z3 = self._solver, self.library.z3
+        found = self.library.attended(lambda: solver.check(*assumed))
+        if found == z3.unknown:
+            raise GaveUp(f"Z3 gave up: {solver.reason_unknown()}")
+        return Model(self.library, solver.model()) if found == z3.sat else None
+
+    def core(self) -> list[Formula]:
+        """After there was no model: those of the assumptions that suffice for that."""
+        return list(self._solver.unsat_core())
+
+
+class Model:
+    """Values of constants."""
+
+    def __init__(self, library: Library, model: Any) -> None:
+        self.library, self._model = library, model
+
+    def number(self, formula: Formula) -> int:
+        """The value of a bit vector; of a truth value 0 or 1."""
+        value = self._model.eval(formula, model_completion=True)
+        if self.library.z3.is_bool(value):
+            return int(self.library.z3.is_true(value))
+        return int(value.as_long())
+
+    def holds(self, formula: Formula) -> bool:
+        """Whether a formula is true."""
+        return bool(self.number(formula))
+
+
+def held(model: Model, constants: Mapping[int, Formula]) -> dict[int, int]:
+    """What slots hold in a model."""
+    return {slot: model.number(constant) for slot, constant in constants.items()}
