@@ -109,6 +109,16 @@ def test_fiorano_follows_no_spec_in_which_locks_are_never_lost_when_they_are(tmp
     assert verdicts((*SHARED, "--set", "lock_losses=0", "--set", "gateway_cuts=0"), traces)["deviates"] > 0
 
 
+@nightly
+@pytest.mark.parametrize("rule", ["off", "on"])
+def test_fiorano_without_a_lock_file_follows_the_spec_without_one_only(tmp_path: Path, rule: str) -> None:
+    """Bug corpus, FI-1: the product's default."""
+    settings = {**SHARED_SETTINGS, "lock_file": "false"}
+    traces = recorded(tmp_path / "none", "fiorano-shared", "crashes", range(10), settings, replicas=2, seconds=5)
+    found = verdicts((*SHARED, "--set", f"no_lock_file={rule}"), traces)
+    assert found == ({"conforms": 10} if rule == "on" else {"deviates": 10})
+
+
 # ---- Fiorano with two databases ----
 
 PAIR = words_for("fiorano-replicated")
@@ -177,6 +187,8 @@ ARTEMIS_SETTINGS = FOLLOWED["artemis-replication"].options
 SKIPPING = range(4, 5)
 """Seeds of which some start the primary while a backup serves."""
 VOTING = range(1)
+ALL_STARTED = range(15, 16)
+"""Seeds of which some end all brokers, and then the server of a pair that was just started again."""
 
 
 @pytest.mark.parametrize("faults", first_of(["crashes", "none", "partitions"]))
@@ -208,6 +220,15 @@ def three_pairs(folder: Path, faults: str, seeds: range, settings: dict[str, str
     """What the first of three pairs writes."""
     chosen = {**ARTEMIS_SETTINGS, "groups": "3", **settings}
     return recorded(folder, "artemis-replication", faults, seeds, chosen, replicas=6, kept=of_the_first_pair)
+
+
+@nightly
+def test_artemis_needs_no_votes_while_it_knows_of_no_other_pair(tmp_path: Path) -> None:
+    """Broker failover protocols, 2.6: of the largest number of pairs ever seen, which a start forgets."""
+    traces = three_pairs(tmp_path / "all", "crashes", ALL_STARTED, {})
+    records = [json.loads(line) for file in traces.iterdir() for line in file.read_text().splitlines()[1:]]
+    assert any(record["event"] == "vote_begun" and record["fields"]["needed"] == 0 for record in records)
+    assert verdicts(THREE_PAIRS, traces) == {"conforms": 1}
 
 
 @nightly
