@@ -70,10 +70,11 @@ def test_documented_pair_loses_what_a_stale_copy_lacks(seed: int, hardened: str)
 
 
 @pytest.mark.parametrize("lock_file", ["true", "false"])
-def test_only_the_lock_file_keeps_a_cut_pair_from_splitting(lock_file: str) -> None:
+@pytest.mark.parametrize("system", [REPLICATED, SHARED], ids=lambda system: system.name)
+def test_only_the_lock_file_keeps_a_cut_pair_from_splitting(system: System, lock_file: str) -> None:
     """FI-1."""
     cut = Fault("cut", 5 * SECOND, 10 * SECOND, links=CHANNEL)
-    outcome = run(REPLICATED, plan((cut,), lock_file=lock_file))
+    outcome = run(system, plan((cut,), lock_file=lock_file))
     assert ("one-active" in promises(outcome)) is (lock_file == "false"), told(outcome)
     assert outcome.kept is (lock_file == "true"), told(outcome)
 

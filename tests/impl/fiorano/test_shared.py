@@ -57,6 +57,16 @@ def test_channel_alone_changes_nothing() -> None:
     assert (pair.state("primary"), pair.state("backup")) == ("ACTIVE", "PASSIVE")
 
 
+@pytest.mark.parametrize("used", [True, False])
+def test_without_a_lock_file_both_serve_the_one_database(used: bool) -> None:
+    """FI-1: the product's default is no lock file."""
+    pair = Pair(SHARED, 1, lock_file=used)
+    pair.start()
+    pair.run(4)
+    assert pair.serving() == (("primary",) if used else ("primary", "backup"))
+    assert ("one-active" in pair.promises_broken()) is not used
+
+
 @pytest.mark.parametrize("compact_after", [3, 100])
 def test_acknowledged_messages_are_there_after_a_failover(compact_after: int) -> None:
     """S5; the database is common to both."""

@@ -22,7 +22,8 @@ class PairOptions(Struct, frozen=True, kw_only=True):
     `ping_us`: how often a server gives its peer a sign of life. `socket_timeout_us`: after so long without one the
     channel is broken. `connect_us`: how long a server that starts waits for its peer before it takes it for dead.
     `lock_check_us`: how often a server tries the lock, or makes sure that it still has it. `lock_timeout_us`: a gateway
-    that has not answered for so long has taken the lock away.
+    that has not answered for so long has taken the lock away. `lock_file`: false is the product's default,
+    `LockFile = null` (FI-1): servers behave as if each had the lock.
 
     `session_timeout_us`: a client that was silent for so long has no session any more. `detect_duplicates` hardens the
     durable connection, of which the documents do not say whether what is sent again is stored twice: servers remember
@@ -38,6 +39,7 @@ class PairOptions(Struct, frozen=True, kw_only=True):
     connect_us: int = 1 * SECOND
     lock_check_us: int = 1 * SECOND
     lock_timeout_us: int = 3 * SECOND
+    lock_file: bool = True
     session_timeout_us: int = 5 * SECOND
     detect_duplicates: bool = False
     call_timeout_us: int = 3 * SECOND
@@ -51,7 +53,6 @@ class PairOptions(Struct, frozen=True, kw_only=True):
 class ReplicatedOptions(PairOptions, frozen=True, kw_only=True):
     """Two copies of the database.
 
-    `lock_file`: false is the product's default, `LockFile = null` (FI-1): servers behave as if each had the lock.
     `answer_after`: a client is answered when its change is on both disks, or on that of the serving one alone (F-W6);
     the documents do not say. `on_lock_lost`: an active server whose lock is lost while the channel is up stays active,
     as the documents read, or goes to WAITING (F-R6, FI-4). `alone_from_waiting`: who goes on alone from WAITING when it
@@ -65,7 +66,6 @@ class ReplicatedOptions(PairOptions, frozen=True, kw_only=True):
     `bug_promote_passive_sync` (FI-5): a failure during synchronisation is treated as one after it.
     """
 
-    lock_file: bool = True
     answer_after: Literal["both", "own"] = "both"
     on_lock_lost: Literal["stay", "wait"] = "stay"
     alone_from_waiting: Literal["anyone", "in_sync", "nobody"] = "anyone"
@@ -75,7 +75,8 @@ class ReplicatedOptions(PairOptions, frozen=True, kw_only=True):
 
 
 class SharedOptions(PairOptions, frozen=True, kw_only=True):
-    """One database.
+    """One database. Of the released misbehaviours only that without a lock file (FI-1) is one of code that shares its
+    database: FI-2, FI-3 and FI-5 are about two copies, FI-4 about how a sentence is read.
 
     `compact_after`: so many changes are made one file again. `verify_before_answer` hardens the documented protocol: no
     client is answered before the database has confirmed, after the write, that nobody has activated since.
@@ -93,6 +94,6 @@ MAY_BE_ZERO = frozenset({"operations", "pause_us"})
 def read_options(kind: type[Options], given: Mapping[str, str]) -> Options:
     """Settings from text. Errors: `Refused`."""
     options = settings.read_options(kind, given, MAY_BE_ZERO)
-    if getattr(options, "epochs_in_lock_file", False) and not getattr(options, "lock_file", True):
+    if getattr(options, "epochs_in_lock_file", False) and not options.lock_file:
         raise Refused("`epochs_in_lock_file` needs a lock file; leave `lock_file` away, or make it `true`")
     return options

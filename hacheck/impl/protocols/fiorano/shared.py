@@ -43,7 +43,7 @@ class SharedServer:
         self.options = options
         self.process = Process(setup)
         self.peer = next(m.name for m in members if m.role == "server" and m.name != member.name)
-        self.lock_file = LockFile(self.process, True, options.lock_timeout_us)
+        self.lock_file = LockFile(self.process, options.lock_file, options.lock_timeout_us)
         self.channel = Channel(self.process, self.peer)
         self.database: Database | None = None
         self.server: Server | None = None
