@@ -36,12 +36,13 @@ _CORRECTED_IN_ARTEMIS = (
 )
 
 _HURRIED_REPLICAS = {
-    "master_timeout": "2s",
-    "election_timeout": "1s",
-    "response_timeout": "1s",
-    "start_delay": "300ms",
-    "invocation_timeout": "1s",
-    "client_period": "500ms",
+    "master_timeout": "500ms",
+    "election_timeout": "2s",
+    "response_timeout": "400ms",
+    "start_delay": "100ms",
+    "invocation_timeout": "400ms",
+    "client_period": "200ms",
+    "workload": "updates",
 }
 _BUSY_PAIR = {"pause_us": "250000", "lock_check_us": "5000000", "lock_timeout_us": "12000000"}
 

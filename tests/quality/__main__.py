@@ -1,8 +1,9 @@
 """Which method finds which seeded bug: `python -m tests.quality` prints the table.
 
-    python -m tests.quality [--method NAME …] [--bug NAME …] [--seconds N] [--reducing N]
+    python -m tests.quality [--method NAME …] [--bug NAME …] [--seconds N] [--reducing N] [--first SEED]
 
-`--seconds`: of the CPU, for each bug and method; `--reducing`: in which a run of the machine that fails is made small.
+`--seconds`: of the CPU, for each bug and method; `--reducing`: in which a run of the machine that fails is made small;
+`--first`: the seed that methods with seeds begin with.
 Instead of bugs, names of protocols may be given: then their code is as it is, and nothing is to be found.
 """
 
@@ -48,9 +49,10 @@ def main() -> None:
     parser.add_argument("--bug", action="append")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--reducing", type=float, default=20.0)
+    parser.add_argument("--first", type=int, default=0)
     given = parser.parse_args()
     names = given.bug or list(bugs())
-    jobs = (Job(m, name, given.seconds, given.reducing) for name in names for m in given.method or METHODS)
+    jobs = (Job(m, name, given.seconds, given.reducing, given.first) for name in names for m in given.method or METHODS)
     for line in table(jobs):
         print(line, flush=True)
 

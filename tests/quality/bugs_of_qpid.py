@@ -46,4 +46,11 @@ QPID = (
         "",
         "A primary that nobody hears goes on when another one has been promoted.",
     ),
+    cluster(
+        "each_try_is_the_first",
+        "backup",
+        "        self._has_tried = True\n",
+        "",
+        "State not kept: a backup that fails over says that it connects.",
+    ),
 )

@@ -29,7 +29,7 @@ from hacheck.testing.reducing import reduced
 from hacheck.testing.reference import FOLLOWED
 from hacheck.testing.schedules.exploring import Explored, Exploring, Limits, Setting
 from hacheck.testing.session import Disagreement
-from hacheck.testing.simulated import Simulated, adapter_for
+from hacheck.testing.simulated import SERVICE, Simulated, adapter_for
 from hacheck.traces.checking import checked_batches
 from hacheck.traces.conformance.checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
@@ -39,7 +39,7 @@ from hacheck.traces.records import Order
 
 STEPS_OF_A_RUN = 40
 RUNS_AT_ONCE = 50
-RUN_SECONDS = 20
+RUN_SECONDS, SLOW_RUN_SECONDS = 20, 60
 TRACES_AT_ONCE = 4
 
 
@@ -177,12 +177,29 @@ PROFILES = ("crashes", "partitions", "pauses", "crash,cut,pause", "network", "lo
 """What goes wrong in simulated runs, in turn: those that a protocol has nothing for are left out. Not that the power
 fails: that may come between two lines that are one step of a spec (`docs/decisions/0019-the-code-and-the-specs.md`)."""
 
+SLOW_PROFILES = ("slow", "slow,pause", "slow,cut", "slow,crash")
+"""The same where time-outs are varied: messages that take as long as these meet what was decided without them."""
+
+
+def plans(protocol: str, seed: int) -> Plan:
+    """The simulated run of a seed: as usual, and where the protocol's settings are varied, every second time so."""
+    followed = FOLLOWED[protocol]
+    turn, variant = divmod(seed, variants(protocol))
+    profiles = SLOW_PROFILES if variant else PROFILES
+    return Plan(
+        seed=seed,
+        faults=profiles[turn % len(profiles)],
+        replicas=followed.replicas,
+        clients=1 if variant else 2,
+        settings={**followed.options, **(followed.varied[variant - 1] if variant else {})},
+        fault_us=(SLOW_RUN_SECONDS if variant else RUN_SECONDS) * 1_000_000,
+    )
+
 
 def by_conformance(protocol: str, seconds: float, reducing: float = 0.0, first: int = 0) -> Result:
-    """Simulated runs with faults, recorded, and their records compared: one seed and profile after the other. Nothing
-    makes them smaller."""
-    followed, code = FOLLOWED[protocol], system(protocol)
-    judge = judge_of(protocol)
+    """Simulated runs with faults, recorded, and their records compared: one seed and profile after the other. Somebody
+    must serve at the end of each. Nothing makes them smaller."""
+    code, judge = system(protocol), judge_of(protocol)
     budget = Budget(seconds)
     runs = records = unknown = 0
     with tempfile.TemporaryDirectory() as place:
@@ -193,21 +210,15 @@ def by_conformance(protocol: str, seconds: float, reducing: float = 0.0, first: 
             folder.mkdir()
             for seed in range(number * TRACES_AT_ONCE, (number + 1) * TRACES_AT_ONCE):
                 history = History(inputs=False)
-                plan = Plan(
-                    seed=seed,
-                    faults=PROFILES[seed % len(PROFILES)],
-                    replicas=followed.replicas,
-                    clients=2,
-                    settings=followed.options,
-                    fault_us=RUN_SECONDS * 1_000_000,
-                )
                 try:
-                    outcome = run(code, plan, history)
+                    outcome = run(code, plans(protocol, seed), history)
                 except Refused:  # no such thing can go wrong here
                     continue
                 runs += 1
-                if outcome.defect is not None:
-                    return Result(True, runs, records, budget.spent, len(history.lines()), outcome.defect.what)
+                wrong = [one.story for one in outcome.broken if one.promise in SERVICE]
+                if outcome.defect is not None or wrong:
+                    told = outcome.defect.what if outcome.defect is not None else "; ".join(wrong)
+                    return Result(True, runs, records, budget.spent, len(history.lines()), told)
                 records += write_trace(folder / f"{seed}.jsonl", str(seed), TOTAL, history.lines())
             for verdict in judge(folder):
                 unknown += verdict.kind == "unknown"
