@@ -326,10 +326,18 @@ def test_qpid_follows_its_spec_all_night(tmp_path: Path, faults: str, replicas: 
 
 
 @nightly
-@pytest.mark.parametrize("faults", ["none", "crashes", "pauses", "partitions", "network", "clocks"])
+@pytest.mark.parametrize("faults", ["none", "crashes", "power", "pauses", "partitions", "network", "clocks"])
 def test_icestorm_follows_its_spec_all_night(tmp_path: Path, faults: str) -> None:
     traces = recorded(tmp_path / faults, "icestorm", faults, range(30), ICESTORM_SETTINGS, replicas=3, seconds=40)
     assert verdicts(ICESTORM, traces) == {"conforms": 30}
+
+
+@nightly
+@pytest.mark.parametrize("faults", ["disk", "chaos"])
+def test_icestorm_with_full_disks_follows_the_spec_of_them(tmp_path: Path, faults: str) -> None:
+    traces = recorded(tmp_path / faults, "icestorm", faults, range(30), ICESTORM_SETTINGS, replicas=3)
+    assert verdicts((*ICESTORM, "--set", "disk_errors=on"), traces) == {"conforms": 30}
+    assert verdicts(ICESTORM, traces)["deviates"] > 0, "a disk that refuses a stamp leaves no line of its own"
 
 
 @nightly
