@@ -43,6 +43,7 @@ class Command:
 
 COMMANDS = (
     Command("verify", ASK),
+    Command("prove", ASK),
     Command("conform", ASK),
     Command("monitor", ASK),
     Command("simulate", ASK),

@@ -12,6 +12,7 @@ from hacheck.checker.parametric.logic import Bound, Sort, Symbol, Term
 from hacheck.checker.parametric.world import NUMBER
 from hacheck.model import ir
 from hacheck.model.data import dataclass
+from hacheck.model.show import show_expression
 from hacheck.model.types import Type
 
 START = "start"
@@ -53,10 +54,9 @@ class Claim:
     of_steps: bool = False
 
     @property
-    def whole(self) -> Term:
-        """The formula as a closed one, where it has no fresh symbols."""
-        assert not self.symbols, f"{self.name} has symbols of its own"
-        return self.formula
+    def words(self) -> str:
+        """The claim in the words of the language."""
+        return "" if self.asked is None else show_expression(self.asked.goal)
 
 
 @dataclass(frozen=True, slots=True)

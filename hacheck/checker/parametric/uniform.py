@@ -19,6 +19,7 @@ from hacheck.model.data import dataclass, replace
 from hacheck.model.language import Specification
 from hacheck.model.language import declarations as d
 from hacheck.model.language import tree as t
+from hacheck.model.language.log_lines import without_logs
 from hacheck.model.types import (
     Bag,
     Identity,
@@ -154,6 +155,24 @@ def _sized_by(specification: Specification) -> dict[str, list[str]]:
     return found
 
 
+def at_size(
+    specification: Specification, settings: Mapping[str, str], check: str | None, made: Uniform, size: int, number: int
+) -> ir.System | None:
+    """The system with so many nodes of each kind that may have any number, and varied settings at some number, or at
+    the greatest one below that the spec allows; nothing where it allows no such number of nodes."""
+    by_setting = _sized_by(specification)
+    sizes = {name: size for name in by_setting if name in made.sizes}
+    forced = {
+        kind: size for kind, _ in made.kinds if kind not in {node for nodes in by_setting.values() for node in nodes}
+    }
+    for value in range(number, 0, -1):
+        varied = {name: value for name, _ in made.varied if name not in made.sizes}
+        found = _instantiate(specification, settings, check, {**varied, **sizes}, forced)
+        if found is not None:
+            return found
+    return _instantiate(specification, settings, check, sizes, forced)
+
+
 def _instantiate(
     specification: Specification,
     settings: Mapping[str, str],
@@ -179,7 +198,7 @@ def _instantiate(
 
 def _deciding(specification: Specification, name: str, settings: set[str]) -> Iterator[str]:
     """The places at which a setting may decide what is elaborated."""
-    for one in specification.declarations:
+    for one in without_logs(specification.declarations):
         if isinstance(one, d.Setting) and one.name.text == name:
             continue
         if isinstance(one, d.CheckDeclaration | d.TraceDeclaration):
@@ -211,7 +230,7 @@ def _open_parts(node: Any, name: str, settings: set[str]) -> Iterator[Any]:
             yield value
         case t.Infix(left=left, right=right, operator=operator) if operator in COMPARING:
             for one, other in ((left, right), (right, left)):
-                if not (isinstance(one, t.Name) and one.text == name and _changes(other, settings)):
+                if not (_is_number(one) and _changes(other, settings)):
                     yield one
         case d.NodeDeclaration(fields=inside, views=views, size=size):
             yield (inside, views) if isinstance(size, t.Name) else (inside, views, size)

@@ -1,0 +1,66 @@
+"""A proof as files that others can check without hacheck.
+
+- `NNN-….smt2`: one obligation each, as it was shown; plain `z3 FILE` prints `unsat`;
+- `index.json`: what was proved, for which sizes, by which claims, and what each file shows;
+- `model.pyv`: the theory in the language of mypyvy;
+- `README.txt`: how to read all this.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from hacheck import __version__
+from hacheck.checker.parametric import mypyvy
+from hacheck.checker.parametric.proving import Outcome
+from hacheck.checker.parametric.theory import Claim, Theory
+
+README = """A proof that hacheck has found, as questions to a solver.
+
+Each file *.smt2 is one obligation: what is assumed, a step, and the negation of what is to be shown. `unsat` means that
+it is shown. To check all of them:
+
+    for file in *.smt2; do z3 "$file"; done | sort | uniq -c
+
+What is claimed is the conjunction of the claims in index.json. It holds at the start (files `…-start-…`), and each step
+of each action keeps it (all others). So it holds of every state that can be reached, whatever the sizes.
+
+What has to be believed beside the solver: that the steps in these files are the model's. docs/proofs.md of hacheck says
+how they come about. model.pyv has the same steps in the language of mypyvy.
+"""
+
+
+def write(folder: Path, theory: Theory, claims: Sequence[Claim], outcomes: Sequence[Outcome]) -> list[Path]:
+    """Writes the certificate of a proof into a folder; the files of obligations, in order. Errors: `OSError`."""
+    assert all(one.verdict == "shown" for one in outcomes), "only what is proved has a certificate"
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("*.smt2"):
+        old.unlink()
+    written, index = [], []
+    for number, outcome in enumerate(outcomes, start=1):
+        path = (
+            folder
+            / f"{number:03}-{_plain(outcome.obligation.transition.name)}-{_plain(outcome.obligation.claim.name)}.smt2"
+        )
+        path.write_text(outcome.text + "(check-sat)\n", encoding="utf-8")
+        written.append(path)
+        index.append({"file": path.name, "shows": outcome.obligation.title, "kind": outcome.obligation.kind})
+    content = {
+        "hacheck": __version__,
+        "system": theory.name,
+        "covers": list(theory.covers),
+        "left_open": list(theory.notes),
+        "claims": [{"name": one.name, "kind": "lemma" if one.asked is None else one.asked.kind} for one in claims],
+        "obligations": index,
+    }
+    (folder / "index.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / "model.pyv").write_text(mypyvy.text(theory, claims), encoding="utf-8")
+    (folder / "README.txt").write_text(README, encoding="utf-8")
+    return written
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\W+", "_", name).strip("_").lower()

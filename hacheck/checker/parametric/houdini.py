@@ -1,0 +1,138 @@
+"""Of many claims those that are inductive together, at one small size, and of those the few that are needed.
+
+From all claims together, each that some step breaks is taken away, until no step breaks any: what is left is the
+largest inductive set there is among them (Flanagan and Leino: Houdini, 2001). All of it is propositional, so each
+question is answered, and fast; whether the same holds for every size is asked afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hacheck.checker.parametric.finite import Grounding, grounding, negated, sizes_of
+from hacheck.checker.parametric.logic import renamed
+from hacheck.checker.parametric.obligations import Obligation, afterwards
+from hacheck.checker.parametric.proving import untouched
+from hacheck.checker.parametric.solving import Asking, z3
+from hacheck.checker.parametric.theory import Claim, Theory, Transition, after
+from hacheck.model.data import dataclass, field
+
+
+@dataclass(slots=True)
+class Steps:
+    """One transition at a small size, with every claim before and after it, in one solver that stays.
+
+    `touched`: the claims that the transition may break; `before`, `broken`: a literal for each claim.
+    """
+
+    transition: Transition
+    touched: tuple[Claim, ...]
+    solver: Any
+    before: dict[str, Any] = field(default_factory=dict)
+    broken: dict[str, Any] = field(default_factory=dict)
+
+    def breaks(self, claims: Sequence[Claim]) -> tuple[str, ...]:
+        """The names of claims that one step breaks where all of these hold before; none if no step breaks any."""
+        asked = [one for one in self.touched if one in claims]
+        if not asked:
+            return ()
+        self.solver.push()
+        try:
+            self.solver.add(z3().Or([self.broken[one.name] for one in asked]))
+            if str(self.solver.check([self.before[one.name] for one in claims])) != "sat":
+                return ()
+            model = self.solver.model()
+            return tuple(one.name for one in asked if z3().is_true(model.eval(self.broken[one.name])))
+        finally:
+            self.solver.pop()
+
+    def needed(self, claim: Claim, claims: Sequence[Claim]) -> tuple[str, ...] | None:
+        """The names of claims that are needed before a step so that one holds after it; `None` if they do not do."""
+        if claim not in self.touched:
+            return ()
+        literals = {str(self.before[one.name]): one.name for one in claims}
+        core = self._core(claim, [self.before[one.name] for one in claims])
+        for literal in list(core or ()):
+            if core is not None and literal in core:
+                smaller = self._core(claim, [one for one in core if one is not literal])
+                core = core if smaller is None else smaller
+        return None if core is None else tuple(literals[str(one)] for one in core)
+
+    def _core(self, claim: Claim, before: list[Any]) -> list[Any] | None:
+        if str(self.solver.check([*before, self.broken[claim.name]])) != "unsat":
+            return None
+        named = {str(one) for one in self.solver.unsat_core()}
+        return [one for one in before if str(one) in named]
+
+
+def steps_of(theory: Theory, claims: Sequence[Claim], size: int, go_on: Callable[[str], bool]) -> list[Steps]:
+    """Every transition at a size. `go_on` is called now and then, and says whether to."""
+    found = []
+    for transition in theory.transitions:
+        if not go_on(f"{len(claims)} candidates, {transition.name}"):
+            break
+        found.append(_steps(theory, transition, claims, grounding(theory, sizes_of(theory, size))))
+    return found
+
+
+def _steps(theory: Theory, transition: Transition, claims: Sequence[Claim], base: Grounding) -> Steps:
+    base.updates = {after(update.symbol.name): update for update in transition.updates}
+    texts = [base.truth(fact, {}) for fact in (*theory.typing, *transition.defined, *transition.conditions)]
+    before = [(one, base.truth(one.formula, {})) for one in claims]
+    touched, broken = [], []
+    for one in claims:
+        obligation = Obligation(theory, transition, one, (one,))
+        if not untouched(obligation):
+            touched.append(one)
+            broken.append((one, negated(base.truth(renamed(one.formula, afterwards(obligation)), {}))))
+    lines = [*base.lines, *(f"(assert {one})" for one in texts)]
+    for place, (_, text) in enumerate(before):
+        lines.append(f"(declare-fun b{place} () Bool)(assert (=> b{place} {text}))")
+    for place, (_, text) in enumerate(broken):
+        lines.append(f"(declare-fun a{place} () Bool)(assert (= a{place} {text}))")
+    solver = z3().SolverFor("QF_FD", ctx=z3().Context())
+    solver.from_string("\n".join(lines))
+    return Steps(
+        transition,
+        tuple(touched),
+        solver,
+        {one.name: z3().Bool(f"b{place}", ctx=solver.ctx) for place, (one, _) in enumerate(before)},
+        {one.name: z3().Bool(f"a{place}", ctx=solver.ctx) for place, (one, _) in enumerate(broken)},
+    )
+
+
+def inductive(claims: Sequence[Claim], steps: Sequence[Steps], asking: Asking) -> tuple[Claim, ...]:
+    """The largest set of these claims that every step keeps."""
+    left = list(claims)
+    again = True
+    while again and not asking.over:
+        again = False
+        for one in steps:
+            while not asking.over:
+                gone = set(one.breaks(left))
+                if not gone:
+                    break
+                again = True
+                left = [claim for claim in left if claim.name not in gone]
+    return tuple(left)
+
+
+def needed(
+    wanted: Sequence[Claim], claims: Sequence[Claim], steps: Sequence[Steps], asking: Asking
+) -> tuple[Claim, ...]:
+    """Few of an inductive set of claims that are inductive together with those wanted, these first."""
+    by_name = {one.name: one for one in claims}
+    chosen: dict[str, None] = dict.fromkeys(one.name for one in wanted)
+    todo = list(chosen)
+    while todo and not asking.over:
+        claim = by_name[todo.pop(0)]
+        for one in steps:
+            own = [by_name[name] for name in chosen]
+            if one.needed(claim, own) is not None:
+                continue  # what was chosen for others does here, too
+            for name in one.needed(claim, claims) or ():
+                if name not in chosen:
+                    chosen[name] = None
+                    todo.append(name)
+    return tuple(by_name[name] for name in chosen)

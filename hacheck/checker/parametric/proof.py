@@ -1,0 +1,143 @@
+"""A proof for every number of nodes, from the spec to a verdict for each property.
+
+What is given is tried first: the properties and the lemmas of the spec, all assumed before a step and each to be shown
+after it. A claim that cannot be shown is given up, and the others are tried without it, until all that are left are
+shown together. Where a property is given up so, more claims may be looked for (`candidates`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+from hacheck.checker.parametric.building import theory_of
+from hacheck.checker.parametric.fragment import circle
+from hacheck.checker.parametric.obligations import Obligation, obligations
+from hacheck.checker.parametric.proving import Outcome, Progress, prove
+from hacheck.checker.parametric.solving import Asking
+from hacheck.checker.parametric.theory import Claim, Theory
+from hacheck.checker.parametric.uniform import Uniform, uniform
+from hacheck.model import ir
+from hacheck.model.data import dataclass
+from hacheck.model.language import Specification
+
+SAFETY = frozenset({"invariant", "lemma", "step"})
+"""The kinds of properties that can be proved so."""
+
+Verdict = Literal["proved", "not inductive", "open"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What was found. `claims`: those shown together, with `outcomes` for all their obligations. `verdicts`: of each
+    property asked; `not inductive`: it cannot be shown with what was given or found, and `failed` says at which steps;
+    `open`: not decided in time. `circle`: why a solver might not come to an end, if it might not. `found`: claims that
+    the spec does not have."""
+
+    theory: Theory
+    made: Uniform
+    claims: tuple[Claim, ...]
+    outcomes: tuple[Outcome, ...]
+    verdicts: tuple[tuple[ir.Property, Verdict], ...]
+    failed: tuple[Outcome, ...]
+    circle: tuple[str, ...]
+    seconds: float
+    stopped: str = ""
+    found: tuple[Claim, ...] = ()
+
+    @property
+    def proved(self) -> bool:
+        """Whether everything asked is proved."""
+        return all(verdict == "proved" for _, verdict in self.verdicts)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be proved: a check of a spec, under settings, some properties or all that it expects to hold."""
+
+    specification: Specification
+    settings: Mapping[str, str]
+    check: str | None
+    properties: tuple[str, ...] = ()
+
+    def asked(self, system: ir.System) -> tuple[ir.Property, ...]:
+        """The properties to prove, and the lemmas, which are tried with them. Without names: all of safety that the
+        check asks and does not expect to be violated."""
+        question = next((one for one in self.specification.checks if one.name == self.check), None)
+        expected = () if question is None else question.expect_violated
+        only = () if question is None else question.only
+        chosen = []
+        for one in system.properties:
+            if one.kind not in SAFETY:
+                continue
+            named = (
+                one.name in self.properties
+                if self.properties
+                else (one.name not in expected and (not only or one.name in only))
+            )
+            if named or (one.kind == "lemma" and one.name not in expected):
+                chosen.append(one)
+        return tuple(chosen)
+
+
+def prepared(wanted: Wanted) -> tuple[Uniform, Theory]:
+    """The theory of what is wanted. Errors: `Unsupported`, with every reason, one a line."""
+    made = uniform(wanted.specification, wanted.settings, wanted.check)
+    return made, theory_of(made, wanted.asked(made.system), wanted.specification.place_of)
+
+
+def prove_given(
+    made: Uniform, theory: Theory, asking: Asking, report: Callable[[Progress], bool], threads: int
+) -> Proof:
+    """Tries what the spec itself gives."""
+    begun = time.monotonic()
+    claims = list(theory.claims)
+    failed: list[Outcome] = []
+    while True:
+        todo: list[Obligation] = list(obligations(theory, claims))
+        outcomes = prove(todo, asking, report, threads)
+        wrong = [one for one in outcomes if one.verdict != "shown"]
+        failed += wrong
+        given_up = {one.obligation.claim.name for one in wrong}
+        if not wrong or asking.over:
+            break
+        claims = [one for one in claims if one.name not in given_up]
+    return summed_up(made, theory, claims if not wrong else [], outcomes, failed, begun, asking)
+
+
+def summed_up(
+    made: Uniform,
+    theory: Theory,
+    claims: Sequence[Claim],
+    outcomes: Sequence[Outcome],
+    failed: Sequence[Outcome],
+    begun: float,
+    asking: Asking,
+    found: Sequence[Claim] = (),
+) -> Proof:
+    """A proof from what is left of its claims and what became of the others."""
+    shown = {one.name for one in claims}
+    refuted = {one.obligation.claim.name for one in failed if one.verdict == "refuted"}
+    verdicts: list[tuple[ir.Property, Verdict]] = []
+    for claim in theory.claims:
+        if claim.asked is not None:
+            verdict: Verdict = "open"
+            if claim.name in shown:
+                verdict = "proved"
+            elif claim.name in refuted:
+                verdict = "not inductive"
+            verdicts.append((claim.asked, verdict))
+    stopped = "" if not asking.over else "interrupted" if asking.stopped else "out of time"
+    return Proof(
+        theory,
+        made,
+        tuple(claims),
+        tuple(one for one in outcomes if one.obligation.claim.name in shown),
+        tuple(verdicts),
+        tuple(failed),
+        circle(theory, [one.obligation for one in outcomes]),
+        time.monotonic() - begun,
+        stopped,
+        tuple(found),
+    )

@@ -1,0 +1,70 @@
+"""`hacheck prove`: proves what a spec claims for every number of nodes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from hacheck.cli.declaring import flag, option
+from hacheck.cli.guard import ExitCode, guarded
+from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
+
+EPILOG = """
+[bold]Examples[/]
+
+  hacheck prove examples/proofs/quorum_election.ha            every number of replicas
+
+  hacheck prove mine.ha --check default --property one        one property, with the lemmas of the spec
+
+  hacheck prove mine.ha --certificate proof                   then: for f in proof/*.smt2; do z3 $f; done
+
+[bold]Exit codes[/]
+
+  0 proved   2 bad input, or a spec that is told in no logic   3 not proved   4 a bug in hacheck
+"""
+
+CHECK = "Whose settings and properties count; by default the check called default, else the first."
+FOLDER = "Write a folder with the proof, which z3 alone checks again."
+GIVEN = "Look for no further claims: the properties and lemmas of the spec, or nothing."
+
+
+@guarded
+def prove(
+    spec: SpecArgument,
+    check: Annotated[str | None, option("--check", metavar="NAME", help=CHECK)] = None,
+    only: Annotated[
+        list[str] | None,
+        option("--property", metavar="NAME", help="Prove this property only, with the lemmas. May be given often."),
+    ] = None,
+    settings: SettingOptions = None,
+    given: Annotated[bool, flag("--given", help=GIVEN)] = False,
+    time: Annotated[
+        str | None, option("--time", metavar="TIME", help="Stop after this long: 90, 5m, 2h. By default 5m.")
+    ] = None,
+    threads: Annotated[
+        str | None, option("--threads", metavar="N", help="How many obligations are shown side by side.")
+    ] = None,
+    certificate: Annotated[str | None, option("--certificate", metavar="DIR", help=FOLDER)] = None,
+    json: Annotated[
+        str | None, option("--json", metavar="FILE", help="Write everything found as JSON (- is stdout).")
+    ] = None,
+    no_color: NoColorOption = False,
+    debug: DebugOption = False,
+) -> ExitCode:
+    """Prove safety for every number of nodes, with a certificate."""
+    from hacheck.cli.options import parse_count, parse_seconds, parse_settings
+    from hacheck.cli.proving.proving import Request, prove_spec
+
+    return prove_spec(
+        Request(
+            spec=spec,
+            check=check,
+            settings=parse_settings(settings or ()),
+            properties=tuple(only or ()),
+            given_only=given,
+            seconds_max=300.0 if time is None else parse_seconds(time),
+            threads=None if threads is None else parse_count("--threads", threads),
+            certificate=certificate,
+            json=json,
+            no_color=no_color,
+        )
+    )

@@ -1,0 +1,1 @@
+"""`hacheck prove`: proofs for every number of nodes, shown."""

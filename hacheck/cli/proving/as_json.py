@@ -1,0 +1,80 @@
+"""The JSON of `hacheck prove`.
+
+```
+{"hacheck": version, "spec", "system", "check", "proved": bool, "in_fragment": bool, "reasons": [why not, …],
+ "covers": [words, …], "left_open": [words, …], "seconds": x, "stopped": why or "", "circle": [sort, …],
+ "properties": [{"name", "kind", "verdict": "proved|not inductive|open"}, …], "found": [words, …],
+ "obligations": [{"shows", "kind": "base|step", "verdict": "shown|refuted|open", "seconds"}, …],
+ "counterexamples": [{"claim", "size", "reachable", "action", "arguments", "before": state, "after": state or null}, …]}
+```
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hacheck.checker.parametric.counterexample import Counterexample
+from hacheck.checker.parametric.proof import Proof
+from hacheck.cli.guard import version
+from hacheck.model.runs import State
+from hacheck.model.value_json import value_to_json as to_json
+
+
+def outside(spec: str, system: str, reasons: str) -> Any:
+    """What is said of a spec that is told in no logic."""
+    return {
+        "hacheck": version(),
+        "spec": spec,
+        "system": system,
+        "proved": False,
+        "in_fragment": False,
+        "reasons": reasons.splitlines(),
+    }
+
+
+def proof(spec: str, check: str, found: Proof, examples: list[tuple[str, Counterexample]], seconds: float) -> Any:
+    """Everything that was found."""
+    return {
+        "hacheck": version(),
+        "spec": spec,
+        "system": found.theory.name,
+        "check": check,
+        "proved": found.proved,
+        "in_fragment": True,
+        "covers": list(found.theory.covers),
+        "left_open": list(found.theory.notes),
+        "seconds": round(seconds, 3),
+        "stopped": found.stopped,
+        "circle": list(found.circle),
+        "properties": [{"name": one.name, "kind": one.kind, "verdict": said} for one, said in found.verdicts],
+        "found": [one.words for one in found.found],
+        "obligations": [
+            {
+                "shows": one.obligation.title,
+                "kind": one.obligation.kind,
+                "verdict": one.verdict,
+                "seconds": round(one.seconds, 3),
+            }
+            for one in (*found.outcomes, *found.failed)
+        ],
+        "counterexamples": [_example(name, one) for name, one in examples],
+    }
+
+
+def _example(name: str, found: Counterexample) -> Any:
+    action = found.system.actions[found.action]
+    return {
+        "claim": name,
+        "size": found.size,
+        "reachable": found.reachable,
+        "action": action.name,
+        "arguments": None
+        if found.arguments is None
+        else {key: to_json(kind, value) for (key, kind), value in zip(action.parameters, found.arguments, strict=True)},
+        "before": _state(found, found.before),
+        "after": None if found.after is None else _state(found, found.after),
+    }
+
+
+def _state(found: Counterexample, state: State) -> Any:
+    return {one.name: to_json(one.type, value) for one, value in zip(found.system.variables, state, strict=True)}

@@ -1,0 +1,137 @@
+"""Runs `hacheck prove`: examines what was given, proves, shows what came out, and keeps it where asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+
+from hacheck.checker.parametric import certificate
+from hacheck.checker.parametric.counterexample import Counterexample, counterexample, reached
+from hacheck.checker.parametric.proof import SAFETY, Proof, Wanted, prepared, prove_given
+from hacheck.checker.parametric.proving import Progress
+from hacheck.checker.parametric.searching import search
+from hacheck.checker.parametric.solving import Asking
+from hacheck.checker.parametric.uniform import at_size
+from hacheck.checker.parametric.world import Unsupported
+from hacheck.checker.resources import usable_cores
+from hacheck.checker.verify import default_check
+from hacheck.cli import json_output
+from hacheck.cli.console import error_console, output_console
+from hacheck.cli.guard import BadInput, ExitCode
+from hacheck.cli.options import all_known
+from hacheck.cli.progress import Interruption
+from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.proving import as_json, report
+from hacheck.cli.selection import one_system
+from hacheck.cli.sources import load_specification
+from hacheck.model.data import dataclass, field
+
+REACHED_SECONDS = 10.0
+"""How long is looked for a run to the first state of a counterexample."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asked of `prove`. `given_only`: look for no claims that the spec does not have."""
+
+    spec: str
+    check: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    properties: tuple[str, ...] = ()
+    given_only: bool = False
+    seconds_max: float = 300.0
+    threads: int | None = None
+    certificate: str | None = None
+    json: str | None = None
+    no_color: bool = False
+
+
+def prove_spec(request: Request) -> ExitCode:
+    """Proves what was asked, shows what was found, and returns what the process is to return."""
+    begun = time.monotonic()
+    specification = load_specification(request.spec, no_color=request.no_color)
+    system = one_system(specification, request.check, request.settings, no_color=request.no_color)
+    check = request.check or default_check(specification)
+    all_known("property", request.properties, [one.name for one in system.properties])
+    for one in system.properties:
+        if one.name in request.properties and one.kind not in SAFETY:
+            raise BadInput(f"{one.name} is no invariant, lemma or transition", "verify decides it within bounds")
+    folder = None if request.certificate is None else json_output.open_folder(request.certificate)
+    target = None if request.json is None else json_output.open_target(request.json)
+    to_stderr = target is not None and target.path is None
+    console = (error_console if to_stderr else output_console)(no_color=request.no_color)
+    wanted = Wanted(specification, request.settings, check, request.properties)
+    try:
+        console.print(report.title(specification, check))
+        try:
+            made, theory = prepared(wanted)
+        except Unsupported as reason:
+            console.print(report.outside(str(reason)))
+            if target is not None:
+                target.write(as_json.outside(request.spec, specification.name, str(reason)))
+            return ExitCode.BAD_INPUT
+        if not theory.claims:
+            raise BadInput(f"check {check} asks nothing that could be proved", "name one with --property")
+        console.print(report.scope(theory))
+        threads = request.threads or usable_cores()
+        asking = Asking(begun + request.seconds_max)
+        line = ProgressLine(quiet=False, no_color=request.no_color)
+        with Interruption().watching() as interruption, line.shown("proving"):
+
+            def tell(progress: Progress) -> bool:
+                line.tell(lambda: f"{progress.done} of {progress.total} shown: {progress.last}")
+                return not interruption.requested
+
+            proof = prove_given(made, theory, asking, tell, threads)
+            if not proof.proved and not request.given_only and not asking.over:
+                proof = search(wanted, proof, asking, tell, threads)
+            examples = _examples(wanted, proof, interruption) if not proof.proved else []
+        _show(console, proof, examples)
+        if folder is not None and proof.proved:
+            _keep(console, folder, proof)
+        if target is not None:
+            target.write(as_json.proof(request.spec, check, proof, examples, time.monotonic() - begun))
+    finally:
+        if target is not None:
+            target.forget()
+    return ExitCode.AS_EXPECTED if proof.proved else ExitCode.UNDECIDED
+
+
+def _examples(wanted: Wanted, proof: Proof, interruption: Interruption) -> list[tuple[str, Counterexample]]:
+    """The first step at which each claim failed, with whether its state is reachable."""
+    from hacheck.checker.explicit.native.engine import NativeEngine
+
+    found: dict[str, Counterexample] = {}
+    for one in proof.failed:
+        name = one.obligation.claim.name
+        if one.refutation is None or name in found or interruption.requested:
+            continue
+        example = counterexample(
+            one,
+            lambda size, number: at_size(wanted.specification, wanted.settings, wanted.check, proof.made, size, number),
+        )
+        if example is not None:
+            found[name] = reached(example, NativeEngine(), REACHED_SECONDS, lambda: not interruption.requested)
+    return list(found.items())
+
+
+def _show(console: Console, proof: Proof, examples: list[tuple[str, Counterexample]]) -> None:
+    console.print()
+    console.print(report.verdicts(console, proof))
+    for name, example in examples:
+        console.print()
+        for part in report.example(console, proof, name, example):
+            console.print(part)
+    console.print()
+    console.print(report.summary(console, proof))
+
+
+def _keep(console: Console, folder: Path, proof: Proof) -> None:
+    try:
+        written = certificate.write(folder, proof.theory, proof.claims, proof.outcomes)
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be written: {error.strerror}") from None
+    console.print(report.kept(folder, len(written)))

@@ -1,0 +1,130 @@
+"""What `hacheck prove` shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from hacheck.checker.parametric.counterexample import Counterexample
+from hacheck.checker.parametric.proof import Proof
+from hacheck.checker.parametric.theory import Theory
+from hacheck.cli.checking.runs import full_run, indented
+from hacheck.cli.console import plural, seconds, symbols, visible
+from hacheck.model.runs import Run, Step
+
+if TYPE_CHECKING:
+    from hacheck.model.language import Specification
+
+
+def title(specification: Specification, check: str) -> RenderableType:
+    """Which spec and which check."""
+    return Text.assemble(
+        (visible(specification.name), "head"), (f"  {visible(specification.path)}", "quiet"), f", check {check}"
+    )
+
+
+def outside(reasons: str) -> RenderableType:
+    """Why a spec is told in no logic: every reason on a line of its own."""
+    lines = [Text("not in the fragment that can be proved for every number of nodes, because", "bad")]
+    lines += [Text(f"  {visible(one)}") for one in reasons.splitlines()]
+    lines.append(
+        Text("docs/proofs.md says what the fragment is; `hacheck verify` decides every spec within bounds.", "quiet")
+    )
+    return Text("\n").join(lines)
+
+
+def scope(theory: Theory) -> RenderableType:
+    """For which sizes, and what was left open."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_row("  covers", visible("\n".join(theory.covers)))
+    if theory.notes:
+        grid.add_row("  left open", visible("\n".join(theory.notes)))
+    return grid
+
+
+def verdicts(console: Console, proof: Proof) -> RenderableType:
+    """A line for each property, and how many obligations each took."""
+    marks = symbols(console)
+    shown = Counter(one.obligation.claim.name for one in proof.outcomes)
+    spent = Counter[str]()
+    for one in proof.outcomes:
+        spent[one.obligation.claim.name] += round(one.seconds * 1000)
+    grid = Table.grid(padding=(0, 2))
+    for asked, verdict in proof.verdicts:
+        mark, style = {
+            "proved": (marks.holds, "good"),
+            "not inductive": (marks.unknown, "doubt"),
+            "open": (marks.unknown, "doubt"),
+        }[verdict]
+        much = f"{plural(shown[asked.name], 'obligation')}, {seconds(spent[asked.name] / 1000)}"
+        grid.add_row(
+            Text(f"  {mark}", style),
+            Text(visible(asked.name), "name"),
+            Text(verdict, style),
+            asked.kind,
+            much if verdict == "proved" else _failing(proof, asked.name),
+        )
+    for claim in proof.found:
+        grid.add_row(
+            Text(f"  {marks.holds}", "good"), Text(claim.name, "quiet"), "proved", "found", visible(_words(claim))
+        )
+    return grid
+
+
+def _words(claim: object) -> str:
+    return getattr(claim, "words", "") or ""
+
+
+def _failing(proof: Proof, name: str) -> str:
+    titles = [one.obligation.title for one in proof.failed if one.obligation.claim.name == name]
+    return f"not shown: {visible(titles[0])}" + (f", and {len(titles) - 1} more" if len(titles) > 1 else "")
+
+
+def example(console: Console, proof: Proof, name: str, found: Counterexample) -> Iterator[RenderableType]:
+    """A counterexample to induction, as a state and a step."""
+    nodes = ", ".join(f"{found.size} {kind}s" for kind, _ in proof.made.kinds)
+    yield Text.assemble((f"counterexample to induction of {visible(name)}", "doubt"), f" with {nodes}")
+    yield Text(f"  the state before is {found.reachable}: {_MEANINGS[found.reachable]}")
+    system = found.system
+    if found.after is None or found.arguments is None:
+        yield Text(
+            f"  {visible(system.actions[found.action].name)} breaks it by what was left open: the model has none such"
+        )
+        run = Run(found.before, (), None, None)
+    else:
+        run = Run(found.before, (Step(found.action, found.arguments, (), found.after),), None, None)
+    yield indented(full_run(console, system, run, None))
+
+
+_MEANINGS = {
+    "reachable": "a run leads to it, so the property is wrong, or what else was assumed is",
+    "not reachable": "no run leads to it, so a lemma is missing that excludes it",
+    "not known": "whether a run leads to it was not found out in time",
+}
+
+
+def summary(console: Console, proof: Proof) -> RenderableType:
+    """The last lines: proved or not, of what size the proof is, and whether it had to come to an end."""
+    count = plural(len(proof.outcomes), "obligation")
+    if proof.proved:
+        text = Text(f"proved: {count} shown, {seconds(proof.seconds)}", "good")
+    else:
+        why = f" ({proof.stopped})" if proof.stopped else ""
+        text = Text(f"not proved{why}, which does not mean that it is wrong; {seconds(proof.seconds)}", "doubt")
+    if proof.circle:
+        text.append(
+            f"\noutside the decidable fragment, so the search might not have ended: {' -> '.join(proof.circle)}",
+            "quiet",
+        )
+    return text
+
+
+def kept(folder: Path, count: int) -> RenderableType:
+    """Where the certificate is, and how to check it."""
+    return Text(f"certificate: {count} files in {visible(str(folder))}; for f in *.smt2; do z3 $f; done", "quiet")
