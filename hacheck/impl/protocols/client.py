@@ -46,22 +46,19 @@ class Client(Generic[Outside]):
     def handle(self, given: Input, now_us: int) -> list[Effect]:
         """What is to be done about an input."""
         self.process.begin(now_us)
-        match given:
-            case Started():
-                self.process.set_timer("ping", self._ping_us)
-                self._started()
-            case Received(_, message):
-                self._received(message)
-            case Unreachable(peer):
-                if peer == self.server and self.session:
-                    self._gone()
-            case Fired(timer):
-                self.timers[timer](self)
-            case WriteFailed(_, reason):
-                self._write_failed(reason)
-            case _:
-                pass  # a write is done: nothing waits for that
-        return self.process.effects
+        if isinstance(given, Received):
+            self._received(given.message)
+        elif isinstance(given, Fired):
+            self.timers[given.timer](self)
+        elif isinstance(given, Unreachable):
+            if given.peer == self.server and self.session:
+                self._gone()
+        elif isinstance(given, WriteFailed):
+            self._write_failed(given.reason)
+        elif isinstance(given, Started):
+            self.process.set_timer("ping", self._ping_us)
+            self._started()
+        return self.process.effects  # a write that is done: nothing waits for that
 
     def _received(self, message: Message) -> None:
         handler = self.messages.get(type(message))

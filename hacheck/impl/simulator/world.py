@@ -85,6 +85,7 @@ class World:
         self._system, self._members, self._options, self._judge, self.around = system, members, options, judge, around
         self._saw = judge.saw
         self.agenda = Agenda()
+        self._events, self._number = self.agenda.events, self.agenda.number
         self.hits: dict[int, int] = {}
         self.watcher: Watcher | None = None
         self.listener: Callable[[Record], None] | None = None
@@ -105,7 +106,6 @@ class World:
             reach[name] = tuple(users)
         self.network.join(list(self.processes.values()), reach)
         self._others: dict[type, Callable[[Process, Any], None]] = {
-            CancelTimer: self._cancel,
             Write: self._write,
             ReadShared: self._read,
             TryLock: self._try_lock,
@@ -222,12 +222,11 @@ class World:
         doomed = process.doomed
         if doomed is not None:
             effects = effects[:doomed]
-        agenda, links, events, number = self.agenda, process.links, self.agenda.events, self.agenda.number
-        now, watcher, timers = agenda.now, self.watcher, process.timers
+        events, number, now, watcher = self._events, self._number, self.agenda.now, self.watcher
         for effect in effects:
             kind = type(effect)
             if kind is Send:
-                link: Link | None = links.get(effect.to)
+                link: Link | None = process.links.get(effect.to)
                 if link is None:
                     self._wrong(process, effect, "no such process")
                 if watcher is not None:
@@ -241,11 +240,19 @@ class World:
                     heappush(events, (at, number(), link, link.epoch, effect.message))
                 else:
                     self.network.send(link, effect.message)
+            elif kind is Record:
+                if watcher is not None:
+                    watcher.recorded(now, process.clock.local(now), process.name, effect)
+                self._saw(now, process.name, effect)
+                if self.listener is not None:
+                    self.listener(effect)
             elif kind is SetTimer:
-                timer = timers.get(effect.timer)
+                timer: Timer | None = process.timers.get(effect.timer)
                 if timer is None:
-                    timer = timers[effect.timer] = Timer(process, effect.timer)
-                after = effect.after_us if effect.after_us > 0 else 0
+                    timer = process.timers[effect.timer] = Timer(process, effect.timer)
+                after = effect.after_us
+                if after < 0:
+                    after = 0
                 if process.even:
                     due = now + after
                     timer.local_us = due + process.ahead
@@ -256,12 +263,10 @@ class World:
                 if timer.queued_us < 0 or due < timer.queued_us:
                     timer.queued_us = due
                     heappush(events, (due, number(), None, self._due, timer))
-            elif kind is Record:
-                if watcher is not None:
-                    watcher.recorded(now, process.clock.local(now), process.name, effect)
-                self._saw(now, process.name, effect)
-                if self.listener is not None:
-                    self.listener(effect)
+            elif kind is CancelTimer:
+                timer = process.timers.get(effect.timer)
+                if timer is not None:
+                    timer.due_us = -1
             elif kind is Halt:
                 self.halt(process, effect.reason)
                 return
@@ -302,11 +307,6 @@ class World:
                     timer.queued_us = due
                     self.agenda.at(due, self._due, timer)
         return moved
-
-    def _cancel(self, process: Process, effect: CancelTimer) -> None:
-        timer = process.timers.get(effect.timer)
-        if timer is not None:
-            timer.due_us = -1
 
     def _write(self, process: Process, effect: Write) -> None:
         if effect.shared:
