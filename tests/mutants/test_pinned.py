@@ -20,6 +20,7 @@ from tests.mutants.pinning import (
 )
 from tests.mutants.table import Found, Table
 from tests.mutants.tables import (
+    artemis_lock_manager,
     artemis_replication,
     artemis_shared_store,
     fiorano_replicated,
@@ -30,6 +31,7 @@ from tests.mutants.tables import (
 from tests.nightly import nightly
 
 TABLES = (
+    artemis_lock_manager.TABLE,
     artemis_replication.TABLE,
     artemis_shared_store.TABLE,
     fiorano_replicated.TABLE,
