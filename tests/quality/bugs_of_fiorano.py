@@ -87,13 +87,6 @@ FIORANO = (
         "Who makes a copy keeps the lock that it may have: no line says that it was released, and its peer is refused.",
     ),
     replicated(
-        "complete_from_the_start",
-        "copying",
-        "claim=self.meta.claim, complete=False)",
-        "claim=self.meta.claim, complete=True)",
-        "A copy that has just begun counts as complete, and is served when the other server is lost.",
-    ),
-    replicated(
         "takes_over_without_the_lock",
         "replicated_states",
         'Row("R19", _R.PASSIVE, _R.STANDALONE, _DOWN, None, None, _HELD, alone=True)',

@@ -19,25 +19,11 @@ QPID = (
         "A new primary waits for nobody: it is active right after it has named the backups that it expects.",
     ),
     cluster(
-        "given_up_comes_back_ready",
-        "primary",
-        "(given_up is not None and given_up.status == statuses.CATCHUP)",
-        "(given_up is not None and given_up.status == statuses.JOINING)",
-        "Stale in-sync: a backup that was given up is listed as it says, ready, though it lacks what came meanwhile.",
-    ),
-    cluster(
         "disconnect_leaves_the_backup",
         "primary",
         "        self._cancel(backup, guards)\n        self._broadcast()\n",
         "        self._broadcast()\n",
         "State not reset: a backup whose connection is gone is kept, and its next connection overlaps with none.",
-    ),
-    cluster(
-        "objection_not_counted",
-        "backup",
-        "            if status != statuses.JOINING:\n",
-        "            if status == statuses.ACTIVE:\n",
-        "Votes counted wrong: a broker that is joining is promoted though another one is ready.",
     ),
     cluster(
         "watchdog_not_armed",

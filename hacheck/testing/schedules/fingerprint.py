@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, TypeAlias
@@ -43,18 +43,27 @@ def frozen(value: Any) -> Any:
 
 def _frozen(value: Any, met: _Met) -> Any:
     kind = type(value)
+    if kind in _ATOMS:
+        return value
     way = _KNOWN.get(kind)
     if way is None:
         way = _KNOWN[kind] = _way(kind)
     return way(value, met)
 
 
+def _all(values: Iterable[Any], met: _Met) -> tuple[Any, ...]:
+    """Several, in their order. Most of what nodes hold is frozen as it is: that is seen here, which costs half."""
+    return tuple([value if type(value) in _ATOMS else _frozen(value, met) for value in values])
+
+
+_ATOMS = frozenset((int, str, bytes, float, bool, type(None), BuiltinFunctionType))
+
 _KNOWN: dict[type, _Way] = {}
 
 
 def _way(kind: type) -> _Way:
     """How objects of a type are frozen."""
-    if kind in (int, str, bytes, float, bool, type(None), BuiltinFunctionType) or issubclass(kind, (type, Enum)):
+    if issubclass(kind, (type, Enum)):
         return _as_it_is
     if kind is tuple:
         return _tuple
@@ -84,30 +93,27 @@ def _as_it_is(value: Any, met: _Met) -> Any:
 
 
 def _tuple(value: Any, met: _Met) -> Any:
-    return tuple([_frozen(item, met) for item in value])
+    return _all(value, met)
 
 
 def _frozen_struct(value: Any, met: _Met) -> Any:
     try:
         hash(value)
     except TypeError:  # it holds what can change
-        fields = [_frozen(getattr(value, name), met) for name in value.__struct_fields__]
-        return (type(value).__qualname__, *fields)
+        fields = [getattr(value, name) for name in value.__struct_fields__]
+        return (type(value).__qualname__, _all(fields, met))
     return value
 
 
 def _function(value: Any, met: _Met) -> Any:
-    cells = tuple(_frozen(cell.cell_contents, met) for cell in value.__closure__ or ())
-    return (value.__module__, value.__qualname__, cells)
+    cells = [cell.cell_contents for cell in value.__closure__ or ()]
+    return (value.__module__, value.__qualname__, _all(cells, met))
 
 
 _WAYS: Mapping[type, _Way] = {
-    Mapping: lambda value, met: (
-        "map",
-        tuple([(_frozen(key, met), _frozen(item, met)) for key, item in value.items()]),
-    ),
-    list: lambda value, met: ("list", tuple([_frozen(item, met) for item in value])),
-    deque: lambda value, met: ("list", tuple([_frozen(item, met) for item in value])),
+    Mapping: lambda value, met: ("map", _all(value, met), _all(value.values(), met)),
+    list: lambda value, met: ("list", _all(value, met)),
+    deque: lambda value, met: ("list", _all(value, met)),
     set: lambda value, met: ("set", frozenset([_frozen(item, {}) for item in value])),
     frozenset: lambda value, met: ("set", frozenset([_frozen(item, {}) for item in value])),
     FunctionType: _function,
@@ -125,10 +131,10 @@ def _object(kind: type) -> _Way:
             slots += [slot for slot in ((own,) if isinstance(own, str) else own) if not slot.startswith("__")]
 
     def held(value: Any, met: _Met) -> Any:
-        inside = [_frozen(getattr(value, slot, None), met) for slot in slots]
+        inside = _all([getattr(value, slot, None) for slot in slots], met)
         attributes = getattr(value, "__dict__", None)
         if attributes:
-            inside += [(key, _frozen(item, met)) for key, item in attributes.items()]
-        return (name, *inside)
+            return (name, inside, tuple(attributes), _all(attributes.values(), met))
+        return (name, inside)
 
     return held
