@@ -322,6 +322,14 @@ def test_qpid_follows_its_spec_all_night(tmp_path: Path, faults: str, replicas: 
     assert verdicts(("qpid_ha", "--set", f"brokers={replicas}"), traces) == {"conforms": 40}
 
 
+@nightly
+@pytest.mark.parametrize("faults", ["crashes", "partitions", "chaos"])
+def test_qpid_with_four_brokers_follows_its_spec(tmp_path: Path, faults: str) -> None:
+    """More states explain a run of four than are followed by default."""
+    traces = recorded(tmp_path / faults, "qpid", faults, range(12), QPID_SETTINGS, replicas=4, seconds=40)
+    assert verdicts(("qpid_ha", "--set", "brokers=4", "--states", "400k"), traces) == {"conforms": 12}
+
+
 # ---- all night ----
 
 
