@@ -16,6 +16,18 @@ from tests.repository.source_tables import ROOT
 IN_SPEC = re.compile(r"(\w+): (\S.*)")
 """`icestorm: merge_continue`."""
 
+OTHERS = (
+    d.TypeDeclaration,
+    d.RecordDeclaration,
+    d.IdentityDeclaration,
+    d.FieldDeclaration,
+    d.MessageDeclaration,
+    d.OperationDeclaration,
+    d.LockDeclaration,
+    d.Definition,
+)
+"""What a spec declares by a name besides rules, properties, checks, settings and nodes."""
+
 
 def is_there(kind: str, claim: str) -> bool:
     """Whether a claim of a kind (see `source_tables.KINDS`) names something."""
@@ -86,16 +98,7 @@ def declared(name: str) -> dict[str, frozenset[str]]:
             case d.NodeDeclaration():
                 fields = (*one.fields, *one.views)
                 found["data"] |= {one.name.text, *(f"{one.name.text}.{field.name.text}" for field in fields)}
-            case (
-                d.TypeDeclaration()
-                | d.RecordDeclaration()
-                | d.IdentityDeclaration()
-                | d.FieldDeclaration()
-                | d.MessageDeclaration()
-                | d.OperationDeclaration()
-                | d.LockDeclaration()
-                | d.Definition()
-            ):
+            case _ if isinstance(one, OTHERS):
                 found["data"].add(one.name.text)
             case _:
                 continue
