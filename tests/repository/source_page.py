@@ -20,7 +20,8 @@ This page is made from the tables in [sources/statements/](sources/statements) b
 """
 
 KEY = """\
-- **Carried**: a spec says it or asks it.
+- **Carried**: a spec says it or asks it. That does not mean that it holds: some of what the documents promise is found
+  false, and the page of the protocol in [protocols/](protocols) says by which run.
 - **Open**: no spec does, or not all of it. What is missing is said, and which spec is to have it. The reference
   implementation and its tests may carry it all the same.
 - **Not behaviour**: nothing that a server or a client does, with the reason.
