@@ -25,8 +25,8 @@ TO_BE_WRITTEN = {
     "qpid_standalone",
     "qpid_tx",
 }
-"""Specs that were not there when the tables were made. What is open may be missing in one of them, or in any other spec;
-when one of them arrives, what is open for it is to be looked at."""
+"""Specs that were not there when the tables were made; what is open may be missing in any other spec as well. When one of
+these arrives, what is open for it is to be looked at."""
 
 TITLES = {
     "HAF": "High Availability and Failover",
