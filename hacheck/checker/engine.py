@@ -13,6 +13,9 @@ from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.runs import Run
 
+AS_ASKED = "as deep as asked for"
+"""Why an exploration ended that was asked to go no deeper."""
+
 VerdictKind = Literal["holds", "violated", "unknown", "not-inductive"]
 
 
@@ -52,12 +55,15 @@ class PropertyAnswer:
     `holds`: within `scope`, a phrase such as "every reachable state (exhaustive)". For `reachable` properties `holds`
     means reached, and `run` is the shortest witness. `violated`: `run` is a shortest violation, replayed by the
     interpreter (for an unreachable `reachable` property there is none). `unknown`: `scope` says why and how far.
+    `not-inductive`: `gap` are states that nothing shown forbids and a step from them that breaks the property; its
+    first state is no initial one, and need not be reachable.
     """
 
     name: str
     verdict: VerdictKind
     scope: str
     run: Run | None = None
+    gap: Run | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,13 +129,28 @@ def initial_lines(system: System, run: Run) -> list[tuple[str, str]]:
 
     Nodes that begin alike share a line.
     """
+    changed = {
+        index
+        for index, variable in enumerate(system.variables)
+        if variable.role not in BACKGROUND and any(step.state[index] != run.initial[index] for step in run.steps)
+    }
+    return _lines(system, run.initial, changed)
+
+
+def state_lines(system: System, state: State) -> list[tuple[str, str]]:
+    """A state that no run led to: what differs from the first value of each variable, node or nothing, in words."""
+    told = {index for index, variable in enumerate(system.variables) if state[index] != variable.initial}
+    return _lines(system, state, told)
+
+
+def _lines(system: System, state: State, told: set[int]) -> list[tuple[str, str]]:
     lines: list[tuple[str, str]] = []
     shared = []
     fields: dict[str, list[list[str]]] = {node.name: [[] for _ in range(node.size)] for node in system.nodes}
     for index, variable in enumerate(system.variables):
-        if variable.role in BACKGROUND or all(step.state[index] == run.initial[index] for step in run.steps):
+        if index not in told:
             continue
-        kind, value = variable.type, run.initial[index]
+        kind, value = variable.type, state[index]
         if variable.owner is not None and isinstance(kind, Map):
             name = variable.name.removeprefix(f"{variable.owner}.")
             for place, item in enumerate(value):

@@ -64,6 +64,14 @@ def engine_for(exploring: Exploring) -> Engine:
     for name, is_asked in asked.items():
         if is_asked:
             raise BadInput(f"{name} is for the native engine", "leave --engine out")
+    if exploring.engine == "bmc":
+        from hacheck.checker.symbolic.bounded import BoundedEngine
+
+        return BoundedEngine()
+    if exploring.engine == "induction":
+        from hacheck.checker.symbolic.induction import InductionEngine
+
+        return InductionEngine()
     if exploring.engine == "simulation":
         from hacheck.checker.explicit.portable.simulation import SimulationEngine
 

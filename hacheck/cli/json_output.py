@@ -9,12 +9,13 @@
    "engine": name, "threads": n, "phases": {what was done: seconds},
    "states": n, "transitions": n, "depth": n, "seconds": x, "complete": bool, "stopped": why or null,
    "bytes_per_state": x or null, "omission_probability": x, "notes": [sentence, …],
+   "reach": what an engine that counts no states looked at, or null,
    "bounds": [{"name", "meaning", "cut_steps"}, …],
    "reductions": […], "never_happened": [action, …], "never_reached": {variable: [member, …]},
    "actions": {action: steps taken}, "fault": run or null,
    "properties": [{"name", "kind", "description", "source", "place": "file:line",
      "verdict": "holds|violated|unknown|not-inductive", "scope", "expected_verdict", "outcome",
-     "run": [state 0, step 1, …] or null, "loop": n or null}, …]}]}
+     "run": [state 0, step 1, …] or null, "loop": n or null, "gap": as run, or null}, …]}]}
 ```
 
 With `--all` there is one such object for each spec that could be read, and `not_run` names the specs not begun:
@@ -26,7 +27,8 @@ With `--all` there is one such object for each spec that could be read, and `not
 `omission_probability` is at most how likely it is that a state was taken for another and left out; 0 where states
 are compared in full. `expected` is null where the check is undecided. The first element of a run is the initial
 state; each further one is a step with its action, arguments, choices, node, changes and the state it leads to. Of a
-lasso, `loop` is the number of steps before the part that repeats.
+lasso, `loop` is the number of steps before the part that repeats. `gap`: of what is not inductive, states that nothing
+shown forbids and a step from them that breaks it; the first is no initial one.
 """
 
 from __future__ import annotations
@@ -165,6 +167,7 @@ def check_json(specification: Specification, result: CheckResult) -> Json:
         "bytes_per_state": None if coverage.bytes_per_state is None else round(coverage.bytes_per_state, 1),
         "omission_probability": coverage.omission,
         "notes": list(result.answer.notes),
+        "reach": result.answer.reach or None,
         "bounds": [
             {"name": name, "meaning": meanings.get(name, ""), "cut_steps": count} for name, count in coverage.cuts
         ],
@@ -200,6 +203,7 @@ def property_json(specification: Specification, system: System, found: PropertyR
         "outcome": found.outcome,
         "run": None if run is None else rows(system, run),
         "loop": None if run is None else run.loop,
+        "gap": None if found.answer.gap is None else rows(system, found.answer.gap),
     }
 
 

@@ -45,7 +45,7 @@ SettingOptions = Annotated[
 NoColorOption = Annotated[bool, flag("--no-color", help="Plain text. The variable NO_COLOR does the same.")]
 DebugOption = Annotated[bool, flag("--debug", help="On an internal error, show where in hacheck it happened.")]
 
-ENGINES = ("native", "python", "simulation")
+ENGINES = ("native", "python", "simulation", "bmc", "induction")
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 

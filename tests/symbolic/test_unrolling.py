@@ -8,6 +8,7 @@ import pytest
 
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.checker.symbolic.encoding import DOMAIN, ERROR, INIT
 from hacheck.checker.symbolic.preparing import Prepared, prepare
 from hacheck.model.ir import System
 from hacheck.model.semantics import EvaluationFault, Failed, Interpreter, Taken
@@ -44,7 +45,7 @@ def test_errors_of_the_spec_are_met_where_the_interpreter_meets_them(first: int)
                 if any(isinstance(outcome, Failed) for outcome in interpreter.outcomes(state))
             }
             solver = run_of(prepared, depth)
-            solver.add(unrolling.at("error", depth))
+            solver.add(unrolling.at(ERROR, depth))
             assert states_of(prepared, solver, depth) == faulty, f"seed {seed}, depth {depth}"
 
 
@@ -74,16 +75,16 @@ def assert_same_states(prepared: Prepared, depth: int, expected: set[tuple[objec
     found = states_of(prepared, run_of(prepared, depth), depth)
     assert found == {prepared.subject.reduce(state) for state in expected}, f"seed {seed}, depth {depth}"
     solver = run_of(prepared, depth)
-    solver.add(prepared.library.negation(prepared.unrolling.at("domain", depth)))
+    solver.add(prepared.library.negation(prepared.unrolling.at(DOMAIN, depth)))
     assert solver.model() is None, f"seed {seed}: a state at depth {depth} is said to be none"
 
 
 def run_of(prepared: Prepared, depth: int):  # type: ignore[no-untyped-def]
     """A solver that holds the runs of a length."""
     solver = prepared.library.solver()
-    solver.add(prepared.unrolling.at("init", 0))
+    solver.add(prepared.unrolling.at(INIT, 0))
     for place in range(depth):
-        solver.add(prepared.unrolling.at("trans", place))
+        solver.add(*prepared.unrolling.step(place))
     return solver
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hacheck.checker.engine import Answer, Limits, PropertyAnswer, Report
+from hacheck.checker.engine import AS_ASKED, Answer, Limits, PropertyAnswer, Report
 from hacheck.checker.explicit.answers import Explored, answer_of, no_start, unexplored
 from hacheck.checker.explicit.findings import FAULTY, GaveUp, Judgement, Undecided, Way
 from hacheck.checker.explicit.questions import FAULT
 from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.checker.symbolic.encoding import ERROR, INIT
 from hacheck.checker.symbolic.preparing import Prepared, prepare
 from hacheck.checker.symbolic.z3_library import Formula, Model
 from hacheck.model.data import dataclass, field, replace
@@ -24,8 +25,6 @@ from hacheck.model.semantics import EvaluationFault
 NAME = "bmc"
 DEPTH = 10
 """How deep it goes where nobody says."""
-
-ERROR = "error"
 
 
 @dataclass(slots=True)
@@ -73,14 +72,14 @@ class BoundedEngine:
             return unexplored(system, properties, given_up.reason)
         if prepared is None:
             return no_start(system, properties, "there is no initial state")
-        findings = BoundedFindings(counts=(0,) * len(system.actions))
+        findings = BoundedFindings()
         with watch.phase("solving"):
             Search(prepared, findings).run(depth)
-        explored = Explored(prepared.subject, prepared.questions.asked, findings, _not_answered)
+        explored = Explored(prepared.subject, prepared.questions.asked, findings, not_answered)
         return _worded(prepared, findings, answer_of(explored, watch))
 
 
-def _not_answered(asked: tuple[Property, ...]) -> Sequence[Judgement]:
+def not_answered(asked: tuple[Property, ...]) -> Sequence[Judgement]:
     """Of properties of infinite runs it says nothing."""
     return [Undecided(NOT_ANSWERED) for _ in asked]
 
@@ -95,7 +94,7 @@ class Search:
         self.prepared, self.findings = prepared, findings
         self.unrolling, self.library = prepared.unrolling, prepared.library
         self.solver = self.library.solver()
-        self.solver.add(self.unrolling.at("init", 0))
+        self.solver.add(self.unrolling.at(INIT, 0))
         self.open = {key: item.kind == "step" for key, item in prepared.encoding.sought.items()}
         if any(outcome.ended == "fault" for outcome in prepared.encoding.behaviour.outcomes):
             self.open[ERROR] = False
@@ -106,23 +105,23 @@ class Search:
         try:
             for length in range(depth + 1):
                 self.library.attendant.depth = length
-                if length and not self._longer(length):
+                if length and not self.longer(length):
                     findings.ended = True
                     return
-                self._look(length)
+                self.look(length)
                 findings.depth = length
                 if not self.open:
                     break
-            findings.stopped = "everything was found" if not self.open else f"{depth} steps were asked for"
+            findings.stopped = AS_ASKED
         except GaveUp as given_up:
             findings.stopped = given_up.reason
 
-    def _longer(self, length: int) -> bool:
+    def longer(self, length: int) -> bool:
         """Lets runs have one step more; whether some have."""
-        self.solver.add(self.unrolling.at("trans", length - 1))
+        self.solver.add(*self.unrolling.step(length - 1))
         return self.solver.model() is not None
 
-    def _look(self, length: int) -> None:
+    def look(self, length: int) -> None:
         """Looks for what is open at the end of runs of this length, until none of it is there."""
         while wanted := self._wanted(length):
             some = self.library.constant(f"wanted {length} {len(wanted)}", "Bool")
@@ -137,9 +136,7 @@ class Search:
     def _wanted(self, length: int) -> Mapping[str, Formula]:
         """What is open, as formulas about the last state or step of runs of this length."""
         return {
-            key: self.unrolling.at(key, length - on_step)
-            for key, on_step in self.open.items()
-            if length or not on_step
+            key: self.unrolling.at(key, length - on_step) for key, on_step in self.open.items() if length or not on_step
         }
 
     def _note(self, key: str, length: int, model: Model) -> None:
@@ -167,8 +164,9 @@ def _worded(prepared: Prepared, findings: BoundedFindings, answer: Answer) -> An
         properties = tuple(_complete(found, reach) for found in answer.properties)
     else:
         reach = prepared.within(f"every run of up to {steps}")
-        properties = tuple(_up_to(prepared, found, findings, reach) for found in answer.properties)
-    return replace(answer, properties=properties, engine=NAME, reach=reach)
+        properties = tuple(_up_to(prepared, found, findings) for found in answer.properties)
+    coverage = replace(answer.coverage, action_counts=(), unreached=())
+    return replace(answer, coverage=coverage, properties=properties, engine=NAME, reach=reach)
 
 
 def _complete(found: PropertyAnswer, reach: str) -> PropertyAnswer:
@@ -177,7 +175,7 @@ def _complete(found: PropertyAnswer, reach: str) -> PropertyAnswer:
     return replace(found, scope=f"in no state of {reach}" if found.verdict == "violated" else reach)
 
 
-def _up_to(prepared: Prepared, found: PropertyAnswer, findings: BoundedFindings, reach: str) -> PropertyAnswer:
+def _up_to(prepared: Prepared, found: PropertyAnswer, findings: BoundedFindings) -> PropertyAnswer:
     """What a property that was not decided is like up to where the search came."""
     if found.verdict != "unknown" or found.run is not None:
         return found
@@ -187,5 +185,5 @@ def _up_to(prepared: Prepared, found: PropertyAnswer, findings: BoundedFindings,
     if findings.faults:
         return found
     word = "not reached" if kind == "reachable" else "not violated"
-    why = "" if findings.stopped is None or "asked for" in findings.stopped else f"; stopped: {findings.stopped}"
-    return replace(found, scope=f"{word} up to depth {findings.depth}: {reach}{why}")
+    why = "" if findings.stopped in (None, AS_ASKED) else f"; stopped: {findings.stopped}"
+    return replace(found, scope=prepared.within(f"{word} up to depth {findings.depth}") + why)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from hacheck.checker.explicit.questions import Questions, Sought
-from hacheck.checker.symbolic.outcomes import Behaviour, Outcome, behaviour
+from hacheck.checker.symbolic.outcomes import Behaviour, Outcome, behaviour, reads
 from hacheck.checker.symbolic.terms import Terms, joined, negation, number, sort_of
 from hacheck.checker.symbolic.well_formed import well_formed
 from hacheck.model.data import dataclass
@@ -21,6 +21,14 @@ from hacheck.model.semantics import call
 
 _PAIRWISE_MAX = 100  # above, that no two outcomes are taken is said by a number for each
 MARK = "'"
+
+INIT, DOMAIN, ONE, CAN, ERROR = ".init", ".domain", ".one", ".can", ".error"
+"""The names of formulas that every encoding has; no property has such a name."""
+
+
+def next_of(slot: int) -> str:
+    """The name of the formula that says what a slot holds after a step."""
+    return f".next {slot}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +51,12 @@ class Encoding:
     `slots`: the slots that are constants, by index, before a step and (`after`) after it. `takes`: for each step of
     `behaviour.steps` the constant that is true when it is taken; `helpers`: further constants of a step.
 
-    `formulas`, by name, over what `lines` define: `init`; `domain`, that contents of slots are a state; `trans`;
-    `error`, that some step from here is an error of the spec; and what is sought, by key. Of states they speak as of
-    those before a step. `sought`: what is sought, by key; nothing that can never be met.
+    `formulas`, by name, over what `lines` define: `INIT`; `DOMAIN`, that contents of slots are a state; of a step
+    `ONE`, that one outcome is taken, `CAN`, that it can be, and `next_of` a slot, what it holds after it; `ERROR`, that
+    some step from here is an error of the spec; and what is sought, by key. Of states they speak as before a step.
+    `single`: the same of outcomes alone: when each can come about (with -1), and what it makes of each slot it writes.
+    `sought`: what is sought, by key; nothing that can never be met. `reads`: the slots each of these (and `ERROR`)
+    depends on.
     """
 
     behaviour: Behaviour
@@ -55,7 +66,9 @@ class Encoding:
     helpers: tuple[Symbol, ...]
     lines: tuple[str, ...]
     formulas: Mapping[str, str]
+    single: Mapping[tuple[int, int], str]
     sought: Mapping[str, Sought]
+    reads: Mapping[str, frozenset[int]]
 
     @property
     def lowered(self) -> Lowered:
@@ -93,18 +106,24 @@ def encode(lowered: Lowered, questions: Questions, initial: Sequence[State]) -> 
     width = max(1, (len(takes) - 1).bit_length())
     helpers = () if len(takes) <= _PAIRWISE_MAX else (Symbol("|number of the step|", f"(_ BitVec {width})"),)
     formulas = {
-        "init": joined("or", [_state(lowered, before, state) for state in initial]),
-        "domain": terms.truth(domain),
-        "error": terms.truth(error),
+        INIT: joined("or", [_state(lowered, before, state) for state in initial]),
+        DOMAIN: terms.truth(domain),
+        ERROR: terms.truth(error),
         **{key: terms.truth(node) for key, node in wanted.items()},
     }
-    parts = [
-        *_exactly_one(takes, helpers, width),
-        *(f"(=> {take.name} {terms.truth(test)})" for take, test in zip(takes, conditions, strict=True)),
-        *_next_slots(terms, found.steps, takes, before, after, {slot: slots[slot].high for slot in before}),
-    ]
-    formulas["trans"] = joined("and", parts)
-    return Encoding(found, before, after, takes, helpers, tuple(terms.lines), formulas, sought)
+    formulas[ONE] = joined("and", _exactly_one(takes, helpers, width))
+    formulas[CAN] = joined(
+        "and", [f"(=> {take.name} {terms.truth(test)})" for take, test in zip(takes, conditions, strict=True)]
+    )
+    highs = {slot: slots[slot].high for slot in before}
+    for slot, text in _next_slots(terms, found.steps, takes, before, after, highs):
+        formulas[next_of(slot)] = text
+    single = {(place, -1): terms.truth(condition) for place, condition in enumerate(conditions)}
+    for place, outcome in enumerate(found.steps):
+        for slot, value in outcome.updates:
+            single[place, slot] = f"(= {after[slot].name} {_content(terms, value, highs[slot])})"
+    needed = {key: reads([node], found.definitions) for key, node in (*wanted.items(), (ERROR, error))}
+    return Encoding(found, before, after, takes, helpers, tuple(terms.lines), formulas, single, sought, needed)
 
 
 def _constants(lowered: Lowered) -> tuple[dict[int, Symbol], dict[int, Symbol]]:
@@ -166,6 +185,14 @@ def _exactly_one(takes: Sequence[Symbol], helpers: Sequence[Symbol], width: int)
         yield from (f"(not (and {take.name} {other.name}))" for other in takes[:place])
 
 
+def _content(terms: Terms, value: Node, high: int) -> str:
+    """A value as a slot with this highest content holds it."""
+    width = max(1, high.bit_length())
+    if high > 1:
+        return terms.sized(value, width)
+    return terms.text(value) if value.is_truth else f"(= {terms.sized(value, width)} {number(1, width)})"
+
+
 def _next_slots(
     terms: Terms,
     steps: Sequence[Outcome],
@@ -173,19 +200,14 @@ def _next_slots(
     before: Mapping[int, Symbol],
     after: Mapping[int, Symbol],
     highs: Mapping[int, int],
-) -> Iterator[str]:
+) -> Iterator[tuple[int, str]]:
     """What each slot holds after the step: what the outcome taken gives it, else what it held."""
     written: dict[int, dict[str, list[str]]] = {slot: {} for slot in before}
     for outcome, take in zip(steps, takes, strict=True):
         for slot, value in outcome.updates:
-            width = max(1, highs[slot].bit_length())
-            if before[slot].sort == "Bool":
-                text = terms.text(value) if value.is_truth else f"(= {terms.sized(value, width)} {number(1, width)})"
-            else:
-                text = terms.sized(value, width)
-            written[slot].setdefault(text, []).append(take.name)
+            written[slot].setdefault(_content(terms, value, highs[slot]), []).append(take.name)
     for slot, by_value in written.items():
         chain = before[slot].name
         for text, names in by_value.items():
             chain = f"(ite {joined('or', names)} {text} {chain})"
-        yield f"(= {after[slot].name} {chain})"
+        yield slot, f"(= {after[slot].name} {chain})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hacheck.checker.symbolic.encoding import Encoding, Symbol
+from hacheck.checker.symbolic.encoding import CAN, ONE, Encoding, Symbol
 from hacheck.checker.symbolic.z3_library import Formula, Library, Model, held
 from hacheck.model.lowering.layout import Layout
 
@@ -15,12 +15,17 @@ class Unrolling:
     def __init__(self, encoding: Encoding, library: Library) -> None:
         self.encoding, self.library = encoding, library
         names = list(encoding.formulas)
+        self._of_steps = [name for name in names if name in (ONE, CAN) or name.startswith(".next ")]
         lines = [symbol.declaration for symbol in encoding.symbols]
-        lines += [*encoding.lines, *(f"(assert {encoding.formulas[name]})" for name in names)]
-        self.formulas: Mapping[str, Formula] = dict(zip(names, library.parsed("\n".join(lines)), strict=True))
+        texts = [encoding.formulas[name] for name in names]
+        lines += [*encoding.lines, *(f"(assert {text})" for text in (*texts, *encoding.single.values()))]
+        parsed = library.parsed("\n".join(lines))
+        self.formulas: Mapping[str, Formula] = dict(zip(names, parsed, strict=False))
+        self._single: Mapping[tuple[int, int], Formula] = dict(zip(encoding.single, parsed[len(names) :], strict=True))
         self._here = {slot: self._constant(symbol) for slot, symbol in encoding.before.items()}
         self._next = {slot: self._constant(symbol) for slot, symbol in encoding.after.items()}
         self._taken = [self._constant(symbol) for symbol in (*encoding.takes, *encoding.helpers)]
+        self._copies: dict[tuple[str, int], Formula] = {}
         self._states: dict[int, dict[int, Formula]] = {}
         self._steps: dict[int, list[Formula]] = {}
 
@@ -47,13 +52,44 @@ class Unrolling:
             found = self._steps[place] = [self._constant(symbol, place) for symbol in symbols]
         return found
 
+    def step(self, place: int) -> list[Formula]:
+        """That there is a step from a state."""
+        return [self.at(name, place) for name in self._of_steps]
+
     def at(self, name: str, place: int) -> Formula:
         """A formula about a state; about a step: the one from that state."""
+        found = self._copies.get((name, place))
+        if found is not None:
+            return found
         here, there = self.state(place), self.state(place + 1)
         pairs = [(constant, here[slot]) for slot, constant in self._here.items()]
         pairs += [(constant, there[slot]) for slot, constant in self._next.items()]
         pairs += list(zip(self._taken, self._step(place), strict=True))
-        return self.library.replaced(self.formulas[name], pairs)
+        self._copies[name, place] = self.library.replaced(self.formulas[name], pairs)
+        return self._copies[name, place]
+
+    def after(self, name: str, number: int, place: int) -> Formula:
+        """A formula about the state after an outcome, or about the step, told of the state `place` before it."""
+        item = self.encoding.sought.get(name)
+        target = self._next if item is not None and item.kind == "step" else self._here
+        writes = self.writes(number)
+        new = [(target[slot], value) for slot, value in writes.items()]
+        if target is self._next:
+            new += [(target[slot], self._here[slot]) for slot in target if slot not in writes]
+        return self._placed(self.library.replaced(self.formulas[name], new), place)
+
+    def can(self, number: int, place: int) -> Formula:
+        """That an outcome can come about in a state."""
+        return self._placed(self._single[number, -1], place)
+
+    def writes(self, number: int) -> Mapping[int, Formula]:
+        """What an outcome makes of the slots it writes, over the constants of the parsed formulas."""
+        slots = (slot for slot, _ in self.encoding.behaviour.steps[number].updates)
+        return {slot: self.library.right_side(self._single[number, slot]) for slot in slots}
+
+    def _placed(self, formula: Formula, place: int) -> Formula:
+        here = self.state(place)
+        return self.library.replaced(formula, [(constant, here[slot]) for slot, constant in self._here.items()])
 
     def differ(self, place: int, other: int) -> Formula:
         """That two states differ."""
@@ -64,13 +100,20 @@ class Unrolling:
         """The state in a model, packed."""
         return packed(self.encoding.lowered.layout, held(model, self.state(place)))
 
+    def packed_after(self, model: Model, place: int, number: int) -> int:
+        """The state after an outcome of the step from a state, packed."""
+        values = {slot: self._placed(value, place) for slot, value in self.writes(number).items()}
+        return packed(self.encoding.lowered.layout, held(model, {**self.state(place), **values}))
+
+    def instance_of(self, number: int) -> int:
+        """The instance that an outcome belongs to."""
+        return self.encoding.behaviour.steps[number].instance
+
     def taken(self, model: Model, place: int) -> int:
         """The instance by which a model goes on from a state."""
         steps = self.encoding.behaviour.steps
         return next(
-            outcome.instance
-            for outcome, take in zip(steps, self.takes(place), strict=True)
-            if model.holds(take)
+            outcome.instance for outcome, take in zip(steps, self.takes(place), strict=True) if model.holds(take)
         )
 
 

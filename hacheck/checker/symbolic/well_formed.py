@@ -57,4 +57,3 @@ def _of_place(graph: Graph, layout: Layout, place: Place) -> Iterator[Node]:
 
 def _blank(graph: Graph, layout: Layout, place: Place) -> Node:
     return graph.all_of(graph.eq(_content(graph, layout, slot), graph.zero) for slot in slots_of(place))
-

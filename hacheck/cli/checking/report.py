@@ -12,6 +12,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from hacheck.checker.engine import AS_ASKED
 from hacheck.checker.explicit.scopes import unlikely
 from hacheck.checker.steps import run_title
 from hacheck.checker.verify import CheckResult, PropertyResult, unused_actions
@@ -85,6 +86,13 @@ def facts(result: CheckResult, defaults: Mapping[str, str]) -> RenderableType:
     table.add_row("faults", "\n".join(system.faults) or "none")
     for index, (name, meaning) in enumerate(system.assumptions):
         table.add_row("assuming" if index == 0 else "", Text.assemble((name, "name"), f"  {meaning}"))
+    if result.answer.reach:
+        table.add_row("asked of Z3", f"{result.answer.reach}, {seconds(coverage.wall_seconds)}")
+        if coverage.stopped not in (None, AS_ASKED):
+            table.add_row("", Text(f"stopped: {coverage.stopped}", style="warn"))
+        for note in result.answer.notes:
+            table.add_row("note", Text(note, style="warn"))
+        return Padding(table, INDENT)
     table.add_row(
         "explored",
         f"{plural(coverage.states, 'state')}, {plural(coverage.transitions, 'step')}, "
@@ -197,6 +205,8 @@ def mark_of(found: PropertyResult, marks: Symbols) -> tuple[str, str]:
 def verdict_of(found: PropertyResult) -> str:
     """The verdict in a word."""
     verdict = found.answer.verdict
+    if verdict == "not-inductive":
+        return "not inductive"
     if found.asked.kind == "reachable":
         return {"holds": "reached", "violated": "unreachable"}.get(verdict, verdict)
     return verdict

@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hacheck.checker.steps import StepView, initial_lines, read_by, tell
+from hacheck.checker.steps import StepView, initial_lines, read_by, state_lines, tell
 from hacheck.checker.telling import Told
 from hacheck.cli.console import Symbols, symbols
 from hacheck.cli.prefixed import Prefixed
@@ -18,14 +18,20 @@ from hacheck.model.runs import Run
 WIDE = 120
 """From this many columns on, what a step changed stands beside the step instead of beneath."""
 
+INITIALLY = "initially"
+"""What is said of the first state of a run."""
+
 STYLES = {"fault": "fault", "repair": "good"}
 """How the steps are told that no protocol takes."""
 
 
-def full_run(console: Console, system: System, run: Run, about: Property | None) -> RenderableType:
+def full_run(
+    console: Console, system: System, run: Run, about: Property | None, start: str = INITIALLY
+) -> RenderableType:
     """Every step with its description and what it changed; of a lasso the part that repeats is marked.
 
-    `about`: the property the run decides; what it reads is shown as it is at the end.
+    `about`: the property the run decides; what it reads is shown as it is at the end. `start`: what is said of the
+    first state.
     """
     views = tell(system, run)
     layout = Layout(
@@ -35,7 +41,7 @@ def full_run(console: Console, system: System, run: Run, about: Property | None)
         number_width=max(2, len(str(len(views)))),
     )
     loop = len(views) if run.loop is None else run.loop
-    parts: list[RenderableType] = [start_table(layout, system, run)]
+    parts: list[RenderableType] = [start_table(layout, system, run, start)]
     parts.append(steps_table(layout, views[:loop]))
     if run.loop is not None:
         parts.append(loop_part(layout, views[loop:], run.loop))
@@ -67,11 +73,11 @@ class Layout:
         return table
 
 
-def start_table(layout: Layout, system: System, run: Run) -> RenderableType:
-    """The initial state: of each node what the run goes on to change."""
+def start_table(layout: Layout, system: System, run: Run, start: str) -> RenderableType:
+    """The first state: of each node what the run goes on to change; of one that is not initial, everything."""
     table = layout.table()
-    lines = initial_lines(system, run)
-    body = Text("initially", style="quiet")
+    lines = initial_lines(system, run) if start == INITIALLY else state_lines(system, run.initial)
+    body = Text(start, style="quiet")
     values = Text("\n").join(
         Text.assemble((f"{where}  " if where else "", "node"), (words, "quiet")) for where, words in lines
     )

@@ -195,6 +195,8 @@ def show_runs(request: Request, console: Console, specification: Specification, 
         run = found.answer.run
         surprise = found.outcome == "unexpected"
         wanted = request.witnesses if found.asked.kind == "reachable" else surprise or request.runs
+        if found.answer.gap is not None:
+            show_gap(console, specification, result, found)
         if run is None or not wanted:
             continue
         title = f"{found.asked.name}: {report.verdict_of(found)}{report.expectation(found)}"
@@ -205,6 +207,19 @@ def show_runs(request: Request, console: Console, specification: Specification, 
         console.print(heading)
         about = found.asked if found.answer.verdict == "violated" else None
         console.print(runs.indented(runs.full_run(console, result.system, run, about), 2))
+
+
+def show_gap(console: Console, specification: Specification, result: CheckResult, found: PropertyResult) -> None:
+    """What speaks against a proof by induction: a state that nothing shown forbids, and a step from it that breaks the
+    property."""
+    gap = found.answer.gap
+    assert gap is not None, "there is a counterexample to induction"
+    place = specification.place_of(found.asked)
+    title, length = f"{found.asked.name}: {report.verdict_of(found)}", "a step from a state that is not ruled out"
+    console.print()
+    console.print(report.run_heading(console, title, length, "bad", found.asked, place))
+    start = "a state that is not known to be reachable"
+    console.print(runs.indented(runs.full_run(console, result.system, gap, found.asked, start), 2))
 
 
 def write_itf(folder: Path, results: list[CheckResult]) -> None:

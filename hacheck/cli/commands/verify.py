@@ -35,7 +35,10 @@ EPILOG = """
 
 Many = list[str] | None
 One = str | None
-ENGINES = "Who explores: native (machine code), python (the same without llvmlite) or simulation (random walks)."
+ENGINES = (
+    "Who answers: native (machine code, every state), python (the same without llvmlite), simulation (random walks), "
+    "bmc (Z3: every run of up to --depth steps) or induction (Z3: every depth; --depth is the greatest k)."
+)
 THREADS = "How many threads explore; by default one for each core this process may use."
 FINGERPRINT = "Keep a hash of each state only: less memory, and a state may be left out. How likely that is, is told."
 CHECKPOINT = "Keep what was explored in a folder, to go on from there another time."

@@ -186,26 +186,42 @@ def bind_fields(
     return [(name.text, Bound(ir.Member(value, field))) for name, (field, _) in zip(names, payload.fields, strict=True)]
 
 
+def under_way(written: t.Apply, scope: Scope) -> ir.Expression:
+    """`under_way(message, from, to)`: what is under way on a link: an option, or with `up to N` a bag or sequence."""
+    seeing_all(written, scope)
+    declared, ends = _message_on_link(written, scope)
+    if not ends:
+        raise error("HA108", "`under_way` takes a message, its sender and its receiver", written.span)
+    return slot_of(scope.context, declared.name.text, ends[0], ends[1])
+
+
 def in_flight(written: t.Apply, scope: Scope) -> ir.Expression:
     """`in_flight(message)` or `in_flight(message, from, to)`: whether any is under way."""
     seeing_all(written, scope)
     context = scope.context
-    word, *ends = written.arguments or (t.Argument(None, written.name),)
-    first = word.value
-    if not isinstance(first, t.Name) or first.text not in context.messages or len(ends) not in (0, 2):
-        hint = near(first.text, context.messages) if isinstance(first, t.Name) else None
-        message = "`in_flight` takes a message, or a message, its sender and its receiver"
-        raise error("HA108", message, written.span, hint)
-    declared = context.messages[first.text]
+    declared, ends = _message_on_link(written, scope)
     slot, _ = slot_type(context, declared.name.text)
     empty = ir.Constant(ty.default(slot), slot)
-    kinds = kind_of(context, declared.sender), kind_of(context, declared.receiver)
     if ends:
-        made = [elaborate(end.value, scope, kind) for end, kind in zip(ends, kinds, strict=True)]
-        return ir.Binary("!=", slot_of(context, declared.name.text, made[0], made[1]), empty)
+        return ir.Binary("!=", slot_of(context, declared.name.text, ends[0], ends[1]), empty)
+    kinds = kind_of(context, declared.sender), kind_of(context, declared.receiver)
     names = context.fresh_name("from"), context.fresh_name("to")
     places = [ir.Local(name, kind) for name, kind in zip(names, kinds, strict=True)]
     body: ir.Expression = ir.Binary("!=", slot_of(context, declared.name.text, places[0], places[1]), empty)
     for name, kind in reversed(list(zip(names, kinds, strict=True))):
         body = ir.Quantified("some", name, ir.Domain(kind, None, None), body)
     return body
+
+
+def _message_on_link(written: t.Apply, scope: Scope) -> tuple[d.MessageDeclaration, list[ir.Expression]]:
+    """The message that a function is about, and its sender and receiver where they are given. Errors: `HA108`."""
+    context = scope.context
+    word, *ends = written.arguments or (t.Argument(None, written.name),)
+    first = word.value
+    if not isinstance(first, t.Name) or first.text not in context.messages or len(ends) not in (0, 2):
+        hint = near(first.text, context.messages) if isinstance(first, t.Name) else None
+        message = f"`{written.name.text}` takes a message, or a message, its sender and its receiver"
+        raise error("HA108", message, written.span, hint)
+    declared = context.messages[first.text]
+    kinds = kind_of(context, declared.sender), kind_of(context, declared.receiver)
+    return declared, [elaborate(end.value, scope, kind) for end, kind in zip(ends, kinds, strict=True)]

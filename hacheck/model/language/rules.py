@@ -20,6 +20,7 @@ RULES = Rules(
         "clock": clocks.function,
         "time": clocks.function,
         "in_flight": messages.in_flight,
+        "under_way": messages.under_way,
     },
     one_step=single_steps.one_step,
 )
