@@ -25,8 +25,10 @@ TO_BE_WRITTEN = {
     "qpid_standalone",
     "qpid_tx",
 }
-"""Specs that were not there when the tables were made; what is open may be missing in any other spec as well. When one of
-these arrives, what is open for it is to be looked at."""
+"""Specs that were not there when the tables were made. When one arrives, what is open for it is to be looked at.
+
+What is open may be missing in any other spec as well.
+"""
 
 TITLES = {
     "HAF": "High Availability and Failover",
