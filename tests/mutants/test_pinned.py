@@ -22,6 +22,7 @@ from tests.mutants.table import Found, Table
 from tests.mutants.tables import (
     artemis_lock_manager,
     artemis_replication,
+    artemis_scale_down,
     artemis_shared_store,
     fiorano_replicated,
     fiorano_shared,
@@ -33,6 +34,7 @@ from tests.nightly import nightly
 TABLES = (
     artemis_lock_manager.TABLE,
     artemis_replication.TABLE,
+    artemis_scale_down.TABLE,
     artemis_shared_store.TABLE,
     fiorano_replicated.TABLE,
     fiorano_shared.TABLE,
