@@ -15,6 +15,8 @@ class Followed:
     - `options`: settings of the code; `called`: the model's names of members, by the code's;
     - `varied`: settings of the code besides, each of which it follows the spec under, too: other time-outs, so that
       what mostly comes one after the other meets;
+    - `comes_back`: somebody serves again after all faults, whatever they were; not so where a person must decide whose
+      data count;
     - `replicas`: of a small cluster; `steps`: after so many of a schedule everything has happened once.
     """
 
@@ -24,6 +26,7 @@ class Followed:
     options: Mapping[str, str] = field(default_factory=dict)
     called: Mapping[str, str] = field(default_factory=dict)
     varied: tuple[Mapping[str, str], ...] = ()
+    comes_back: bool = True
     replicas: int = 2
     steps: int = 200
 
@@ -79,7 +82,12 @@ FOLLOWED: Mapping[str, Followed] = {
         options={"pause_us": "1000000"},
         called=_PAIR,
     ),
-    "artemis-replication": Followed("artemis_replication", options={"pause_us": "1000000"}, called=_PAIR),
+    "artemis-replication": Followed(
+        "artemis_replication",
+        options={"pause_us": "1000000"},
+        called=_PAIR,
+        comes_back=False,  # broker facts 2.10, AR-8: the copy that counts may have been laid aside
+    ),
     "qpid": Followed("qpid_ha", options={"send_interval_us": "1000000"}, replicas=3, steps=500),
 }
 """By the name of the protocol."""

@@ -42,7 +42,7 @@ protocol is rarely hit by the clock."""
 
 class Simulated(Adapter):
     """A protocol's cluster. Subclasses say which: `protocol`, one of `hacheck.impl.systems.names()`, how many
-    `replicas`, `clients`, with which `options`. `adapter_for` makes them.
+    `replicas`, `clients`, with which `options`, and whether it `comes_back` after any faults. `adapter_for` makes them.
 
     Faults last for a time and then end by themselves. The model is told of none of them: it takes them for hidden.
     """
@@ -51,6 +51,7 @@ class Simulated(Adapter):
     replicas: int = 2
     clients: int = 1
     options: Mapping[str, str] = {}
+    comes_back: bool = True
     waits = (0.01, 0.3, 2.0, 10.0)
 
     def start(self) -> None:
@@ -142,6 +143,8 @@ class Simulated(Adapter):
 
     def _owed(self) -> str:
         """What the service owes now, by its judge."""
+        if not self.comes_back:
+            return ""
         world = self._world
         durable = {name: process.disk.copy() for name, process in world.processes.items()}
         durable |= {host.name: host.disk.copy() for host in world.hosts.all.values()}
@@ -174,6 +177,7 @@ def adapter_for(protocol: str, options: Mapping[str, str] | None = None) -> type
         "protocol": protocol,
         "replicas": followed.replicas,
         "options": given,
+        "comes_back": followed.comes_back,
         "spec": followed.spec,
         "check": followed.check,
         "settings": dict(followed.settings),

@@ -31,13 +31,6 @@ ARTEMIS = (
         "A timer forgotten: a primary that was refused the lock never asks again, while the backup makes way for it.",
     ),
     store(
-        "refused_lock_counts",
-        "shared_waiting",
-        "    if given.granted:\n        broker.go(Cause.PRIMARY_LOCK)\n",
-        "    if given.lock:\n        broker.go(Cause.PRIMARY_LOCK)\n",
-        "Guard dropped: a backup takes over that was refused the lock.",
-    ),
-    store(
         "hand_over_keeps_the_lock",
         "shared_serving",
         '    broker.process.line(221002, reason="failback")\n    broker.unlock(PRIMARY_LOCK)\n',
@@ -57,13 +50,6 @@ ARTEMIS = (
         "        broker.go(Cause.FAIL_OVER if link.stop_called else Cause.PRIMARY_LOST)\n",
         "        broker.go(Cause.FAIL_OVER)\n",
         "A replica that loses its primary takes over without having asked anybody.",
-    ),
-    replication(
-        "starts_without_a_look",
-        "replication_starting",
-        "    elif not broker.options.check_for_active_server and history != COPYING:\n",
-        "    elif history != COPYING:\n",
-        "A primary that comes back serves without asking whether its node is served.",
     ),
     replication(
         "serves_on_after_the_hand_over",

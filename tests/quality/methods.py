@@ -199,7 +199,7 @@ def plans(protocol: str, seed: int) -> Plan:
 def by_conformance(protocol: str, seconds: float, reducing: float = 0.0, first: int = 0) -> Result:
     """Simulated runs with faults, recorded, and their records compared: one seed and profile after the other. Somebody
     must serve at the end of each. Nothing makes them smaller."""
-    code, judge = system(protocol), judge_of(protocol)
+    code, judge, comes_back = system(protocol), judge_of(protocol), FOLLOWED[protocol].comes_back
     budget = Budget(seconds)
     runs = records = unknown = 0
     with tempfile.TemporaryDirectory() as place:
@@ -215,7 +215,7 @@ def by_conformance(protocol: str, seconds: float, reducing: float = 0.0, first: 
                 except Refused:  # no such thing can go wrong here
                     continue
                 runs += 1
-                wrong = [one.story for one in outcome.broken if one.promise in SERVICE]
+                wrong = [one.story for one in outcome.broken if one.promise in SERVICE] if comes_back else []
                 if outcome.defect is not None or wrong:
                     told = outcome.defect.what if outcome.defect is not None else "; ".join(wrong)
                     return Result(True, runs, records, budget.spent, len(history.lines()), told)

@@ -10,7 +10,7 @@ from hacheck.testing.tracking import Tracker
 from hacheck.traces.conformance.weaving import taken_by
 
 SECONDS = 20.0
-"""After so long it is not known."""
+"""After so many of this process's CPU it is not known."""
 
 
 def unshown_actions(tracker: Tracker, seconds: float = SECONDS) -> list[str] | None:
@@ -19,12 +19,12 @@ def unshown_actions(tracker: Tracker, seconds: float = SECONDS) -> list[str] | N
     code wrote them. `None`: it takes longer than this to know."""
     actions, compiled, memory = tracker.system.actions, tracker.compiled, tracker.memory
     missing = {index for index, action in enumerate(actions) if action.kind != "fault"}
-    until = time.monotonic() + seconds
+    until = time.process_time() + seconds
     instances = compiled.program.instances
     for rows, window, count in tracker.followed():
         if not missing:
             break
-        if time.monotonic() > until:
+        if time.process_time() > until:
             return None
         for _ in memory.close(rows, window):
             pass
