@@ -15,6 +15,8 @@ EPILOG = """
   hacheck inspect icestorm --ir                      the model of the default check
 
   hacheck inspect mine.ha --native --set crashes=2   the code that explores it
+
+  hacheck inspect mine.ha --smt > mine.smt2          what Z3 is asked: z3 mine.smt2
 """
 
 
@@ -26,6 +28,7 @@ def inspect(
     native: Annotated[
         bool, flag("--native", help="The LLVM IR the native engine generates, and which reductions it rests on.")
     ] = False,
+    smt: Annotated[bool, flag("--smt", help="What the Z3 engines ask, as SMT-LIB 2.")] = False,
     check: Annotated[str | None, option("--check", metavar="NAME", help="The check whose settings count.")] = None,
     settings: SettingOptions = None,
     no_color: NoColorOption = False,
@@ -36,11 +39,15 @@ def inspect(
     from hacheck.cli.selection import one_system
     from hacheck.cli.sources import load_specification
 
-    if ir + python + native > 1:
-        raise BadInput("--ir, --python and --native: one of them")
+    if ir + python + native + smt > 1:
+        raise BadInput("--ir, --python, --native and --smt: one of them")
     specification = load_specification(spec, no_color=no_color)
     system = one_system(specification, check, parse_settings(settings or ()), no_color=no_color)
-    if python or native:
+    if smt:
+        from hacheck.checker.symbolic.script import script_of
+
+        sys.stdout.write(script_of(system))
+    elif python or native:
         from hacheck.cli.engines import generated_code, machine_code
 
         sys.stdout.write((machine_code if native else generated_code)(system))
