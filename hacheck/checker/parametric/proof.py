@@ -48,8 +48,9 @@ class Proof:
 
     @property
     def proved(self) -> bool:
-        """Whether everything asked is proved."""
-        return all(verdict == "proved" for _, verdict in self.verdicts)
+        """Whether everything asked is proved. A lemma is an aid: one that was not needed may be left over."""
+        asked = [verdict for one, verdict in self.verdicts if one.kind != "lemma"]
+        return all(verdict == "proved" for verdict in asked or [verdict for _, verdict in self.verdicts])
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ from hacheck.checker.parametric.solving import Asking, ask, ask_propositions
 from hacheck.model.data import dataclass
 
 FIRST_SECONDS = 0.3
+OBLIGATION_SECONDS = 30.0
+"""For how long at most one obligation is tried again and again."""
 SIZES = (3, 2)
 """At which sizes a question is put, the first one for what is needed, too."""
 
@@ -95,6 +97,8 @@ def prove(
 def decide(one: Obligation, asking: Asking) -> Outcome:
     """What becomes of one obligation."""
     begun = time.monotonic()
+    if asking.over:
+        return Outcome(one, "open", 0.0, why=_why(asking))
     whole = text(one)
     if untouched(one):
         return Outcome(one, "shown", 0.0, whole)
@@ -107,7 +111,7 @@ def decide(one: Obligation, asking: Asking) -> Outcome:
 
 
 def _why(asking: Asking) -> str:
-    return "stopped" if asking.stopped else "out of time"
+    return "stopped" if asking.stopped else "out of time" if asking.over else "given up"
 
 
 def _attempts(one: Obligation, whole: str, asking: Asking) -> Iterator[tuple[str | Refutation, float]]:
@@ -126,7 +130,8 @@ def _attempts(one: Obligation, whole: str, asking: Asking) -> Iterator[tuple[str
         needed |= _kept(one)
     seconds = FIRST_SECONDS
     seed = 0
-    while not asking.over:
+    until = time.monotonic() + OBLIGATION_SECONDS
+    while not asking.over and time.monotonic() < until:
         for chosen in (needed, None):
             for typed in (True, False):
                 if chosen is None or typed:

@@ -51,13 +51,13 @@ def search(wanted: Wanted, before: Proof, asking: Asking, report: Callable[[Prog
     left = _not_refuted(wanted, theory, made, asking, go_on)
     steps = steps_of(theory, left, SIZE, go_on)
     left = inductive(left, steps, asking)
-    goals = [one for one in left if one.name in own and one.asked is not None and one.asked.kind != "lemma"]
+    goals = [one for one in left if one.name in own]
     missing = [
         one for one in theory.claims if one.asked is not None and one.asked.kind == "invariant" and one.name in own
     ]
-    if asking.over or len(goals) < len(missing):
+    if asking.over or not all(one in goals for one in missing):
         return replace(before, seconds=time.monotonic() - begun, stopped=_stopped(asking))
-    return _shown(before, theory, goals, left, steps, own, asking, report, threads, begun)
+    return _shown(before, theory, missing, left, steps, own, asking, report, threads, begun)
 
 
 def _stopped(asking: Asking) -> str:
@@ -67,7 +67,7 @@ def _stopped(asking: Asking) -> str:
 def _shown(
     before: Proof,
     theory: Theory,
-    goals: Sequence[Claim],
+    missing: Sequence[Claim],
     left: tuple[Claim, ...],
     steps: Sequence[Steps],
     own: set[str],
@@ -79,14 +79,16 @@ def _shown(
     """The claims that are needed, shown for every size; what cannot be shown is dropped, and it begins anew."""
     failed: list[Outcome] = []
     stepwise = [one for one in theory.claims if one.of_steps]
-    while not asking.over and all(one in left for one in goals):
+    while not asking.over and all(one in left for one in missing):
+        goals = [one for one in left if one.name in own]
         chosen = needed(goals, left, steps, asking)
         outcomes = prove(list(obligations(theory, (*chosen, *stepwise))), asking, report, threads)
         wrong = {one.obligation.claim.name for one in outcomes if one.verdict != "shown"}
         if not wrong:
             shown = replace(theory, claims=tuple(one for one in theory.claims if one.name in own))
             extra = tuple(one for one in chosen if one.name not in own)
-            return summed_up(before.made, shown, (*chosen, *stepwise), outcomes, (), begun, asking, extra)
+            rest = [one for one in before.failed if one.obligation.claim.name not in {claim.name for claim in chosen}]
+            return summed_up(before.made, shown, (*chosen, *stepwise), outcomes, rest, begun, asking, extra)
         failed = [one for one in outcomes if one.verdict != "shown"]
         left = inductive(tuple(one for one in left if one.name not in wrong), steps, asking)
     return replace(

@@ -82,7 +82,10 @@ def _words(claim: object) -> str:
 
 
 def _failing(proof: Proof, name: str) -> str:
+    """Which of its obligations were not shown."""
     titles = [one.obligation.title for one in proof.failed if one.obligation.claim.name == name]
+    if not titles:
+        return "not tried"
     return f"not shown: {visible(titles[0])}" + (f", and {len(titles) - 1} more" if len(titles) > 1 else "")
 
 
