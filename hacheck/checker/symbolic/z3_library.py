@@ -159,6 +159,7 @@ class Solver:
     def __init__(self, library: Library) -> None:
         self.library = library
         self._solver = library.z3.SolverFor("QF_FD", ctx=library.context)
+        self._solver.set("ctrl_c", False)  # who listens to Ctrl-C is for the program to say
 
     def add(self, *formulas: Formula) -> None:
         """Asserts formulas for good."""
