@@ -123,7 +123,7 @@ class World:
         agenda = self.agenda
         agenda.at(until_us, self._over)
         events, watcher, left = agenda.events, self.watcher, self.around.events_max - self.delivered - self.dispatched
-        delivered = 0
+        carry_out, delivered = self._carry_out, 0
         target: Process | None = None
         given: Received | None = None
         try:
@@ -148,7 +148,7 @@ class World:
                 effects = target.handle(given, at + target.ahead if target.even else target.clock.local(at))
                 given = None
                 if effects:
-                    self._carry_out(target, effects)
+                    carry_out(target, effects)
         except _Over:
             return
         except (Defect, Exhausted):
