@@ -44,6 +44,8 @@ class Command:
 COMMANDS = (
     Command("verify", ASK),
     Command("prove", ASK),
+    Command("why", ASK),
+    Command("timing", ASK),
     Command("conform", ASK),
     Command("monitor", ASK),
     Command("simulate", ASK),

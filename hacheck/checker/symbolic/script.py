@@ -13,9 +13,9 @@ from hacheck.model.ir import System
 HEAD = """\
 ; {name}: what `hacheck` asks of Z3. Settings: {settings}.
 ;
-; A state is a value for each constant |x|, the state after a step one for each |x'|. A constant that begins with a number
-; and an action is true when the step is this one. Slots that no step changes, and those that nothing asked depends on,
-; are left out.
+; A state is a value for each constant |x|, the state after a step one for each |x'|. A constant that begins with a
+; number and an action is true when the step is this one. Slots that no step changes, and those that nothing asked
+; depends on, are left out.
 ;
 ;   init      the state is an initial one
 ;   domain    the contents of slots are a state

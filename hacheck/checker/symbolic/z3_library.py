@@ -117,6 +117,10 @@ class Library:
         """The formula with constants replaced, all at once."""
         return self.z3.substitute(formula, *pairs)
 
+    def name_of(self, constant: Formula) -> str:
+        """The name of a constant."""
+        return str(constant.decl().name())
+
     def right_side(self, equation: Formula) -> Formula:
         """What something is said to be equal to."""
         return equation.arg(1)

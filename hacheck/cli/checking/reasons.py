@@ -1,0 +1,164 @@
+"""Runs `hacheck why`: for each invariant what its proof rests on, and what it does without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from hacheck.checker.engine import Limits, Progress, Refused
+from hacheck.checker.symbolic.cores import Reasons, reasons
+from hacheck.checker.symbolic.induction import InductionEngine
+from hacheck.checker.symbolic.weakening import Part
+from hacheck.cli.checking import report
+from hacheck.cli.console import error_console, output_console, symbols
+from hacheck.cli.guard import BadInput, ExitCode
+from hacheck.cli.options import all_known
+from hacheck.cli.progress import Interruption, progress_display
+from hacheck.cli.selection import one_system
+from hacheck.cli.sources import load_specification
+from hacheck.model.data import dataclass
+from hacheck.model.ir import System
+from hacheck.model.language import Parameter, Specification
+
+INDENT = (0, 0, 0, 2)
+SPARE_MAX = 20
+"""Of more conditions that a proof does without there is the number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asked of `why`. `others`: whether other settings are tried."""
+
+    spec: str
+    check: str | None
+    properties: tuple[str, ...]
+    settings: Mapping[str, str]
+    others: bool
+    limits: Limits
+    no_color: bool = False
+
+
+def why_spec(request: Request) -> ExitCode:
+    """Shows what the proof of each invariant rests on. Errors: `BadInput`."""
+    specification = load_specification(request.spec, no_color=request.no_color)
+    system = one_system(specification, request.check, request.settings, no_color=request.no_color)
+    provable = [asked.name for asked in system.properties if asked.kind in ("invariant", "lemma")]
+    all_known("invariant", request.properties, provable)
+    names = request.properties or tuple(asked.name for asked in system.properties if asked.kind == "invariant")
+    if not names:
+        raise BadInput(f"{request.spec} has no invariant")
+    console = output_console(no_color=request.no_color)
+    console.print(report.title(specification))
+    complete = True
+    with Interruption().watching() as interruption:
+        for name in names:
+            found = _found(request, system, name, interruption)
+            show(console, specification, system, found)
+            complete = complete and found.failed is None
+            if request.others and found.failed is None:
+                _show_others(console, request, specification, name, interruption)
+            if interruption.requested:
+                return ExitCode.UNDECIDED
+    return ExitCode.AS_EXPECTED if complete else ExitCode.UNDECIDED
+
+
+def _found(request: Request, system: System, name: str, interruption: Interruption) -> Reasons:
+    with progress_display(error_console(no_color=request.no_color), f"why {name}", quiet=False) as display:
+
+        def tell(progress: Progress) -> bool:
+            display.update(progress)
+            return not interruption.requested
+
+        try:
+            return reasons(system, name, request.limits, tell)
+        except Refused as refused:
+            raise BadInput(str(refused)) from None
+
+
+def show(console: Console, specification: Specification, system: System, found: Reasons) -> None:
+    """What the proof of one invariant rests on, and what it does without."""
+    marks = symbols(console)
+    asked = next(item for item in system.properties if item.name == found.name)
+    console.print()
+    if found.failed is not None:
+        line = Text.assemble((f"{marks.unknown} ", "warn"), (found.name, "name"), f"  no proof: {found.failed}")
+        console.print(Padding(line, INDENT))
+        hint = "a lemma may help; verify --engine induction shows what speaks against a proof"
+        console.print(Padding(Text(hint, style="quiet"), (0, 0, 0, 4)))
+        return
+    console.print(Padding(Text.assemble((f"{marks.holds} ", "ok"), (found.name, "name"), "  at every depth"), INDENT))
+    if asked.description:
+        console.print(Padding(Text(asked.description, style="quiet"), (0, 0, 0, 4)))
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="quiet", no_wrap=True)
+    table.add_column()
+    for head, words in rows(specification, system, found):
+        table.add_row(head, words)
+    console.print(Padding(table, (0, 0, 0, 4)))
+
+
+def rows(specification: Specification, system: System, found: Reasons) -> Iterator[tuple[str, Text]]:
+    """Each thing the proof rests on, and then, action by action, what it does without."""
+    meanings = {asked.name: asked.description for asked in system.properties}
+    for index, lemma in enumerate(found.lemmas):
+        yield "because" if index == 0 else "", Text.assemble((lemma, "name"), f"  {meanings[lemma]}")
+    for index, part in enumerate(found.needed):
+        yield (
+            "it needs" if index == 0 else "",
+            Text.assemble(words_of(part), (f"  {place(specification, part)}", "quiet")),
+        )
+    if not found.needed:
+        yield "it needs", Text("none of the conditions that were asked about")
+    if found.unasked:
+        yield "not asked about", Text(f"conditions in loops, and of actions with many: {', '.join(found.unasked)}")
+    if len(found.spare) > SPARE_MAX:
+        names = dict.fromkeys(part.action for part in found.spare)
+        yield "it does without", Text(f"the {len(found.spare)} other conditions, of {', '.join(names)}")
+        return
+    for index, (action, parts) in enumerate(groupby(found.spare, key=lambda part: part.action)):
+        said = "; ".join(part.words for part in parts)
+        yield "it does without" if index == 0 else "", Text.assemble((action, "action"), f"  {said}")
+
+
+def words_of(part: Part) -> str:
+    """A condition with what it is."""
+    kind = {"guard": "only when", "condition": "whether", "limit": "the limit of"}[part.kind]
+    return f"{part.action}: {kind} {part.words}"
+
+
+def place(specification: Specification, part: Part) -> str:
+    """Where its action stands."""
+    return f"{specification.path}:{part.line}" if part.line else ""
+
+
+def _show_others(
+    console: Console, request: Request, specification: Specification, name: str, interruption: Interruption
+) -> None:
+    """Under which other settings, one changed at a time, the same proof goes through."""
+    kept: list[str] = []
+    lost: list[str] = []
+    for parameter in specification.parameters:
+        for value in neighbours(parameter, request.settings.get(parameter.name)):
+            made = specification.instantiate({**request.settings, parameter.name: value}, request.check)
+            if made.system is None or interruption.requested:
+                continue
+            engine = InductionEngine(1, reachability=False)
+            answer = engine.check(made.system, (name,), request.limits, lambda _: not interruption.requested)
+            shown = answer.properties[0].verdict == "holds"
+            (kept if shown else lost).append(f"{parameter.name} = {value}")
+    for head, listed in (("shown also with", kept), ("not shown with", lost)):
+        if listed:
+            console.print(Padding(Text.assemble((f"{head}  ", "quiet"), ", ".join(listed)), (0, 0, 0, 4)))
+
+
+def neighbours(parameter: Parameter, chosen: str | None) -> tuple[str, ...]:
+    """The values next to that of a setting."""
+    value = chosen or parameter.default
+    if value in ("on", "off"):
+        return ("off" if value == "on" else "on",)
+    return (str(int(value) - 1), str(int(value) + 1)) if value.lstrip("-").isdigit() else ()

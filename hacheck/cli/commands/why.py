@@ -1,0 +1,51 @@
+"""`hacheck why`: what the proof of an invariant rests on."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from hacheck.cli.declaring import flag, option
+from hacheck.cli.guard import ExitCode, guarded
+from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
+
+EPILOG = """
+[bold]Examples[/]
+
+  hacheck why mine.ha                                every invariant of the default check
+
+  hacheck why mine.ha --property one_leader          this one
+
+[bold]Exit codes[/]
+
+  0 every invariant is shown   2 bad input   3 some are not inductive, or a limit was met   4 a bug in hacheck
+"""
+
+Many = list[str] | None
+SETTINGS = "Prove it under other settings, too, and tell under which."
+
+
+@guarded
+def why(
+    spec: SpecArgument,
+    check: Annotated[str | None, option("--check", metavar="NAME", help="The check whose settings count.")] = None,
+    only: Annotated[Many, option("--property", metavar="NAME", help="This invariant only. May be given often.")] = None,
+    settings: SettingOptions = None,
+    others: Annotated[bool, flag("--settings", help=SETTINGS)] = False,
+    time: Annotated[
+        str | None, option("--time", metavar="TIME", help="Stop each proof after this long: 90, 5m.")
+    ] = None,
+    memory: Annotated[str | None, option("--memory", metavar="SIZE", help="Stop at this much memory: 8GiB.")] = None,
+    no_color: NoColorOption = False,
+    debug: DebugOption = False,
+) -> ExitCode:
+    """Say why an invariant holds: which lemmas, guards, conditions and limits its proof rests on, and which not."""
+    from hacheck.checker.engine import Limits
+    from hacheck.checker.resources import memory_default
+    from hacheck.cli.checking.reasons import Request, why_spec
+    from hacheck.cli.options import parse_seconds, parse_settings, parse_size
+
+    limits = Limits(
+        wall_seconds_max=None if time is None else parse_seconds(time),
+        memory_bytes_max=memory_default() if memory is None else parse_size(memory),
+    )
+    return why_spec(Request(spec, check, tuple(only or ()), parse_settings(settings or ()), others, limits, no_color))

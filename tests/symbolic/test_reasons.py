@@ -1,0 +1,100 @@
+"""What a proof rests on is told, and the rest can go: all of it at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hacheck.checker.engine import Limits
+from hacheck.checker.symbolic.cores import Reasons, reasons
+from hacheck.model.ir import System
+from hacheck.model.language import load
+from tests.cli.command import hacheck
+from tests.models.exploration import explore
+
+LEMMAS = Path(__file__).parents[2] / "bench" / "quorum_election_lemmas.ha"
+
+LOCK = """system Lock "Whoever holds the lock serves; how often one may crash does not matter."
+node Server[2] symmetric { serves: bool = false }
+ghost turns: 0..3 = 0
+variable_of_holder
+action take(s: Server) when HOLDER == none and turns < 3 do
+  HOLDER := s
+  s.serves := true
+  turns := turns + 1
+action leave(s: Server) when HOLDER == s do
+  s.serves := false
+  HOLDER := none
+faults { crash Server up to 1 for good }
+invariant one "never two": at most one s: Server where s.serves
+lemma holds_it "who serves holds it": every s: Server satisfies s.serves implies HOLDER == s
+check default expect all hold
+""".replace("variable_of_holder", "shared HOLDER: Server? = none").replace("ghost turns", "shared turns")
+
+
+def system_of(text: str) -> System:
+    """The system that a text means."""
+    loaded = load(text, "text.ha", lambda _: None)
+    assert loaded.specification is not None, loaded.diagnostics
+    made = loaded.specification.instantiate({}).system
+    assert made is not None
+    return made
+
+
+def found(text: str, name: str) -> Reasons:
+    """Why an invariant holds."""
+    return reasons(system_of(text), name, Limits(), lambda _: True)
+
+
+def words(parts: tuple[object, ...]) -> set[tuple[str, str]]:
+    """Actions and conditions."""
+    return {(part.action, part.words) for part in parts}  # type: ignore[attr-defined]
+
+
+def test_the_lock_is_needed_and_the_limits_are_not() -> None:
+    why = found(LOCK, "one")
+    assert why.failed is None
+    assert why.lemmas == ("holds_it",)
+    assert ("take", "HOLDER == none") in words(why.needed)
+    assert ("take", "turns < 3") in words(why.spare)
+    assert {part.kind for part in why.spare} == {"guard", "limit"}
+
+
+def test_without_what_is_needed_it_is_violated_and_without_the_rest_it_is_not() -> None:
+    """The oracle is plain search by the interpreter, on texts without the conditions."""
+    without = LOCK.replace("HOLDER == none and ", "")
+    assert "one" in explore(system_of(without)).decided
+    freed = LOCK.replace("up to 1 for good", "up to 2")
+    assert "one" not in explore(system_of(freed)).decided
+
+
+def test_the_majority_rule_is_needed_and_the_number_of_crashes_is_not() -> None:
+    why = found(LEMMAS.read_text(encoding="utf-8"), "one_leader_per_term")
+    assert why.failed is None
+    assert ("reply", "majority(i.votes)") in words(why.needed)
+    assert any(part.kind == "limit" and part.action == "crash Replica" for part in why.spare)
+
+
+def test_what_is_not_inductive_has_no_reasons() -> None:
+    text = LOCK[: LOCK.index("lemma")] + LOCK[LOCK.index("check default") :]
+    why = found(text, "one")
+    assert (why.failed, why.needed) == ("it is not inductive", ())
+
+
+def test_the_command_tells_lemmas_needs_and_settings(tmp_path: Path) -> None:
+    spec = tmp_path / "lock.ha"
+    spec.write_text(LOCK, encoding="utf-8")
+    ended = hacheck("why", str(spec), columns=120)
+    assert ended.code == 0, ended.err
+    assert "because" in ended.out
+    assert "take: only when HOLDER == none" in ended.out
+    assert "it does without" in ended.out
+    election = hacheck("why", str(LEMMAS), "--settings", columns=120)
+    assert "not shown with  votes_lost = on" in election.out
+
+
+def test_the_command_says_where_there_is_no_proof(tmp_path: Path) -> None:
+    spec = tmp_path / "lock.ha"
+    spec.write_text(LOCK[: LOCK.index("lemma")] + "check default expect all hold\n", encoding="utf-8")
+    ended = hacheck("why", str(spec))
+    assert ended.code == 3
+    assert "no proof: it is not inductive" in ended.out
