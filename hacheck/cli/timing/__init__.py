@@ -1,0 +1,1 @@
+"""`hacheck timing`: the safe region of time constants, shown."""

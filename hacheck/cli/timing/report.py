@@ -1,0 +1,158 @@
+"""What `hacheck timing` shows.
+
+The JSON:
+
+```
+{"hacheck": version, "spec", "check", "exit_code",
+ "constants": [{"name", "low", "high", "now", "description"}, …],
+ "properties": [{"name", "holds_now": bool or null, "safe": [point, …], "bounded": [point, …],
+   "unsafe": [{"point", "steps"}, …], "open": [{"point", "why"}, …],
+   "region": [{"coefficients", "bound", "told"}, …] or null,
+   "room": [[low, high], …] or null, "nearest_unsafe": point or null, "run": run or null}, …]}
+```
+
+A point has a value for each constant, in their order. `region`: inequalities, `coefficients` times the constants at
+most `bound`, that hold together of all safe points and of no unsafe one. `run`: of the nearest unsafe point.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from hacheck.checker.steps import run_title
+from hacheck.checker.timing.constants import Point
+from hacheck.checker.timing.exploring import Asked
+from hacheck.cli.checking.runs import full_run, indented
+from hacheck.cli.console import plural, seconds, symbols, visible
+from hacheck.cli.guard import ExitCode, version
+from hacheck.model.run_json import run_to_json
+
+if TYPE_CHECKING:
+    from hacheck.cli.timing.timing import Found
+    from hacheck.model.language import Specification
+
+
+def title(specification: Specification, asked: Asked) -> RenderableType:
+    """Which spec, which check, and what is varied."""
+    head = Text.assemble(
+        (visible(specification.name), "head"),
+        (f"  {visible(specification.path)}", "quiet"),
+        f", check {asked.check.name}",
+    )
+    grid = Table.grid(padding=(0, 2))
+    for one in asked.constants:
+        grid.add_row(f"  {one.name}", str(one.now), f"tried from {one.low} to {one.high}", visible(one.description))
+    return Group(head, grid, Text())
+
+
+def shown(console: Console, asked: Asked, found: Found, *, runs: bool) -> RenderableType:
+    """What is known of one property."""
+    marks, now = symbols(console), tuple(one.now for one in asked.constants)
+    name = Text(f"{found.map.name} ", "name")
+    rows: list[RenderableType] = []
+    if now in found.map.violations:
+        name = Text.assemble((f"{marks.violated} ", "bad"), name, ("violated as the constants are now", "bad"))
+    elif now in found.map.safe:
+        name = Text.assemble((f"{marks.holds} ", "good"), name, "holds as the constants are now")
+    else:
+        name = Text.assemble((f"{marks.unknown} ", "doubt"), name, "is not decided as the constants are now")
+    rows.append(name)
+    rows.append(indented(_region(asked, found)))
+    rows.append(indented(_room(asked, found)))
+    worst = found.map.nearest(asked.constants)
+    if worst is not None:
+        violation = found.map.violations[worst]
+        told = "now" if worst == now else f"nearest: {_point(asked, worst)}"
+        rows.append(indented(Text(f"{told}: violated in {run_title(violation.system, violation.run)}", "quiet")))
+        if runs or worst == now:
+            about = next(one for one in violation.system.properties if one.name == found.map.name)
+            rows.append(indented(full_run(console, violation.system, violation.run, about)))
+    return Group(*rows, Text())
+
+
+def _region(asked: Asked, found: Found) -> RenderableType:
+    names = [one.name for one in asked.constants]
+    if not found.map.violations:
+        return Text(f"safe wherever it was decided: {plural(len(found.map.safe), 'combination')}")
+    if not found.map.safe:
+        return Text(f"safe nowhere: {plural(len(found.map.violations), 'combination')}")
+    if found.region is None:
+        return Text("the safe region is not that of a few inequalities with small numbers; --json lists its points")
+    lines = [Text("safe exactly where, of what was explored,")]
+    lines += [Text(f"  {one.told(names)}", "head") for one in found.region]
+    return Text("\n").join(lines)
+
+
+def _room(asked: Asked, found: Found) -> RenderableType:
+    lines = []
+    for place, one in enumerate(asked.constants):
+        interval = found.map.room(asked.constants, place)
+        if interval is None:
+            continue
+        low, high = interval
+        ends = [f"from {low}" if low > one.low else "", f"to {high}" if high < one.high else ""]
+        told = " ".join(end for end in ends if end)
+        lines.append(f"{one.name} alone may be {'anything that was tried' if not any(ends) else told}")
+    if found.map.bounded:
+        lines.append(f"{plural(len(found.map.bounded), 'combination')} safe as far as the bounds of the spec reach")
+    if found.map.open:
+        why = next(iter(found.map.open.values()))
+        lines.append(f"{plural(len(found.map.open), 'combination')} not decided: {why}")
+    return Text("\n".join(lines), "quiet")
+
+
+def _point(asked: Asked, point: Point) -> str:
+    changed = [f"{one.name} = {x}" for one, x in zip(asked.constants, point, strict=True) if x != one.now]
+    return ", ".join(changed)
+
+
+def closing(asked: Asked, found: list[Found], code: ExitCode, took: float) -> RenderableType:
+    """How much was explored, and what to think of the constants as they are."""
+    first = found[0].map
+    explored = len(first.safe) + len(first.violations) + sum(why != "not explored" for why in first.open.values())
+    told = {
+        ExitCode.AS_EXPECTED: "safe as the constants are now",
+        ExitCode.NOT_AS_EXPECTED: "not safe as the constants are now",
+    }.get(code, "undecided as the constants are now")
+    return Text(f"{plural(explored, 'combination')} explored, {seconds(took)}: {told}")
+
+
+def as_json(spec: str, asked: Asked, found: list[Found], code: ExitCode) -> Any:
+    """Everything that was found."""
+    names = [one.name for one in asked.constants]
+    return {
+        "hacheck": version(),
+        "spec": spec,
+        "check": asked.check.name,
+        "exit_code": int(code),
+        "constants": [
+            {"name": one.name, "low": one.low, "high": one.high, "now": one.now, "description": one.description}
+            for one in asked.constants
+        ],
+        "properties": [_property(asked, one, names) for one in found],
+    }
+
+
+def _property(asked: Asked, found: Found, names: list[str]) -> Any:
+    seen, now = found.map, tuple(one.now for one in asked.constants)
+    worst = seen.nearest(asked.constants)
+    violation = None if worst is None else seen.violations[worst]
+    rooms = [seen.room(asked.constants, place) for place in range(len(names))]
+    return {
+        "name": seen.name,
+        "holds_now": True if now in seen.safe else False if now in seen.violations else None,
+        "safe": sorted(seen.safe),
+        "bounded": sorted(seen.bounded),
+        "unsafe": [{"point": point, "steps": len(one.run.steps)} for point, one in sorted(seen.violations.items())],
+        "open": [{"point": point, "why": why} for point, why in sorted(seen.open.items())],
+        "region": None
+        if found.region is None
+        else [{"coefficients": a.coefficients, "bound": a.bound, "told": a.told(names)} for a in found.region],
+        "room": None if None in rooms else rooms,
+        "nearest_unsafe": worst,
+        "run": None if violation is None else run_to_json(violation.system, violation.run),
+    }

@@ -1,0 +1,142 @@
+"""Runs `hacheck timing`: examines what was given, explores every combination, tells the region."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+
+from hacheck.checker.engine import Limits
+from hacheck.checker.resources import memory_default
+from hacheck.checker.timing.constants import Constant, NotVaried, constant, count_of, time_constants
+from hacheck.checker.timing.exploring import Asked, Map, explore
+from hacheck.checker.timing.inequalities import Inequality, region
+from hacheck.checker.verify import default_check, questions_of
+from hacheck.cli import json_output
+from hacheck.cli.console import error_console, output_console
+from hacheck.cli.engines import Exploring, engine_for
+from hacheck.cli.guard import BadInput, ExitCode
+from hacheck.cli.options import all_known
+from hacheck.cli.progress import Interruption
+from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.selection import one_system
+from hacheck.cli.sources import load_specification
+from hacheck.cli.timing import report
+from hacheck.model.data import dataclass, field
+from hacheck.model.ir import System
+from hacheck.model.language import Specification
+
+INTERVAL = re.compile(r"(\w+)(?:=(\d+)\.\.(\d+))?")
+DECIDABLE = ("invariant", "lemma", "step", "deadlock", "eventually", "leads_to")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asked of `timing`."""
+
+    spec: str
+    vary: tuple[str, ...] = ()
+    check: str | None = None
+    properties: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    points_max: int = 2000
+    seconds_max: float | None = None
+    runs: bool = False
+    json: str | None = None
+    no_color: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is known of one property: what holds where, and the region, where it has the form of inequalities."""
+
+    map: Map
+    region: tuple[Inequality, ...] | None
+
+
+def time_spec(request: Request) -> ExitCode:
+    """Explores what was asked, shows what was found, and returns what the process is to return."""
+    specification = load_specification(request.spec, no_color=request.no_color)
+    asked = _asked(request, specification)
+    target = None if request.json is None else json_output.open_target(request.json)
+    to_stderr = target is not None and target.path is None
+    console = (error_console if to_stderr else output_console)(no_color=request.no_color)
+    begun = time.monotonic()
+    try:
+        console.print(report.title(specification, asked))
+        found = _found(request, asked)
+        for one in found:
+            console.print(report.shown(console, asked, one, runs=request.runs))
+        code = _code(asked, found)
+        console.print(report.closing(asked, found, code, time.monotonic() - begun))
+        if target is not None:
+            target.write(report.as_json(request.spec, asked, found, code))
+    finally:
+        if target is not None:
+            target.forget()
+    return code
+
+
+def _asked(request: Request, specification: Specification) -> Asked:
+    """Errors: `BadInput`, `Reported`."""
+    system = one_system(specification, request.check, request.settings, no_color=request.no_color)
+    name = request.check or default_check(specification)
+    (question,) = (one for one in questions_of(specification) if one.name == name)
+    constants = _constants(request, specification, {**dict(question.settings), **request.settings})
+    if count_of(constants) > request.points_max:
+        raise BadInput(
+            f"{count_of(constants)} combinations are more than {request.points_max}",
+            "narrow them, as --vary lease=2..5, or say --points",
+        )
+    return Asked(specification, question, _properties(request, system, question.only), request.settings, constants)
+
+
+def _constants(request: Request, specification: Specification, settings: Mapping[str, str]) -> tuple[Constant, ...]:
+    given: dict[str, tuple[int, int] | None] = {}
+    for text in request.vary:
+        match = INTERVAL.fullmatch(text)
+        if match is None:
+            raise BadInput(f"--vary {text}: expected NAME or NAME=LOW..HIGH", "for example --vary lease=2..6")
+        given[match[1]] = None if match[2] is None else (int(match[2]), int(match[3]))
+    names = tuple(given) or time_constants(specification)
+    if not names:
+        raise BadInput("no lease or clock of this spec is made of a setting", "say what to vary: --vary lease=2..6")
+    try:
+        return tuple(constant(specification, name, given.get(name), settings) for name in names)
+    except NotVaried as problem:
+        raise BadInput(problem.reason, problem.hint) from None
+
+
+def _properties(request: Request, system: System, only: tuple[str, ...]) -> tuple[str, ...]:
+    decidable = [one.name for one in system.properties if one.kind in DECIDABLE]
+    all_known("property", request.properties, decidable)
+    wanted = request.properties or tuple(name for name in only if name in decidable) or tuple(decidable)
+    if not wanted:
+        raise BadInput("there is nothing to be safe: the spec has no property but reachable ones", "add an invariant")
+    return wanted
+
+
+def _found(request: Request, asked: Asked) -> list[Found]:
+    line = ProgressLine(quiet=False, no_color=request.no_color)
+    total = count_of(asked.constants)
+    until = None if request.seconds_max is None else time.monotonic() + request.seconds_max
+    with Interruption().watching() as interruption, line.shown("exploring"):
+
+        def go_on(done: int) -> bool:
+            line.tell(lambda: f"{done} of {total} combinations")
+            return not interruption.requested and (until is None or time.monotonic() < until)
+
+        maps, refused = explore(asked, engine_for(Exploring()), Limits(memory_bytes_max=memory_default()), go_on)
+        if refused and len(refused) == total:
+            raise BadInput("the spec allows none of these combinations", next(iter(refused.values())))
+        line.tell(lambda: "looking for inequalities")
+        return [Found(one, region(sorted(one.safe), sorted(one.violations))) for one in maps.values()]
+
+
+def _code(asked: Asked, found: list[Found]) -> ExitCode:
+    now = tuple(one.now for one in asked.constants)
+    if any(now in one.map.violations for one in found):
+        return ExitCode.NOT_AS_EXPECTED
+    if all(now in one.map.safe for one in found):
+        return ExitCode.AS_EXPECTED
+    return ExitCode.UNDECIDED
