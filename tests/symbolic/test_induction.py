@@ -10,7 +10,7 @@ from hacheck.checker.engine import Answer, Limits, PropertyAnswer
 from hacheck.checker.symbolic.induction import InductionEngine
 from hacheck.model.ir import System
 from hacheck.model.language import load
-from hacheck.model.semantics import Interpreter, Taken, replay
+from hacheck.model.semantics import EvaluationFault, Interpreter, Taken, replay
 from tests.models.exploration import explore
 from tests.nightly import first_of
 from tests.strategies import seeded_system
@@ -67,7 +67,8 @@ def test_what_is_shown_holds_in_every_reachable_state_of_random_systems(first: i
             if given.gap is not None:
                 assert_is_a_gap(system, given, f"seed {seed}, {asked.name}")
                 gaps += 1
-    assert shown and gaps, "both come about"
+    assert shown, "something is shown"
+    assert gaps, "something stands in the way"
 
 
 def assert_is_a_gap(system: System, given: PropertyAnswer, where: str) -> None:
@@ -79,14 +80,11 @@ def assert_is_a_gap(system: System, given: PropertyAnswer, where: str) -> None:
         assert Taken(step) in list(interpreter.outcomes_with(step.action, step.arguments, before)), where
     asked = next(item for item in system.properties if item.name == given.name)
     try:
-        if asked.kind == "step":
-            holds = interpreter.holds_step(asked, states[-2], states[-1])
-        else:
-            holds = interpreter.holds(asked, states[-1])
-    except Exception as error:
-        assert type(error).__name__ == "EvaluationFault", where
-    else:
-        assert not holds, where
+        on_step = asked.kind == "step"
+        holds = interpreter.holds_step(asked, *states[-2:]) if on_step else interpreter.holds(asked, states[-1])
+    except EvaluationFault:
+        return
+    assert not holds, where
 
 
 def test_the_election_is_shown_with_its_lemmas_and_not_without() -> None:
