@@ -95,5 +95,5 @@ def _reached(used: frozenset[str], defined: tuple[Term, ...], fresh: frozenset[s
 
 def undivided(transition: Transition, world: World) -> Transition:
     """The step as one, with what its branches mean."""
-    (whole,) = _case(transition, {named.symbol: named for named, _, _ in world.branches}, world)
-    return whole
+    found = tuple(_case(transition, {named.symbol: named for named, _, _ in world.branches}, world))
+    return found[0] if found else replace(transition, conditions=(FALSE,), updates=())

@@ -157,6 +157,8 @@ def named_members(kind: Type) -> list[tuple[Value, Element]]:
             return [(False, "false"), (True, "true")]
         case Enum(name, words):
             return [(word, f"{name}:{word}") for word in words]
+        case Node(name, 1, _):
+            return [(1, f"{name}(1)")]
         case _:
             return [(one, one) for one in values(kind)]
 

@@ -65,6 +65,7 @@ class Grounding:
     theory: Theory
     sizes: Mapping[str, int]
     numbers: int
+    below: int = 0
     elements: dict[str, tuple[Element, ...]] = field(default_factory=dict)
     atoms: dict[tuple[str, tuple[Element, ...], Element], str] = field(default_factory=dict)
     values: dict[tuple[str, tuple[Element, ...]], Spread] = field(default_factory=dict)
@@ -76,7 +77,7 @@ class Grounding:
     def prepare(self) -> None:
         """Chooses the elements of every sort."""
         numerals = [int(one.name) for one in self.theory.rigid if one.sort == NUMBER and _is_number(one.name)]
-        low = min([0, *numerals])
+        low = min([0, *numerals]) - self.below
         high = max([low + self.numbers - 1, *(one + 1 for one in numerals)])
         for sort in self.theory.sorts:
             if sort.members:
@@ -249,9 +250,9 @@ def _is_number(text: str) -> bool:
     return text.removeprefix("-").isdigit()
 
 
-def grounding(theory: Theory, sizes: Mapping[str, int], numbers: int = 4) -> Grounding:
-    """A theory at these sizes, with so many numbers from the least one on."""
-    made = Grounding(theory, sizes, numbers)
+def grounding(theory: Theory, sizes: Mapping[str, int], numbers: int = 4, below: int = 0) -> Grounding:
+    """A theory at these sizes, with so many numbers at least; `below`: how many of them lie below all that it names."""
+    made = Grounding(theory, sizes, numbers, below)
     made.prepare()
     return made
 

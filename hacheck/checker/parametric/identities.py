@@ -14,6 +14,9 @@ from hacheck.model.types import Bag, Identity, Map, Option, Record, Set, Type
 def fresh(world: World, kind: Identity, held: Sequence[tuple[Type, Told]]) -> Apply:
     """An identity that none of these values holds. Of a pool without end there always is one."""
     drawn = world.symbol(world.signature.sort(kind), "fresh")
+    if world.loops:  # an earlier turn may have given up what this one draws
+        world.note(f"a {kind.name} drawn in a loop may be one that is held")
+        return drawn
     for holder, value in held:
         for fact in _not_held(world, kind, holder, value, drawn):
             world.define(fact)

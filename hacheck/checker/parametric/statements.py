@@ -171,8 +171,10 @@ class Telling:
         """Whether there is a turn for a value, and what is so after it alone."""
         inside = in_domain(statement.variable, statement.domain, before, item)
         turn = Telling(before.bind(statement.variable, statement.domain.type, item), self.left_out, self.refuse)
+        self.world.loops += 1
         with self.world.where(inside):
             turn.body(statement.body)
+        self.world.loops -= 1
         return inside, turn.scope
 
     def _requirements(self, statement: ir.ForEach) -> None:

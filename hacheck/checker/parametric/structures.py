@@ -64,7 +64,7 @@ def parts(
         case Bool():
             yield name, keys, bool(value)
         case Range() | Enum() | Node() | Identity():
-            yield name, keys, dict(named_members(kind))[value] if isinstance(kind, Enum) else value
+            yield name, keys, value if isinstance(kind, Range) else dict(named_members(kind))[value]
         case Option(element) if isinstance(element, Identity) or (isinstance(element, Node) and element.size > 1):
             if value is not None:
                 yield name, (*keys, value), True

@@ -188,6 +188,8 @@ class World:
     defined: list[Term] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
+    loops: int = 0
+    """How many loops are told as one turn around what is being told."""
     branches: list[tuple[Apply, tuple[Term, ...], Term]] = field(default_factory=list)
     """Names for the conditions at which what is told branches, each with the path that leads there and its meaning."""
 

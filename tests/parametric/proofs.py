@@ -1,0 +1,44 @@
+"""Proofs of specs given as text, as the tests ask for them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from hacheck.checker.parametric.proof import Proof, Wanted, prepared, prove_given
+from hacheck.checker.parametric.searching import search
+from hacheck.checker.parametric.solving import Asking
+from hacheck.model.language import load
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples" / "proofs"
+
+
+def wanted(text: str, check: str | None = "default", *properties: str, **settings: str) -> Wanted:
+    """What is to be proved of a text."""
+    found = load(text, "tested.ha", lambda path: (ROOT / "spec" / path).read_text(encoding="utf-8"))
+    assert found.specification is not None, found.diagnostics
+    return Wanted(found.specification, settings, check, properties)
+
+
+def proof_of(asked: Wanted, *, seconds: float = 120.0, searched: bool = False) -> Proof:
+    """The proof with what is given, and where that does not do, with what is found."""
+    asking = Asking(time.monotonic() + seconds)
+    made, theory = prepared(asked)
+    found = prove_given(made, theory, asking, lambda _: True, 2)
+    if searched and not found.proved:
+        found = search(asked, found, asking, lambda _: True, 2)
+    return found
+
+
+def verdicts(found: Proof) -> dict[str, str]:
+    """What was found of each property."""
+    return {one.name: verdict for one, verdict in found.verdicts}
+
+
+def changed(text: str, *pairs: tuple[str, str]) -> str:
+    """A text with parts replaced, each of which it has exactly once."""
+    for old, new in pairs:
+        assert text.count(old) == 1, f"{old!r} stands there {text.count(old)} times"
+        text = text.replace(old, new)
+    return text

@@ -1,0 +1,135 @@
+"""What is proved for every number of nodes, and that Z3 alone agrees."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hacheck.checker.parametric import certificate
+from hacheck.checker.parametric.mypyvy import text as as_mypyvy
+from tests.cli.command import hacheck
+from tests.nightly import nightly
+from tests.parametric.proofs import EXAMPLES, ROOT, proof_of, verdicts, wanted
+
+ICESTORM_CLAIMS = """
+invariant one_is_led "never two groups are followed by a majority each": at most one n: Replica where leads(n)
+transition majority_has_it "who acknowledges a change, has it on a majority of disks, its own included":
+  every u in acknowledged satisfies
+  u in old(acknowledged) or majority({ m: Replica where u in m.topics or server == m })
+"""
+"""The core safety of the election of `spec/icestorm.ha`, said of that file itself."""
+
+
+def z3() -> str:
+    """The solver that the wheel installs, beside Python or on the path."""
+    beside = Path(sys.executable).parent / "z3"
+    found = str(beside) if beside.exists() else shutil.which("z3")
+    assert found, "no z3 to check certificates with"
+    return found
+
+
+@pytest.mark.parametrize("name", ["quorum_election", "lock_servers"])
+def test_example_is_proved_with_its_lemmas(name: str) -> None:
+    found = proof_of(wanted((EXAMPLES / f"{name}.ha").read_text()))
+    assert set(verdicts(found).values()) == {"proved"}
+    assert found.theory.notes == ()
+
+
+@pytest.mark.parametrize("name", ["quorum_election", "lock_servers"])
+def test_z3_alone_checks_the_certificate(name: str, tmp_path: Path) -> None:
+    found = proof_of(wanted((EXAMPLES / f"{name}.ha").read_text()))
+    files = certificate.write(tmp_path, found.theory, found.claims, found.outcomes)
+    assert len(files) == len(found.outcomes)
+    for file in files:
+        ended = subprocess.run([z3(), "-T:120", str(file)], capture_output=True, text=True, timeout=150, check=False)
+        assert ended.stdout == "unsat\n", file.name
+    index = json.loads((tmp_path / "index.json").read_text())
+    assert [one["file"] for one in index["obligations"]] == [file.name for file in files]
+    every_step = {(one["kind"], one["shows"]) for one in index["obligations"]}
+    assert len(every_step) == len(files), "each obligation is there once"
+
+
+def test_a_certificate_has_every_obligation_of_each_claim() -> None:
+    found = proof_of(wanted((EXAMPLES / "lock_servers.ha").read_text()))
+    shown = {(one.obligation.transition.name, one.obligation.claim.name) for one in found.outcomes}
+    steps = [found.theory.start, *found.theory.transitions]
+    assert shown == {(step.name, claim.name) for step in steps for claim in found.claims}
+    actions = {step.action for step in found.theory.transitions}
+    assert actions == set(range(len(found.theory.system.actions))), "every action is told"
+
+
+def test_mypyvy_text_declares_what_it_uses_once() -> None:
+    found = proof_of(wanted((EXAMPLES / "lock_servers.ha").read_text()))
+    lines = as_mypyvy(found.theory, found.claims).splitlines()
+    declared = [line.split("(")[0].split(":")[0] for line in lines if line.startswith(("mutable", "immutable", "sort"))]
+    assert len(declared) == len(set(declared))
+    assert sum(line.startswith("transition ") for line in lines) == len(found.theory.transitions)
+    assert sum(line.startswith("invariant ") for line in lines) == 2
+
+
+def test_lemmas_of_the_locks_are_found() -> None:
+    text = (EXAMPLES / "lock_servers.ha").read_text()
+    without = "\n".join(line for line in text.splitlines() if not line.startswith("lemma"))
+    found = proof_of(wanted(without), searched=True)
+    assert found.proved
+    assert found.found
+
+
+@nightly
+def test_lemmas_of_the_election_are_found() -> None:
+    text = (ROOT / "bench" / "quorum_election.ha").read_text()
+    assert "lemma" not in text
+    found = proof_of(wanted(text), seconds=300, searched=True)
+    assert found.proved
+
+
+def test_core_of_icestorm_is_proved_of_the_shipped_spec() -> None:
+    text = (ROOT / "spec" / "icestorm.ha").read_text() + ICESTORM_CLAIMS
+    found = proof_of(wanted(text, "default", "one_is_led", "majority_has_it"), seconds=300)
+    assert verdicts(found) == {"one_is_led": "proved", "majority_has_it": "proved"}
+    assert "every number of Replicas from 2" in found.theory.covers
+
+
+def test_the_command_says_what_is_covered() -> None:
+    ended = hacheck("prove", str(EXAMPLES / "lock_servers.ha"))
+    assert ended.code == 0
+    assert "every number of Servers" in ended.out
+    assert "proved: 22 obligations shown" in ended.out
+
+
+def test_the_command_tells_a_counterexample_to_induction() -> None:
+    ended = hacheck(
+        "prove", str(EXAMPLES / "lock_servers.ha"), "--check", "lossy", "--property", "one_active", "--given"
+    )
+    assert ended.code == 3
+    assert "counterexample to induction of one_active" in ended.out
+    assert "which does not mean that it is wrong" in ended.out
+
+
+def test_the_command_writes_json() -> None:
+    ended = hacheck("prove", str(EXAMPLES / "lock_servers.ha"), "--json", "-")
+    found = json.loads(ended.out)
+    assert found["proved"]
+    assert {one["verdict"] for one in found["obligations"]} == {"shown"}
+
+
+def test_a_spec_outside_the_fragment_is_told_why() -> None:
+    ended = hacheck("prove", str(ROOT / "spec" / "fiorano_shared.ha"))
+    assert ended.code == 2
+    assert "not in the fragment" in ended.out
+
+
+def test_time_ends_a_proof() -> None:
+    ended = hacheck("prove", str(EXAMPLES / "quorum_election.ha"), "--time", "0.4")
+    assert ended.code == 3
+    assert "out of time" in ended.out
+
+
+def test_z3_is_not_loaded_at_the_start() -> None:
+    code = "import sys, hacheck.cli.main, hacheck.cli.commands.prove; sys.exit('z3' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
