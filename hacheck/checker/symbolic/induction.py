@@ -221,7 +221,7 @@ def _worded(proof: Proof, gaps: Mapping[str, Gap], answer: Answer, named: frozen
             "that no step is an error of the spec was not shown, only looked at for runs of up to "
             f"{proof.search.findings.depth} steps"
         )
-    reach = prepared.within("every depth")
+    reach = prepared.within(f"steps from states that keep what is asked, k up to {max(1, proof.length)}")
     coverage = replace(answer.coverage, stopped=proof.stopped, complete=False, action_counts=(), unreached=())
     return replace(
         answer, coverage=coverage, properties=tuple(properties), notes=tuple(notes), engine=NAME, reach=reach
