@@ -27,6 +27,7 @@ from tests.mutants.tables import (
     fiorano_replicated,
     fiorano_shared,
     icestorm,
+    icestorm_topics,
     qpid_ha,
 )
 from tests.nightly import nightly
@@ -39,6 +40,7 @@ TABLES = (
     fiorano_replicated.TABLE,
     fiorano_shared.TABLE,
     icestorm.TABLE,
+    icestorm_topics.TABLE,
     qpid_ha.TABLE,
 )
 
