@@ -1,0 +1,1 @@
+"""Proofs for every number of nodes."""
