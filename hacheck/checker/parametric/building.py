@@ -30,7 +30,7 @@ class _Builder:
         self.left_out = frozenset(one.name for one in self.system.variables if one.role == "budget")
         self.types = {one.name: one.type for one in self.system.variables if one.name not in self.left_out}
         self.symbols: dict[str, tuple[Symbol, ...]] = {}
-        self.settings = {name: (Range(0, 0), self._setting(name)) for name, _ in made.varied}
+        self.settings = {name: (Range(0, 0), self._setting(name)) for name, _ in (*made.varied, *made.kinds)}
 
     def _setting(self, name: str) -> Term:
         self.signature.sort(Range(0, 0))
@@ -204,7 +204,7 @@ def theory_of(
 
 def _covers(made: Uniform) -> tuple[str, ...]:
     kinds = [f"every number of {kind}s" + (f" from {least}" if least > 1 else "") for kind, least in made.kinds]
-    sized = {name for name, _ in made.varied}
+    sized = {name for name, _ in (*made.varied, *made.kinds)}
     budgets = {one.name for one in made.system.variables if one.role == "budget"}
     settings = [
         f"every value of {name}" + (f" from {least}" if least > 1 else "")

@@ -59,7 +59,7 @@ class Progress:
 
 def untouched(one: Obligation) -> bool:
     """Whether a step changes nothing that its claim speaks of: then what was assumed is what is to be shown."""
-    if one.transition.action is None or one.claim.of_steps or one.claim not in one.assumed:
+    if one.transition.action is None or one.claim.of_steps or one.claim.symbols or one.claim not in one.assumed:
         return False
     changed = {update.symbol.name for update in one.transition.updates}
     return not any(changed & symbols_of(term) for term in (one.claim.formula, *one.claim.defined))

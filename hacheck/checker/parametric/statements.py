@@ -28,7 +28,8 @@ from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
 from hacheck.model.rewrite import statements as all_statements
 from hacheck.model.symmetry_loops import turns_commute
-from hacheck.model.types import Bool, Enum, Map, Node, Range, Type, values
+from hacheck.model.types import Bool, Enum, Map, Node, Range, Set, Type, values
+from hacheck.model.typing import type_of
 
 TURNS_MAX = 16
 """A loop over numbers is told turn by turn, if there are no more."""
@@ -122,10 +123,14 @@ class Telling:
 
     def _loop(self, statement: ir.ForEach) -> None:
         kind = statement.domain.type
+        within = statement.domain.within
+        if within is not None and not isinstance(type_of(within), Set):
+            raise Unsupported("a loop over a bag or a sequence")
         members = self._members(kind)
         if members is not None:
-            for one in members:
-                inside = in_domain(statement.variable, statement.domain, self.scope, one)
+            begun = self.scope  # the domain is taken before the first turn
+            turns = [(one, in_domain(statement.variable, statement.domain, begun, one)) for one in members]
+            for one, inside in turns:
                 self._turn_if(inside, statement, one)
             return
         problem = turns_commute(statement.variable, statement.body, frozenset())
