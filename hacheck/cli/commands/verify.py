@@ -24,6 +24,8 @@ EPILOG = """
 
   hacheck verify mine.ha --json - | jq .checks      all that was found, as JSON
 
+  hacheck verify mine.ha --engine induction         at every depth, by Z3
+
   hacheck verify mine.ha --checkpoint kept          then, if it is cut off:
   hacheck verify mine.ha --resume kept              go on where it was
 
