@@ -5,6 +5,7 @@ What is there is read as any client would read it: from whoever serves, by its q
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from hacheck.impl.runtime.control import Guest
 from tests.runtime.clusters import Running, until
 
 CLIENTS = ("client-1", "client-2")
+ARRIVES_SECONDS = 0.4
 
 
 def lines(cluster: Running) -> list[Line]:
@@ -62,10 +64,11 @@ def served(cluster: Running) -> None:
     until(more, "clients are served")
 
 
-def unserved(cluster: Running, act: Callable[[], None]) -> None:
-    """Does something, during which nobody may be served."""
+def unserved(cluster: Running, seconds: float) -> None:
+    """For so long nobody is served; what was answered before has arrived by then."""
+    time.sleep(ARRIVES_SECONDS)
     before = acknowledged(cluster)
-    act()
+    time.sleep(seconds)
     assert acknowledged(cluster) == before
 
 

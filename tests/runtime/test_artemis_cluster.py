@@ -83,7 +83,7 @@ def test_shared_store_fails_over_and_back_and_keeps_all(tmp_path: Path) -> None:
         served(cluster)
 
         cluster.do("stop", "primary-1")
-        unserved(cluster, lambda: time.sleep(PAUSE_SECONDS))
+        unserved(cluster, PAUSE_SECONDS)
         assert standings(cluster)["backup-1"] == "does not serve"  # the lock is with a process that is paused
         cluster.do("cont", "primary-1")
         served(cluster)
@@ -109,8 +109,7 @@ def test_replicated_pair_fails_over_and_back_and_keeps_all(tmp_path: Path) -> No
         served(cluster)
 
         cluster.do("cut", "primary-1", others=("client-1", "client-2"))
-        time.sleep(0.2)  # what was past the keeper arrives
-        unserved(cluster, lambda: time.sleep(PAUSE_SECONDS))
+        unserved(cluster, PAUSE_SECONDS)
         serves(cluster, "primary-1", after="backup-1")
         cluster.do("heal")
         served(cluster)

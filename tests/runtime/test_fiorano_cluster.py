@@ -6,7 +6,6 @@ Mechanism: whoever has the lock serves, and the lock is let go when its holder e
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -76,7 +75,7 @@ def test_replicated_pair_keeps_all_in_a_kill_a_pause_and_a_cut_from_peer_and_loc
         served(cluster)
 
         cluster.do("stop", second)
-        unserved(cluster, lambda: time.sleep(PAUSE_SECONDS))
+        unserved(cluster, PAUSE_SECONDS)
         assert standings(cluster)[first].startswith("WAITING,")  # the lock is with a process that is paused
         cluster.do("cont", second)
         third = active(cluster, "ACTIVE,")
@@ -104,7 +103,7 @@ def test_shared_pair_keeps_all_and_the_lock_decides(tmp_path: Path) -> None:
         stands(cluster, first, "PASSIVE,")
 
         cluster.do("stop", second)
-        unserved(cluster, lambda: time.sleep(PAUSE_SECONDS))
+        unserved(cluster, PAUSE_SECONDS)
         assert standings(cluster)[first].startswith("PASSIVE,")
         cluster.do("cont", second)
         served(cluster)
@@ -124,7 +123,7 @@ def test_shared_pair_has_nobody_serving_while_the_holder_is_cut_off_from_the_loc
         served(cluster)
         cluster.do("cut", first, others=("gateway",))
         stands(cluster, first, "PASSIVE,")
-        unserved(cluster, lambda: time.sleep(PAUSE_SECONDS))
+        unserved(cluster, PAUSE_SECONDS)
         assert standings(cluster)[peer(first)].startswith("PASSIVE,")
         cluster.do("heal")
         second = active(cluster, "ACTIVE,")
