@@ -12,6 +12,10 @@ from tests.cli.command import hacheck
 
 COMMANDS = (
     "verify",
+    "prove",
+    "why",
+    "timing",
+    "check-impl",
     "conform",
     "monitor",
     "simulate",
@@ -46,6 +50,10 @@ def test_every_command_has_help(command: str) -> None:
     "command",
     [
         "verify",
+        "prove",
+        "why",
+        "timing",
+        "check-impl",
         "conform",
         "monitor",
         "simulate",
