@@ -40,6 +40,25 @@ PINNED: dict[str, Found] = {
         holds="p2_acked_survives p6_exactly_once one_place p7_prepared_survives group_kept state_is_there "
         "p10_messages_available clients_come_back",
     ),
+    "connector": Found(
+        (594, 1_788, 11),
+        violated={"order_kept": 6},
+        reached={"moved": 6},
+        holds="p2_acked_survives p6_exactly_once one_place p7_prepared_survives group_kept state_is_there "
+        "p10_messages_available clients_come_back",
+    ),
+    "in_process": Found(
+        (202, 426, 12),
+        violated={"order_kept": 7},
+        reached={"moved": 9},
+        holds="p2_acked_survives p6_exactly_once one_place p7_prepared_survives group_kept state_is_there "
+        "p10_messages_available clients_come_back",
+    ),
+    "in_process_alone": Found(
+        (82, 188, 8),
+        violated={"p10_messages_available": 3},
+        holds="p2_acked_survives p6_exactly_once",
+    ),
     "crash": Found(
         (6_042, 17_506, 20),
         violated={
