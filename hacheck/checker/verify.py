@@ -131,10 +131,19 @@ class Prepared:
     asked: tuple[str, ...]
 
 
+def asked_of(check: Question, system: System, named: tuple[str, ...]) -> tuple[Property, ...]:
+    """The properties that a check decides: those named (by the user or its `only`), or all. Where it expects a violation,
+    lemmas that nobody named are left out: what breaks a property may well break what it rests on."""
+    if named:
+        return tuple(one for one in system.properties if one.name in named)
+    if not check.expect_violated:
+        return system.properties
+    return tuple(one for one in system.properties if one.kind != "lemma" or one.name in check.expect_violated)
+
+
 def run_check(prepared: Prepared, engine: Engine, limits: Limits, report: Report, replay: Replay) -> CheckResult:
-    """Decides a check's properties, replays every run of the answer, and compares with what the check
-    expects. Where that is a violation, lemmas that nobody asked for by name are left out: what breaks a property may
-    well break what it rests on.
+    """Decides a check's properties (`asked_of`), replays every run of the answer, and compares with what the check
+    expects.
 
     Errors: `RunDoesNotReplay` when the answer holds a run that the model does not have, or leaves out a
     property.
@@ -146,12 +155,7 @@ def run_check(prepared: Prepared, engine: Engine, limits: Limits, report: Report
             raise RunDoesNotReplay(f"the run of {name} does not replay: {misfit}")
     answers = {found.name: found for found in answer.properties}
     results = []
-    by_name = {*prepared.asked, *prepared.check.expect_violated}
-    for asked in system.properties:
-        if prepared.asked and asked.name not in prepared.asked:
-            continue
-        if asked.kind == "lemma" and prepared.check.expect_violated and asked.name not in by_name:
-            continue
+    for asked in asked_of(prepared.check, system, prepared.asked):
         if asked.name not in answers:
             raise RunDoesNotReplay(f"the engine gave no answer for {asked.name}")
         expected: Expectation = "violated" if asked.name in prepared.check.expect_violated else "holds"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from hacheck.checker.verify import asked_of
 from hacheck.testing.model import BadModel, specification_of, told_of
 from hacheck.testing.verdicts import NOTHING_ASKED, Explored, explored, is_library, questions, what_is_wrong
 
@@ -56,8 +57,8 @@ class CheckCollector(pytest.Collector):
         if instance.system is None:
             raise self.CollectError(told_of(instance.diagnostics))
         self._system = instance.system
-        asked = self.question.only or tuple(one.name for one in instance.system.properties)
-        for name in asked or (NOTHING_ASKED,):
+        asked = asked_of(self.question, instance.system, self.question.only)
+        for name in [one.name for one in asked] or [NOTHING_ASKED]:
             yield PropertyItem.from_parent(self, name=name)
 
     @property

@@ -98,6 +98,19 @@ def test_each_property_of_each_check_is_a_test(run: Run, pytester: pytest.Pytest
     assert outcomes(text) == {"counter.ha::lower::small": "PASSED"}
 
 
+def test_lemmas_are_tests_but_where_a_check_expects_a_violation(run: Run, pytester: pytest.Pytester) -> None:
+    (pytester.path / "lemma.ha").write_text(
+        COUNTER.replace("invariant small", "lemma low: Server.n >= 0\ninvariant small")
+    )
+    code, text = run("--hacheck", "-v")
+    assert outcomes(text) == {
+        "lemma.ha::default::small": "PASSED",
+        "lemma.ha::lower::low": "PASSED",
+        "lemma.ha::lower::small": "PASSED",
+    }, text
+    assert code == 0
+
+
 def test_what_comes_out_otherwise_is_told(run: Run, pytester: pytest.Pytester) -> None:
     (pytester.path / "wrong.ha").write_text(WRONG)
     (pytester.path / "fault.ha").write_text(FAULT)

@@ -1,1 +1,0 @@
-"""Proofs for every number of nodes."""
