@@ -28,6 +28,7 @@ from tests.mutants.tables import (
     fiorano_replicated,
     fiorano_shared,
     icestorm,
+    icestorm_clients,
     icestorm_topics,
     qpid_ha,
 )
@@ -42,6 +43,7 @@ TABLES = (
     fiorano_replicated.TABLE,
     fiorano_shared.TABLE,
     icestorm.TABLE,
+    icestorm_clients.TABLE,
     icestorm_topics.TABLE,
     qpid_ha.TABLE,
 )
