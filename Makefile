@@ -7,6 +7,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 # One more than cores of a small machine: several tests wait for other processes.
 WORKERS := 3
 
+# Tests start Python hundreds of times: what it compiled is kept, also where the environment says that it should not be.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help verify test nightly bench clean interop-icestorm interop-artemis
 .NOTPARALLEL:
 
