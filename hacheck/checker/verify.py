@@ -132,8 +132,8 @@ class Prepared:
 
 
 def asked_of(check: Question, system: System, named: tuple[str, ...]) -> tuple[Property, ...]:
-    """The properties that a check decides: those named (by the user or its `only`), or all. Where it expects a violation,
-    lemmas that nobody named are left out: what breaks a property may well break what it rests on."""
+    """The properties that a check decides: those named (by the user or its `only`), or all. Where it expects a
+    violation, lemmas that nobody named are left out: what breaks a property may well break what it rests on."""
     if named:
         return tuple(one for one in system.properties if one.name in named)
     if not check.expect_violated:
