@@ -21,6 +21,7 @@ from tests.mutants.pinning import (
 from tests.mutants.table import Found, Table
 from tests.mutants.tables import (
     artemis_client,
+    artemis_colocated,
     artemis_lock_manager,
     artemis_replication,
     artemis_scale_down,
@@ -36,6 +37,7 @@ from tests.nightly import nightly
 
 TABLES = (
     artemis_client.TABLE,
+    artemis_colocated.TABLE,
     artemis_lock_manager.TABLE,
     artemis_replication.TABLE,
     artemis_scale_down.TABLE,
