@@ -56,6 +56,16 @@ PINNED: dict[str, Found] = {
         "one_passive clean_stop_keeps_backups_passive primary_has_priority no_false_alarm p10_someone_serves "
         "p11_recovering_ends failback_completes hand_over_ends two_serving_ends",
     ),
+    "stop_with_failover": Found(
+        (1_865, 8_043, 38),
+        reached={"failover": 11, "failback": 20, "next_backup_is_passive": 10},
+        holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
+        "p5_only_copy_never_erased p6_exactly_once p7_transaction_all_or_nothing "
+        "p8_standby_never_serves p9_replica_equals_after_quiesce p12_serving_holds_lock "
+        "p14_failback_loses_nothing only_one_writes one_passive clean_stop_keeps_backups_passive "
+        "primary_has_priority no_false_alarm p10_someone_serves p11_recovering_ends "
+        "failback_completes hand_over_ends two_serving_ends",
+    ),
     "failback_by_delay": Found(
         (7_831, 35_546, 27),
         reached={"failover": 9, "failback": 18, "next_backup_is_passive": 8},
