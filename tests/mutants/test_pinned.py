@@ -32,6 +32,7 @@ from tests.mutants.tables import (
     icestorm_clients,
     icestorm_topics,
     qpid_ha,
+    qpid_tx,
 )
 from tests.nightly import nightly
 
@@ -48,6 +49,7 @@ TABLES = (
     icestorm_clients.TABLE,
     icestorm_topics.TABLE,
     qpid_ha.TABLE,
+    qpid_tx.TABLE,
 )
 
 for_every_table = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.spec)
