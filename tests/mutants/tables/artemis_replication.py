@@ -119,6 +119,20 @@ PINNED: dict[str, Found] = {
         (1_151, 6_549, 33),
         violated={"p1_one_serving": 11, "p2_acked_survives": 11},
     ),
+    "wrong_password": Found(
+        (24, 127, 6),
+        violated={"backup_finds_live": 7},
+        holds="p1_one_serving p2_acked_survives",
+    ),
+    "backup_elsewhere": Found(
+        (24, 127, 6),
+        violated={"backup_finds_live": 7},
+        holds="p1_one_serving p2_acked_survives",
+    ),
+    "primary_looks_elsewhere": Found(
+        (245, 1_279, 13),
+        violated={"p1_one_serving": 12, "p2_acked_survives": 13},
+    ),
     "one_pair": Found(
         (152, 459, 15),
         violated={"p1_one_serving": 8, "p2_acked_survives": 9, "split_brain_ends": 10},
@@ -131,6 +145,11 @@ PINNED: dict[str, Found] = {
         (121, 293, 11),
         violated={"healthy_goes_on": 7, "p10_someone_serves": 10},
         holds="p1_one_serving p2_acked_survives",
+    ),
+    "promoted": Found(
+        (1_888, 4_682, 36),
+        violated={"p1_one_serving": 16, "p2_acked_survives": 8, "p4_no_stale_copy_serves": 8},
+        reached={"backup_takes_over": 8},
     ),
     "three_pairs": Found(
         (132, 891, 14),
