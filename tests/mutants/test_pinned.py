@@ -32,6 +32,7 @@ from tests.mutants.tables import (
     icestorm_clients,
     icestorm_topics,
     qpid_ha,
+    qpid_standalone,
     qpid_tx,
 )
 from tests.nightly import nightly
@@ -49,6 +50,7 @@ TABLES = (
     icestorm_clients.TABLE,
     icestorm_topics.TABLE,
     qpid_ha.TABLE,
+    qpid_standalone.TABLE,
     qpid_tx.TABLE,
 )
 
