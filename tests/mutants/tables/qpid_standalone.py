@@ -1,4 +1,4 @@
-"""Qpid replicas of single queues, and what breaks them: every check finds exactly what is pinned, at its shortest length.
+"""Single Qpid queues, and what breaks their copies: every check finds exactly what is pinned, at its shortest length.
 
 Each check is explored in full, every state of it, and once more with reductions; the table also has the near-misses:
 what must hold although something like it breaks. Checks that run by request are left out.
