@@ -39,7 +39,7 @@ def test_folder_of_that_name_does_not_hide_a_shipped_spec(elsewhere: Path, root:
     assert shipped.find("icestorm") == root / "spec" / "icestorm.ha"
 
 
-MEANT = "did you mean the shipped spec `icestorm`?"
+MEANT = "did you mean the shipped spec `icestorm`"
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_an_adapter_has_a_spec() -> None:
 
 def test_a_spec_is_there(tmp_path: Path) -> None:
     assert "there is no file `none.ha`" in refused(adapter("none.ha"))
-    assert "did you mean the shipped spec `icestorm`?" in refused(adapter("icestrom"))
+    assert "did you mean the shipped spec `icestorm`" in refused(adapter("icestrom"))
     (tmp_path / "bytes.ha").write_bytes(b"\xff\xfe")
     assert "bytes.ha: cannot be read: " in refused(adapter(tmp_path / "bytes.ha"))
 
