@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Exploring:
     """How to explore. `threads`: `None` for one on each core. `checkpoint`: the folder to keep what was explored in;
-    `resume`: to go on from what is kept there."""
+    `resume`: to go on from what is kept there. `given`: look for no lemmas besides those of the spec."""
 
     engine: str = "native"
     threads: int | None = None
@@ -26,10 +26,17 @@ class Exploring:
     reductions: bool = True
     checkpoint: Path | None = None
     resume: bool = False
+    given: bool = False
 
 
 def parse_exploring(
-    engine: str, threads: str | None, fingerprint: bool, no_reductions: bool, checkpoint: str | None, resume: str | None
+    engine: str,
+    threads: str | None,
+    fingerprint: bool,
+    no_reductions: bool,
+    checkpoint: str | None,
+    resume: str | None,
+    given: bool = False,
 ) -> Exploring:
     """How to explore, from the words of a command line. Errors: `BadInput`."""
     return Exploring(
@@ -39,6 +46,7 @@ def parse_exploring(
         reductions=not no_reductions,
         checkpoint=parse_folders(checkpoint, resume),
         resume=resume is not None,
+        given=given,
     )
 
 
@@ -71,7 +79,7 @@ def engine_for(exploring: Exploring) -> Engine:
     if exploring.engine == "induction":
         from hacheck.checker.symbolic.induction import InductionEngine
 
-        return InductionEngine()
+        return InductionEngine(finding=not exploring.given)
     if exploring.engine == "simulation":
         from hacheck.checker.explicit.portable.simulation import SimulationEngine
 

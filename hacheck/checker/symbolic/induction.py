@@ -36,10 +36,12 @@ PROVABLE = ("invariant", "lemma", "step", "deadlock")
 @dataclass(frozen=True, slots=True)
 class InductionEngine:
     """Shows by k-induction that properties hold at every depth. `depth`: the greatest k, `None` for the limit on
-    depth, or `DEPTH`. `reachability`: whether to find out if the states that speak against a proof are reachable."""
+    depth, or `DEPTH`. `reachability`: whether to find out if the states that speak against a proof are reachable.
+    `finding`: whether to look for lemmas where those given do not do."""
 
     depth: int | None = None
     reachability: bool = True
+    finding: bool = False
 
     def check(self, system: System, properties: tuple[str, ...], limits: Limits, report: Report) -> Answer:
         """Errors: `Refused` without Z3; otherwise none for anything a spec can contain."""
@@ -57,12 +59,16 @@ class InductionEngine:
         proof = Proof(prepared, Search(prepared, findings))
         with watch.phase("solving"):
             proof.run(depth)
-        gaps = proof.gaps
+        told: tuple[str, ...] = ()
+        if self.finding and proof.gaps:
+            proof, told = with_found(system, proof, depth, limits, report, watch)
+        gaps, prepared, findings = proof.gaps, proof.prepared, proof.search.findings
         if self.reachability and gaps:
             with watch.phase("judging counterexamples"):
                 gaps = judged(prepared, gaps, limits, report)
         answer = answer_of(Explored(prepared.subject, prepared.questions.asked, findings, not_answered), watch)
-        return _worded(proof, gaps, answer, frozenset(properties))
+        own = properties or tuple(item.name for item in system.properties)
+        return _worded(proof, gaps, replace(answer, notes=(*answer.notes, *told)), frozenset(own))
 
 
 def with_lemmas(system: System, properties: tuple[str, ...]) -> tuple[str, ...]:
@@ -71,6 +77,34 @@ def with_lemmas(system: System, properties: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     asked = (*properties, *(item.name for item in system.properties if item.kind == "lemma"))
     return tuple(dict.fromkeys(asked))
+
+
+def with_found(
+    system: System, before: Proof, depth: int, limits: Limits, report: Report, watch: Stopwatch
+) -> tuple[Proof, tuple[str, ...]]:
+    """A proof with lemmas that were looked for, and what to say of them; the proof at hand where they do not help."""
+    from hacheck.checker.symbolic.finding_lemmas import FINDING_SECONDS_MAX, lemmas
+
+    asked = tuple(item.name for item in before.prepared.questions.asked)
+    names = tuple(name for name in asked if name in before.gaps or before.shown.get(name) == 1)
+    until = watch.seconds() + FINDING_SECONDS_MAX
+    within = replace(limits, wall_seconds_max=min(until, limits.wall_seconds_max or until))
+    try:
+        found, texts = lemmas(system, names, within, report, watch)
+        if not found:
+            return before, ("no lemmas were found that would do",)
+        larger = replace(system, properties=(*system.properties, *found))
+        prepared = prepare(larger, (*asked, *(one.name for one in found)), limits, report, watch)
+    except GaveUp as given_up:
+        return before, (f"no lemmas were found that would do: {given_up.reason}",)
+    assert prepared is not None, "the system has an initial state"
+    proof = Proof(prepared, Search(prepared, BoundedFindings()))
+    with watch.phase("solving"):
+        proof.run(depth)
+    used = [text for one, text in zip(found, texts, strict=True) if one.name in proof.shown]
+    if not set(before.gaps) & set(proof.shown):
+        return before, ("no lemmas were found that would do",)
+    return proof, tuple(f"proved with a lemma that was found; a spec may say: {text}" for text in used)
 
 
 class Proof:

@@ -46,6 +46,7 @@ FINGERPRINT = "Keep a hash of each state only: less memory, and a state may be l
 CHECKPOINT = "Keep what was explored in a folder, to go on from there another time."
 RESUME = "Go on from what --checkpoint kept in this folder; it is kept up to date."
 NO_REDUCTIONS = "Explore states that are alike one by one, and what no property reads."
+GIVEN = "With --engine induction: look for no lemmas besides those of the spec."
 MEMORY = "Stop at this much memory: 8GiB, 500M. By default three quarters of what there is."
 EVERY = "Every shipped protocol instead of one SPEC, a row for each."
 JOBS = "With --all: how many checks run side by side; by default one for each core this process may use."
@@ -62,6 +63,7 @@ Fingerprint = Annotated[bool, flag("--fingerprint", help=FINGERPRINT, panel=EXPL
 Checkpoint = Annotated[One, option("--checkpoint", metavar="DIR", help=CHECKPOINT, panel=EXPLORING)]
 Resume = Annotated[One, option("--resume", metavar="DIR", help=RESUME, panel=EXPLORING)]
 NoReductions = Annotated[bool, flag("--no-reductions", help=NO_REDUCTIONS, panel=EXPLORING)]
+Given = Annotated[bool, flag("--given", help=GIVEN, panel=EXPLORING)]
 States = Annotated[One, option("--states", metavar="N", help="Stop at this many states: 5000000, 5M.", panel=LIMITS)]
 Depth = Annotated[One, option("--depth", metavar="N", help="Go at most this many steps deep.", panel=LIMITS)]
 Time = Annotated[One, option("--time", metavar="TIME", help="Stop after this long: 90, 5m, 2h.", panel=LIMITS)]
@@ -92,6 +94,7 @@ def verify(
     checkpoint: Checkpoint = None,
     resume: Resume = None,
     no_reductions: NoReductions = False,
+    given: Given = False,
     states: States = None,
     depth: Depth = None,
     time: Time = None,
@@ -120,7 +123,7 @@ def verify(
         properties=tuple(only or ()),
         wide=wide,
         jobs=None if jobs is None else parse_count("--jobs", jobs),
-        exploring=parse_exploring(engine, threads, fingerprint, no_reductions, checkpoint, resume),
+        exploring=parse_exploring(engine, threads, fingerprint, no_reductions, checkpoint, resume, given),
         states_max=None if states is None else parse_count("--states", states),
         depth_max=None if depth is None else parse_count("--depth", depth),
         seconds_max=None if time is None else parse_seconds(time),

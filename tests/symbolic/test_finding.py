@@ -1,0 +1,93 @@
+"""Lemmas that induction lacks are found, proved like any others, and told so that a spec may say them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hacheck.checker.engine import Answer, Limits
+from hacheck.checker.symbolic.induction import InductionEngine
+from hacheck.model.ir import System
+from hacheck.model.language import load
+from tests.nightly import nightly
+
+ROOT = Path(__file__).parents[2]
+ELECTION = ROOT / "bench" / "quorum_election.ha"
+LOCKS = ROOT / "examples" / "proofs" / "lock_servers.ha"
+FIORANO = ROOT / "spec" / "fiorano_shared.ha"
+SAYS = "a spec may say: "
+
+
+def system_of(text: str, check: str | None = None, path: Path = LOCKS, **settings: str) -> System:
+    """The system that a text means under a check."""
+    specification = load(text, str(path), lambda name: Path(name).read_text(encoding="utf-8")).specification
+    assert specification is not None
+    made = specification.instantiate(settings, check).system
+    assert made is not None, "the lemmas are of the language"
+    return made
+
+
+def safety(system: System) -> tuple[str, ...]:
+    """What can be shown."""
+    return tuple(one.name for one in system.properties if one.kind in ("invariant", "step"))
+
+
+def check(system: System, finding: bool) -> Answer:
+    """What simple induction says of all that can be shown."""
+    engine = InductionEngine(1, reachability=False, finding=finding)
+    return engine.check(system, safety(system), Limits(), lambda _: True)
+
+
+def verdicts(answer: Answer) -> set[str]:
+    """All verdicts."""
+    return {found.verdict for found in answer.properties}
+
+
+def found_in(answer: Answer) -> list[str]:
+    """The lemmas that were found, as declarations."""
+    return [note.split(SAYS)[1] for note in answer.notes if SAYS in note]
+
+
+def without_lemmas(text: str) -> str:
+    """A text without its lemmas, each of one line."""
+    return "\n".join(line for line in text.splitlines() if not line.startswith("lemma"))
+
+
+def assert_found_and_pasted(text: str, path: Path, name: str | None = None, **settings: str) -> None:
+    """Nothing is shown without; everything is with what is found; and what is found does when it is pasted."""
+    system = system_of(text, name, path, **settings)
+    assert "not-inductive" in verdicts(check(system, False))
+    answer = check(system, True)
+    assert verdicts(answer) == {"holds"}, answer.notes
+    lemmas = found_in(answer)
+    assert lemmas
+    pasted = system_of("\n".join((text, *lemmas, "")), name, path, **settings)
+    assert verdicts(check(pasted, False)) == {"holds"}
+
+
+def test_what_a_lock_has_to_do_with_modes_is_found() -> None:
+    assert_found_and_pasted(without_lemmas(LOCKS.read_text(encoding="utf-8")), LOCKS)
+
+
+@pytest.mark.parametrize("broken", ["lossy", "from_memory"])
+def test_nothing_is_found_for_a_broken_protocol(broken: str) -> None:
+    answer = check(system_of(without_lemmas(LOCKS.read_text(encoding="utf-8")), broken), True)
+    assert "holds" not in verdicts(answer)
+    assert not found_in(answer)
+
+
+@nightly
+def test_a_quorum_election_is_shown_without_help() -> None:
+    assert_found_and_pasted(ELECTION.read_text("utf-8"), ELECTION, replicas="3", terms="2", crashes="1")
+
+
+@nightly
+def test_nothing_is_found_for_a_broken_election() -> None:
+    answer = check(system_of(ELECTION.read_text("utf-8"), "broken", ELECTION), True)
+    assert "holds" not in verdicts(answer)
+
+
+@nightly
+def test_a_pair_with_a_shared_database_is_shown_without_help() -> None:
+    assert_found_and_pasted(FIORANO.read_text("utf-8"), FIORANO, "default")
