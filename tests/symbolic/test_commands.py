@@ -43,7 +43,8 @@ def test_a_proof_is_one() -> None:
 
 
 def test_what_is_not_inductive_is_no_violation_and_shows_a_step() -> None:
-    ended = hacheck("verify", ELECTION, "--check", "default", "--engine", "induction", "--depth", "1", columns=120)
+    asked = ("--engine", "induction", "--depth", "1", "--given")
+    ended = hacheck("verify", ELECTION, "--check", "default", *asked, columns=120)
     assert ended.code == 3
     assert "not inductive" in ended.out
     assert "a step from a state that is not ruled out" in ended.out
