@@ -10,29 +10,10 @@ from hacheck.checker.symbolic.induction import InductionEngine
 from hacheck.model.semantics import replay
 from tests.mutants.pinning import check_of
 from tests.mutants.table import Found
-from tests.mutants.tables import (
-    artemis_lock_manager,
-    artemis_replication,
-    artemis_scale_down,
-    artemis_shared_store,
-    fiorano_replicated,
-    fiorano_shared,
-    icestorm,
-    qpid_ha,
-)
+from tests.mutants.test_pinned import TABLES
 from tests.nightly import by_night
 from tests.seeds.driving import specification
 
-TABLES = (
-    artemis_lock_manager.TABLE,
-    artemis_replication.TABLE,
-    artemis_scale_down.TABLE,
-    artemis_shared_store.TABLE,
-    fiorano_replicated.TABLE,
-    fiorano_shared.TABLE,
-    icestorm.TABLE,
-    qpid_ha.TABLE,
-)
 LENGTH_MAX = 10
 """Longer runs are looked for by who has hours."""
 

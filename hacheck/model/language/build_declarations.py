@@ -155,6 +155,8 @@ class _Declarations(Builder):
     # ---- behaviour ----
 
     def _top_define(self, parts: list[Any], span: Span) -> d.Declaration:
+        if len(parts) == 4:  # empty parentheses leave nothing behind, none at all leave a placeholder
+            parts = [parts[0], None, *parts[1:]]
         name, parameters, kind, value, _ = parts
         returns = None if kind is None else self.type(kind)
         return d.Definition(self.name(name), self.parameters(parameters), returns, self.expression(value), span)
