@@ -108,7 +108,7 @@ def test_a_file_without_runs_says_that_it_has_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [("ice", ["icestorm"]), ("", [*shipped.names(), "mine.ha", "specs/"]), ("specs/b", ["specs/b.ha"])],
+    [("fiorano_s", ["fiorano_shared"]), ("", [*shipped.names(), "mine.ha", "specs/"]), ("specs/b", ["specs/b.ha"])],
 )
 def test_the_shell_is_offered_shipped_protocols_and_files(
     typed: str, offered: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -224,4 +224,5 @@ def _message_on_link(written: t.Apply, scope: Scope) -> tuple[d.MessageDeclarati
         raise error("HA108", message, written.span, hint)
     declared = context.messages[first.text]
     kinds = kind_of(context, declared.sender), kind_of(context, declared.receiver)
-    return declared, [elaborate(end.value, scope, kind) for end, kind in zip(ends, kinds, strict=True)]
+    given = zip(ends, kinds, strict=False)  # both ends, or none
+    return declared, [elaborate(end.value, scope, kind) for end, kind in given]
