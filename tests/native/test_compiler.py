@@ -295,3 +295,13 @@ def test_what_goes_wrong_while_modules_are_printed_is_told() -> None:
 
     with pytest.raises(KeyError, match="printing"):
         compile_objects(printed(), begun)
+
+
+def test_code_in_a_circle_of_garbage_is_freed_safely() -> None:
+    """Python frees a circle in any order: a context before the engine that lives in it ended the process."""
+    code = compile_object("define i64 @f(i64 %x) { ret i64 %x }\n", KERNEL_LEVELS)
+    for _ in range(50):
+        circle: dict[str, object] = {"code": link([code])}
+        circle["itself"] = circle
+        del circle
+        gc.collect()

@@ -168,7 +168,9 @@ def link(objects: Sequence[bytes]) -> Linked:
     with _lock:
         llvm = _usable()
         try:
-            engine = llvm.create_mcjit_compiler(llvm.parse_assembly("", llvm.create_context()), _machine(0))
+            # In LLVM's global context, which is never freed. Of an engine in a circle of garbage, Python may free the
+            # context first, and LLVM does not survive that.
+            engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(0))
             for code in objects:
                 engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             engine.finalize_object()
