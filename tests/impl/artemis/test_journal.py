@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from hacheck.impl.node import Setup
-from hacheck.impl.protocols.artemis.journal import Base, Journal, encode, from_files, kind_of
+from hacheck.impl.protocols.artemis.journal import Base, Branch, Journal, encode, from_files, kind_of
 from hacheck.impl.protocols.artemis.messages import Outgoing
 from hacheck.impl.protocols.artemis.options import ReplicationOptions
 from hacheck.impl.protocols.artemis.replication_broker import IDENTITY_KEY, Identity
@@ -144,3 +144,34 @@ def test_broker_with_a_newer_disk_does_not_start() -> None:
     durable = {IDENTITY_KEY: encode(Identity(9, "n", "alone"))}
     with pytest.raises(Refused, match="version 9"):
         REPLICATION.start(members[0], members, Setup("primary-1", 0, durable, options))
+
+
+def test_prepared_branch_is_kept_until_it_ends_and_its_messages_come_with_its_commit() -> None:
+    """Broker facts 2.13: what is prepared is in the journal, and nobody else gets what it acknowledges."""
+    disk = Disk()
+    disk.send("a")
+    disk.do(disk.journal.prepare(Branch("x", (Outgoing("q", "b", b"b"),), (1,))))
+    disk.do(disk.journal.prepare(Branch("y", (Outgoing("q", "c", b"c"),), ())))
+    again = disk.journal = disk.read()
+    assert list(again.branches) == ["x", "y"]
+    assert again.held() == {1}
+    assert [message.duplicate_id for message in again.messages.values()] == ["a"]
+    disk.do(again.compact())
+    branch = disk.read().branches["x"]
+    disk.do(again.append(branch.outgoing, branch.acknowledged, "x")[0])
+    disk.do(again.roll_back("y"))
+    last = disk.read()
+    assert last.branches == {}
+    assert [message.duplicate_id for message in last.messages.values()] == ["b"]
+    assert list(last.duplicates["q"]) == ["a", "b"]
+
+
+def test_ids_that_are_not_persistent_are_gone_with_the_process() -> None:
+    """Broker facts 2.14: persist-id-cache."""
+    journal = Journal(OPTIONS)
+    changes, _ = journal.append((Outgoing("q", "a", b"a"),), (), "", (("q", "b"),))
+    assert list(journal.duplicates["q"]) == ["a", "b"]
+    files = {key: value for key, value in changes if value is not None}
+    assert list(from_files(files, OPTIONS).duplicates["q"]) == ["a", "b"]
+    forgetful = ReplicationOptions(persist_id_cache=False)
+    assert from_files(files, forgetful).duplicates == {}

@@ -36,13 +36,26 @@ class Stored(Struct, frozen=True, array_like=True, gc=False):
     where: str = ""
 
 
+class Branch(Struct, frozen=True, array_like=True, gc=False):
+    """A transaction that is prepared: what it sends, and what it acknowledges; both are kept until it ends."""
+
+    name: str
+    outgoing: tuple[Outgoing, ...]
+    acknowledged: tuple[int, ...]
+
+
 class Entry(Struct, frozen=True, array_like=True, gc=False):
-    """A journal record: a commit. `epoch`: of the base that it follows; a record of another one was left behind by a
-    broker whose earlier record failed, and never counted."""
+    """A journal record: a commit, or the preparation or the end of a branch. `epoch`: of the base that it follows; a
+    record of another one was left behind by a broker whose earlier record failed, and never counted. `prepared`: a
+    branch that begins to be kept, `ended`: the name of one that is not kept any more. `remembered`: addresses and
+    duplicate ids of messages that are not kept here."""
 
     epoch: int
     sent: tuple[Stored, ...]
     acknowledged: tuple[int, ...]
+    prepared: Branch | None = None
+    ended: str = ""
+    remembered: tuple[tuple[str, str], ...] = ()
 
 
 class Base(Struct, frozen=True):
@@ -55,6 +68,7 @@ class Base(Struct, frozen=True):
     next_number: int
     messages: tuple[Stored, ...]
     duplicates: tuple[tuple[str, tuple[str, ...]], ...]
+    branches: tuple[Branch, ...] = ()
 
 
 class Bindings(Struct, frozen=True):
@@ -75,13 +89,14 @@ class Journal:
 
     `folder`: where its own files are. `epoch`: how many times it was opened. `position`: the number of the last record.
     `messages`: those that were sent and not acknowledged, by number. `duplicates`: the ids that are remembered for each
-    address, oldest first.
+    address, oldest first. `branches`: prepared transactions, by name.
     """
 
     __slots__ = (
         "_base",
         "_depth",
         "_options",
+        "branches",
         "duplicates",
         "epoch",
         "folder",
@@ -101,6 +116,7 @@ class Journal:
         self.next_number = 1
         self.messages: dict[int, Stored] = {}
         self.duplicates: dict[str, dict[str, None]] = {}
+        self.branches: dict[str, Branch] = {}
         self.queues: list[str] = []
 
     def has(self, outgoing: Outgoing) -> bool:
@@ -108,8 +124,15 @@ class Journal:
         ids = self.duplicates.get(outgoing.address)
         return ids is not None and outgoing.duplicate_id in ids
 
-    def append(self, outgoing: Sequence[Outgoing], acknowledged: tuple[int, ...]) -> tuple[Changes, tuple[Stored, ...]]:
-        """A commit as changes of files, and the messages as they are stored."""
+    def append(
+        self,
+        outgoing: Sequence[Outgoing],
+        acknowledged: tuple[int, ...],
+        ended: str = "",
+        remembered: tuple[tuple[str, str], ...] = (),
+    ) -> tuple[Changes, tuple[Stored, ...]]:
+        """A commit as changes of files, and the messages as they are stored. `ended`: of this branch, which must be
+        there; `remembered`: addresses and duplicate ids of messages besides, which are not stored."""
         changes: list[tuple[str, bytes | None]] = []
         sent: list[Stored] = []
         kept: list[Stored] = []
@@ -126,10 +149,36 @@ class Journal:
                 changes.append((where, None))
         if self._bind(message.address for message in outgoing):
             changes.append((f"{self.folder}bindings/queues", encode(Bindings(VERSION, tuple(self.queues)))))
+        if ended:
+            del self.branches[ended]
         self._apply(kept, acknowledged)
-        self.position += 1
-        changes.append((self._record_key(self.position), encode(Entry(self.epoch, tuple(sent), acknowledged))))
+        self.remember((*((one.queue, one.duplicate_id) for one in kept), *remembered))
+        changes.append(self._record(Entry(self.epoch, tuple(sent), acknowledged, None, ended, remembered)))
         return tuple(changes), tuple(kept)
+
+    def prepare(self, branch: Branch) -> Changes:
+        """A branch is kept until it ends, and its messages wait."""
+        self.branches[branch.name] = branch
+        return (self._record(Entry(self.epoch, (), (), branch)),)
+
+    def roll_back(self, name: str) -> Changes:
+        """A branch ends without effect."""
+        del self.branches[name]
+        return (self._record(Entry(self.epoch, (), (), None, name)),)
+
+    def held(self) -> set[int]:
+        """The messages that prepared branches acknowledge: nobody else gets them."""
+        return {number for branch in self.branches.values() for number in branch.acknowledged}
+
+    def remember(self, ids: Iterable[tuple[str, str]]) -> None:
+        """Keeps duplicate ids of addresses, and forgets the oldest beyond the size of the cache."""
+        for address, duplicate_id in ids:
+            if not duplicate_id:
+                continue
+            known = self.duplicates.setdefault(address, {})
+            known[duplicate_id] = None
+            if len(known) > self._options.id_cache_size:
+                del known[next(iter(known))]
 
     def wants_compacting(self) -> bool:
         """Whether there are so many records that they should become one."""
@@ -149,6 +198,7 @@ class Journal:
             self.next_number,
             tuple(msgspec.structs.replace(m, body=b"") if m.where else m for m in self.messages.values()),
             tuple((address, tuple(ids)) for address, ids in self.duplicates.items()),
+            tuple(self.branches.values()),
         )
         return (
             *((key, None) for key in old),
@@ -166,8 +216,10 @@ class Journal:
         self.epoch = content.epoch
         self.position = self._base = content.position
         self.next_number = content.next_number
-        for address, ids in content.duplicates:
-            self.duplicates[address] = dict.fromkeys(ids)
+        if self._options.persist_id_cache:
+            for address, ids in content.duplicates:
+                self.duplicates[address] = dict.fromkeys(ids)
+        self.branches = {branch.name: branch for branch in content.branches}
         for message in content.messages:
             self._keep(message)
 
@@ -181,6 +233,12 @@ class Journal:
             return False
         self.position += 1
         self._apply(entry.sent, entry.acknowledged)
+        if self._options.persist_id_cache:
+            self.remember((*((one.queue, one.duplicate_id) for one in entry.sent), *entry.remembered))
+        if entry.prepared is not None:
+            self.branches[entry.prepared.name] = entry.prepared
+        if entry.ended:
+            self.branches.pop(entry.ended, None)
         return True
 
     def open(self, folder: str | None = None) -> Changes:
@@ -209,11 +267,6 @@ class Journal:
     def _apply(self, sent: Sequence[Stored], acknowledged: Sequence[int]) -> None:
         for message in sent:
             self._keep(message)
-            if message.duplicate_id:
-                ids = self.duplicates.setdefault(message.queue, {})
-                ids[message.duplicate_id] = None
-                if len(ids) > self._options.id_cache_size:
-                    del ids[next(iter(ids))]
         for number in acknowledged:
             gone = self.messages.pop(number, None)
             if gone is not None:
@@ -229,6 +282,11 @@ class Journal:
         new = [queue for queue in dict.fromkeys(queues) if queue not in self.queues]
         self.queues.extend(new)
         return bool(new)
+
+    def _record(self, entry: Entry) -> tuple[str, bytes]:
+        """The next record, as a file."""
+        self.position += 1
+        return self._record_key(self.position), encode(entry)
 
     def _record_key(self, position: int) -> str:
         return record_key(self.folder, position)

@@ -16,9 +16,9 @@ class BrokerOptions(Struct, frozen=True, kw_only=True):
     """What brokers and clients of both kinds have in common. Times are microseconds.
 
     `connection_ttl_us`: after so long without a sign of life a connection is dead. `check_period_us`: how often both
-    ends give one. `id_cache_size`: how many duplicate ids are kept for each address. `large_message_bytes`: bodies
-    from this size on have files of their own. `page_after`: a queue that holds so many messages puts more into pages.
-    `compact_after`: so many journal records are made one again.
+    ends give one. `id_cache_size`: how many duplicate ids are kept for each address. `persist_id_cache`: on disk, too.
+    `large_message_bytes`: bodies from this size on have files of their own. `page_after`: a queue that holds so many
+    messages puts more into pages. `compact_after`: so many journal records are made one again.
 
     For clients: `call_timeout_us`: how long a blocking call waits. `reconnect_us`: the pause after all connectors were
     tried. `pause_us`: between two operations. `operations`: how many operations a client does; 0: no end.
@@ -30,6 +30,7 @@ class BrokerOptions(Struct, frozen=True, kw_only=True):
     connection_ttl_us: int = 3 * SECOND
     check_period_us: int = 1 * SECOND
     id_cache_size: int = 20_000
+    persist_id_cache: bool = True
     large_message_bytes: int = 100 * 1024
     page_after: int = 1_000
     compact_after: int = 1_000
