@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from hacheck.checker.engine import Limits, Progress, Report
 from hacheck.checker.explicit.findings import GaveUp
@@ -53,27 +53,14 @@ class Stopwatch:
         Errors: those of the work; `GaveUp` when told not to go on or out of time. Then the work goes on unattended; it
         must do no harm.
         """
-        made: list[Made] = []
-        failed: list[BaseException] = []
-
-        def do() -> None:
-            try:
-                made.append(work())
-            except BaseException as error:
-                failed.append(error)
-
         with self.phase(name):
-            thread = begun(do)
-            thread.join(_WAIT_SECONDS)
-            while thread.is_alive():
+            under_way = Work(work)
+            while not under_way.is_over(_WAIT_SECONDS):
                 reason = self._reason(name)
                 if reason is not None:
-                    thread.join(_FAREWELL_SECONDS)
+                    under_way.is_over(_FAREWELL_SECONDS)
                     raise GaveUp(reason)
-                thread.join(_WAIT_SECONDS)
-        if failed:
-            raise failed[0]
-        return made[0]
+        return under_way.result()
 
     def _reason(self, phase: str) -> str | None:
         """Why to stop waiting, if there is a reason."""
@@ -82,6 +69,33 @@ class Stopwatch:
             return f"{limit:g} seconds passed"
         seen = Progress(0, 0, 0, 0, self.seconds(), process_bytes(), phase)
         return None if self.report(seen) else "interrupted"
+
+
+class Work(Generic[Made]):
+    """Work that goes on in a thread of its own from when this is made, and what comes of it."""
+
+    def __init__(self, work: Callable[[], Made]) -> None:
+        self._work = work
+        self._made: list[Made] = []
+        self._failed: list[BaseException] = []
+        self._thread = begun(self._do)
+
+    def _do(self) -> None:
+        try:
+            self._made.append(self._work())
+        except BaseException as error:
+            self._failed.append(error)
+
+    def is_over(self, seconds: float) -> bool:
+        """Waits for its end, so long at most; whether it has come."""
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def result(self) -> Made:
+        """What the work, which is over, has made. Errors: those of the work."""
+        if self._failed:
+            raise self._failed[0]
+        return self._made[0]
 
 
 def begun(work: Callable[[], None]) -> threading.Thread:

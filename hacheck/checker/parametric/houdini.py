@@ -14,8 +14,9 @@ from hacheck.checker.parametric.finite import Grounding, grounding, negated, siz
 from hacheck.checker.parametric.logic import renamed
 from hacheck.checker.parametric.obligations import Obligation, afterwards
 from hacheck.checker.parametric.proving import untouched
-from hacheck.checker.parametric.solving import Asking, z3
+from hacheck.checker.parametric.solving import Asking
 from hacheck.checker.parametric.theory import Claim, Theory, Transition, after
+from hacheck.checker.symbolic.z3_library import fewest, z3_module
 from hacheck.model.data import dataclass, field
 
 
@@ -39,11 +40,11 @@ class Steps:
             return ()
         self.solver.push()
         try:
-            self.solver.add(z3().Or([self.broken[one.name] for one in asked]))
+            self.solver.add(z3_module().Or([self.broken[one.name] for one in asked]))
             if str(self.solver.check([self.before[one.name] for one in claims])) != "sat":
                 return ()
             model = self.solver.model()
-            return tuple(one.name for one in asked if z3().is_true(model.eval(self.broken[one.name])))
+            return tuple(one.name for one in asked if z3_module().is_true(model.eval(self.broken[one.name])))
         finally:
             self.solver.pop()
 
@@ -51,19 +52,14 @@ class Steps:
         """The names of claims that are needed before a step so that one holds after it; `None` if they do not do."""
         if claim not in self.touched:
             return ()
-        literals = {str(self.before[one.name]): one.name for one in claims}
-        core = self._core(claim, [self.before[one.name] for one in claims])
-        for literal in list(core or ()):
-            if core is not None and literal in core:
-                smaller = self._core(claim, [one for one in core if one is not literal])
-                core = core if smaller is None else smaller
-        return None if core is None else tuple(literals[str(one)] for one in core)
+        core = self._core(claim, [one.name for one in claims])
+        return None if core is None else tuple(fewest(core, lambda names: self._core(claim, names)))
 
-    def _core(self, claim: Claim, before: list[Any]) -> list[Any] | None:
-        if str(self.solver.check([*before, self.broken[claim.name]])) != "unsat":
+    def _core(self, claim: Claim, names: Sequence[str]) -> list[str] | None:
+        if str(self.solver.check([*(self.before[name] for name in names), self.broken[claim.name]])) != "unsat":
             return None
-        named = {str(one) for one in self.solver.unsat_core()}
-        return [one for one in before if str(one) in named]
+        literals = {str(one) for one in self.solver.unsat_core()}
+        return [name for name in names if str(self.before[name]) in literals]
 
 
 def steps_of(theory: Theory, claims: Sequence[Claim], size: int, go_on: Callable[[str], bool]) -> list[Steps]:
@@ -91,14 +87,15 @@ def _steps(theory: Theory, transition: Transition, claims: Sequence[Claim], base
         lines.append(f"(declare-fun b{place} () Bool)(assert (=> b{place} {text}))")
     for place, (_, text) in enumerate(broken):
         lines.append(f"(declare-fun a{place} () Bool)(assert (= a{place} {text}))")
-    solver = z3().SolverFor("QF_FD", ctx=z3().Context())
+    z3 = z3_module()
+    solver = z3.SolverFor("QF_FD", ctx=z3.Context())
     solver.from_string("\n".join(lines))
     return Steps(
         transition,
         tuple(touched),
         solver,
-        {one.name: z3().Bool(f"b{place}", ctx=solver.ctx) for place, (one, _) in enumerate(before)},
-        {one.name: z3().Bool(f"a{place}", ctx=solver.ctx) for place, (one, _) in enumerate(broken)},
+        {one.name: z3.Bool(f"b{place}", ctx=solver.ctx) for place, (one, _) in enumerate(before)},
+        {one.name: z3.Bool(f"a{place}", ctx=solver.ctx) for place, (one, _) in enumerate(broken)},
     )
 
 

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any, Literal
 
+from hacheck.checker.symbolic.z3_library import fewest, z3_module
 from hacheck.model.data import dataclass, field
 
 Said = Literal["unsat", "sat", "unknown"]
-
-
-def z3() -> Any:
-    """The library, loaded where it is first needed: that takes longer than most commands."""
-    return import_module("z3")  # it has no types
 
 
 @dataclass(slots=True)
@@ -41,7 +36,7 @@ class Asking:
     @contextmanager
     def context(self) -> Iterator[Any]:
         """A context of Z3 for one question, which `stop` interrupts."""
-        made = z3().Context()
+        made = z3_module().Context()
         self.running[threading.get_ident()] = made
         try:
             yield made
@@ -55,7 +50,7 @@ def ask(asking: Asking, text: str, seconds: float) -> Said:
     if asking.stopped or left <= 0:
         return "unknown"
     with asking.context() as context:
-        solver = z3().Solver(ctx=context)
+        solver = z3_module().Solver(ctx=context)
         solver.set("timeout", max(1, int(left * 1000)))
         solver.from_string(text)
         return _said(solver.check())
@@ -81,22 +76,28 @@ def ask_propositions(asking: Asking, lines: list[str], assertions: list[str], *,
     left = asking.until - time.monotonic()
     if asking.stopped or left <= 0:
         return Propositional("unknown")
+    z3 = z3_module()
     with asking.context() as context:
-        solver = z3().SolverFor("QF_FD", ctx=context)
+        solver = z3.SolverFor("QF_FD", ctx=context)
         solver.set("timeout", max(1, int(left * 1000)))
         named = [f"(declare-fun s{place} () Bool)(assert (=> s{place} {one}))" for place, one in enumerate(assertions)]
         solver.from_string("\n".join((*lines, *named)))
-        literals = [z3().Bool(f"s{place}", ctx=context) for place in range(len(assertions))]
+        literals = [z3.Bool(f"s{place}", ctx=context) for place in range(len(assertions))]
         said = _said(solver.check(literals))
         if said == "sat":
             model = solver.model()
-            true = frozenset(str(one) for one in model.decls() if z3().is_true(model[one]))
+            true = frozenset(str(one) for one in model.decls() if z3.is_true(model[one]))
             return Propositional("sat", true)
         if said == "unknown":
             return Propositional("unknown")
-        core = sorted(int(str(one)[1:]) for one in solver.unsat_core())
-        for place in list(core) if least else ():
-            without = [one for one in core if one != place]
-            if str(solver.check([literals[one] for one in without])) == "unsat":
-                core = sorted({int(str(one)[1:]) for one in solver.unsat_core()} & set(without))
-        return Propositional("unsat", core=tuple(core))
+
+        def refuted(places: Sequence[int]) -> list[int] | None:
+            said = _said(solver.check([literals[place] for place in places]))
+            return _places(solver.unsat_core()) if said == "unsat" else None
+
+        core = _places(solver.unsat_core())
+        return Propositional("unsat", core=tuple(fewest(core, refuted) if least else core))
+
+
+def _places(literals: Sequence[Any]) -> list[int]:
+    return sorted(int(str(one)[1:]) for one in literals)

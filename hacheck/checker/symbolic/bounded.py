@@ -11,16 +11,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hacheck.checker.engine import AS_ASKED, Answer, Limits, PropertyAnswer, Report
-from hacheck.checker.explicit.answers import Explored, answer_of, no_start, unexplored
+from hacheck.checker.explicit.answers import Explored, answer_of
 from hacheck.checker.explicit.findings import FAULTY, GaveUp, Judgement, Undecided, Way
 from hacheck.checker.explicit.questions import FAULT
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.encoding import ERROR, INIT
-from hacheck.checker.symbolic.preparing import Prepared, prepare
+from hacheck.checker.symbolic.preparing import Prepared, prepared_or_answer
 from hacheck.checker.symbolic.z3_library import Formula, Model
 from hacheck.model.data import dataclass, field, replace
 from hacheck.model.ir import Property, System
-from hacheck.model.semantics import EvaluationFault
 
 NAME = "bmc"
 DEPTH = 10
@@ -64,14 +63,9 @@ class BoundedEngine:
         """Errors: `Refused` without Z3; otherwise none for anything a spec can contain."""
         watch = Stopwatch(limits, report)
         depth = self.depth or limits.depth_max or DEPTH
-        try:
-            prepared = prepare(system, properties, limits, report, watch)
-        except EvaluationFault as fault:
-            return no_start(system, properties, f"an error of the spec {fault.message}")
-        except GaveUp as given_up:
-            return unexplored(system, properties, given_up.reason)
-        if prepared is None:
-            return no_start(system, properties, "there is no initial state")
+        prepared = prepared_or_answer(system, properties, properties, limits, report, watch)
+        if isinstance(prepared, Answer):
+            return prepared
         findings = BoundedFindings()
         with watch.phase("solving"):
             Search(prepared, findings).run(depth)

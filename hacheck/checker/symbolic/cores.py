@@ -8,23 +8,17 @@ put out of force, all at once, and the property still holds at every depth.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 from hacheck.checker.engine import Limits, Report
-from hacheck.checker.explicit.findings import GaveUp, Subject
-from hacheck.checker.explicit.questions import FAULT, pose
-from hacheck.checker.explicit.reductions import reduced
+from hacheck.checker.explicit.findings import GaveUp
 from hacheck.checker.explicit.stopwatch import Stopwatch
-from hacheck.checker.symbolic.encoding import DOMAIN, INIT, Encoding, encode
-from hacheck.checker.symbolic.preparing import Prepared
-from hacheck.checker.symbolic.unrolling import Unrolling
+from hacheck.checker.symbolic.encoding import DOMAIN, INIT
+from hacheck.checker.symbolic.preparing import Prepared, prepared_from
 from hacheck.checker.symbolic.weakening import Part, weakened
-from hacheck.checker.symbolic.z3_library import Attendant, Formula, Library
+from hacheck.checker.symbolic.z3_library import Attendant, Formula, Library, fewest
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
-from hacheck.model.lowering.layout import Cell, pack
-from hacheck.model.lowering.system import lower
-from hacheck.model.runs import State
+from hacheck.model.lowering.layout import Cell
 from hacheck.model.semantics import EvaluationFault, Interpreter
 
 
@@ -50,31 +44,14 @@ def reasons(system: System, name: str, limits: Limits, report: Report) -> Reason
         initial = watch.attended("lowering", Interpreter(system).initial_states)
         weak, parts, unasked = weakened(system)
         names = (name, *(one.name for one in system.properties if one.kind == "lemma" and one.name != name))
-        prepared = watch.attended("encoding", partial(_prepared, weak, names, parts, initial, library, watch))
+        # The constants that put conditions in force are known to be either.
+        both = tuple(state + (force,) * len(parts) for force in (True, False) for state in initial)
+        prepared = prepared_from(weak, names, both, library, watch)
         return replace(Core(prepared, parts).reasons(name, names[1:]), unasked=unasked)
     except EvaluationFault as fault:
         return Reasons(name, failed=f"an error of the spec {fault.message}")
     except GaveUp as given_up:
         return Reasons(name, failed=f"stopped because {given_up.reason}")
-
-
-def _prepared(
-    weak: System,
-    names: tuple[str, ...],
-    parts: tuple[Part, ...],
-    initial: tuple[State, ...],
-    library: Library,
-    watch: Stopwatch,
-) -> Prepared:
-    """The weakened system as formulas. The constants that put conditions in force are known to be either."""
-    both = tuple(state + (force,) * len(parts) for force in (True, False) for state in initial)
-    lowered = lower(weak, both, copies_max=1)
-    questions = pose(lowered, names)
-    smaller, _ = reduced(lowered, questions, both, symmetry=False)
-    encoding: Encoding = encode(smaller, questions, both)
-    unrolling = Unrolling(encoding, library)
-    subject = Subject(weak, (), (), partial(pack, smaller.layout))
-    return Prepared(weak, questions, both, encoding, unrolling, subject, watch)
 
 
 class Core:
@@ -115,11 +92,10 @@ class Core:
         spare = tuple(part for part in self.parts if part.variable not in self.needed)
         return Reasons(name, needed, spare, tuple(self.lemmas))
 
-    def _keys(self, name: str) -> list[str]:
-        return [key for key in (name, FAULT + name) if key in self.prepared.encoding.sought]
-
     def _held(self, name: str) -> Formula:
-        return self.library.negation(self.library.any_of(self.unrolling.at(key, 0) for key in self._keys(name)))
+        return self.library.negation(
+            self.library.any_of(self.unrolling.at(key, 0) for key in self.prepared.encoding.keys_of(name))
+        )
 
     def _carried(self, goal: str, lemmas: tuple[str, ...]) -> str | None:
         """Finds out what a property needs to hold at first and to be kept by every outcome; why it is not."""
@@ -130,7 +106,7 @@ class Core:
         encoding = self.prepared.encoding
         for number, outcome in enumerate(encoding.behaviour.steps):
             written = {slot for slot, _ in outcome.updates}
-            keys = [key for key in self._keys(goal) if written & encoding.reads[key]]
+            keys = [key for key in encoding.keys_of(goal) if written & encoding.reads[key]]
             if keys and not self._kept(goal, number, keys, lemmas):
                 return "is not inductive"
         return None
@@ -153,14 +129,10 @@ class Core:
             uses = library.constant(f"uses {lemma}", "Bool")
             solver.add(library.implies(uses, self._held(lemma)))
             free[library.name_of(uses)] = uses, lemma
-        if solver.model(*(constant for constant, _ in free.values())) is not None:
+        core = solver.refuted(constant for constant, _ in free.values())
+        if core is None:
             return False
-        core = [library.name_of(constant) for constant in solver.core()]
-        for name in list(core):
-            rest = [other for other in core if other != name]
-            if solver.model(*(free[other][0] for other in rest)) is None:
-                core = rest
-        for name in core:
+        for name in fewest(core, lambda names: solver.refuted(free[one][0] for one in names)):
             if name in self._forces:
                 variable, _, part = self._forces[name]
                 self.needed[variable] = part

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from hacheck.checker.explicit.questions import Questions, Sought
+from hacheck.checker.explicit.questions import FAULT, Questions, Sought
 from hacheck.checker.symbolic.outcomes import Behaviour, Outcome, behaviour, reads
 from hacheck.checker.symbolic.terms import Terms, joined, negation, number, sort_of
 from hacheck.checker.symbolic.well_formed import well_formed
@@ -74,6 +74,10 @@ class Encoding:
     def lowered(self) -> Lowered:
         """The lowered form it encodes."""
         return self.behaviour.lowered
+
+    def keys_of(self, name: str) -> list[str]:
+        """Under which keys a property is broken: where it fails, and where it has no value."""
+        return [key for key in (name, FAULT + name) if key in self.sought]
 
     @property
     def symbols(self) -> Iterator[Symbol]:

@@ -13,22 +13,24 @@ induction, generalised); Padon and others: Ivy, PLDI 2016 (claims about any memb
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import TypeVar
 
 from hacheck.checker.explicit.findings import GaveUp
-from hacheck.checker.explicit.questions import FAULT
 from hacheck.checker.symbolic.encoding import DOMAIN
 from hacheck.checker.symbolic.finding_base import base
 from hacheck.checker.symbolic.finding_claims import Claim, Cube, Literal, Teller
 from hacheck.checker.symbolic.finding_table import Table, fact_name, unlike
 from hacheck.checker.symbolic.preparing import Prepared
-from hacheck.checker.symbolic.z3_library import Formula, Model, Solver, held
+from hacheck.checker.symbolic.z3_library import Formula, Model, Solver, fewest, held
 
 CANDIDATES_MAX = 24
 """So many claims, the plainest, are tried against one counterexample for one that steps keep."""
 ROUNDS_MAX = 400
 CORE_MAX = 24
+
+Item = TypeVar("Item")
 
 
 class Finder:
@@ -97,17 +99,13 @@ class Finder:
         assert len(parts) == len(names), "a copy has the parts of what it is copied from"
         return parts
 
-    def _keys(self, name: str) -> list[str]:
-        return [key for key in (name, FAULT + name) if key in self.encoding.sought]
-
     def _broken(self, goal: str | Claim, outcome: int) -> list[Formula]:
         """The ways in which an outcome may break a goal."""
         written = self._written[outcome]
         if isinstance(goal, str):
-            keys = self._keys(goal)
             return [
                 self.unrolling.after(key, outcome, 0)
-                for key in keys
+                for key in self.encoding.keys_of(goal)
                 if self.encoding.sought[key].kind == "step" or written & self.encoding.reads[key]
             ]
         return [
@@ -131,7 +129,7 @@ class Finder:
             solver = self._solvers[outcome] = self.library.solver()
             solver.add(self.unrolling.at(DOMAIN, 0), self.unrolling.can(outcome, 0))
             for name in self.assumed:
-                solver.add(*(self.library.negation(self.unrolling.at(key, 0)) for key in self._keys(name)))
+                solver.add(*(self.library.negation(self.unrolling.at(key, 0)) for key in self.encoding.keys_of(name)))
             self._told[outcome] = 0
         for use, claim in self._before[self._told[outcome] :]:
             solver.add(self.library.implies(use, self._holds(claim)))
@@ -215,15 +213,30 @@ class Finder:
 
     def _core(self, outcome: int, broken: Formula, own: Sequence[tuple[Formula, Claim]]) -> list[Claim]:
         """Few of these claims with which the goal is kept."""
-        solver, name_of = self._solver(outcome), self.library.name_of
-        by_name = {name_of(use): (use, claim) for use, claim in own}
-        solver.model(broken, *(use for use, _ in own))
-        core = [name_of(one) for one in solver.core() if name_of(one) in by_name]
-        for name in sorted(core, key=lambda one: -by_name[one][1].weight):
-            rest = [other for other in core if other != name]
-            if solver.model(broken, *(by_name[other][0] for other in rest)) is None:
-                core = rest
-        return [by_name[name][1] for name in core]
+        by_name = {self.library.name_of(use): (use, claim) for use, claim in own}
+        core = self._least(self._solver(outcome), broken, by_name, lambda claim: claim.weight)
+        assert core is not None, "these claims keep the goal"
+        return core
+
+    def _least(
+        self,
+        solver: Solver,
+        always: Formula,
+        assumed: Mapping[str, tuple[Formula, Item]],
+        weight: Callable[[Item], int],
+    ) -> list[Item] | None:
+        """Few of what is assumed, by name, that cannot hold beside a constant, the weightiest left out first; `None` if
+        all of it can."""
+
+        def refuted(names: Iterable[str]) -> list[str] | None:
+            found = solver.refuted((always, *(assumed[name][0] for name in names)))
+            return None if found is None else [name for name in found if name in assumed]
+
+        core = refuted(assumed)
+        if core is None:
+            return None
+        core.sort(key=lambda name: -weight(assumed[name][1]))
+        return [assumed[name][1] for name in fewest(core, refuted)]
 
     def _learn(self, model: Model, outcome: int, ways: list[Formula]) -> None:
         """Puts a claim into the pool that a counterexample to induction does not agree with."""
@@ -274,17 +287,8 @@ class Finder:
         breaks = self.library.all_of((self.unrolling.can(outcome, 0), self.library.any_of(ways)))
         solver.add(self.library.implies(only, self.library.negation(breaks)))
         own = {self._tell(literal): self._tells[self._tell(literal)] for literal in state}
-        if solver.model(only, *(tell for tell, _ in own.values())) is not None:
-            return state
-        tells = own
-        core = [self.library.name_of(one) for one in solver.core() if self.library.name_of(one) in tells]
-        core.sort(key=lambda name: -self._far(tells[name][1]))
-        for name in list(core):
-            rest = [other for other in core if other != name]
-            if name in core and solver.model(only, *(tells[other][0] for other in rest)) is None:
-                left = {self.library.name_of(one) for one in solver.core()}
-                core = [one for one in rest if one in left]
-        return [tells[name][1] for name in core]
+        core = self._least(solver, only, own, self._far)
+        return state if core is None else core
 
     def _tell(self, literal: Literal) -> str:
         return f"tells {literal[0]} {literal[1]}"
@@ -330,12 +334,9 @@ class Finder:
 
     def _fewest(self, core: list[Literal]) -> list[Literal]:
         """Those of the core that are needed, the plainest kept."""
-        kept = sorted(core, key=self._far)
-        for one in reversed(list(kept)):
-            rest = [other for other in kept if other != one]
-            if rest and self.table.never(rest):
-                kept = rest
-        return kept
+        plainest_last = sorted(core, key=self._far, reverse=True)
+        kept = fewest(plainest_last, lambda rest: rest if rest and self.table.never(rest) else None)
+        return sorted(kept, key=self._far)
 
     # ---- what is needed ----
 

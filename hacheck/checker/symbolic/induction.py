@@ -13,18 +13,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hacheck.checker.engine import Answer, Limits, PropertyAnswer, Report
-from hacheck.checker.explicit.answers import Explored, answer_of, no_start, unexplored
+from hacheck.checker.explicit.answers import Explored, answer_of
 from hacheck.checker.explicit.findings import GaveUp
-from hacheck.checker.explicit.questions import FAULT
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.bounded import NOT_ANSWERED, BoundedFindings, Search, not_answered
 from hacheck.checker.symbolic.encoding import DOMAIN, ERROR
 from hacheck.checker.symbolic.gaps import Gap, gap_in, judged
-from hacheck.checker.symbolic.preparing import Prepared, prepare
+from hacheck.checker.symbolic.preparing import Prepared, prepare, prepared_or_answer
 from hacheck.checker.symbolic.z3_library import Formula, Model
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
-from hacheck.model.semantics import EvaluationFault
 
 NAME = "induction"
 DEPTH = 3
@@ -47,14 +45,9 @@ class InductionEngine:
         """Errors: `Refused` without Z3; otherwise none for anything a spec can contain."""
         watch = Stopwatch(limits, report)
         depth = self.depth or limits.depth_max or DEPTH
-        try:
-            prepared = prepare(system, with_lemmas(system, properties), limits, report, watch)
-        except EvaluationFault as fault:
-            return no_start(system, properties, f"an error of the spec {fault.message}")
-        except GaveUp as given_up:
-            return unexplored(system, properties, given_up.reason)
-        if prepared is None:
-            return no_start(system, properties, "there is no initial state")
+        prepared = prepared_or_answer(system, with_lemmas(system, properties), properties, limits, report, watch)
+        if isinstance(prepared, Answer):
+            return prepared
         findings = BoundedFindings()
         proof = Proof(prepared, Search(prepared, findings))
         with watch.phase("solving"):
@@ -126,13 +119,8 @@ class Proof:
         self.gaps: dict[str, Gap] = {}
         self.stopped: str | None = None
         self.length = 0
-        self._keys: dict[str, list[str]] = {name: self._keys_of(name) for name in self.candidates}
-
-    def _keys_of(self, name: str) -> list[str]:
-        """Under which keys a property is broken: where it fails, and where it has no value."""
-        if name == ERROR:
-            return [ERROR]
-        return [key for key in (name, FAULT + name) if key in self.prepared.encoding.sought]
+        encoding = prepared.encoding
+        self._keys = {name: [ERROR] if name == ERROR else encoding.keys_of(name) for name in self.candidates}
 
     def run(self, depth: int) -> None:
         """Tries k = 1, 2, … up to the depth, until nothing is left to show or a limit is met."""

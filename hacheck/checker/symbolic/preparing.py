@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from hacheck.checker.engine import Limits, Report
-from hacheck.checker.explicit.findings import Subject
+from hacheck.checker.engine import Answer, Limits, Report
+from hacheck.checker.explicit.answers import no_start, unexplored
+from hacheck.checker.explicit.findings import GaveUp, Subject
 from hacheck.checker.explicit.questions import Questions, pose
 from hacheck.checker.explicit.reductions import reduced
 from hacheck.checker.explicit.stopwatch import Stopwatch
@@ -17,7 +18,7 @@ from hacheck.model.ir import System
 from hacheck.model.lowering.layout import pack
 from hacheck.model.lowering.system import lower
 from hacheck.model.runs import State
-from hacheck.model.semantics import Interpreter
+from hacheck.model.semantics import EvaluationFault, Interpreter
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,13 @@ def prepare(
     """
     library = Library(Attendant(limits, report, watch.started))
     initial = watch.attended("lowering", Interpreter(system).initial_states)
-    if not initial:
-        return None
+    return prepared_from(system, properties, initial, library, watch) if initial else None
+
+
+def prepared_from(
+    system: System, properties: tuple[str, ...], initial: tuple[State, ...], library: Library, watch: Stopwatch
+) -> Prepared:
+    """The system prepared, which may begin in these states. Errors: `GaveUp`."""
     questions, encoding = watch.attended("encoding", partial(_encoded, system, properties, initial))
     with watch.phase("encoding"):
         unrolling = Unrolling(encoding, library)
@@ -67,6 +73,25 @@ def prepare(
     instances = tuple((instance.action, instance.arguments) for instance in lowered.instances)
     subject = Subject(system, instances, (), partial(pack, lowered.layout))
     return Prepared(system, questions, initial, encoding, unrolling, subject, watch)
+
+
+def prepared_or_answer(
+    system: System,
+    asked: tuple[str, ...],
+    properties: tuple[str, ...],
+    limits: Limits,
+    report: Report,
+    watch: Stopwatch,
+) -> Prepared | Answer:
+    """The system prepared to be asked about the properties `asked`; where that cannot be, what there is to answer about
+    `properties`. Errors: `Refused` without Z3."""
+    try:
+        prepared = prepare(system, asked, limits, report, watch)
+    except EvaluationFault as fault:
+        return no_start(system, properties, f"an error of the spec {fault.message}")
+    except GaveUp as given_up:
+        return unexplored(system, properties, given_up.reason)
+    return no_start(system, properties, "there is no initial state") if prepared is None else prepared
 
 
 def encoded(system: System, properties: tuple[str, ...] = ()) -> Encoding:

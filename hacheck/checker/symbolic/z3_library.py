@@ -5,19 +5,20 @@ Everything here speaks Z3's own Python interface, which has no types; what other
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from hacheck.checker.engine import Limits, Progress, Refused, Report
 from hacheck.checker.explicit.findings import GaveUp
 from hacheck.checker.explicit.memory import process_bytes
+from hacheck.checker.explicit.stopwatch import Work
 
 Formula: TypeAlias = Any
 """A term of Z3, a truth value or a bit vector."""
 
 Made = TypeVar("Made")
+Key = TypeVar("Key", bound=Hashable)
 
 _WAIT_SECONDS = 0.05
 _FAREWELL_SECONDS = 5.0
@@ -30,6 +31,18 @@ def z3_module() -> Any:
     except ImportError:
         raise Refused("Z3 is not installed: pip install z3-solver") from None
     return z3
+
+
+def fewest(core: Sequence[Key], refuted: Callable[[Sequence[Key]], Iterable[Key] | None]) -> list[Key]:
+    """Those of some assumptions that are needed to be refuted. One after the other, in their order, each is left out if
+    the others are refuted without it. `refuted`: those of some that suffice for that; `None` where they are not
+    refuted."""
+    left = list(core)
+    for one in core:
+        if one in left and (suffice := refuted([other for other in left if other != one])) is not None:
+            kept = set(suffice)
+            left = [other for other in left if other in kept]
+    return left
 
 
 class Attendant:
@@ -60,35 +73,23 @@ class Attendant:
         """What the work makes, which goes on in a thread of its own. Errors: `GaveUp`; what the work raises."""
         if (early := self.reason()) is not None:
             raise GaveUp(early)
-        made: list[Made] = []
-        failed: list[BaseException] = []
-
-        def do() -> None:
-            try:
-                made.append(work())
-            except BaseException as error:
-                failed.append(error)
-
-        thread = threading.Thread(target=do, daemon=True)
-        thread.start()
+        under_way = Work(work)
         wait = 0.001
-        while thread.is_alive():
-            thread.join(wait)
+        while not under_way.is_over(wait):
             wait = min(_WAIT_SECONDS, wait * 2)
-            reason = self.reason() if thread.is_alive() and wait == _WAIT_SECONDS else None
+            reason = self.reason() if wait == _WAIT_SECONDS else None
             if reason is not None:
-                self._stop(thread, interrupt)
+                self._stop(under_way, interrupt)
                 raise GaveUp(reason)
-        if failed:
-            raise failed[0]
-        return made[0]
+        return under_way.result()
 
-    def _stop(self, thread: threading.Thread, interrupt: Callable[[], None]) -> None:
+    def _stop(self, under_way: Work[Made], interrupt: Callable[[], None]) -> None:
         """Interrupts until the work has ended: Z3 forgets an interruption that comes before its search begins."""
         deadline = time.perf_counter() + _FAREWELL_SECONDS
-        while thread.is_alive() and time.perf_counter() < deadline:
+        while time.perf_counter() < deadline:
             interrupt()
-            thread.join(_WAIT_SECONDS)
+            if under_way.is_over(_WAIT_SECONDS):
+                return
 
 
 class Library:
@@ -177,9 +178,13 @@ class Solver:
             raise GaveUp(f"Z3 gave up: {solver.reason_unknown()}")
         return Model(self.library, solver.model()) if found == z3.sat else None
 
-    def core(self) -> list[Formula]:
-        """After there was no model: those of the assumptions that suffice for that."""
-        return list(self._solver.unsat_core())
+    def core(self) -> list[str]:
+        """After there was no model: the names of those of the assumptions, constants all, that suffice for that."""
+        return [self.library.name_of(constant) for constant in self._solver.unsat_core()]
+
+    def refuted(self, assumed: Iterable[Formula]) -> list[str] | None:
+        """The names of those of some constants that cannot all be true; `None` if they can. Errors: `GaveUp`."""
+        return self.core() if self.model(*assumed) is None else None
 
 
 class Model:
