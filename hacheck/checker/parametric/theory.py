@@ -9,7 +9,6 @@ is not true: where the theory is weaker than the model, a note says where.
 from __future__ import annotations
 
 from hacheck.checker.parametric.logic import Bound, Sort, Symbol, Term
-from hacheck.checker.parametric.world import NUMBER
 from hacheck.model import ir
 from hacheck.model.data import dataclass
 from hacheck.model.show import show_expression
@@ -83,8 +82,3 @@ class Theory:
 def after(symbol: str) -> str:
     """The name that a symbol of the state has in the state after a step."""
     return f"{symbol}'"
-
-
-def numbers_of(theory: Theory) -> bool:
-    """Whether the theory speaks of numbers."""
-    return any(one.name == NUMBER for one in theory.sorts)

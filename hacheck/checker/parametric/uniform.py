@@ -61,12 +61,6 @@ class _Differs(Exception):
     """The systems of two sizes differ in more than sizes."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sample:
-    system: ir.System
-    sizes: Mapping[str, int]
-
-
 def uniform(specification: Specification, settings: Mapping[str, str], check: str | None) -> Uniform:
     """The system that stands for those of every size. Errors: `Unsupported`, with every reason, one a line."""
     base = _instantiate(specification, settings, check, {}, {})

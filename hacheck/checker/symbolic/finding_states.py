@@ -36,11 +36,10 @@ STATES_MAX = 300_000
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """States that are reachable. `columns`: by slot what it holds in each; `is_all`: whether there are no others."""
+    """States that are reachable. `columns`: by slot what it holds in each."""
 
     columns: Mapping[int, Column]
     count: int
-    is_all: bool
 
 
 def reached(system: System, limits: Limits, report: Report, watch: Stopwatch) -> Reached | None:
@@ -58,7 +57,7 @@ def reached(system: System, limits: Limits, report: Report, watch: Stopwatch) ->
     try:
         if log.stopped is not None and "states" not in log.stopped:
             raise GaveUp(log.stopped)
-        return Reached(_columns(log, built.program.layout), log.size, log.stopped is None)
+        return Reached(_columns(log, built.program.layout), log.size)
     finally:
         log.close()
 

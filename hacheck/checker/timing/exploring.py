@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from hacheck.checker.engine import Engine, Limits
 from hacheck.checker.timing.constants import Constant, Point, points
@@ -86,7 +87,7 @@ def explore(
         if instance.system is None:
             refused[point] = instance.diagnostics[0].message
             continue
-        _note(maps, point, instance.system, asked, engine, limits, lambda done=done: go_on(done))  # type: ignore[misc]
+        _note(maps, point, instance.system, asked, engine, limits, partial(go_on, done))
     return maps, refused
 
 
