@@ -54,6 +54,8 @@ def engine_for(exploring: Exploring) -> Engine:
     """The engine that explores so. Errors: `BadInput` when there is none of that name, or it cannot do what is
     asked."""
     all_known("engine", (exploring.engine,), ENGINES)
+    if exploring.given and exploring.engine != "induction":
+        raise BadInput("--given is for induction, which looks for lemmas", "leave it out, or say --engine induction")
     if exploring.engine == "native":
         from hacheck.checker.explicit.native.engine import NativeEngine
 
@@ -87,6 +89,17 @@ def engine_for(exploring: Exploring) -> Engine:
     from hacheck.checker.explicit.portable.engine import PortableEngine
 
     return PortableEngine()
+
+
+def z3_is_there() -> None:
+    """Errors: `BadInput` where Z3 is not installed, so that a command which needs it ends before it has begun."""
+    from hacheck.checker.engine import Refused
+    from hacheck.checker.symbolic.z3_library import z3_module
+
+    try:
+        z3_module()
+    except Refused as refused:
+        raise BadInput(str(refused)) from None
 
 
 def generated_code(system: System) -> str:

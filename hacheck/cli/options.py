@@ -42,6 +42,9 @@ SettingOptions = Annotated[
     list[str] | None,
     option("--set", metavar="NAME=VALUE", help="Set a param or switch of the spec. May be given often."),
 ]
+JsonOption = Annotated[
+    str | None, option("--json", metavar="FILE", help="Write everything found as JSON (- is stdout).")
+]
 NoColorOption = Annotated[bool, flag("--no-color", help="Plain text. The variable NO_COLOR does the same.")]
 DebugOption = Annotated[bool, flag("--debug", help="On an internal error, show where in hacheck it happened.")]
 

@@ -92,6 +92,8 @@ def test_what_was_explored_is_kept_and_gone_on_from(tmp_path: Path) -> None:
         (("--engine", "nativ"), "did you mean native?"),
         (("--threads", "0"), "not a whole number above zero"),
         (("--engine", "python", "--threads", "2"), "--threads is for the native engine"),
+        (("--given",), "--given is for induction"),
+        (("--engine", "bmc", "--given"), "--given is for induction"),
         (("--engine", "python", "--fingerprint"), "--fingerprint is for the native engine"),
         (("--engine", "simulation", "--checkpoint", "x"), "--checkpoint is for the native engine"),
         (("--checkpoint", "a", "--resume", "b"), "name different folders"),

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -122,6 +123,13 @@ def test_a_spec_outside_the_fragment_is_told_why() -> None:
     ended = hacheck("prove", str(ROOT / "spec" / "fiorano_shared.ha"))
     assert ended.code == 2
     assert "not in the fragment" in ended.out
+
+
+def test_without_z3_it_says_what_to_install() -> None:
+    with patch.dict(sys.modules, {"z3": None}):
+        ended = hacheck("prove", str(EXAMPLES / "lock_servers.ha"))
+    assert ended.code == 2
+    assert "Z3 is not installed: pip install z3-solver" in ended.err
 
 
 def test_time_ends_a_proof() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -45,6 +47,13 @@ def test_the_region_is_told_and_the_way_to_its_edge(spec: Path) -> None:
     assert "lease alone may be anything that was tried" in ended.out
     assert "nearest: work = 1: violated in" in ended.out
     assert "20 combinations explored" in ended.out
+
+
+def test_without_z3_it_says_what_to_install(spec: Path) -> None:
+    with patch.dict(sys.modules, {"z3": None}):
+        ended = hacheck("timing", str(spec), "--vary", "lease")
+    assert ended.code == 2
+    assert "Z3 is not installed: pip install z3-solver" in ended.err
 
 
 def test_unsafe_constants_are_told_with_their_worst_schedule(spec: Path) -> None:

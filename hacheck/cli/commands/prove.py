@@ -6,7 +6,7 @@ from typing import Annotated
 
 from hacheck.cli.declaring import flag, option
 from hacheck.cli.guard import ExitCode, guarded
-from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
+from hacheck.cli.options import DebugOption, JsonOption, NoColorOption, SettingOptions, SpecArgument
 
 EPILOG = """
 [bold]Examples[/]
@@ -44,9 +44,7 @@ def prove(
         str | None, option("--threads", metavar="N", help="How many obligations are shown side by side.")
     ] = None,
     certificate: Annotated[str | None, option("--certificate", metavar="DIR", help=FOLDER)] = None,
-    json: Annotated[
-        str | None, option("--json", metavar="FILE", help="Write everything found as JSON (- is stdout).")
-    ] = None,
+    json: JsonOption = None,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:

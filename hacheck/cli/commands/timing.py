@@ -6,7 +6,7 @@ from typing import Annotated
 
 from hacheck.cli.declaring import flag, option
 from hacheck.cli.guard import ExitCode, guarded
-from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
+from hacheck.cli.options import DebugOption, JsonOption, NoColorOption, SettingOptions, SpecArgument
 
 EPILOG = """
 [bold]Examples[/]
@@ -39,9 +39,7 @@ def timing(
     points: Annotated[str | None, option("--points", metavar="N", help=POINTS)] = None,
     time: Annotated[str | None, option("--time", metavar="TIME", help="Stop after this long: 90, 5m, 2h.")] = None,
     runs: Annotated[bool, flag("--runs", help="Tell the worst schedules step by step.")] = False,
-    json: Annotated[
-        str | None, option("--json", metavar="FILE", help="Write everything found as JSON (- is stdout).")
-    ] = None,
+    json: JsonOption = None,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from hacheck.cli.declaring import Argument, flag, option
 from hacheck.cli.guard import ExitCode, guarded
-from hacheck.cli.options import DebugOption, NoColorOption
+from hacheck.cli.options import DebugOption, JsonOption, NoColorOption
 
 ACTIONS = ("validate", "stats", "convert", "cluster")
 
@@ -78,7 +78,6 @@ ClockBack = Annotated[int, option("--clock-back", metavar="MS", help=CLOCK_BACK,
 Quarantine = Annotated[One, option("--quarantine", metavar="FILE", help=QUARANTINE)]
 Out = Annotated[One, option("--out", "-o", metavar="PATH", help=OUT, panel=WRITING)]
 PartRecords = Annotated[str, option("--part-records", metavar="N", help=PART, panel=WRITING)]
-JsonFile = Annotated[One, option("--json", metavar="FILE", help="Write what was found as JSON (- is stdout).")]
 Quiet = Annotated[bool, flag("--quiet", "-q", help="Show no progress, and print nothing if all is well.")]
 
 
@@ -94,7 +93,7 @@ def traces(
     quarantine: Quarantine = None,
     out: Out = None,
     part_records: PartRecords = "2M",
-    json: JsonFile = None,
+    json: JsonOption = None,
     quiet: Quiet = False,
     no_color: NoColorOption = False,
     debug: DebugOption = False,

@@ -20,7 +20,9 @@ from hacheck.checker.resources import usable_cores
 from hacheck.checker.verify import default_check
 from hacheck.cli import json_output
 from hacheck.cli.console import error_console, output_console
+from hacheck.cli.engines import z3_is_there
 from hacheck.cli.guard import BadInput, ExitCode
+from hacheck.cli.heading import heading
 from hacheck.cli.options import all_known
 from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
@@ -65,7 +67,7 @@ def prove_spec(request: Request) -> ExitCode:
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)
     wanted = Wanted(specification, request.settings, check, request.properties)
     try:
-        console.print(report.title(specification, check))
+        console.print(heading(specification, check))
         try:
             made, theory = prepared(wanted)
         except Unsupported as reason:
@@ -75,6 +77,7 @@ def prove_spec(request: Request) -> ExitCode:
             return ExitCode.BAD_INPUT
         if not theory.claims:
             raise BadInput(f"check {check} asks nothing that could be proved", "name one with --property")
+        z3_is_there()
         console.print(report.scope(theory))
         threads = request.threads or usable_cores()
         asking = Asking(begun + request.seconds_max)

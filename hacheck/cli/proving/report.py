@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 from rich.table import Table
@@ -17,16 +16,6 @@ from hacheck.checker.parametric.theory import Theory
 from hacheck.cli.checking.runs import full_run, indented
 from hacheck.cli.console import plural, seconds, symbols, visible
 from hacheck.model.runs import Run, Step
-
-if TYPE_CHECKING:
-    from hacheck.model.language import Specification
-
-
-def title(specification: Specification, check: str) -> RenderableType:
-    """Which spec and which check."""
-    return Text.assemble(
-        (visible(specification.name), "head"), (f"  {visible(specification.path)}", "quiet"), f", check {check}"
-    )
 
 
 def outside(reasons: str) -> RenderableType:

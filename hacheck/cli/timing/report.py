@@ -29,6 +29,7 @@ from hacheck.checker.timing.exploring import Asked
 from hacheck.cli.checking.runs import full_run, indented
 from hacheck.cli.console import plural, seconds, symbols, visible
 from hacheck.cli.guard import ExitCode, version
+from hacheck.cli.heading import heading
 from hacheck.model.run_json import run_to_json
 
 if TYPE_CHECKING:
@@ -38,15 +39,10 @@ if TYPE_CHECKING:
 
 def title(specification: Specification, asked: Asked) -> RenderableType:
     """Which spec, which check, and what is varied."""
-    head = Text.assemble(
-        (visible(specification.name), "head"),
-        (f"  {visible(specification.path)}", "quiet"),
-        f", check {asked.check.name}",
-    )
     grid = Table.grid(padding=(0, 2))
     for one in asked.constants:
         grid.add_row(f"  {one.name}", str(one.now), f"tried from {one.low} to {one.high}", visible(one.description))
-    return Group(head, grid, Text())
+    return Group(heading(specification, asked.check.name), grid, Text())
 
 
 def shown(console: Console, asked: Asked, found: Found, *, runs: bool) -> RenderableType:

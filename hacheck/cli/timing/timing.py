@@ -14,7 +14,7 @@ from hacheck.checker.timing.inequalities import Inequality, region
 from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli import json_output
 from hacheck.cli.console import error_console, output_console
-from hacheck.cli.engines import Exploring, engine_for
+from hacheck.cli.engines import Exploring, engine_for, z3_is_there
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.options import all_known
 from hacheck.cli.progress import Interruption
@@ -58,6 +58,7 @@ def time_spec(request: Request) -> ExitCode:
     """Explores what was asked, shows what was found, and returns what the process is to return."""
     specification = load_specification(request.spec, no_color=request.no_color)
     asked = _asked(request, specification)
+    z3_is_there()  # it is needed at the end, and exploring takes long
     target = None if request.json is None else json_output.open_target(request.json)
     to_stderr = target is not None and target.path is None
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)
