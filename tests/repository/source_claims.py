@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from functools import cache
-from pathlib import Path
 
 from hacheck import shipped
 from hacheck.cli.document.rules import rules_of
-from hacheck.model.language import Specification, load
 from hacheck.model.language import declarations as d
 from tests.repository.source_tables import ROOT
+from tests.seeds.driving import specification
 
 IN_SPEC = re.compile(r"(\w+): (\S.*)")
 """`icestorm: merge_continue`."""
@@ -69,15 +68,6 @@ def _names(node: ast.stmt) -> list[str]:
             return [name]
         case _:
             return []
-
-
-@cache
-def specification(name: str) -> Specification:
-    """A shipped spec."""
-    path = ROOT / "spec" / f"{name}.ha"
-    loaded = load(path.read_text(encoding="utf-8"), str(path), lambda one: Path(one).read_text(encoding="utf-8"))
-    assert loaded.specification is not None, loaded.diagnostics
-    return loaded.specification
 
 
 @cache

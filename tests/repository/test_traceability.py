@@ -16,7 +16,7 @@ import pytest
 
 from hacheck import shipped
 from hacheck.cli.document.rules import Rule, rules_of, untraced
-from hacheck.model.language import Specification, load
+from tests.seeds.driving import specification
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "docs" / "sources"
@@ -26,15 +26,6 @@ SOURCES = ROOT / "docs" / "sources"
 def table(path: Path) -> dict[str, Any]:
     """A file of `docs/sources/`."""
     return tomllib.loads(path.read_text(encoding="utf-8"))
-
-
-@cache
-def specification(name: str) -> Specification:
-    """A shipped spec."""
-    path = ROOT / "spec" / f"{name}.ha"
-    loaded = load(path.read_text(encoding="utf-8"), str(path), lambda one: Path(one).read_text(encoding="utf-8"))
-    assert loaded.specification is not None, loaded.diagnostics
-    return loaded.specification
 
 
 @cache
