@@ -166,6 +166,11 @@ class Journal:
         del self.branches[name]
         return (self._record(Entry(self.epoch, (), (), None, name)),)
 
+    def number(self) -> int:
+        """A number for a message that is not kept here."""
+        self.next_number += 1
+        return self.next_number - 1
+
     def held(self) -> set[int]:
         """The messages that prepared branches acknowledge: nobody else gets them."""
         return {number for branch in self.branches.values() for number in branch.acknowledged}

@@ -39,11 +39,13 @@ class SessionClosed(Message, frozen=True, gc=False):
 
 
 class Outgoing(Message, frozen=True, gc=False):
-    """A durable message to an address. `duplicate_id`: the same for the same message, however often it is sent."""
+    """A message to an address. `duplicate_id`: the same for the same message, however often it is sent. `durable`: it
+    is kept on disk."""
 
     address: str
     duplicate_id: str
     body: bytes
+    durable: bool = True
 
 
 class Produce(Message, frozen=True, gc=False):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from hacheck.impl.node import Message, Name
+from hacheck.impl.protocols.artemis.client_messages import Perform
 from hacheck.impl.protocols.artemis.journal import Changes, Journal, Stored
 from hacheck.impl.protocols.artemis.messages import (
     Answered,
@@ -26,7 +27,7 @@ from hacheck.impl.protocols.artemis.messages import (
 from hacheck.impl.protocols.artemis.options import BrokerOptions
 from hacheck.impl.protocols.artemis.process import Process
 
-REQUESTS = (CreateSession, Produce, Commit, Fetch, SessionPing)
+REQUESTS = (CreateSession, Produce, Commit, Fetch, SessionPing, Perform)
 """What clients ask of brokers."""
 
 
@@ -82,7 +83,10 @@ class Server:
         self.locked = False
         self.held: deque[tuple[Name, Message]] = deque()
         self.ready: dict[str, deque[int]] = {}
+        held = journal.held()
         for message in journal.messages.values():
+            if message.number in held:
+                continue
             self.ready.setdefault(message.queue, deque()).append(message.number)
 
     def request(self, sender: Name, message: Message) -> None:
@@ -90,7 +94,7 @@ class Server:
         if self.locked:
             self.held.append((sender, message))
             return
-        HANDLERS[type(message)](self, sender, message)
+        self.handlers[type(message)](self, sender, message)
 
     def lock(self) -> None:
         """From now on nothing is stored: requests wait."""
@@ -201,7 +205,7 @@ class Server:
         ready = self.ready.get(message.queue)
         messages: list[Incoming] = []
         while ready and len(messages) < message.credit:
-            stored = self.journal.messages[ready.popleft()]
+            stored = self._message(ready.popleft())
             session.delivering[stored.number] = None
             messages.append(Incoming(stored.number, stored.duplicate_id, stored.body))
         self._process.send(sender, Delivered(message.session, message.call, tuple(messages)))
@@ -232,13 +236,16 @@ class Server:
     def _give_back(self, session: Session, numbers: Sequence[int]) -> None:
         for number in sorted((n for n in dict.fromkeys(numbers) if n in session.delivering), reverse=True):
             del session.delivering[number]
-            self.ready[self.journal.messages[number].queue].appendleft(number)
+            self.ready[self._message(number).queue].appendleft(number)
 
+    def _message(self, number: int) -> Stored:
+        return self.journal.messages[number]
 
-HANDLERS: Mapping[type[Message], Callable[[Server, Name, Any], None]] = {
-    CreateSession: Server._create,
-    Produce: Server._produce,
-    Commit: Server._commit,
-    Fetch: Server._fetch,
-    SessionPing: Server._ping,
-}
+    handlers: ClassVar[Mapping[type[Message], Callable[[Any, Name, Any], None]]] = {
+        CreateSession: _create,
+        Produce: _produce,
+        Commit: _commit,
+        Fetch: _fetch,
+        SessionPing: _ping,
+    }
+    """What is done about each request."""

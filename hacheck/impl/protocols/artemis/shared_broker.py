@@ -59,16 +59,24 @@ class Tables(Struct, frozen=True):
 class Broker:
     """What a broker knows. `role`: what it is by nature, `primary` or `backup`.
 
-    `server`: there while it serves, or finishes what it had begun. `activation`: its own. `trying`, `holding`: locks
-    that were asked for, and those it believes to hold. `expected`: for each purpose the read that is still of use.
-    `announcing`: it waits to take over, and says so. `announced`: when others last said so. `failing_back_since_us`:
-    since when it has seen the mark of a primary that wants to fail back, or -1. `marked`: its own mark is there.
-    `unconfirmed`: what the monitor still waits for. `verifying`: the write whose answers wait for the store's
-    confirmation, or 0.
+    `serves_with`: the kind of server that it makes. `server`: there while it serves, or finishes what it had begun.
+    `activation`: its own. `trying`, `holding`: locks that were asked for, and those it believes to hold. `expected`:
+    for each purpose the read that is still of use. `announcing`: it waits to take over, and says so. `announced`: when
+    others last said so. `failing_back_since_us`: since when it has seen the mark of a primary that wants to fail back,
+    or -1. `marked`: its own mark is there. `unconfirmed`: what the monitor still waits for. `verifying`: the write
+    whose answers wait for the store's confirmation, or 0.
     """
 
-    def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup, tables: Tables) -> None:
+    def __init__(
+        self,
+        member: Member,
+        members: tuple[Member, ...],
+        setup: Setup,
+        tables: Tables,
+        serves_with: type[Server] = Server,
+    ) -> None:
         self.process = Process(setup)
+        self.serves_with = serves_with
         self.options: SharedStoreOptions = setup.options
         self.tables = tables
         self.role = member.role

@@ -149,7 +149,7 @@ def live_written(broker: Broker) -> None:
 def serve(broker: Broker) -> None:
     """Opens to clients, and looks after the lock from now on."""
     assert broker.loading is not None
-    broker.server = Server(broker.process, broker, broker.loading.journal, broker.node_id, broker.options)
+    broker.server = broker.serves_with(broker.process, broker, broker.loading.journal, broker.node_id, broker.options)
     broker.loading = None
     broker.announcing = False
     broker.verifying = 0

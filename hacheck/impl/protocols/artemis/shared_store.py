@@ -116,8 +116,10 @@ TABLES = Tables(
 class SharedStoreBroker:
     """One broker of a live-backup group over a shared store."""
 
-    def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup) -> None:
-        self.broker = Broker(member, members, setup, TABLES)
+    def __init__(
+        self, member: Member, members: tuple[Member, ...], setup: Setup, serves_with: type[Server] = Server
+    ) -> None:
+        self.broker = Broker(member, members, setup, TABLES, serves_with)
 
     @property
     def serving(self) -> bool:
