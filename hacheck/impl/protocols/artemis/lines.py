@@ -24,6 +24,9 @@ EVENTS: Mapping[int, str] = {
     221035: "lock_obtained",
     221037: "becoming_active",
     221039: "failback_begun",
+    221047: "scaled_down",
+    221049: "colocated_backup",
+    221050: "colocated_backup",
     221055: "old_replica_removed",
     221060: "vote_traffic",
     221062: "vote_traffic",
@@ -34,6 +37,7 @@ EVENTS: Mapping[int, str] = {
     221069: "vote_ended",
     221070: "vote_result",
     221071: "vote_result",
+    221078: "scaled_down",
     221083: "vote_traffic",
     221084: "vote_traffic",
     221109: "backup_started",
@@ -44,6 +48,7 @@ EVENTS: Mapping[int, str] = {
     222092: "replica_gone",
     222207: "replica_gone",
     222213: "isolated",
+    222261: "colocated_backup",
     222294: "possible_split_brain",
     222295: "possible_split_brain",
     224057: "failback_denied",
@@ -52,6 +57,8 @@ EVENTS: Mapping[int, str] = {
 """What is logged, by number (AMQ, or HQ)."""
 
 SHOWN: Mapping[int, Mapping[str, Any]] = {
+    221049: {"code": "1049"},
+    221050: {"code": "1050"},
     221060: {"code": "60"},
     221062: {"code": "62"},
     221064: {"found": "found"},
@@ -65,6 +72,7 @@ SHOWN: Mapping[int, Mapping[str, Any]] = {
     222091: {"code": "091"},
     222092: {"code": "092"},
     222207: {"code": "207"},
+    222261: {"code": "2261"},
 }
 """What tells lines of one event apart."""
 

@@ -142,8 +142,12 @@ class Server:
         self._by_client.clear()
         self.held.clear()
 
+    def stands_in(self, node_id: str) -> bool:
+        """Whether clients of a node, or of any, find here what it has."""
+        return node_id in ("", self.node_id)
+
     def _create(self, sender: Name, message: CreateSession) -> None:
-        if message.node_id and message.node_id != self.node_id:
+        if not self.stands_in(message.node_id):
             self._process.send(sender, SessionRefused(message.session, ()))
             return
         self.forget(sender)

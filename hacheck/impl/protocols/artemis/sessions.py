@@ -109,7 +109,7 @@ class SessionServer(Server):
     # ---- sessions --------------------------------------------------------------------------------------------------
 
     def _join(self, sender: Name, message: JoinSession) -> None:
-        if message.node_id and message.node_id != self.node_id:
+        if not self.stands_in(message.node_id):
             self._process.send(sender, SessionRefused(message.session, ()))
             return
         session = self.sessions.get(message.goes_on)

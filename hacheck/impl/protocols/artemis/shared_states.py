@@ -24,6 +24,8 @@ class State(Enum):
     HANDING_OVER = "handing over"
     """Serves no more; the last writes are under way."""
     HANDED_OVER = "handed over"
+    SCALING = "scaling down"
+    """Serves no more, or not at all; its messages are moved to another server."""
     STOPPING = "stopping"
     STOPPED = "stopped"
 
@@ -44,6 +46,9 @@ class Cause(Enum):
     DRAINED = "all writes done"
     PRIMARY_SERVES = "the primary serves"
     PRIMARY_GONE = "no sign of the primary"
+    SCALE_DOWN = "to be scaled down"
+    SCALED = "scaled down, as far as possible"
+    SCALED_BACKUP = "nothing left to stand in for"
     STOP = "stopped by an operator"
     FAILURE = "critical error"
 
@@ -66,7 +71,11 @@ TRANSITIONS: Mapping[tuple[State, Cause], State] = {
     (State.HANDED_OVER, Cause.PRIMARY_SERVES): State.STARTING,
     (State.HANDED_OVER, Cause.PRIMARY_GONE): State.STARTING,
     (State.ACTIVE, Cause.STOP): State.STOPPING,
+    (State.ACTIVE, Cause.SCALE_DOWN): State.SCALING,
+    (State.LOADING, Cause.SCALE_DOWN): State.SCALING,
+    (State.SCALING, Cause.SCALED): State.STOPPING,
     (State.STOPPING, Cause.DRAINED): State.STOPPED,
+    (State.STOPPING, Cause.SCALED_BACKUP): State.STARTING,
     **{(state, Cause.STOP): State.STOPPED for state in _ALIVE if state is not State.ACTIVE},
     **{(state, Cause.FAILURE): State.STOPPED for state in _ALIVE},
 }
