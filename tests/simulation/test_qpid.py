@@ -13,6 +13,7 @@ from hacheck.impl.protocols.qpid.system import STANDALONE, SYSTEM
 from hacheck.impl.simulator.faults import Fault, between
 from hacheck.impl.simulator.running import Outcome, Plan, run
 from hacheck.impl.system import System
+from tests.nightly import first_of
 
 US = 1_000_000
 ROOT = Path(__file__).parents[2]
@@ -53,6 +54,31 @@ def test_registered_backups_lose_nothing_whatever_happens(faults: str) -> None:
 def test_registered_backups_with_stores_transactions_and_queues_made_again_lose_nothing() -> None:
     settings = {"store": "yes", "transaction_every": "5", "churn_us": "1000000", "page_objects": "1"}
     assert broken(outcomes("chaos", range(4), registered_backups="yes", **settings)) == set()
+
+
+IN_TRANSACTIONS = {"send_interval_us": "100000", "transaction_every": "3", "roll_back_every": "4"}
+
+
+@pytest.mark.parametrize("faults", first_of(["chaos", "crashes", "network", "datagrams", "disk", "pauses", "power"]))
+def test_replicated_transactions_are_whole_whatever_happens(faults: str) -> None:
+    """Survey 1.9: all or nothing; with a manager that promotes those only that are in step."""
+    settings = IN_TRANSACTIONS | {"transactions": "replicated", "transaction_takes": "yes", "registered_backups": "yes"}
+    assert broken(outcomes(faults, range(4), **settings)) == set()
+
+
+@pytest.mark.parametrize(("who", "promises"), [("local", {"whole"}), ("replicated", set())])
+def test_local_transactions_are_not_whole_where_a_client_relies_on_that(who: str, promises: set[str]) -> None:
+    """Survey 1.9: the primary fails between the commit and its confirmation."""
+    settings = {
+        "transactions": who,
+        "relies_on_whole_transactions": "yes",
+        "registered_backups": "yes",
+        "transaction_every": "1",
+        "transaction_size": "8",
+        "flow_messages": "1",
+        "send_interval_us": "20000",
+    }
+    assert broken(outcomes("crash/coordinator", range(17, 18), **settings)) == promises
 
 
 def crash(member: str, at_s: float, for_s: float) -> Fault:

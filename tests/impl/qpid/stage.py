@@ -75,10 +75,13 @@ class Hand:
     def declare(self, queue: str, **arguments: Any) -> Hand:
         return self.say(wire.DeclareQueue(self.fresh(), queue, objects.Arguments(**arguments)))
 
-    def publish(self, queue: str, *names: str, durable: bool = False) -> Hand:
+    def publish(self, queue: str, *names: str, durable: bool = False, transaction: str = "") -> Hand:
         for name in names:
-            self.say(wire.Publish(objects.Content(name, name, durable), "", queue))
+            self.say(wire.Publish(objects.Content(name, name, durable), "", queue, transaction))
         return self
+
+    def commit(self, transaction: str) -> Hand:
+        return self.say(wire.Commit(f"commit/{transaction}", transaction))
 
     def fresh(self) -> str:
         self.count += 1
@@ -87,8 +90,8 @@ class Hand:
     def consume(self, queue: str, credit: int = 10) -> Hand:
         return self.say(wire.Consume(self.fresh(), queue, credit))
 
-    def accept(self, queue: str, *tags: int) -> Hand:
-        return self.say(wire.Accept(self.fresh(), queue, tags))
+    def accept(self, queue: str, *tags: int, transaction: str = "") -> Hand:
+        return self.say(wire.Accept(self.fresh(), queue, tags, transaction))
 
     @property
     def completed(self) -> list[str]:

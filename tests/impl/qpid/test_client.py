@@ -75,22 +75,6 @@ def test_consumer_is_not_told_of_an_accept_that_was_not_answered() -> None:
     assert unknown == [fields["request"] for fields in later]
 
 
-def test_transaction_that_was_not_answered_is_unknown_and_not_repeated() -> None:
-    """Survey 1.9: two distinct errors, rolled back and unknown."""
-    stage = cluster(2, transaction_every=1)
-    client = with_client(stage)
-    stage.hold("broker-1", "client-1")
-    stage.pass_time(stage.options.send_interval_us)
-    (request,) = client.doubtful
-    stage.crash("broker-1")
-    assert told(stage)[request] == "unknown"
-    stage.held.clear()
-    stage.promote("broker-2")
-    stage.pass_time(stage.options.reconnect_interval_us)
-    asked = next(fields for fields in stage.events("client-1", "asked") if fields["request"] == request)
-    assert stage.on_queue("broker-2", "queue-1").count(asked["messages"][0]) == 1
-
-
 def test_client_declares_a_queue_again_that_a_failover_lost() -> None:
     """Survey 1.5: changes of the configuration complete on the primary alone."""
     stage = cluster(2)

@@ -258,18 +258,16 @@ def test_transaction_is_confirmed_when_all_of_it_is_replicated() -> None:
     stage = cluster(2)
     hand = stage.hand().connect("broker-1").declare("q")
     stage.hold("broker-2", "broker-1")
-    publish = tuple(wire.Publish(objects.Content(name, "", False), "", "q") for name in ("a", "b"))
-    hand.say(wire.Commit("commit", publish))
-    assert wire.Done("commit") not in hand.heard
+    hand.publish("q", "a", "b", transaction="t").commit("t")
+    assert wire.Done("commit/t") not in hand.heard
     stage.let_go("broker-2", "broker-1")
-    assert wire.Done("commit") in hand.heard
+    assert wire.Done("commit/t") in hand.heard
 
 
 def test_transaction_with_a_queue_that_is_not_there_leaves_no_trace() -> None:
     """Survey 1.9: rollback is safe."""
     stage = cluster(2)
     hand = stage.hand().connect("broker-1").declare("q")
-    publish = tuple(wire.Publish(objects.Content(name, "", False), "", name) for name in ("q", "none"))
-    hand.say(wire.Commit("commit", publish))
+    hand.publish("q", "a", transaction="t").publish("none", "b", transaction="t").commit("t")
     assert isinstance(hand.heard[-1], wire.Failed)
     assert stage.on_queue("broker-1") == []

@@ -56,7 +56,7 @@ def test_every_message_goes_over_the_wire_and_back() -> None:
     content = objects.Content("m", "body", True)
     said: list[Message] = [
         wire.Frame("c", 1, wire.Publish(content, "", "q")),
-        wire.Frame("c", 2, wire.Commit("r", (wire.Publish(content, "", "q"),), (("q", 1),))),
+        wire.Frame("c", 2, wire.Commit("r", "t")),
         wire.Frame("c", 3, wire.QueuesPage((objects.QueueObject("q", objects.Arguments()),), True)),
         wire.Frame("c", 4, wire.SubscribeQueue(1, "q", "u", ((1, 3), (5, 5)))),
         wire.Open("c", "backup", objects.Info("s", "broker-1", "ready")),

@@ -19,6 +19,7 @@ from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.queues import Wiring
 from hacheck.impl.protocols.qpid.replica import Replicas
 from hacheck.impl.protocols.qpid.store import Store
+from hacheck.impl.protocols.qpid.transaction_replicas import TransactionReplicas
 
 
 class Backup:
@@ -28,7 +29,7 @@ class Backup:
 
     __slots__ = (
         "_enter", "_has_tried", "_host", "_options", "_store", "_wiring", "configuration", "link", "members", "myself",
-        "objections", "replicas", "unchecked",
+        "objections", "replicas", "transactions", "unchecked",
     )  # fmt: skip
 
     def __init__(
@@ -50,6 +51,7 @@ class Backup:
         self.link = Link(host, addresses, "backup", options.link_maintenance_us)
         self.configuration: ConfigurationReplicator | None = None
         self.replicas = Replicas(host, store, options.trace_messages)
+        self.transactions = TransactionReplicas(host, wiring, self.replicas)
         self.members: dict[str, Info] = {}
         self.objections: list[Name] = []
         self.unchecked: dict[Name, None] = {}
@@ -79,6 +81,7 @@ class Backup:
             self._host.record("disconnected", primary=channel.peer, reason=reason)
         self.configuration = None
         self.replicas.disconnected(channel)
+        self.transactions.disconnected(channel)
         if self._options.bug_auto_delete_on_backup:
             self._auto_delete()
 

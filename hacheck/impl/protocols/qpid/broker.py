@@ -276,6 +276,7 @@ class Broker:
         assert self.backup is not None
         old = self.backup
         self.backup = None
+        old.transactions.drop_all()
         if old.link.channel is not None:
             self.host.close(old.link.channel, "promoted")
         expected = [
@@ -286,8 +287,8 @@ class Broker:
         if not self.options.bug_ids_given_again:
             self.serving.first_id = term << TERM_BITS
         self.primary = Primary(
-            self.host, self.options, self.wiring, self.serving.source, self.configuration, self.myself, self.enter,
-            self.place.manager, term,
+            self.host, self.options, self.wiring, self.serving.source, self.serving.transactions, self.configuration,
+            self.myself, self.enter, self.place.manager, term,
         )  # fmt: skip
         self.serving.may_complete = self.primary.is_confirmed
         self.primary.begin(expected)

@@ -3,8 +3,7 @@
 What it has sent stays with it until the broker completes it. On every new connection it declares its queues, sends all
 that is unsettled again, under the same ids and in the same order, and goes on. So no message is lost, and one that the
 old primary had taken without saying so comes twice: an application has to bear that (Q-G2). An accept that was not
-answered is unknown, and is not repeated: the message comes again if it is still there. A transaction that was not
-answered is unknown, too, and is not repeated.
+answered is unknown, and is not repeated: the message comes again if it is still there.
 
 **Source:** overview of the HA module, "Locating the Primary", "At-least-once and delayed completion"; survey of broker
 failover protocols, sections 1.8 and 1.9.
@@ -33,6 +32,7 @@ from hacheck.impl.node import (
     Written,
 )
 from hacheck.impl.protocols.qpid import messages as wire
+from hacheck.impl.protocols.qpid.client_transactions import ClientTransactions
 from hacheck.impl.protocols.qpid.host import HEARTBEAT, Channel, Host
 from hacheck.impl.protocols.qpid.objects import Arguments, Content
 from hacheck.impl.protocols.qpid.options import Options
@@ -44,8 +44,8 @@ CHURN = "churn"
 
 class Client:
     """One client. `live`: it is connected to a broker that serves it. `unsettled`: what it has sent and has not been
-    told of, by id, in order. `doubtful`: accepts and transactions that were not answered, with their messages.
-    `serial`: how many messages it has made."""
+    told of, by id, in order. `doubtful`: accepts that were not answered, with their messages. `transactions`: those
+    that it does. `serial`: how many messages it has made."""
 
     def __init__(self, setup: Setup, options: Options, addresses: tuple[Name, ...], index: int) -> None:
         self.options = options
@@ -62,6 +62,7 @@ class Client:
         self.doubtful: dict[str, tuple[str, ...]] = {}
         self.serial = 0
         self.declaring = ""
+        self.transactions = ClientTransactions(self)
         self._messages: dict[type[Message], Callable[[Name, Any], None]] = {
             wire.Frame: self._frame,
             wire.Heartbeat: self.host.heartbeat,
@@ -157,6 +158,7 @@ class Client:
             self.host.record("client_disconnected", broker=channel.peer, reason=reason)
             self.live = False
             self.tried = 0
+        self.transactions.disconnected(channel.peer)
         for request in self.doubtful:
             self.host.record("told", request=request, outcome="unknown", by=channel.peer)
         self.doubtful = {}
@@ -186,36 +188,29 @@ class Client:
     def _send(self) -> None:
         options = self.options
         self.host.timer(SEND, options.send_interval_us)
-        if len(self.unsettled) >= options.window or (options.messages_max and self.serial >= options.messages_max):
+        in_one = self.transactions.is_open or self.transactions.again
+        if len(self.unsettled) >= options.window:
             return
-        if options.transaction_every and self.serial % options.transaction_every == options.transaction_every - 1:
-            self._commit()
-        else:
+        if not in_one and options.messages_max and self.serial >= options.messages_max:
+            return
+        if not self.transactions.is_due(self.serial):
             self._publish(self.queue)
+        elif self.channel is not None and self.live:  # without a broker there is none to begin it at
+            self.transactions.step(self.channel)
 
-    def _made(self, queue: str) -> wire.Publish:
+    def made(self, queue: str) -> wire.Publish:
+        """The next message."""
         self.serial += 1
         name = self.host.fresh()
         return wire.Publish(Content(name, f"message {self.serial}", self.options.store), "", queue)
 
     def _publish(self, queue: str) -> None:
-        publish = self._made(queue)
+        publish = self.made(queue)
         name = publish.content.message
         self.host.record("asked", request=name, operation="send", queue=queue, messages=[name])
         self.unsettled[name] = publish
         if self.channel is not None and self.live:
             self.host.say(self.channel, publish)
-
-    def _commit(self) -> None:
-        """A transaction of three messages. Without a broker there is none to begin it at."""
-        if self.channel is None or not self.live:
-            return
-        request = self.host.fresh()
-        publish = tuple(self._made(self.queue) for _ in range(3))
-        names = tuple(one.content.message for one in publish)
-        self.host.record("asked", request=request, operation="commit", queue=self.queue, messages=list(names))
-        self.doubtful[request] = names
-        self.host.say(self.channel, wire.Commit(request, publish))
 
     def _churn(self) -> None:
         """Delete the own queue, make another of the same name, put something on it."""
@@ -239,6 +234,8 @@ class Client:
         if body.request == self.declaring:
             self.declaring = ""
             self._begin_session(channel)
+        elif self.transactions.answered(body.request, True, channel.peer):
+            pass
         elif self.doubtful.pop(body.request, None) is not None:
             self.host.record("told", request=body.request, outcome="ok", by=channel.peer)
 
@@ -249,6 +246,8 @@ class Client:
             self.host.record("failed", request=body.request, reason=body.reason, by=channel.peer)
             self._declare(channel, publish.key)
             self.host.say(channel, publish)
+        elif self.transactions.answered(body.request, False, channel.peer):
+            pass
         elif self.doubtful.pop(body.request, None) is not None:
             self.host.record("told", request=body.request, outcome="failed", by=channel.peer)
 
@@ -256,6 +255,14 @@ class Client:
         name = body.content.message
         request = self.host.fresh()
         self.host.record("received", queue=body.queue, message=name, redelivered=body.redelivered, by=channel.peer)
+        if self.transactions.is_open and self.options.transaction_takes:
+            self.transactions.accept(channel, body)
+            return
         self.host.record("asked", request=request, operation="accept", queue=body.queue, messages=[name])
         self.doubtful[request] = (name,)
         self.host.say(channel, wire.Accept(request, body.queue, (body.tag,)))
+
+    def release(self, tags: list[int]) -> None:
+        """Gives deliveries back."""
+        if self.channel is not None and self.live:
+            self.host.say(self.channel, wire.Release(self.queue, tuple(tags)))

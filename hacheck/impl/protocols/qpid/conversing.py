@@ -28,7 +28,15 @@ def body_table(broker: Broker) -> dict[type, Handler]:
         wire.DequeueEvent: following.dequeue_event,
         wire.Consume: serving.consume,
         wire.Release: serving.release,
-        wire.Commit: serving.commit,
+        wire.Commit: serving.transactions.commit,
+        wire.RollBack: serving.transactions.roll_back,
+        wire.TxPrepared: serving.transactions.prepared,
+        wire.TxStart: following.transaction("start"),
+        wire.TxEnqueue: following.transaction("enqueue"),
+        wire.TxDequeue: following.transaction("dequeue"),
+        wire.TxPrepare: following.transaction("prepare"),
+        wire.TxCommit: following.transaction("commit"),
+        wire.TxRollBack: following.transaction("roll_back"),
         wire.DeclareQueue: declaring.declare_queue,
         wire.DeleteQueue: declaring.delete_queue,
         wire.PurgeQueue: declaring.purge_queue,
@@ -117,6 +125,16 @@ class _Following:
         if backup is not None:
             backup.said_something(channel)
             backup.adopt(body.members)
+
+    def transaction(self, method: str) -> Handler:
+        """Something about a transaction that the primary has."""
+
+        def handler(channel: Channel, body: Any) -> None:
+            backup = self._broker.backup
+            if backup is not None and backup.link.channel is channel:
+                getattr(backup.transactions, method)(channel, body)
+
+        return handler
 
     def configuration(self, method: str) -> Handler:
         """Something about the configuration, which is for whoever follows it on this connection."""

@@ -17,7 +17,7 @@ which the protocol does not promise to survive (Q-G3). With one broker and a sto
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hacheck.impl.node import Name, Node, Record
@@ -28,6 +28,7 @@ from hacheck.impl.protocols.qpid.comparing import differences
 from hacheck.impl.protocols.qpid.manager import STOPPED, Manager
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.queues import Queue
+from hacheck.impl.protocols.qpid.transactions_judge import TransactionsJudge
 from hacheck.impl.system import Broken, Member
 
 RECENT_US = 3_000_000
@@ -67,6 +68,7 @@ class ClusterJudge:
         self.requests: dict[str, list[str]] = {}
         self.accepted: dict[str, int] = {}
         self.broken: list[Broken] = []
+        self.transactions = TransactionsJudge(options)
         self._events = {
             "asked": self._asked,
             "told": self._told,
@@ -77,6 +79,7 @@ class ClusterJudge:
             "membership": self._membership,
             "backup_known_ready": self._backup_ready,
             "status_change": self._status_change,
+            "received": self._received,
         }
 
     def saw(self, at_us: int, member: Name, record: Record) -> None:
@@ -96,25 +99,43 @@ class ClusterJudge:
     def _forget(self) -> None:
         """Nobody is left who had everything: what was acknowledged so far, heard or not, is not promised any more."""
         self.messages = {name: asked for name, asked in self.messages.items() if not asked.is_completed}
+        self.transactions.forget()
 
     # ---- clients ----------------------------------------------------------------------------------------------------
 
     def _asked(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
         names = fields["messages"]
         operation = fields["operation"]
+        if "transaction" in fields:
+            self.transactions.asked(fields)
+            self._accepted(at_us, fields.get("taken", ()))
+            if operation != "commit":
+                return
         if operation == "accept":
-            for name in names:
-                self.accepted[name] = at_us
-                self.messages.pop(name, None)
+            self._accepted(at_us, names)
         elif operation == "delete":
             queue = fields["queue"]
             self.messages = {name: asked for name, asked in self.messages.items() if asked.queue != queue}
         else:
             self.requests[fields["request"]] = names
             for name in names:
-                self.messages[name] = Asked(at_us, fields["queue"])
+                known = self.messages.get(name)
+                if known is None:
+                    self.messages[name] = Asked(at_us, fields["queue"])
+                else:
+                    known.times += 1
+
+    def _accepted(self, at_us: int, names: Iterable[str]) -> None:
+        for name in names:
+            self.accepted[name] = at_us
+            self.messages.pop(name, None)
+
+    def _received(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
+        self.broken.extend(self.transactions.received(at_us, member, fields))
 
     def _told(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
+        if "transaction" in fields:
+            self.transactions.told(fields)
         names = self.requests.pop(fields["request"], ())
         if fields["outcome"] == "ok":
             for name in names:
@@ -200,6 +221,7 @@ class ClusterJudge:
                 recent = {message for message, at in self.accepted.items() if at > at_us - RECENT_US}
                 for story in differences(primary, broker, recent):
                     found.append(Broken("replicated", f"{name}: {story}", at_us))
+        found += self.transactions.compared(at_us, primary, brokers, self.accepted.keys())
         found += self._held_up(at_us, nodes)
         return found
 

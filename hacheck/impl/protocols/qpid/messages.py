@@ -111,11 +111,13 @@ class Unbind(Message, frozen=True, gc=False):
 
 
 class Publish(Message, frozen=True, gc=False):
-    """Send a message to an exchange (`""`: to the queue that the key names). `Completed` says that it is safe."""
+    """Send a message to an exchange (`""`: to the queue that the key names). `Completed` says that it is safe; in a
+    transaction, `Done` for the commit does."""
 
     content: Content
     exchange: str
     key: str
+    transaction: str = ""
 
 
 class Consume(Message, frozen=True, gc=False):
@@ -127,11 +129,12 @@ class Consume(Message, frozen=True, gc=False):
 
 
 class Accept(Message, frozen=True, gc=False):
-    """These deliveries are done with: dequeue them."""
+    """These deliveries are done with: dequeue them, in a transaction when that is committed."""
 
     request: str
     queue: str
     tags: tuple[int, ...]
+    transaction: str = ""
 
 
 class Release(Message, frozen=True, gc=False):
@@ -142,11 +145,17 @@ class Release(Message, frozen=True, gc=False):
 
 
 class Commit(Message, frozen=True, gc=False):
-    """Publish these messages and accept these deliveries (queue, tag), all or none: at this broker, not on backups."""
+    """Do all that was asked for in this transaction, or nothing: then it is `Failed`."""
 
     request: str
-    publish: tuple[Publish, ...]
-    accept: tuple[tuple[str, int], ...] = ()
+    transaction: str
+
+
+class RollBack(Message, frozen=True, gc=False):
+    """Do nothing of what was asked for in this transaction."""
+
+    request: str
+    transaction: str
 
 
 class Delivery(Message, frozen=True, gc=False):
@@ -314,12 +323,66 @@ class Acknowledge(Message, frozen=True, gc=False):
     ids: tuple[int, ...]
 
 
+# ---- transactions, with `transactions=replicated` ------------------------------------------------------------------
+
+
+class TxStart(Message, frozen=True, gc=False):
+    """There is a transaction: a name that nobody has had."""
+
+    transaction: str
+
+
+class TxEnqueue(Message, frozen=True, gc=False):
+    """A message of a transaction, with the queue that it is for and its id there."""
+
+    transaction: str
+    queue: str
+    uuid: str
+    id: int
+    content: Content
+
+
+class TxDequeue(Message, frozen=True, gc=False):
+    """A message that a transaction takes off a queue."""
+
+    transaction: str
+    queue: str
+    uuid: str
+    id: int
+
+
+class TxPrepare(Message, frozen=True, gc=False):
+    """Can you commit it?"""
+
+    transaction: str
+
+
+class TxPrepared(Message, frozen=True, gc=False):
+    """The answer to that."""
+
+    transaction: str
+    ok: bool
+
+
+class TxCommit(Message, frozen=True, gc=False):
+    """Commit it. Its messages are acknowledged as copies are."""
+
+    transaction: str
+
+
+class TxRollBack(Message, frozen=True, gc=False):
+    """Drop it."""
+
+    transaction: str
+
+
 Body: TypeAlias = (
     DeclareQueue | DeleteQueue | PurgeQueue | DeclareExchange | DeleteExchange | Bind | Unbind | Publish | Consume
     | Accept | Release | Commit | Delivery | Completed | Done | Failed | SubscribeConfiguration | Query | NextPage
     | BrokerState | QueuesPage | ExchangesPage | BindingsPage | QueueDeclared | QueueDeleted | ExchangeDeclared
     | ExchangeDeleted | Bound | Unbound | Members | SubscribeQueue | SubscriptionRefused | IdEvent | Copy
-    | DequeueEvent | Acknowledge
+    | DequeueEvent | Acknowledge | RollBack | TxStart | TxEnqueue | TxDequeue | TxPrepare | TxPrepared | TxCommit
+    | TxRollBack
 )  # fmt: skip
 
 

@@ -15,6 +15,9 @@ Level = Literal["none", "configuration", "all"]
 
 Fencing = Literal["none", "watchdog"]
 
+Transacted = Literal["local", "replicated"]
+"""Who has a transaction: the primary alone, or its backups, too."""
+
 
 class Options(Struct, frozen=True, kw_only=True):
     """Settings of one cluster. Times are in microseconds.
@@ -29,6 +32,9 @@ class Options(Struct, frozen=True, kw_only=True):
     `page_objects`: how many objects an answer about the configuration holds.
     `store`: durable queues and messages go to the broker's own disk, too.
     `trace_messages`: records of each message, as the broker's log has them at level trace.
+    `transactions`: `local`, as since 2015: a transaction is one only at the primary; what it does is replicated one by
+    one, and a failover in the middle of that shows part of it. `replicated`, as before: backups have it, too, prepare
+    when they are asked to, and commit by themselves.
 
     Resource manager:
     `check_interval_us`, `check_timeout_us`: how often brokers are asked how they are, and how long an answer may take
@@ -45,8 +51,12 @@ class Options(Struct, frozen=True, kw_only=True):
     be unsettled. `messages_max`: how many each sends at most, 0: no limit. `credit`: how many messages a consumer may
     hold; every second client consumes. `reconnect_interval_us`: the pause between two addresses.
     `churn_us`: how often a client deletes a queue of its own and declares another of the same name; 0: never.
-    `transaction_every`: every so many sends are a transaction of three messages; 0: none is. A transaction is one only
-    at the primary: what it does is replicated one by one, and a failover may show part of it (QP-9).
+    `transaction_every`: after so many sends there is a transaction of `transaction_size` messages, sent one at a time;
+    0: there is none. `transactions_max`: how many each client begins at most, 0: no limit. `roll_back_every`: every so
+    many of them are rolled back; 0: none is. `transaction_takes`: what a client is given while it has a transaction is
+    accepted in it. `repeats_unknown`: it does a transaction again whose outcome is unknown, and may find parts of it.
+    `relies_on_whole_transactions`: its application takes it that a transaction is there as a whole or not at all,
+    whatever happens; it is wrong about that with `transactions=local`.
 
     Beyond the documented protocol:
     `registered_backups`: a primary lets go of a backup only when the resource manager knows, and the manager promotes
@@ -61,6 +71,8 @@ class Options(Struct, frozen=True, kw_only=True):
     `bug_stale_responses` (QP-6): an answer about the configuration counts although an event has overtaken it.
     `bug_zero_ids` (QP-7): ids are given only from the first subscription on; earlier messages all have id 0.
     `bug_auto_delete_on_backup` (QP-8): backups delete auto-delete queues themselves when their link breaks.
+    `bug_ready_during_tx` (QP-9): with `transactions=replicated`, a backup is ready while there is a transaction that it
+    does not have: it may have a part of it when it is promoted.
     `bug_catchup_on_connect` (QP-10): catching up begins with the connection, not with the first message on it.
     `bug_delete_without_dequeue` (QP-11): deleting a queue does not release what is held up on it.
     `bug_ids_given_again` (section 1.3, no public thread): a promoted backup counts on from the highest replication id
@@ -78,6 +90,7 @@ class Options(Struct, frozen=True, kw_only=True):
     page_objects: int = 10
     store: bool = False
     trace_messages: bool = False
+    transactions: Transacted = "local"
 
     check_interval_us: int = 500_000
     check_timeout_us: int = 2_000_000
@@ -96,6 +109,12 @@ class Options(Struct, frozen=True, kw_only=True):
     reconnect_interval_us: int = 500_000
     churn_us: int = 0
     transaction_every: int = 0
+    transaction_size: int = 3
+    transactions_max: int = 0
+    roll_back_every: int = 0
+    transaction_takes: bool = False
+    repeats_unknown: bool = False
+    relies_on_whole_transactions: bool = False
 
     registered_backups: bool = False
 
@@ -106,6 +125,7 @@ class Options(Struct, frozen=True, kw_only=True):
     bug_stale_responses: bool = False
     bug_zero_ids: bool = False
     bug_auto_delete_on_backup: bool = False
+    bug_ready_during_tx: bool = False
     bug_catchup_on_connect: bool = False
     bug_delete_without_dequeue: bool = False
     bug_ids_given_again: bool = False
@@ -113,7 +133,10 @@ class Options(Struct, frozen=True, kw_only=True):
 
 
 _ZERO_ALLOWED = frozenset(
-    {"messages_max", "restart_stuck_us", "churn_us", "transaction_every", "watchdog_margin_percent"}
+    (
+        *("messages_max", "restart_stuck_us", "churn_us", "watchdog_margin_percent"),
+        *("transaction_every", "transactions_max", "roll_back_every"),
+    )
 )
 _YES_NO = {"yes": True, "true": True, "on": True, "1": True, "no": False, "false": False, "off": False, "0": False}
 

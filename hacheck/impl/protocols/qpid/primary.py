@@ -22,6 +22,7 @@ from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.orders import Register
 from hacheck.impl.protocols.qpid.queues import Queue, Wiring
 from hacheck.impl.protocols.qpid.source import QueueGuard, Source
+from hacheck.impl.protocols.qpid.transactions import Transactions
 
 BACKUP_TIMEOUT = "backup-timeout"
 REGISTER = "register"
@@ -58,6 +59,7 @@ class Primary:
     __slots__ = (
         "_enter", "_host", "_manager", "_options", "_wiring", "arriving", "backups", "configuration", "expected",
         "leaving", "members", "myself", "registered", "registering", "source", "term",
+        "transactions",
     )  # fmt: skip
 
     def __init__(
@@ -66,6 +68,7 @@ class Primary:
         options: Options,
         wiring: Wiring,
         source: Source,
+        transactions: Transactions,
         configuration: ConfigurationSource,
         myself: Callable[[], Info],
         enter: Callable[[str], None],
@@ -79,6 +82,9 @@ class Primary:
         self._manager = manager
         self.term = term
         self.source = source
+        self.transactions = transactions
+        transactions.caught_up = self._caught_up
+        transactions.ended = self._transaction_ended
         self.myself = myself
         self.backups: dict[str, RemoteBackup] = {}
         self.expected: dict[str, None] = {}
@@ -141,6 +147,7 @@ class Primary:
     def _replaced(self, backup: RemoteBackup, old: Channel) -> None:
         """A backup has another connection: the one before counts as closed."""
         self._host.close(old, "another connection of this backup")
+        self.transactions.lost(old)
         self._cancel(backup, self.source.disconnected(old))
         self.configuration.closed(old)
         self._check_recovered()
@@ -149,6 +156,7 @@ class Primary:
         """A connection of a backup is gone: nothing waits for that backup any more."""
         assert channel.about is not None
         self.configuration.closed(channel)
+        self.transactions.lost(channel)
         guards = self.source.disconnected(channel)
         backup = self.backups.get(channel.about.system)
         if backup is None or backup.channel is not channel:
@@ -210,7 +218,7 @@ class Primary:
         return backup if backup is not None and backup.channel is channel else None
 
     def _check_ready(self, backup: RemoteBackup) -> None:
-        if backup.is_reported or not backup.is_ready:
+        if backup.is_reported or not backup.is_ready or self.transactions.lacks(backup.channel):
             return
         backup.is_reported = True
         self._register()
@@ -218,6 +226,15 @@ class Primary:
             self.arriving.append((self.registering, backup))
         else:
             self._report_ready(backup)
+
+    def _caught_up(self) -> list[Channel]:
+        """Backups that can have a transaction from its beginning."""
+        return [one.channel for one in self.backups.values() if one.channel is not None and one.is_ready]
+
+    def _transaction_ended(self) -> None:
+        """Nobody has to wait for it any more in order to be ready."""
+        for backup in tuple(self.backups.values()):
+            self._check_ready(backup)
 
     def _report_ready(self, backup: RemoteBackup) -> None:
         """A backup has everything, and may be promoted: say so."""

@@ -25,15 +25,15 @@ def members_of(given: Ranges) -> set[int]:
 
 
 class Publication:
-    """What a client waits for: a message, or a transaction (`is_commit`), until none of its `pending` messages on
+    """What a client waits for: a message, or the commit of a `transaction`, until none of its `pending` messages on
     queues waits for anybody."""
 
-    __slots__ = ("channel", "is_commit", "name", "pending")
+    __slots__ = ("channel", "name", "pending", "transaction")
 
-    def __init__(self, channel: Channel, name: str, is_commit: bool) -> None:
+    def __init__(self, channel: Channel, name: str, transaction: str = "") -> None:
         self.channel = channel
         self.name = name
-        self.is_commit = is_commit
+        self.transaction = transaction
         self.pending = 0
 
 

@@ -15,6 +15,7 @@ from hacheck.impl.protocols.qpid.messages import (
     SubscribeQueue,
     SubscriptionRefused,
 )
+from hacheck.impl.protocols.qpid.objects import Content
 from hacheck.impl.protocols.qpid.queues import Queue, members_of, ranges
 from hacheck.impl.protocols.qpid.store import Store
 
@@ -90,13 +91,30 @@ class Replicas:
             return
         number = replicator.next_id
         replicator.next_id = number + 1
+        self._put(replicator, number, given.content)
+
+    def take(self, name: str, uuid: str, number: int, content: Content) -> None:
+        """A message of a transaction: put on the queue, and acknowledged as a copy is."""
+        replicator = self.by_queue.get(name)
+        if replicator is not None and replicator.queue.arguments.uuid == uuid:
+            self._put(replicator, number, content)
+
+    def lose(self, name: str, uuid: str, number: int) -> None:
+        """A message that a transaction has taken off a queue."""
+        replicator = self.by_queue.get(name)
+        if replicator is not None and replicator.queue.arguments.uuid == uuid:
+            self._remove(replicator.queue, number)
+
+    def _put(self, replicator: QueueReplicator, number: int, content: Content) -> None:
         queue = replicator.queue
         if number in queue.positions:
             self._acknowledge(replicator, number)
             return
-        message = queue.append(given.content, number)
+        message = queue.append(content, number)
         if self._trace:
-            self._host.record("enqueued", queue=queue.name, id=number, position=message.position)
+            self._host.record(
+                "enqueued", queue=queue.name, id=number, position=message.position, message=content.message
+            )
         if self._store.keeps(queue, message):
             self._store.arrive(queue, message, replicator.number)
         else:
@@ -118,14 +136,16 @@ class Replicas:
         replicator = self.by_number.get(given.subscription)
         if replicator is None:
             return
-        queue = replicator.queue
         for replication_id in sorted(members_of(given.ids)):
-            position = queue.positions.get(replication_id)
-            if position is not None:
-                queue.remove(position)
-                self._store.drop_message(queue, position)
-                if self._trace:
-                    self._host.record("dropped", queue=queue.name, id=replication_id)
+            self._remove(replicator.queue, replication_id)
+
+    def _remove(self, queue: Queue, replication_id: int) -> None:
+        position = queue.positions.get(replication_id)
+        if position is not None:
+            message = queue.remove(position)
+            self._store.drop_message(queue, position)
+            if self._trace and message is not None:
+                self._host.record("dropped", queue=queue.name, id=replication_id, message=message.content.message)
 
     def flush(self) -> None:
         """Acknowledge what has arrived."""

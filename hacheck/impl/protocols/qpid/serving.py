@@ -16,7 +16,6 @@ from typing import Any
 from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.messages import (
     Accept,
-    Commit,
     Completed,
     Consume,
     Delivery,
@@ -30,6 +29,7 @@ from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.queues import Publication, Queue, Stored, Wiring
 from hacheck.impl.protocols.qpid.source import Source
 from hacheck.impl.protocols.qpid.store import Store
+from hacheck.impl.protocols.qpid.transactions import Transactions
 
 TERM_BITS = 32
 """A replication id is the term of the primary that gave it and, in so many bits below it, a count."""
@@ -53,7 +53,7 @@ class Serving:
 
     __slots__ = (
         "_host", "_options", "_store", "_wiring", "available", "completed", "consumers", "delete_queue", "first_id",
-        "may_complete", "replicated", "source", "unserved",
+        "may_complete", "replicated", "source", "transactions", "unserved",
     )  # fmt: skip
 
     def __init__(
@@ -71,6 +71,7 @@ class Serving:
         self._store = store
         self.delete_queue = delete_queue
         self.source = Source(host, options, self.settle, on_ready)
+        self.transactions = Transactions(host, options, wiring, self)
         self.available: dict[str, list[int]] = {}
         self.consumers: dict[str, list[Consumer]] = {}
         self.unserved: dict[str, None] = {}
@@ -82,43 +83,34 @@ class Serving:
 
     def publish(self, channel: Channel, body: Publish) -> None:
         """A client sends a message."""
-        publication = Publication(channel, body.content.message, is_commit=False)
+        if body.transaction:
+            self.transactions.publish(channel, body)
+            return
+        publication = Publication(channel, body.content.message)
         if not body.exchange and body.key not in self._wiring.queues:
             self._host.say(channel, Failed(body.content.message, f"no queue `{body.key}`"))
             return
         publication.pending = 1  # for this call: until it has been to all queues, it is not complete
         self._route(publication, body)
-        self._less(publication)
-
-    def commit(self, channel: Channel, body: Commit) -> None:
-        """A transaction: all of it is done at this broker now, and replicated one by one afterwards."""
-        for queue, tag in body.accept:
-            consumer = self._consumer(channel, queue)
-            if consumer is None or tag not in consumer.held:
-                self._host.say(channel, Failed(body.request, "rolled back: a delivery is not held any more"))
-                return
-        for one in body.publish:
-            if not one.exchange and one.key not in self._wiring.queues:
-                self._host.say(channel, Failed(body.request, f"rolled back: no queue `{one.key}`"))
-                return
-        publication = Publication(channel, body.request, is_commit=True)
-        publication.pending = 1
-        for one in body.publish:
-            self._route(publication, one)
-        for queue, tag in body.accept:
-            self._accept_one(channel, queue, tag)
-        self._less(publication)
+        self.less(publication)
 
     def _route(self, publication: Publication, body: Publish) -> None:
         for queue in self._wiring.route(body.exchange, body.key):
             self.enqueue(queue, body.content, publication)
 
-    def enqueue(self, queue: Queue, content: Content, publication: Publication | None) -> None:
-        """Put a message on a queue: set its id, have it guarded, stored, replicated and delivered."""
+    def give_id(self, queue: Queue) -> int:
+        """The replication id of the next message for a queue, which is no other's from now on."""
         if self._options.bug_zero_ids and not self.source.subscriptions.get(queue.name):
-            number = 0
-        else:
-            number = max(queue.last_id + 1, self.first_id)
+            return 0
+        queue.last_id = max(queue.last_id + 1, self.first_id)
+        return queue.last_id
+
+    def enqueue(
+        self, queue: Queue, content: Content, publication: Publication | None, number: int | None = None
+    ) -> None:
+        """Put a message on a queue: set its id, unless it has one; have it guarded, stored, replicated, delivered."""
+        if number is None:
+            number = self.give_id(queue)
         message = queue.append(content, number, publication)
         if publication is not None:
             publication.pending += 1
@@ -141,9 +133,10 @@ class Serving:
         message.outstanding -= 1
         if message.outstanding == 0 and message.publication is not None:
             publication, message.publication = message.publication, None
-            self._less(publication)
+            self.less(publication)
 
-    def _less(self, publication: Publication) -> None:
+    def less(self, publication: Publication) -> None:
+        """One thing less for a client to wait for."""
         publication.pending -= 1
         if publication.pending == 0:
             self.completed.append(publication)
@@ -201,11 +194,20 @@ class Serving:
 
     def accept(self, channel: Channel, body: Accept) -> None:
         """A client is done with deliveries. Backups hear of it later."""
+        if body.transaction:
+            self.transactions.accept(channel, body)
+            return
         for tag in body.tags:
-            self._accept_one(channel, body.queue, tag)
+            self.accept_one(channel, body.queue, tag)
         self._host.say(channel, Done(body.request))
 
-    def _accept_one(self, channel: Channel, queue: str, tag: int) -> None:
+    def held(self, channel: Channel, queue: str, tag: int) -> Stored | None:
+        """What a client was sent and has neither accepted nor given back."""
+        consumer = self._consumer(channel, queue)
+        return consumer.held.get(tag) if consumer is not None else None
+
+    def accept_one(self, channel: Channel, queue: str, tag: int) -> None:
+        """A client is done with a delivery."""
         consumer = self._consumer(channel, queue)
         if consumer is not None and consumer.held.pop(tag, None) is not None:
             self.dequeue(consumer.queue, tag)
@@ -229,6 +231,7 @@ class Serving:
 
     def disconnected(self, channel: Channel) -> None:
         """A client is gone: what it held is for others, and an auto-delete queue that it was the last to use ends."""
+        self.transactions.disconnected(channel)
         for name, consumers in tuple(self.consumers.items()):
             for consumer in tuple(consumers):
                 if consumer.channel is channel:
@@ -284,8 +287,9 @@ class Serving:
     def _tell_completed(self) -> None:
         told: dict[Channel, list[str]] = {}
         for publication in self.completed:
-            if publication.is_commit:
+            if publication.transaction:
                 self._host.say(publication.channel, Done(publication.name))
+                self.transactions.committed(publication.transaction)
             else:
                 told.setdefault(publication.channel, []).append(publication.name)
         self._host.record("completed", messages=[publication.name for publication in self.completed])

@@ -41,13 +41,13 @@ class QueueGuard:
 
 class ReplicatingSubscription:
     """What one backup is sent of one queue. `position`: the last message that it was sent or has. `skip`: ids that it
-    has already. `unready`: ids before the guard that it was sent and has not acknowledged. `dequeues`: ids to tell it
-    as gone. `was_stopped`: once there was nothing more to send. `next_id`: the id that it takes the next copy to have.
-    """
+    has already. `committed`: ids that it has by a transaction, and will acknowledge. `unready`: ids before the guard
+    that it was sent and has not acknowledged. `dequeues`: ids to tell it as gone. `was_stopped`: once there was nothing
+    more to send. `next_id`: the id that it takes the next copy to have."""
 
     __slots__ = (
-        "channel", "dequeues", "guard", "is_ready", "next_id", "number", "on_the_way", "position", "queue", "scanned",
-        "skip", "unready", "was_stopped",
+        "channel", "committed", "dequeues", "guard", "is_ready", "next_id", "number", "on_the_way", "position", "queue",
+        "scanned", "skip", "unready", "was_stopped",
     )  # fmt: skip
 
     def __init__(self, channel: Channel, number: int, queue: Queue, guard: QueueGuard, held: set[int]) -> None:
@@ -56,6 +56,7 @@ class ReplicatingSubscription:
         self.queue = queue
         self.guard = guard
         self.skip = held & queue.positions.keys()
+        self.committed: set[int] = set()
         self.dequeues = sorted(held - queue.positions.keys())
         self.position = queue.front - 1
         self.scanned = self.position
@@ -203,13 +204,22 @@ class Source:
         if subscription is None:
             return
         guard = subscription.guard
-        subscription.on_the_way -= len(given.ids)
         for number in given.ids:
+            if number in subscription.committed:  # acknowledged before its turn: the window was full
+                subscription.committed.discard(number)
+            elif subscription.on_the_way:  # by a transaction and as a copy it is acknowledged twice
+                subscription.on_the_way -= 1
             self.complete(guard, number)
             subscription.unready.discard(number)
             if self._trace:
                 self._host.record("acknowledged", queue=guard.queue.name, id=number, backup=guard.system)
         self.waiting[subscription] = None
+
+    def has_already(self, channel: Channel, queue: Queue, number: int) -> None:
+        """A backup commits this message by itself: it need not be sent, and will be acknowledged."""
+        for subscription in self.subscriptions.get(queue.name, ()):
+            if subscription.channel is channel:
+                subscription.committed.add(number)
 
     def flush(self) -> None:
         """Send what there is to send, to whom it concerns."""
@@ -247,6 +257,10 @@ class Source:
         if number in subscription.skip:
             subscription.skip.discard(number)
             self.complete(subscription.guard, number)  # it will never be acknowledged
+            return
+        if number in subscription.committed:
+            subscription.committed.discard(number)
+            subscription.on_the_way += 1
             return
         if not subscription.is_ready and message.position < subscription.guard.first:
             subscription.unready.add(number)
