@@ -19,7 +19,7 @@ from hacheck.model.lowering.system import lower
 from hacheck.model.semantics import Interpreter
 from hacheck.model.types import Bool, Range
 from tests.models import small
-from tests.nightly import first_of
+from tests.nightly import first_of, nightly
 from tests.strategies import seeded_system
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -123,6 +123,7 @@ def test_choice_of_which_one_branch_is_possible_stays_one_option() -> None:
     assert len(options(lowered)) == 1
 
 
-@pytest.mark.parametrize("check", first_of(["full_disk", "default"]))
+@nightly
+@pytest.mark.parametrize("check", ["full_disk", "default"])
 def test_icestorm_has_the_same_steps(check: str) -> None:
     assert_same_steps(system_of(ROOT / "spec" / "icestorm.ha", check), 1)

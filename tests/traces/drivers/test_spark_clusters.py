@@ -25,7 +25,7 @@ from hacheck.traces.dataset import open_traces
 from hacheck.traces.drivers.spark_batch import check_on_spark
 from hacheck.traces.findings import Findings
 from hacheck.traces.records import Order
-from tests.nightly import by_night
+from tests.nightly import nightly
 from tests.runtime.clusters import Running, running, until
 
 QUICK: Mapping[str, Mapping[str, str]] = {
@@ -90,7 +90,8 @@ def from_simulator(folder: Path, protocol: str) -> None:
         write_trace(folder / f"{faults}.jsonl", faults, TOTAL, history.lines())
 
 
-@pytest.mark.parametrize("protocol", by_night(FOLLOWED, lambda name: name == "fiorano-shared"))
+@nightly
+@pytest.mark.parametrize("protocol", FOLLOWED)
 def test_recorded_runs_of_a_protocol_conform_on_spark(spark: Any, tmp_path: Path, protocol: str) -> None:
     folder = tmp_path / "simulated"
     folder.mkdir()
