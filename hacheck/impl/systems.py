@@ -19,6 +19,8 @@ PLACES: Mapping[str, str] = {
     "qpid-standalone": f"{_PACKAGE}.qpid.system",
     "artemis-shared-store": f"{_PACKAGE}.artemis.system",
     "artemis-replication": f"{_PACKAGE}.artemis.system",
+    "artemis-scale-down": f"{_PACKAGE}.artemis.scale_down_system",
+    "artemis-client": f"{_PACKAGE}.artemis.client_system",
 }
 """In which module each protocol is: a value there that has its name."""
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol, cast
 
 from hacheck.impl.node import Name, Node, Record
+from hacheck.impl.protocols.artemis.journal import Stored
 from hacheck.impl.protocols.artemis.serving import Server
 from hacheck.impl.system import Broken, Member
 
@@ -97,9 +98,13 @@ class BrokerJudge:
                     broken.append(Broken("serves-again", f"nobody serves node {node_id}", at_us))
         present: Counter[str] = Counter()
         for server in servers.values():
-            present.update(stored.duplicate_id for stored in server.journal.messages.values())
+            present.update(self._name(stored) for stored in server.journal.messages.values())
         broken.extend(self._data(at_us, present, by_node))
         return broken
+
+    def _name(self, stored: Stored) -> str:
+        """What clients call a message."""
+        return stored.duplicate_id
 
     def _wanted(self, node_id: str) -> bool:
         return any(asked.node_id == node_id for asked in self._asked.values())

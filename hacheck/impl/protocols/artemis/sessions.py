@@ -123,7 +123,8 @@ class SessionServer(Server):
             if message.wanted.temporary:
                 self.ready[message.wanted.temporary] = deque()
         session.heard_us = self._process.now_us
-        there = session.wanted.temporary in self.ready
+        wanted = session.wanted.temporary
+        there = not wanted or wanted in self.ready
         self._process.send(sender, SessionJoined(message.session, name, self.node_id, self.connectors, there))
         if name == message.goes_on and session.delivery is not None and session.delivery.number > message.heard:
             self._process.send(sender, session.delivery)
@@ -314,6 +315,8 @@ class SessionServer(Server):
         for name, session in self.sessions.items():
             if not isinstance(session, LibrarySession) or session.delivery is not None:
                 continue
+            if session.answer_token > self.done:
+                continue  # its acknowledgement is not answered yet
             for queue in session.wanted.consumes:
                 ready = self.ready.get(queue)
                 if ready:
