@@ -15,7 +15,8 @@ PINNED: dict[str, Found] = {
         holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
         "p5_only_copy_never_erased p6_exactly_once p8_standby_never_serves "
         "p9_replica_equals_after_quiesce p12_serving_holds_lock only_the_active_writes "
-        "p10_someone_serves p11_recovering_ends durable_connection_delivers",
+        "nothing_without_database p10_someone_serves p11_recovering_ends active_finds_its_peer "
+        "durable_connection_delivers",
     ),
     "delivers": Found(
         (24_384, 163_916, 17),
@@ -47,7 +48,8 @@ PINNED: dict[str, Found] = {
         (19_856, 104_448, 33),
         violated={"p6_exactly_once": 16},
         holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
-        "p5_only_copy_never_erased p8_standby_never_serves p12_serving_holds_lock only_the_active_writes",
+        "p5_only_copy_never_erased p8_standby_never_serves p12_serving_holds_lock "
+        "only_the_active_writes",
     ),
     "no_lock_file": Found(
         (20, 60, 5),
@@ -99,6 +101,48 @@ PINNED: dict[str, Found] = {
     "activating_accepts": Found(
         (21, 80, 4),
         violated={"p8_standby_never_serves": 2},
+    ),
+    "peer_returns": Found(
+        (640, 3_602, 13),
+        holds="p1_one_serving p10_someone_serves active_finds_its_peer",
+    ),
+    "tries_once": Found(
+        (144, 654, 9),
+        violated={"active_finds_its_peer": 8},
+        holds="p1_one_serving p10_someone_serves",
+    ),
+    "database_lost": Found(
+        (922, 4_372, 15),
+        violated={
+            "p2_acked_survives": 9,
+            "p4_no_stale_copy_serves": 9,
+            "p5_only_copy_never_erased": 4,
+            "p9_replica_equals_after_quiesce": 4,
+        },
+        holds="p1_one_serving p3_no_incomplete_copy_serves p12_serving_holds_lock only_the_active_writes "
+        "p10_someone_serves",
+    ),
+    "database_copied": Found(
+        (1_735, 9_057, 16),
+        violated={
+            "p2_acked_survives": 9,
+            "p4_no_stale_copy_serves": 9,
+            "p5_only_copy_never_erased": 4,
+            "p9_replica_equals_after_quiesce": 4,
+        },
+        holds="p1_one_serving p3_no_incomplete_copy_serves p12_serving_holds_lock only_the_active_writes "
+        "p10_someone_serves",
+    ),
+    "database_mirrored": Found(
+        (831, 4_348, 14),
+        holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
+        "p5_only_copy_never_erased p9_replica_equals_after_quiesce p12_serving_holds_lock "
+        "only_the_active_writes nothing_without_database p10_someone_serves",
+    ),
+    "database_away_for_all": Found(
+        (67, 270, 6),
+        violated={"p5_only_copy_never_erased": 4, "nothing_without_database": 3},
+        holds="p1_one_serving p3_no_incomplete_copy_serves",
     ),
 }
 
