@@ -6,6 +6,7 @@ import pytest
 
 from hacheck.impl.node import LockLost
 from hacheck.impl.protocols.artemis.messages import CreateSession, Outgoing, Produce, StopServer
+from hacheck.impl.protocols.artemis.scale_down_node import SCALING_TABLES
 from hacheck.impl.protocols.artemis.shared_broker import PRIMARY_LOCK, STATE_KEY, STORE
 from hacheck.impl.protocols.artemis.shared_states import TRANSITIONS, State
 from hacheck.impl.protocols.artemis.shared_store import TABLES
@@ -29,7 +30,8 @@ def test_every_state_is_entered_by_the_table_and_left_unless_it_is_the_last() ->
     reached = {State.STARTING, *TRANSITIONS.values()}
     assert reached == set(State)
     assert {state for state, _ in TRANSITIONS} == set(State) - {State.STOPPED}
-    assert set(TABLES.enter) == set(State)
+    assert set(TABLES.enter) == set(State) - {State.SCALING}
+    assert set(SCALING_TABLES.enter) == set(State)
 
 
 def test_primary_says_that_it_serves_after_it_has_the_lock() -> None:

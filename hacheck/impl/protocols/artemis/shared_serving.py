@@ -27,6 +27,9 @@ from hacheck.impl.protocols.artemis.shared_states import Cause, State
 from hacheck.impl.protocols.artemis.store_loading import Loading
 from hacheck.impl.system import Refused
 
+WATCHED = (State.ACTIVE, State.SCALING)
+"""The states in which a broker looks after its lock."""
+
 # ---- activation ----------------------------------------------------------------------------------------------------
 
 
@@ -176,7 +179,7 @@ def monitored(broker: Broker) -> bool:
 
 def monitor(broker: Broker) -> None:
     """Asks the lock's host for the lock that it has, and the store who activated last; both must answer in time."""
-    if broker.state is not State.ACTIVE:
+    if broker.state not in WATCHED:
         return
     if broker.unconfirmed:
         broker.fail(f"no answer about {' and '.join(sorted(broker.unconfirmed))}")
@@ -198,7 +201,7 @@ def lock_file_confirmed(broker: Broker, _: str, given: SharedRead) -> None:
     """The store has spoken."""
     broker.unconfirmed.discard("the lock file")
     last = decoded(broker, given)
-    if broker.state is State.ACTIVE and taken_over(broker, last):
+    if broker.state in WATCHED and taken_over(broker, last):
         broker.fail("another broker has activated")
 
 

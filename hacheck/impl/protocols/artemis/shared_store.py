@@ -39,7 +39,10 @@ from hacheck.impl.protocols.artemis.shared_broker import BACKUP_LOCK, PRIMARY_LO
 from hacheck.impl.protocols.artemis.shared_states import Cause, State
 from hacheck.impl.system import Member
 
-OWNING = (State.EXAMINING, State.LOADING, State.ACTIVATING, State.ACTIVE, State.HANDING_OVER, State.STOPPING)
+OWNING = (
+    *(State.EXAMINING, State.LOADING, State.ACTIVATING, State.ACTIVE),
+    *(State.HANDING_OVER, State.SCALING, State.STOPPING),
+)
 """The states in which the primary lock is this one's."""
 
 
@@ -177,7 +180,7 @@ def _unreachable(broker: Broker, given: Unreachable) -> None:
 
 
 def _fired(broker: Broker, given: Fired) -> None:
-    TABLES.timers[given.timer](broker)
+    broker.tables.timers[given.timer](broker)
 
 
 def _written(broker: Broker, given: Written) -> None:
@@ -189,7 +192,7 @@ def _written(broker: Broker, given: Written) -> None:
         if broker.server is not None:
             serving.data_written(broker, broker.server)
         if purpose:
-            TABLES.written[purpose](broker)
+            broker.tables.written[purpose](broker)
         token = process.next_done()
 
 
@@ -206,7 +209,7 @@ def _lock_answered(broker: Broker, given: LockAnswered) -> None:
     broker.trying.discard(given.lock)
     if given.granted:
         broker.holding.add(given.lock)
-    answer = TABLES.locks.get((broker.state, given.lock))
+    answer = broker.tables.locks.get((broker.state, given.lock))
     if answer is not None:
         answer(broker, given)
     elif given.granted and not of_use(broker, given.lock):
@@ -234,7 +237,7 @@ def _shared_read(broker: Broker, given: SharedRead) -> None:
     if broker.expected.get(purpose) == given.token:
         del broker.expected[purpose]
         word, _, rest = purpose.partition(":")
-        TABLES.read[word](broker, rest, given)
+        broker.tables.read[word](broker, rest, given)
 
 
 INPUTS: Mapping[type[Input], Callable[[Broker, Any], None]] = {
