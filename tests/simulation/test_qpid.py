@@ -142,10 +142,42 @@ def test_misbehaviour_is_found_and_its_cure_keeps_the_promise(
         assert outcome.defect is None
 
 
-@pytest.mark.parametrize(("faults", "store"), [("crashes", "no"), ("network", "no"), ("chaos", "yes")])
+@pytest.mark.parametrize(("faults", "store"), first_of([("crashes", "yes"), ("network", "no"), ("chaos", "yes")], 2))
 def test_standalone_replicas_are_like_their_queues_again(faults: str, store: str) -> None:
     """Survey 1.10."""
     assert broken(outcomes(faults, range(4), STANDALONE, store=store)) == set()
+
+
+SOURCE_ENDS = (crash("broker-1", 10, 12),)
+"""The operator lets applications go over to broker 2, and broker 1 comes back later."""
+SOURCE_COMES_BACK = (crash("broker-1", 10, 1),)
+"""Broker 1 is there again before anybody finds out, with nothing on its queues."""
+
+
+@pytest.mark.parametrize(
+    ("faults", "kept_with", "broken_with"),
+    [
+        (SOURCE_ENDS, {}, {"ends_replication": "no"}),
+        (SOURCE_COMES_BACK, {"stays_apart": "yes"}, {}),
+    ],
+    ids=["ends", "comes-back"],
+)
+def test_copy_has_what_was_completed_unless_it_follows_a_broker_that_lost_it(
+    faults: tuple[Fault, ...], kept_with: dict[str, str], broken_with: dict[str, str]
+) -> None:
+    """Survey 1.10; one schedule, two settings."""
+    for settings, found in ((kept_with, set()), (broken_with, {"kept"})):
+        chosen = SLOWLY | {"go_over_after_us": "4000000"} | settings
+        plan = Plan(seed=1, faults=faults, replicas=2, clients=3, settings=chosen, fault_us=25 * US)
+        outcome = run(STANDALONE, plan)
+        assert {one.promise for one in outcome.broken} == found, outcome.broken
+        assert outcome.defect is None
+
+
+@pytest.mark.parametrize("faults", first_of(["chaos", "crashes", "network", "datagrams", "disk", "clocks"]))
+def test_copies_that_stay_apart_lose_nothing_whatever_happens(faults: str) -> None:
+    settings = {"go_over_after_us": "3000000", "stays_apart": "yes"}
+    assert broken(outcomes(faults, range(4), STANDALONE, **settings)) == set()
 
 
 def test_run_does_not_depend_on_the_order_of_sets() -> None:

@@ -43,7 +43,8 @@ def test_cluster_has_brokers_a_resource_manager_and_clients() -> None:
 
 
 def test_standalone_replication_needs_two_brokers_and_no_manager() -> None:
-    assert [member.role for member in STANDALONE.members(2, 1, Options())] == ["replica", "replica", "client"]
+    roles = [member.role for member in STANDALONE.members(2, 1, Options())]
+    assert roles == ["replica", "replica", "operator", "client"]
     with pytest.raises(Refused, match="at least 2"):
         STANDALONE.members(1, 1, Options())
 

@@ -54,12 +54,13 @@ from hacheck.impl.protocols.qpid.store import Store, recover, system_of
 
 class Place(Struct, frozen=True):
     """Where a broker stands. In a cluster: the other brokers, and the resource manager. On its own: from which brokers
-    (one, or the members of a cluster) it replicates which queues and exchanges, if any."""
+    (one, or the members of a cluster) it replicates which queues and exchanges, if any; `waits`: when it is told to."""
 
     addresses: tuple[Name, ...] = ()
     manager: Name = ""
     sources: tuple[Name, ...] = ()
     names: frozenset[str] = frozenset()
+    waits: bool = False
 
 
 class Broker:
@@ -103,6 +104,8 @@ class Broker:
             orders.Stop: self.governed.stop,
             orders.Restart: self.governed.restart,
             orders.Registered: self.governed.registered,
+            orders.Replicate: self.governed.replicate,
+            orders.EndReplication: self.governed.end_replication,
         }
         self._bodies = body_table(self)
 
@@ -167,11 +170,8 @@ class Broker:
         self.host.prefix = {"system": self.system, "status": self.status}
         self.host.start_heartbeats()
         if not self.place.manager:
-            if self.place.sources:
-                self.replica = StandaloneReplica(
-                    self.host, self.options, self.wiring, self.store, self.place.sources, self.place.names, self.myself
-                )
-                self.replica.link.maintain(self.myself())
+            if self.place.sources and not self.place.waits:
+                self.replicate(self.place.names)
             return
         self.backup = Backup(
             self.host, self.options, self.wiring, self.store, self.place.addresses, self.myself, self.enter
@@ -180,15 +180,24 @@ class Broker:
         self.governed.start_check()
         self.backup.link.maintain(self.myself())
 
+    def replicate(self, names: frozenset[str]) -> None:
+        """Without a cluster: keep copies of another broker's queues and exchanges."""
+        self.replica = StandaloneReplica(
+            self.host, self.options, self.wiring, self.store, self.place.sources, names, self.myself,
+            self.serving.offer, self.serving.forgotten,
+        )  # fmt: skip
+        self.replica.maintain()
+
     def _fired(self, timer: str) -> None:
         if timer == HEARTBEAT:
             for channel in self.host.beat():
                 self.host.close(channel, "silent, or frames are missing")
                 self._lost(channel, False, "silent, or frames are missing")
         elif timer == LINK:
-            following = self.backup or self.replica
-            if following is not None:
-                following.link.maintain(self.myself())
+            if self.backup is not None:
+                self.backup.link.maintain(self.myself())
+            elif self.replica is not None:
+                self.replica.maintain()
         elif timer == CHECK:
             self.governed.check_timeout()
         elif timer == BACKUP_TIMEOUT and self.primary is not None:
@@ -214,6 +223,8 @@ class Broker:
         self.host.out.append(Send(sender, wire.Opened(opening.connection)))
         if self.status in statuses.BACKUP_LIKE:
             self.host.close(channel, "not the primary")
+        elif self.replica is not None and opening.purpose == "client" and self.options.keeps_clients_out:
+            self.host.close(channel, "keeps copies of another broker's queues")
         elif opening.purpose == "backup":
             if self.primary is None or opening.about is None:
                 self.host.close(channel, "not a member of a cluster")
@@ -258,6 +269,8 @@ class Broker:
             self.primary.closed(channel)
         else:
             self.configuration.closed(channel)
+            if channel.purpose == "replica":
+                self.host.record("copy_disconnected", copy=channel.peer, reason=reason)
             for guard in self.serving.source.disconnected(channel):
                 self.serving.source.cancel_guard(guard)
 

@@ -9,6 +9,8 @@ answers of a kind are in, whatever they did not name, and no event did, is delet
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.messages import (
     BindingsPage,
@@ -34,13 +36,15 @@ from hacheck.impl.protocols.qpid.store import Store
 class ConfigurationReplicator:
     """The configuration of a primary, followed on one connection.
 
-    `only`: for stand-alone replication, the names that are followed; otherwise all are, at their level.
+    `only`: for stand-alone replication, the names that are followed; otherwise all are, at their level. `lost_queue`:
+    is told of a queue that is here no more, where it may have consumers.
     `leftover_…`: what was here before and no answer has named yet. `overtaken_…`: names about which an event has come.
     """
 
     __slots__ = (
-        "_host", "_options", "_replicas", "_store", "_wiring", "channel", "leftover_bindings", "leftover_exchanges",
-        "leftover_queues", "only", "overtaken_bindings", "overtaken_exchanges", "overtaken_queues",
+        "_host", "_lost_queue", "_options", "_replicas", "_store", "_wiring", "channel", "leftover_bindings",
+        "leftover_exchanges", "leftover_queues", "only", "overtaken_bindings", "overtaken_exchanges",
+        "overtaken_queues",
     )  # fmt: skip
 
     def __init__(
@@ -52,6 +56,7 @@ class ConfigurationReplicator:
         replicas: Replicas,
         channel: Channel,
         only: frozenset[str] | None = None,
+        lost_queue: Callable[[Queue], None] | None = None,
     ) -> None:
         self._host = host
         self._options = options
@@ -60,6 +65,7 @@ class ConfigurationReplicator:
         self._replicas = replicas
         self.channel = channel
         self.only = only
+        self._lost_queue = lost_queue
         self.leftover_queues = {
             name: None for name, queue in wiring.queues.items() if self._level(name, queue.arguments) != "none"
         }
@@ -195,6 +201,8 @@ class ConfigurationReplicator:
         queue = self._wiring.drop_queue(name)
         if queue is not None:
             self._store.drop_queue(queue)
+            if self._lost_queue is not None:
+                self._lost_queue(queue)
 
     def _have_exchange(self, described: ExchangeObject) -> None:
         if self._level(described.name, described.arguments) == "none":

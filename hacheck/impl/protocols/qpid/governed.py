@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING
 from hacheck.impl.node import Name, Send
 from hacheck.impl.protocols.qpid import status as statuses
 from hacheck.impl.protocols.qpid.orders import (
+    EndReplication,
     Promote,
     PromoteAnswer,
     Registered,
+    Replicate,
+    Replicating,
     Restart,
     StatusAnswer,
     StatusQuery,
@@ -149,6 +152,25 @@ class Governed:
         if primary is not None and given.term == primary.term:
             primary.confirmed(given.number)
             self._broker.serving.may_complete = primary.is_confirmed
+
+    # ---- without a cluster, from an operator -----------------------------------------------------------------------
+
+    def replicate(self, sender: Name, order: Replicate) -> None:
+        """Keep copies of these, if it does not yet."""
+        broker = self._broker
+        if broker.replica is None:
+            broker.host.record("replication_begun", names=list(order.names))
+            broker.replicate(frozenset(order.names))
+        broker.host.out.append(Send(sender, Replicating(order.number, True)))
+
+    def end_replication(self, sender: Name, order: EndReplication) -> None:
+        """Keep no copies any more."""
+        broker = self._broker
+        if broker.replica is not None:
+            broker.replica.end()
+            broker.replica = None
+            broker.host.record("replication_ended")
+        broker.host.out.append(Send(sender, Replicating(order.number, False)))
 
     # ---- watchdog ---------------------------------------------------------------------------------------------------
 

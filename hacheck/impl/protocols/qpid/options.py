@@ -58,7 +58,15 @@ class Options(Struct, frozen=True, kw_only=True):
     `relies_on_whole_transactions`: its application takes it that a transaction is there as a whole or not at all,
     whatever happens; it is wrong about that with `transactions=local`.
 
+    Without a cluster (`qpid-standalone`), the operator:
+    `set_up_after_us`: when he has copies kept. `go_over_after_us`: how long the first broker may be silent until he
+    lets applications go over to the first copy, for good; 0: he never does. `ends_replication`: he ends it first.
+    `reads_copies`: the last client consumes at the copy all the time; nothing keeps it from doing so.
+
     Beyond the documented protocol:
+    `stays_apart`: a copy that has lost its connection makes no other one. As documented it comes back to a broker that
+    was started again, and drops what that one has lost.
+    `keeps_clients_out`: a broker takes no clients while it keeps copies.
     `registered_backups`: a primary lets go of a backup only when the resource manager knows, and the manager promotes
     only backups that the last primary has left registered. As documented, a backup that lost its link keeps calling
     itself ready (Q-W1, QP-13) and can be promoted without what was acknowledged in the meantime.
@@ -116,6 +124,13 @@ class Options(Struct, frozen=True, kw_only=True):
     repeats_unknown: bool = False
     relies_on_whole_transactions: bool = False
 
+    set_up_after_us: int = 0
+    go_over_after_us: int = 0
+    ends_replication: bool = True
+    reads_copies: bool = False
+
+    stays_apart: bool = False
+    keeps_clients_out: bool = False
     registered_backups: bool = False
 
     bug_promote_joining: bool = False
@@ -135,7 +150,7 @@ class Options(Struct, frozen=True, kw_only=True):
 _ZERO_ALLOWED = frozenset(
     (
         *("messages_max", "restart_stuck_us", "churn_us", "watchdog_margin_percent"),
-        *("transaction_every", "transactions_max", "roll_back_every"),
+        *("transaction_every", "transactions_max", "roll_back_every", "set_up_after_us", "go_over_after_us"),
     )
 )
 _YES_NO = {"yes": True, "true": True, "on": True, "1": True, "no": False, "false": False, "off": False, "0": False}

@@ -72,3 +72,38 @@ class Registered(Message, frozen=True, gc=False):
 
     term: int
     number: int
+
+
+# ---- from the operator of brokers without a cluster -----------------------------------------------------------------
+
+
+class Replicate(Message, frozen=True, gc=False):
+    """Keep copies of these queues and exchanges."""
+
+    number: int
+    names: tuple[str, ...]
+
+
+class EndReplication(Message, frozen=True, gc=False):
+    """Keep no copies any more: what is here is yours."""
+
+    number: int
+
+
+class Replicating(Message, frozen=True, gc=False):
+    """Whether the broker keeps copies."""
+
+    number: int
+    does: bool
+
+
+class GoOver(Message, frozen=True, gc=False):
+    """To a client: use this broker from now on."""
+
+    to: str
+
+
+class GoneOver(Message, frozen=True, gc=False):
+    """It does."""
+
+    to: str

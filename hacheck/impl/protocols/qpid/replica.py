@@ -6,6 +6,8 @@ section 1.7.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.messages import (
     Acknowledge,
@@ -16,7 +18,7 @@ from hacheck.impl.protocols.qpid.messages import (
     SubscriptionRefused,
 )
 from hacheck.impl.protocols.qpid.objects import Content
-from hacheck.impl.protocols.qpid.queues import Queue, members_of, ranges
+from hacheck.impl.protocols.qpid.queues import Queue, Stored, members_of, ranges
 from hacheck.impl.protocols.qpid.store import Store
 
 
@@ -35,12 +37,16 @@ class QueueReplicator:
 
 
 class Replicas:
-    """All queue replicators of a broker, by queue and by their number."""
+    """All queue replicators of a broker, by queue and by their number. `has_come`: is told of what comes to a queue,
+    where it may have consumers of its own."""
 
-    __slots__ = ("_counter", "_host", "_store", "_trace", "by_number", "by_queue", "waiting")
+    __slots__ = ("_counter", "_has_come", "_host", "_store", "_trace", "by_number", "by_queue", "waiting")
 
-    def __init__(self, host: Host, store: Store, trace_messages: bool) -> None:
+    def __init__(
+        self, host: Host, store: Store, trace_messages: bool, has_come: Callable[[Queue, Stored], None] | None = None
+    ) -> None:
         self._host = host
+        self._has_come = has_come
         self._store = store
         self._trace = trace_messages
         self._counter = 0
@@ -111,6 +117,8 @@ class Replicas:
             self._acknowledge(replicator, number)
             return
         message = queue.append(content, number)
+        if self._has_come is not None:
+            self._has_come(queue, message)
         if self._trace:
             self._host.record(
                 "enqueued", queue=queue.name, id=number, position=message.position, message=content.message

@@ -119,14 +119,17 @@ class Serving:
         if self._store.keeps(queue, message):
             message.outstanding += 1
             self._store.settle(queue, message)
-        name = queue.name
-        if name in self.available:
-            heapq.heappush(self.available[name], message.position)
-            self.unserved[name] = None
+        self.offer(queue, message)
         self.settle(queue, message)
         ring_max = queue.arguments.ring_max
         if ring_max and len(queue.messages) > ring_max:
             self.dequeue(queue, queue.front)
+
+    def offer(self, queue: Queue, message: Stored) -> None:
+        """A message has come to a queue otherwise: whoever consumes there may have it."""
+        if queue.name in self.available:
+            heapq.heappush(self.available[queue.name], message.position)
+            self.unserved[queue.name] = None
 
     def settle(self, queue: Queue, message: Stored) -> None:
         """One of those who delay a message does so no longer."""
@@ -168,6 +171,14 @@ class Serving:
         self.available.pop(queue.name, None)
         self.unserved.pop(queue.name, None)
         self.consumers.pop(queue.name, None)
+
+    def forgotten(self, queue: Queue) -> None:
+        """A queue that was a copy is here no more: who consumes it has to connect again."""
+        consumers = self.consumers.get(queue.name, [])
+        self.deleted(queue)
+        for consumer in consumers:
+            self._host.close(consumer.channel, f"the queue `{queue.name}` is gone")
+            self.disconnected(consumer.channel)
 
     # ---- consumers --------------------------------------------------------------------------------------------------
 

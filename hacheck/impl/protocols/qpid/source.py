@@ -176,7 +176,7 @@ class Source:
         self.waiting[subscription] = None
         self._host.record(
             "subscribed", queue=queue.name, backup=system, front=queue.front, back=queue.back, guarded=guard.first,
-            keep=len(subscription.skip), drop=len(subscription.dequeues),
+            keep=len(subscription.skip), drop=len(subscription.dequeues), by=channel.peer,
         )  # fmt: skip
 
     def cancel(self, subscription: ReplicatingSubscription) -> None:
@@ -249,7 +249,7 @@ class Source:
                 self._deliver(subscription, message)
         if not subscription.is_ready and self._is_ready(subscription):
             subscription.is_ready = True
-            host.record("caught-up", queue=queue.name, position=subscription.position)
+            host.record("caught-up", queue=queue.name, position=subscription.position, by=channel.peer)
             self._on_ready(channel, queue)
 
     def _deliver(self, subscription: ReplicatingSubscription, message: Stored) -> None:

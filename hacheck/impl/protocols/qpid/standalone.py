@@ -17,15 +17,19 @@ from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.link import Link
 from hacheck.impl.protocols.qpid.objects import Info
 from hacheck.impl.protocols.qpid.options import Options
-from hacheck.impl.protocols.qpid.queues import Wiring
+from hacheck.impl.protocols.qpid.queues import Queue, Stored, Wiring
 from hacheck.impl.protocols.qpid.replica import Replicas
 from hacheck.impl.protocols.qpid.store import Store
 
 
 class StandaloneReplica:
-    """What a broker does to keep `names` like those of another broker."""
+    """What a broker does to keep `names` like those of another broker. `is_apart`: it has lost its connection, and is
+    to make no other one."""
 
-    __slots__ = ("_host", "_options", "_store", "_wiring", "configuration", "link", "myself", "names", "replicas")
+    __slots__ = (
+        "_host", "_options", "_store", "_wiring", "configuration", "is_apart", "link", "lost_queue", "myself", "names",
+        "replicas",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -36,6 +40,8 @@ class StandaloneReplica:
         sources: tuple[Name, ...],
         names: frozenset[str],
         myself: Callable[[], Info],
+        has_come: Callable[[Queue, Stored], None],
+        lost_queue: Callable[[Queue], None],
     ) -> None:
         self._host = host
         self._options = options
@@ -45,13 +51,25 @@ class StandaloneReplica:
         self.myself = myself
         self.link = Link(host, sources, "replica", options.link_maintenance_us)
         self.configuration: ConfigurationReplicator | None = None
-        self.replicas = Replicas(host, store, options.trace_messages)
+        self.replicas = Replicas(host, store, options.trace_messages, has_come)
+        self.lost_queue = lost_queue
+        self.is_apart = False
+
+    def maintain(self) -> None:
+        """Time to look after the link. One that stays apart makes it once."""
+        if not self.is_apart:
+            self.link.maintain(self.myself())
+
+    def end(self) -> None:
+        """The copies are this broker's own from now on."""
+        if self.link.channel is not None:
+            self._host.close(self.link.channel, "the replication is ended")
 
     def opened(self, channel: Channel) -> None:
         """The other broker has taken the connection."""
         channel.is_up = True
         self.configuration = ConfigurationReplicator(
-            self._host, self._options, self._wiring, self._store, self.replicas, channel, self.names
+            self._host, self._options, self._wiring, self._store, self.replicas, channel, self.names, self.lost_queue
         )
 
     def closed(self, channel: Channel, reason: str) -> None:
@@ -59,6 +77,7 @@ class StandaloneReplica:
         if self.link.is_lost(channel):
             if self.configuration is not None:
                 self._host.record("disconnected", primary=channel.peer, reason=reason)
+                self.is_apart = self._options.stays_apart
             self.configuration = None
             self.replicas.disconnected(channel)
 

@@ -6,17 +6,24 @@ from collections.abc import Iterator, Mapping
 
 from hacheck.impl.node import Message, Name, Node, Setup
 from hacheck.impl.protocols.qpid import status as statuses
+from hacheck.impl.protocols.qpid.applications import Application, Reader
 from hacheck.impl.protocols.qpid.broker import Broker, Place
 from hacheck.impl.protocols.qpid.client import Client
 from hacheck.impl.protocols.qpid.judge import ClusterJudge
 from hacheck.impl.protocols.qpid.manager import Manager
 from hacheck.impl.protocols.qpid.messages import Closed, Frame, Heartbeat, Open, Opened
+from hacheck.impl.protocols.qpid.operator import GONE_OVER, Operator
 from hacheck.impl.protocols.qpid.options import Options, options_from_text
 from hacheck.impl.protocols.qpid.orders import (
+    EndReplication,
+    GoneOver,
+    GoOver,
     Promote,
     PromoteAnswer,
     Register,
     Registered,
+    Replicate,
+    Replicating,
     Restart,
     StatusAnswer,
     StatusQuery,
@@ -28,10 +35,10 @@ from hacheck.impl.system import Judge, Member, Refused, System
 
 MESSAGES: tuple[type[Message], ...] = (
     Open, Opened, Closed, Heartbeat, Frame, StatusQuery, StatusAnswer, Promote, PromoteAnswer, Stop, Stopped,
-    Restart, Register, Registered,
+    Restart, Register, Registered, Replicate, EndReplication, Replicating, GoOver, GoneOver,
 )  # fmt: skip
 
-REPLICA, CLIENT, MANAGER = "replica", "client", "resource-manager"
+REPLICA, CLIENT, MANAGER, OPERATOR = "replica", "client", "resource-manager", "operator"
 
 
 class Cluster:
@@ -94,7 +101,8 @@ class Cluster:
 
 
 class Standalone:
-    """Brokers without a cluster: the first has clients, each other one keeps replicas of all their queues."""
+    """Brokers without a cluster: the first has clients, each other one keeps replicas of all their queues, as an
+    operator has told it to."""
 
     name = "qpid-standalone"
     messages: tuple[type[Message], ...] = MESSAGES
@@ -107,29 +115,41 @@ class Standalone:
         """Who takes part. Errors: `Refused`, for fewer than two brokers."""
         if replicas < 2:
             raise Refused(f"stand-alone replication is from one broker to others: at least 2, not {replicas}")
-        return (*_brokers(replicas), *_clients(clients))
+        return (*_brokers(replicas), Member(OPERATOR, OPERATOR), *_clients(clients))
 
     def start(self, member: Member, members: tuple[Member, ...], setup: Setup) -> Node:
         """A process that has just been started. Errors: `Refused`, for a disk that it cannot read."""
         options: Options = setup.options
-        source = next(one.name for one in members if one.role == REPLICA)
+        brokers = tuple(one.name for one in members if one.role == REPLICA)
+        clients = tuple(one.name for one in members if one.role == CLIENT)
+        if member.role == OPERATOR:
+            return Operator(setup, options, brokers, _names(options), clients)
         if member.role == CLIENT:
-            return Client(setup, options, (source,), _index(member, members))
-        if member.name == source:
+            index = clients.index(member.name)
+            if options.reads_copies and member.name == clients[-1]:
+                return Reader(setup, options, brokers[1], index)
+            return Application(setup, options, brokers[0], index)
+        if member.name == brokers[0]:
             return Broker(setup, options, Place())
-        return Broker(setup, options, Place(sources=(source,), names=_names(options)))
+        return Broker(setup, options, Place(sources=brokers[:1], waits=True))
 
     def judge(self, members: tuple[Member, ...], options: Options) -> Judge:
         """Who compares the replicas with the first broker, and what clients were told with what that has."""
         return StandaloneJudge(members, options, _names(options))
 
     def quiet_us(self, options: Options) -> int:
-        """The links are made again, and what the replicas lack is sent."""
-        return 6 * options.heartbeat_us + 4 * options.link_maintenance_us + 10_000_000
+        """Applications go over, the links are made again, and what the replicas lack is sent."""
+        links_us = 6 * options.heartbeat_us + 4 * options.link_maintenance_us
+        return links_us + options.set_up_after_us + options.go_over_after_us + 10_000_000
 
     def serving(self, nodes: Mapping[Name, Node]) -> tuple[Name, ...]:
-        """The broker that clients use."""
-        return tuple(name for name, node in nodes.items() if isinstance(node, Broker) and not node.place.sources)
+        """The broker that clients are to use."""
+        over = [node.copies[0] for node in nodes.values() if isinstance(node, Operator) and node.state == GONE_OVER]
+        return tuple(
+            name
+            for name, node in nodes.items()
+            if isinstance(node, Broker) and (name in over if over else not node.place.sources)
+        )
 
     def survives(self) -> Iterator[str]:
         """The faults under which no completed message is lost, and replicas are right again."""
