@@ -297,14 +297,14 @@ class Serving:
 
     def _tell_completed(self) -> None:
         told: dict[Channel, list[str]] = {}
-        for publication in self.completed:
+        completed, self.completed = self.completed, []
+        self._host.record("completed", messages=[publication.name for publication in completed])
+        for publication in completed:
             if publication.transaction:
                 self._host.say(publication.channel, Done(publication.name))
                 self.transactions.committed(publication.transaction)
             else:
                 told.setdefault(publication.channel, []).append(publication.name)
-        self._host.record("completed", messages=[publication.name for publication in self.completed])
-        self.completed = []
         for channel, names in told.items():
             self._host.say(channel, Completed(tuple(names)))
 
