@@ -31,6 +31,7 @@ OWN: Mapping[str, tuple[str, str]] = {
 
 SHARED: Mapping[str, tuple[str, str]] = {
     "artemis-shared-store": ("store", "server.lock/activation"),
+    "artemis-scale-down": ("store-1", "server.lock/activation"),
     "fiorano-shared": ("database", "head"),
 }
 """For those with a shared one: its name, and such a key."""

@@ -92,4 +92,17 @@ LONG: Mapping[str, Long] = {
         replicas=2,
     ),
     "artemis-replication": Long(runs=44, settings={**ARTEMIS, "retry_replication_wait_us": "60000000"}),
+    "artemis-scale-down": Long(
+        runs=4,
+        settings={
+            **ARTEMIS,
+            "lock_retry_us": "30000000",
+            "poll_us": "30000000",
+            "monitor_us": "30000000",
+            "failback_check_us": "30000000",
+            "failback_wait_us": "120000000",
+            "stop_every_us": "3600000000",
+        },
+        replicas=2,
+    ),
 }

@@ -117,6 +117,9 @@ LOST: Mapping[str, Lost] = {
     "artemis-replication": Lost(
         faults="crash", promise="acknowledged-kept", settings={"pause_us": "500000"}, replicas=2
     ),
+    "artemis-scale-down": Lost(
+        faults="lock-lost", promise="acknowledged-kept", settings={"pause_us": "500000", "backups": "true"}, replicas=2
+    ),
 }
 
 

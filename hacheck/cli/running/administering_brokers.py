@@ -217,6 +217,7 @@ SPEECHES: Mapping[str, tuple[str, Speech]] = {
     "qpid-standalone": ("status", QpidSpeech()),
     "artemis-shared-store": ("topology", ArtemisSpeech()),
     "artemis-replication": ("topology", ArtemisSpeech()),
+    "artemis-scale-down": ("topology", ArtemisSpeech()),
     "fiorano-shared": ("state", FioranoSpeech()),
     "fiorano-replicated": ("state", FioranoSpeech()),
 }

@@ -38,6 +38,7 @@ class ScaleDownOptions(SharedStoreOptions, frozen=True, kw_only=True):
     stops: int = -1
     stop_every_us: int = 15 * SECOND
     spread_every: int = 4
+    pause_us: int = 100_000
     reconnect_attempts: int = 10
     prepared_us: int = 2 * SECOND
 
