@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 
-from hacheck.impl.node import Message, Setup
+from hacheck.impl.node import Message, Name, Setup
 from hacheck.impl.protocols import client
 from hacheck.impl.protocols.artemis.messages import (
     Answered,
@@ -98,8 +98,12 @@ class Client(client.Client[Process]):
             self.servers = self.static
             self.process.set_timer("connect", self.options.reconnect_us)
 
+    def _known(self, connectors: tuple[Name, ...]) -> tuple[Name, ...]:
+        """Those that it can turn to, of the servers that it was told."""
+        return tuple(name for name in connectors if name in self.static)
+
     def _refused(self, message: SessionRefused) -> None:
-        known = tuple(name for name in message.connectors if name in self.static)
+        known = self._known(message.connectors)
         if known and known[0] not in self.servers[: self.next + 1]:
             tried, rest = self.servers[: self.next + 1], self.servers[self.next + 1 :]
             self.servers = (*tried, known[0], *(name for name in rest if name != known[0]))
@@ -113,7 +117,7 @@ class Client(client.Client[Process]):
         broker = self.server
         if self.node_id != message.node_id:
             self.node_id = message.node_id
-        known = (broker, *(name for name in message.connectors if name in self.static and name != broker))
+        known = (broker, *(name for name in self._known(message.connectors) if name != broker))
         self.servers = (*known, *(name for name in self.static if name not in known))
         self.next = 0
         self.process.record("connected", {"broker": broker, "node_id": message.node_id})

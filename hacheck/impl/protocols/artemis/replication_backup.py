@@ -83,6 +83,7 @@ def locate(broker: Broker) -> None:
             entry.active not in broker.tried
             and entry.group == broker.group
             and (not broker.failing_back or node_id == broker.node_id)
+            and broker.pairs_with in ("", node_id)
         ):
             broker.candidate = entry.active
             broker.channel = broker.process.fresh()

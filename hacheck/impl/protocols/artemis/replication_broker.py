@@ -101,7 +101,8 @@ class Broker:
     way. `files`: its data, as they are on its disk, ahead by what is being written. `saved`: what it had before, by
     number. `ticks`: how often it looked for silence. `server`: there while it serves. `replica`, `primary`: the
     replication channel, by side. `starting`: it has been no replica since its start. `up_to_date`: its copy is
-    complete, and it said so. `tried`: who did not want it as a replica. `alone_token`: the write that says that it has
+    complete, and it said so. `pairs_with`: the only node that it may be a replica of, or empty. `tried`: who did not
+    want it as one. `alone_token`: the write that says that it has
     no replica; answers wait for it. `failure`, `reason`: why it ends.
     """
 
@@ -133,6 +134,7 @@ class Broker:
         self.primary: PrimaryLink | None = None
         self.ballot: Ballot | None = None
         self.failing_back = False
+        self.pairs_with = ""
         self.candidate: Name = ""
         self.channel = ""
         self.wanted = ""
