@@ -103,37 +103,37 @@ class Producer(Worker):
 
 
 class Consumer(Worker):
-    """Handles messages. `held`: the one that it was given, with the number of the delivery; `handled`: its work for
-    that is done. `known`: the names of those that it has a record of; `noting`: the one whose record is being written.
-    `idle`: it has waited for more. `early`: the next one, which came before an answer."""
+    """Handles messages, one at a time. `held`: the one that it works on, with the number of the delivery; `handled`:
+    its work for that is done. `next`: the one that has come meanwhile. `known`: the names of those that it has a record
+    of; `noting`: the one whose record is being written. `idle`: it has waited for more."""
 
     def __init__(self, library: Library, setup: Setup) -> None:
         super().__init__(library, setup)
         self.held: tuple[Item, int] | None = None
         self.handled = False
+        self.next: Delivery | None = None
         self.known = {key[len(HANDLED) :] for key in setup.durable if key.startswith(HANDLED)}
         self.noting = ""
         self.idle = False
-        self.early: Delivery | None = None
 
     def delivered(self, delivery: Delivery) -> None:
-        """One at a time: what comes before the answer to an acknowledgement that was sent again waits for that."""
-        if self.library.call is not None and self.library.call.command == "acknowledge":
-            self.early = delivery
-            return
-        name, _, number = delivery.incoming.body.decode().partition(" ")
-        self.held = Item(int(number), name), delivery.number
-        self.handled = self.idle = False
+        """The next one."""
+        self.next = delivery
+        self.idle = False
         if self.library.call is None:
             self.ready()
 
     def session_lost(self) -> None:
         """It will be delivered again."""
-        self.held = self.early = None
+        self.held = self.next = None
         self.handled = False
 
     def step(self) -> None:
         """Handles what it holds, acknowledges it, and commits when enough has come, or nothing more."""
+        full = self.transacted and len(self.work) >= self.options.transaction_size
+        if self.held is None and self.next is not None and not full:
+            name, _, number = self.next.incoming.body.decode().partition(" ")
+            self.held, self.next = (Item(int(number), name), self.next.number), None
         if self.held is not None:
             item, delivery = self.held
             if not self.handled:
@@ -143,12 +143,11 @@ class Consumer(Worker):
                 self.work = [item]
                 self.ask()
             self.library.do("acknowledge", delivery=delivery, message=item.number)
+        elif full or (self.work and self.idle):
+            self.commit()
         elif self.work:
-            if self.idle or len(self.work) >= self.options.transaction_size:
-                self.commit()
-            else:
-                self.idle = True
-                self.process.set_timer("work", IDLE_US)
+            self.idle = True
+            self.process.set_timer("work", IDLE_US)
 
     def _handle(self, item: Item) -> None:
         if self.noting == item.name:
@@ -191,16 +190,13 @@ class Consumer(Worker):
             self.work.clear()
         elif not unknown and self.held is not None:
             self.work.append(self.held[0])
-        early = self.early
-        self.session_lost()
-        if early is not None and not unknown:
-            self.delivered(early)
+        self.held = None
+        self.handled = False
 
     def forget(self) -> None:
         """They are done."""
         if self.options.session == "local" and not self.options.remembers:
             self._settle([item.name for item in self.work])
-        self.session_lost()
         self.idle = False
 
     def begin_again(self) -> None:

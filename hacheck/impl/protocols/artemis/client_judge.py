@@ -21,14 +21,15 @@ from hacheck.impl.system import Broken, Member
 
 
 class ClientJudge(BrokerJudge):
-    """Watches a run. `settled`: how often consumers' work for a message was done for good. `elsewhere`: what another
-    resource of a transaction has committed."""
+    """Watches a run. `settled`: how often consumers' work for a message was done for good; `by_each`: by each of them,
+    which have their own records. `elsewhere`: what another resource of a transaction has committed."""
 
     def __init__(self, members: tuple[Member, ...], options: ClientOptions) -> None:
         super().__init__(members)
         self._options = options
         self._clients = tuple(member.name for member in members if member.role == "client")
         self._settled: Counter[str] = Counter()
+        self._by_each: Counter[tuple[Name, str]] = Counter()
         self._elsewhere: dict[str, None] = {}
         self._without: list[Broken] = []
 
@@ -37,6 +38,7 @@ class ClientJudge(BrokerJudge):
         super().saw(at_us, member, record)
         if record.event == "settled":
             self._settled.update(record.fields["messages"])
+            self._by_each.update((member, name) for name in record.fields["messages"])
         elif record.event == "elsewhere":
             self._elsewhere.update(dict.fromkeys(record.fields["messages"]))
         elif record.fields.get("temporary") is False and len(self._without) < 3:
@@ -79,9 +81,9 @@ class ClientJudge(BrokerJudge):
             if not self._settled[name]:
                 yield Broken("handled", f"message {name} is gone, and nobody has handled it", at_us)
         if self._options.session != "plain" or self._options.remembers:
-            for name, times in self._settled.items():
+            for (who, name), times in self._by_each.items():
                 if times > 1:
-                    yield Broken("handled-once", f"message {name} was handled {times} times", at_us)
+                    yield Broken("handled-once", f"{who} has handled message {name} {times} times", at_us)
         taken = {name for asked in self._asked.values() for name in asked.consumed}
         for name in self._elsewhere:
             if name not in kept and name not in taken:

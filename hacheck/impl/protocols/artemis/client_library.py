@@ -170,7 +170,7 @@ class Library(client.Client[Process]):
         self.rounds, self.retry_us = 0, self.options.reconnect_us
         server = self.server
         self._learn(message.connectors)
-        if first and not self.old:
+        if first:
             self.process.record("connected", {"to": server, "temporary": message.temporary})
         else:
             what = {"to": server, "attached": attached, "temporary": message.temporary}
@@ -218,7 +218,7 @@ class Library(client.Client[Process]):
         self.connected = False
         self.go(Cause.GIVEN_UP)
         self.process.cancel_timer("connect")
-        self.process.record("given_up", {"to": self.server})
+        self.process.record("given_up", {})
         self.application.failed("disconnect")
 
     def connect_anew(self) -> None:
@@ -324,9 +324,11 @@ class Library(client.Client[Process]):
             self.application.ready()
 
     def _delivered(self, message: Delivery) -> None:
-        if self.connected and message.number > self.heard:
-            self.heard = message.number
-            self.application.delivered(message)
+        if not self.connected or message.number <= self.heard:
+            return
+        self.heard = message.number
+        if self.call is None or not self.call.perform.command.startswith("rollback"):
+            self.application.delivered(message)  # else it goes back, and comes again
 
     def _work(self) -> None:
         self.application.fired()
