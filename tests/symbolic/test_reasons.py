@@ -31,6 +31,15 @@ check default expect all hold
 """.replace("variable_of_holder", "shared HOLDER: Server? = none").replace("ghost turns", "shared turns")
 
 
+TWOS = """system Twos "Steps of two from nought never meet an odd number."
+node Server { n: 0..20 = 0  ready: bool = true }
+action up(s: Server) when s.n < 19 and s.ready do s.n := s.n + 2
+action rest(s: Server) when s.n == 20 do s.ready := false
+invariant even: every s: Server satisfies s.n != 3
+check default expect all hold
+"""
+
+
 def system_of(text: str) -> System:
     """The system that a text means."""
     loaded = load(text, "text.ha", lambda _: None)
@@ -75,9 +84,40 @@ def test_the_majority_rule_is_needed_and_the_number_of_crashes_is_not() -> None:
 
 
 def test_what_is_not_inductive_has_no_reasons() -> None:
-    text = LOCK[: LOCK.index("lemma")] + LOCK[LOCK.index("check default") :]
-    why = found(text, "one")
-    assert (why.failed, why.needed) == ("it is not inductive", ())
+    why = found(TWOS.replace("s.n != 3", "s.n != 11"), "even")
+    assert (why.failed, why.needed) == ("it is not inductive, up to k = 3", ())
+
+
+def test_a_proof_that_takes_more_steps_has_reasons_too() -> None:
+    """From 1 a step of two meets 3; but to 1 no step leads."""
+    why = found(TWOS, "even")
+    assert (why.failed, why.steps) == (None, 2)
+    assert ("rest", "s.n == 20") in words(why.needed)
+    assert {("up", "s.n < 19"), ("up", "s.ready")} <= words(why.spare)
+    assert "even" not in explore(system_of(TWOS.replace(" and s.ready", ""))).decided
+    without = LOCK[: LOCK.index("lemma")] + LOCK[LOCK.index("check default") :]
+    why = found(without, "one")
+    assert (why.failed, why.steps) == (None, 3)
+    assert ("take", "HOLDER == none") in words(why.needed)
+    freed = (
+        without.replace(" and turns < 3", "")
+        .replace("  turns := turns + 1\n", "")
+        .replace("shared turns: 0..3 = 0\n", "")
+    )
+    assert "one" not in explore(system_of(freed)).decided
+
+
+def test_what_shorter_runs_need_is_needed() -> None:
+    """Nothing leads to 0 and 1, so that with two states nothing is needed of the step; but a run begins with 0."""
+    text = TWOS.replace("s.n != 3", "s.n != 3 and s.n != 2").replace("s.n < 19", "s.n != 0 and s.n < 19")
+    why = found(text, "even")
+    assert (why.failed, why.steps) == (None, 2)
+    assert ("up", "s.n != 0") in words(why.needed)
+
+
+def test_what_few_steps_break_has_no_reasons() -> None:
+    why = found(TWOS.replace("s.n != 3", "s.n != 2"), "even")
+    assert why.failed is not None
 
 
 def test_the_command_tells_lemmas_needs_and_settings(tmp_path: Path) -> None:
@@ -94,7 +134,15 @@ def test_the_command_tells_lemmas_needs_and_settings(tmp_path: Path) -> None:
 
 def test_the_command_says_where_there_is_no_proof(tmp_path: Path) -> None:
     spec = tmp_path / "lock.ha"
-    spec.write_text(LOCK[: LOCK.index("lemma")] + "check default expect all hold\n", encoding="utf-8")
+    spec.write_text(TWOS.replace("s.n != 3", "s.n != 11"), encoding="utf-8")
     ended = hacheck("why", str(spec))
     assert ended.code == 3
-    assert "no proof: it is not inductive" in ended.out
+    assert "no proof: it is not inductive, up to k = 3" in ended.out
+
+
+def test_the_command_tells_of_a_proof_that_takes_more_steps(tmp_path: Path) -> None:
+    spec = tmp_path / "twos.ha"
+    spec.write_text(TWOS, encoding="utf-8")
+    ended = hacheck("why", str(spec))
+    assert ended.code == 0, ended.out
+    assert "even  at every depth (2-inductive)" in ended.out

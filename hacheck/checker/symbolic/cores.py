@@ -1,8 +1,10 @@
-"""Why a property holds: which conditions of steps and which lemmas its proof by induction rests on.
+"""Why a property holds: which conditions of steps and which lemmas its proof by k-induction rests on.
 
 Each outcome's proof obligation is asked with every condition and every lemma as an assumption; those in the core of
 the answer are tried one by one, and what can go, goes. What is left over all outcomes suffices: everything else may be
-put out of force, all at once, and the property still holds at every depth.
+put out of force, all at once, and the property still holds at every depth. For k above 1 that takes the conditions that
+keep shorter runs from breaking it, too. A lemma may take another k than what rests on it: of a shortest run that breaks
+either, the end contradicts one of the obligations.
 """
 
 from __future__ import annotations
@@ -13,9 +15,10 @@ from hacheck.checker.engine import Limits, Report
 from hacheck.checker.explicit.findings import GaveUp
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.encoding import DOMAIN, INIT
+from hacheck.checker.symbolic.induction import DEPTH
 from hacheck.checker.symbolic.preparing import Prepared, prepared_from
 from hacheck.checker.symbolic.weakening import Part, weakened
-from hacheck.checker.symbolic.z3_library import Attendant, Formula, Library, fewest
+from hacheck.checker.symbolic.z3_library import Attendant, Formula, Library, Solver, fewest
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
 from hacheck.model.lowering.layout import Cell
@@ -25,19 +28,21 @@ from hacheck.model.semantics import EvaluationFault, Interpreter
 @dataclass(frozen=True, slots=True)
 class Reasons:
     """What a proof of a property rests on, and what it does without. `lemmas`: those it uses, by name. `unasked`: the
-    actions in which some conditions always stay in force. `failed`: why there is no proof; then nothing else is
-    said."""
+    actions in which some conditions always stay in force. `steps`: the greatest k that it takes. `failed`: why there is
+    no proof; then nothing else is said."""
 
     name: str
     needed: tuple[Part, ...] = ()
     spare: tuple[Part, ...] = ()
     lemmas: tuple[str, ...] = ()
     unasked: tuple[str, ...] = ()
+    steps: int = 1
     failed: str | None = None
 
 
 def reasons(system: System, name: str, limits: Limits, report: Report) -> Reasons:
-    """What the proof of one invariant by simple induction rests on. Errors: `Refused` without Z3."""
+    """What the proof of one invariant by k-induction rests on, with the smallest k up to `DEPTH` of the engine. Errors:
+    `Refused` without Z3."""
     watch = Stopwatch(limits, report)
     try:
         library = Library(Attendant(limits, report, watch.started))
@@ -79,43 +84,72 @@ class Core:
 
     def reasons(self, name: str, lemmas: tuple[str, ...]) -> Reasons:
         """What a property rests on."""
-        waiting, done = [name], set[str]()
+        waiting, done, steps = [name], set[str](), 1
         while waiting:
             goal = waiting.pop()
             done.add(goal)
-            failed = self._carried(goal, lemmas)
-            if failed is not None:
+            shown = self._carried(goal, lemmas)
+            if isinstance(shown, str):
                 about = "it" if goal == name else f"the lemma {goal}, which it uses,"
-                return Reasons(name, failed=f"{about} {failed}")
+                return Reasons(name, failed=f"{about} {shown}")
+            steps = max(steps, shown)
             waiting += [lemma for lemma in self.lemmas if lemma not in done and lemma not in waiting]
         needed = tuple(part for part in self.parts if part.variable in self.needed)
         spare = tuple(part for part in self.parts if part.variable not in self.needed)
-        return Reasons(name, needed, spare, tuple(self.lemmas))
+        return Reasons(name, needed, spare, tuple(self.lemmas), steps=steps)
 
-    def _held(self, name: str) -> Formula:
+    def _held(self, name: str, place: int = 0) -> Formula:
         return self.library.negation(
-            self.library.any_of(self.unrolling.at(key, 0) for key in self.prepared.encoding.keys_of(name))
+            self.library.any_of(self.unrolling.at(key, place) for key in self.prepared.encoding.keys_of(name))
         )
 
-    def _carried(self, goal: str, lemmas: tuple[str, ...]) -> str | None:
-        """Finds out what a property needs to hold at first and to be kept by every outcome; why it is not."""
-        start = self.library.solver()
-        start.add(self.unrolling.at(INIT, 0), self.library.negation(self._held(goal)))
-        if start.model() is not None:
+    def _carried(self, goal: str, lemmas: tuple[str, ...]) -> int | str:
+        """Finds out what a property needs to hold at first and to be kept by every outcome: the least k with which it
+        is, or why it is not."""
+        if not self._begins(goal, 0):
             return "does not hold in every initial state"
+        for length in range(1, DEPTH + 1):
+            before = dict(self.needed), dict(self.lemmas)
+            if self._inductive(goal, length, lemmas):
+                broken = next((place for place in range(1, length) if not self._begins(goal, place)), None)
+                return length if broken is None else f"is violated after {broken} step{'s' * (broken > 1)}"
+            self.needed, self.lemmas = before
+        return f"is not inductive, up to k = {DEPTH}"
+
+    def _begins(self, goal: str, length: int) -> bool:
+        """Whether a property holds after so many steps from the start; what it needs for that is noted."""
+        solver = self.library.solver()
+        solver.add(self.unrolling.at(INIT, 0), self.library.negation(self._held(goal, length)))
+        for place in range(length):
+            solver.add(*self.unrolling.step(place))
+        return self._refuted(solver, (), 0)
+
+    def _inductive(self, goal: str, length: int, lemmas: tuple[str, ...]) -> bool:
+        """Whether every outcome after so many states keeps a property."""
         encoding = self.prepared.encoding
         for number, outcome in enumerate(encoding.behaviour.steps):
             written = {slot for slot, _ in outcome.updates}
             keys = [key for key in encoding.keys_of(goal) if written & encoding.reads[key]]
-            if keys and not self._kept(goal, number, keys, lemmas):
-                return "is not inductive"
-        return None
+            if keys and not self._kept(goal, number, keys, length, lemmas):
+                return False
+        return True
 
-    def _kept(self, goal: str, number: int, keys: list[str], lemmas: tuple[str, ...]) -> bool:
-        """Whether an outcome keeps a property; what it needs for that is noted."""
-        solver, library = self.library.solver(), self.library
-        solver.add(self.unrolling.at(DOMAIN, 0), self.unrolling.can(number, 0), self._held(goal))
-        solver.add(library.any_of(self.unrolling.after(key, number, 0) for key in keys))
+    def _kept(self, goal: str, number: int, keys: list[str], length: int, lemmas: tuple[str, ...]) -> bool:
+        """Whether an outcome keeps a property of the states before it; what it needs for that is noted."""
+        solver, last = self.library.solver(), length - 1
+        solver.add(self.unrolling.at(DOMAIN, 0), self.unrolling.can(number, last))
+        for place in range(length):
+            solver.add(self._held(goal, place))
+            solver.add(*(self.unrolling.differ(earlier, place) for earlier in range(place)))
+        for place in range(last):
+            solver.add(*self.unrolling.step(place))
+        solver.add(self.library.any_of(self.unrolling.after(key, number, last) for key in keys))
+        return self._refuted(solver, lemmas, length)
+
+    def _refuted(self, solver: Solver, lemmas: tuple[str, ...], length: int) -> bool:
+        """Whether there is no model where conditions are in force and lemmas hold in so many states; what is needed for
+        that is noted."""
+        library = self.library
         free: dict[str, tuple[Formula, str]] = {}
         for name, (variable, constant, _) in self._forces.items():
             if variable in self.needed:
@@ -123,11 +157,12 @@ class Core:
             else:
                 free[name] = constant, variable
         for lemma in lemmas:
+            held = library.all_of(self._held(lemma, place) for place in range(length))
             if lemma in self.lemmas:
-                solver.add(self._held(lemma))
+                solver.add(held)
                 continue
             uses = library.constant(f"uses {lemma}", "Bool")
-            solver.add(library.implies(uses, self._held(lemma)))
+            solver.add(library.implies(uses, held))
             free[library.name_of(uses)] = uses, lemma
         core = solver.refuted(constant for constant, _ in free.values())
         if core is None:

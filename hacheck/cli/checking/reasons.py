@@ -61,7 +61,7 @@ def why_spec(request: Request) -> ExitCode:
             show(console, specification, system, found)
             complete = complete and found.failed is None
             if request.others and found.failed is None:
-                _show_others(console, request, specification, name, interruption)
+                _show_others(console, request, specification, found, interruption)
             if interruption.requested:
                 return ExitCode.UNDECIDED
     return ExitCode.AS_EXPECTED if complete else ExitCode.UNDECIDED
@@ -91,7 +91,9 @@ def show(console: Console, specification: Specification, system: System, found: 
         hint = "a lemma may help; verify --engine induction shows what speaks against a proof"
         console.print(Padding(Text(hint, style="quiet"), (0, 0, 0, 4)))
         return
-    console.print(Padding(Text.assemble((f"{marks.holds} ", "ok"), (found.name, "name"), "  at every depth"), INDENT))
+    how = "" if found.steps == 1 else f" ({found.steps}-inductive)"
+    line = Text.assemble((f"{marks.holds} ", "ok"), (found.name, "name"), f"  at every depth{how}")
+    console.print(Padding(line, INDENT))
     if asked.description:
         console.print(Padding(Text(asked.description, style="quiet"), (0, 0, 0, 4)))
     table = Table.grid(padding=(0, 2, 0, 0))
@@ -137,9 +139,9 @@ def place(specification: Specification, part: Part) -> str:
 
 
 def _show_others(
-    console: Console, request: Request, specification: Specification, name: str, interruption: Interruption
+    console: Console, request: Request, specification: Specification, found: Reasons, interruption: Interruption
 ) -> None:
-    """Under which other settings, one changed at a time, the same proof goes through."""
+    """Under which other settings, one changed at a time, a proof with the same k goes through."""
     kept: list[str] = []
     lost: list[str] = []
     for parameter in specification.parameters:
@@ -147,8 +149,8 @@ def _show_others(
             made = specification.instantiate({**request.settings, parameter.name: value}, request.check)
             if made.system is None or interruption.requested:
                 continue
-            engine = InductionEngine(1, reachability=False)
-            answer = engine.check(made.system, (name,), request.limits, lambda _: not interruption.requested)
+            engine = InductionEngine(found.steps, reachability=False)
+            answer = engine.check(made.system, (found.name,), request.limits, lambda _: not interruption.requested)
             shown = answer.properties[0].verdict == "holds"
             (kept if shown else lost).append(f"{parameter.name} = {value}")
     for head, listed in (("shown also with", kept), ("not shown with", lost)):
