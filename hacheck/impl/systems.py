@@ -13,6 +13,7 @@ _PACKAGE = "hacheck.impl.protocols"
 
 PLACES: Mapping[str, str] = {
     "icestorm": f"{_PACKAGE}.icestorm.system",
+    "icestorm-topics": f"{_PACKAGE}.icestorm.topics_system",
     "fiorano-replicated": f"{_PACKAGE}.fiorano.system",
     "fiorano-shared": f"{_PACKAGE}.fiorano.system",
     "qpid": f"{_PACKAGE}.qpid.system",
@@ -20,6 +21,7 @@ PLACES: Mapping[str, str] = {
     "artemis-shared-store": f"{_PACKAGE}.artemis.system",
     "artemis-replication": f"{_PACKAGE}.artemis.system",
     "artemis-scale-down": f"{_PACKAGE}.artemis.scale_down_system",
+    "artemis-colocated": f"{_PACKAGE}.artemis.colocated_system",
     "artemis-client": f"{_PACKAGE}.artemis.client_system",
 }
 """In which module each protocol is: a value there that has its name."""

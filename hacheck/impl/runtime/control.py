@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -70,13 +70,17 @@ def planned(
 
 
 def _members(system: System, replicas: int | None, clients: int, options: Any) -> tuple[Member, ...]:
-    """Who takes part: 3 replicas, or 2 where the protocol is one of pairs, unless told otherwise."""
+    """Who takes part: 3 replicas, 2 where the protocol is one of pairs, 1 where it has none, unless told otherwise."""
     if replicas is not None:
         return system.members(replicas, clients, options)
-    try:
+    with suppress(Refused):
         return system.members(3, clients, options)
-    except Refused:
+    try:
         return system.members(2, clients, options)
+    except Refused:
+        with suppress(Refused):
+            return system.members(1, clients, options)
+        raise
 
 
 def _members_again(

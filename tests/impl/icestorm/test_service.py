@@ -244,6 +244,58 @@ def test_failed_subscriber_is_removed_as_soon_as_there_is_a_coordinator() -> Non
     assert room.replica(1).store.topics["A"].subscribers == ()
 
 
+def test_nothing_that_waits_is_delivered_when_the_subscription_has_ended() -> None:
+    """Highly Available IceStorm, Subscriber Considerations: it will stop receiving events."""
+    room = subscribed(reliability="ordered")
+    for number in (1, 2):
+        outcome(room, Publish("A", "p", number))
+    (first,) = delivered(room, "s")
+    assert outcome(room, Unsubscribe("A", ("s",))) == OK
+    room.tell("s", 1, Delivered(first.call, True))
+    assert delivered(room, "s") == [first]
+
+
+def test_failure_of_a_subscription_that_has_ended_does_not_end_the_next_one() -> None:
+    """Each subscription has failures of its own."""
+    room = subscribed()
+    outcome(room, Publish("A", "p", 1))
+    (first,) = delivered(room, "s")
+    outcome(room, Unsubscribe("A", ("s",)))
+    outcome(room, Subscribe("A", Subscriber("s", "s", {"reliability": "twoway"})))
+    room.tell("s", 1, Delivered(first.call, False))
+    assert room.replica(3).store.topics["A"].subscribers
+
+
+def test_what_failed_is_sent_again_where_that_is_how_it_is_tried() -> None:
+    """Highly Available IceStorm, Subscriber Considerations: additional delivery attempts; the other reading of it."""
+    room = subscribed("1", reliability="ordered", retry_interval_us=1_000_000, attempts="same")
+    assert publish(room, 1)
+    assert not publish(room, 2), "it waits behind the one that failed"
+    room.run(2)
+    assert [message.number for message in delivered(room, "s")] == [1, 1]
+    room.tell("s", 1, Delivered(delivered(room, "s")[-1].call, True))
+    assert [message.number for message in delivered(room, "s")] == [1, 1, 2]
+
+
+def test_nothing_is_delivered_to_a_subscriber_that_is_being_removed() -> None:
+    """IceStorm Concepts, Subscriber Errors: the subscription is canceled when the failure occurs."""
+    room = subscribed()
+    room.hold(1, 3)
+    publish(room, 1)
+    assert room.replica(1).store.topics["A"].subscribers
+    assert not publish(room, 2)
+
+
+def test_subscriber_by_datagrams_never_fails() -> None:
+    """IceStorm Concepts, Unidirectional Messages: any transport, UDP too, which has no connection that could break."""
+    room = subscribed(reliability="datagram")
+    assert publish(room, 1)
+    room._carry_out("replica-1", room.replica(1).handle(Unreachable("s"), room.now))
+    room.settle()
+    assert room.replica(3).store.topics["A"].subscribers
+    assert publish(room, 2)
+
+
 # ---- transient mode ------------------------------------------------------------------------------------------------
 
 

@@ -58,8 +58,11 @@ class Election:
     # ---- recovery --------------------------------------------------------------------------------------------------
 
     def recover(self, why: str) -> None:
-        """It is in error: back to a group of its own, as soon as no update is in flight. Members are not told."""
+        """It is in error: back to a group of its own, as soon as no update is in flight. Members are not told. A
+        service without replicas has no group to leave."""
         standing = self.standing
+        if not standing.nodes:
+            return
         self.wire.record("recovery", id=standing.ident, reason=why)
         self._leave_normal(Step.RECOVER)
         self._no_merge()

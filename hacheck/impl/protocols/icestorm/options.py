@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import fields
@@ -12,7 +13,14 @@ from hacheck.impl.system import Refused
 
 SECOND_US = 1_000_000
 UNITS_US = {"us": 1, "ms": 1_000, "s": SECOND_US, "min": 60 * SECOND_US}
-WORKLOADS = ("mixed", "updates", "publishing", "none")
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "workload": ("mixed", "updates", "publishing", "none"),
+    "attempts": ("later", "same"),
+}
+"""Settings that are words, and what they may be."""
+MAY_BE_ZERO = ("start_delay_us", "invocation_timeout_us", "retry_interval_us")
+
+AnyOptions = TypeVar("AnyOptions", bound="Options")
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -26,7 +34,8 @@ class Options(Struct, frozen=True, kw_only=True):
 
     `full_startup`: without a memory of a full group, a group must have all replicas. `transient`: one replica without a
     database; replication is not supported in this mode. `retry_interval_us`: how long nothing is delivered to a
-    subscriber that failed and has retries left.
+    subscriber that failed and has retries left. `attempts`: what it is given then: the message that comes next
+    (`later`), or the one that failed (`same`), and with `ordered` what waits behind it.
 
     Hardening, beyond the documents:
 
@@ -66,6 +75,7 @@ class Options(Struct, frozen=True, kw_only=True):
     full_startup: bool = True
     transient: bool = False
     retry_interval_us: int = 60 * SECOND_US
+    attempts: str = "later"
 
     promise_generations: bool = False
     count_empty_disks: bool = True
@@ -90,10 +100,17 @@ class Options(Struct, frozen=True, kw_only=True):
     workload: str = "mixed"
 
 
-def parsed(given: Mapping[str, str]) -> Options:
+def parsed(
+    given: Mapping[str, str],
+    kind: type[AnyOptions],
+    words: Mapping[str, tuple[str, ...]] = WORDS,
+    counted: Collection[str] = (),
+    may_be_zero: Collection[str] = (),
+) -> AnyOptions:
     """Settings from text: `master_timeout_us=10s`, `full_startup=false`. A time without a unit is in microseconds; the
-    end `_us` of a name may be left out. Errors: `Refused`, with the setting, what it may be, and the nearest name."""
-    known = {field.name: field.default for field in fields(Options)}
+    end `_us` of a name may be left out. `words`: what settings that are words may be; `counted`: those that are numbers
+    of something. Errors: `Refused`, with the setting, what it may be, and the nearest name."""
+    known = {field.name: field.default for field in fields(kind)}
     values: dict[str, int | bool | str] = {}
     for name, text in given.items():
         full = name if name in known else f"{name}_us"
@@ -101,30 +118,39 @@ def parsed(given: Mapping[str, str]) -> Options:
             near = difflib.get_close_matches(name, known, 1)
             hint = f"; did you mean `{near[0]}`?" if near else f". It has: {', '.join(known)}"
             raise Refused(f"icestorm has no setting `{name}`{hint}")
-        values[full] = _value(full, known[full], text.strip())
-    return Options(**values)  # type: ignore[arg-type]  # each value has the type of its default
+        least = 0 if full in (*MAY_BE_ZERO, *may_be_zero) else 1
+        values[full] = _value(full, known[full], text.strip(), words, least, counted=full in counted)
+    return kind(**values)  # type: ignore[arg-type]  # each value has the type of its default
 
 
-def _value(name: str, default: object, text: str) -> int | bool | str:
+def _value(
+    name: str, default: object, text: str, words: Mapping[str, tuple[str, ...]], least: int, *, counted: bool
+) -> int | bool | str:
     if isinstance(default, bool):
         if text not in ("true", "false"):
             raise Refused(f"`{name}` is `true` or `false`, not `{text}`")
         return text == "true"
     if isinstance(default, int):
-        return _microseconds(name, text)
-    if text not in WORKLOADS:
-        raise Refused(f"`{name}` is one of {', '.join(WORKLOADS)}, not `{text}`")
+        return _count(name, text, least) if counted else _microseconds(name, text, least)
+    if text not in words[name]:
+        raise Refused(f"`{name}` is one of {', '.join(words[name])}, not `{text}`")
     return text
 
 
-def _microseconds(name: str, text: str) -> int:
+def _count(name: str, text: str, least: int) -> int:
+    least = -1 if name == "retry_count" else least
+    if not text.removeprefix("-").isdecimal() or int(text) < least:
+        raise Refused(f"`{name}` is a whole number from {least} on, not `{text}`")
+    return int(text)
+
+
+def _microseconds(name: str, text: str, least: int) -> int:
     number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
     unit = text[len(number) :] or "us"
     try:
         value = float(number) * UNITS_US[unit]
     except (KeyError, ValueError):
         raise Refused(f"`{name}` is a time such as `500ms`, `2s` or `2000000` (microseconds), not `{text}`") from None
-    least = 0 if name in ("start_delay_us", "invocation_timeout_us", "retry_interval_us") else 1
     if not least <= value <= 1e15:
         raise Refused(f"`{name}` must be {'positive' if least else 'at least 0'} and no longer than 30 years: `{text}`")
     return int(value)

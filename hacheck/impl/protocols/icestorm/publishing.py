@@ -18,18 +18,23 @@ from hacheck.impl.protocols.icestorm.messages import Deliver, Delivered
 from hacheck.impl.protocols.icestorm.records import NO_SUCH_TOPIC, OK, Publish, Subscriber
 from hacheck.impl.protocols.icestorm.wire import Round
 
+AGAIN = "again"
+
+NEVER_US = 1 << 62
+"""A time that does not come."""
+
 
 class Outlet:
     """One subscription, as this replica delivers to it. `queue`: what waits for the message before, with `ordered`.
-    `failures` in a row; after one nothing is delivered until `closed_until_us`. `sent`: something was, without an
-    answer being due."""
+    `failures` in a row; after one nothing is delivered until `closed_until_us`, unless what failed is sent again.
+    `sent`: something was, without an answer being due."""
 
     __slots__ = ("busy", "closed_until_us", "failures", "queue", "sent", "subscriber", "topic")
 
     def __init__(self, topic: str, subscriber: Subscriber) -> None:
         self.topic = topic
         self.subscriber = subscriber
-        self.queue: deque[tuple[Publish, str]] = deque()
+        self.queue: deque[Publish] = deque()
         self.busy = False
         self.sent = False
         self.failures = 0
@@ -37,9 +42,10 @@ class Outlet:
 
 
 class Publishing:
-    """`outlets`: by topic, then by identity of the subscriber, those that something was delivered to."""
+    """`outlets`: by topic, then by identity of the subscriber, those that something was delivered to. `again`: what has
+    failed and is to be sent once more, with the time for it."""
 
-    __slots__ = ("core", "options", "outlets", "store", "wire")
+    __slots__ = ("again", "core", "options", "outlets", "store", "wire")
 
     def __init__(self, core: Core) -> None:
         self.core = core
@@ -47,6 +53,7 @@ class Publishing:
         self.store = core.store
         self.options = core.options
         self.outlets: dict[str, dict[str, Outlet]] = {}
+        self.again: deque[tuple[int, Outlet, Publish]] = deque()
         self.wire.finished["deliver"] = self._delivered
 
     def publish(self, message: Publish) -> str:
@@ -73,29 +80,33 @@ class Publishing:
         if self.wire.now_us < outlet.closed_until_us:
             return
         if outlet.busy and subscriber.reliability() == "ordered":
-            outlet.queue.append((message, topic))
+            outlet.queue.append(message)
         else:
             self._deliver(outlet, message)
 
     def _deliver(self, outlet: Outlet, message: Publish) -> None:
         subscriber = outlet.subscriber
-        if subscriber.reliability() == "oneway":
-            outlet.sent = True
+        if subscriber.reliability() in ("oneway", "datagram"):
+            outlet.sent = subscriber.reliability() == "oneway"  # by UDP nobody hears of an error
             self.wire.send(subscriber.endpoint, _delivery(0, outlet, message))
             return
         outlet.busy = True
-        self.wire.ask("deliver", [(0, subscriber.endpoint)], lambda call: _delivery(call, outlet, message), outlet)
+        self.wire.ask(
+            "deliver", [(0, subscriber.endpoint)], lambda call: _delivery(call, outlet, message), (outlet, message)
+        )
 
     def _delivered(self, round_: Round) -> None:
-        outlet: Outlet = round_.data
+        outlet, message = round_.data
         answer = round_.answers[0]
         outlet.busy = False
+        if not self._stands(outlet):  # the subscription has ended meanwhile
+            return
         if isinstance(answer, Delivered) and answer.yes:
             outlet.failures = 0
             if outlet.queue:
-                self._deliver(outlet, outlet.queue.popleft()[0])
+                self._deliver(outlet, outlet.queue.popleft())
             return
-        self._failed(outlet)
+        self._failed(outlet, message)
 
     def unreachable(self, peer: Name) -> None:
         """A process does not answer: what was sent to it without an answer being due may be lost."""
@@ -104,15 +115,48 @@ class Publishing:
                 outlet.sent = False
                 self._failed(outlet)
 
-    def _failed(self, outlet: Outlet) -> None:
+    def _failed(self, outlet: Outlet, message: Publish | None = None) -> None:
         subscriber = outlet.subscriber
-        outlet.queue.clear()
-        if self.wire.now_us < outlet.closed_until_us:  # of several messages on their way; the first one has counted
-            return
+        now_us = self.wire.now_us
+        same = self.options.attempts == "same" and message is not None
+        if not same:
+            outlet.queue.clear()
+            if now_us < outlet.closed_until_us:  # of several messages on their way; the first one has counted
+                return
         outlet.failures += 1
+        self.wire.record(
+            "delivery_failed", topic=outlet.topic, subscriber=subscriber.identity, failures=outlet.failures
+        )
         if 0 <= subscriber.retries() < outlet.failures:
+            outlet.queue.clear()
+            outlet.closed_until_us = NEVER_US
             self.core.service.remove(outlet.topic, subscriber.identity)
+        elif message is not None and same:
+            outlet.busy = True
+            self.again.append((now_us + self.options.retry_interval_us, outlet, message))
+            if len(self.again) == 1:
+                self.wire.set_timer(AGAIN, self.options.retry_interval_us)
         else:
+            outlet.closed_until_us = now_us + self.options.retry_interval_us
+
+    def again_due(self) -> None:
+        """Time to send once more what has failed, to those who are still subscribed as they were."""
+        while self.again:
+            due_us, outlet, message = self.again[0]
+            if due_us > self.wire.now_us:
+                self.wire.set_timer(AGAIN, due_us - self.wire.now_us)
+                return
+            self.again.popleft()
+            if self._stands(outlet):
+                self._deliver(outlet, message)
+
+    def _stands(self, outlet: Outlet) -> bool:
+        return self.outlets.get(outlet.topic, {}).get(outlet.subscriber.identity) is outlet
+
+    def still_there(self, topic: str, identity: str) -> None:
+        """A subscriber that failed could not be taken off the topic: it is tried again, later."""
+        outlet = self.outlets.get(topic, {}).get(identity)
+        if outlet is not None:
             outlet.closed_until_us = self.wire.now_us + self.options.retry_interval_us
 
     def changed(self, names: Iterable[str]) -> None:

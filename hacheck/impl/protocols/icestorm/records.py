@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-RELIABILITIES = ("", "oneway", "twoway", "ordered")
+RELIABILITIES = ("", "oneway", "twoway", "ordered", "datagram")
 
 
 class Stamp(Struct, frozen=True, order=True, array_like=True, gc=False):
@@ -33,7 +33,7 @@ class Subscriber(Struct, frozen=True, gc=False):
     """A subscription. `identity` is unique in a topic; `endpoint`: the process that takes the messages.
 
     `qos`: `retryCount`, how many deliveries may fail before the subscription is removed (default 0; -1: never removed);
-    `reliability`, `oneway` (the default), `twoway`, or `ordered`, one message at a time.
+    `reliability`, `oneway` (the default), `twoway`, `ordered`, one message at a time, or `datagram`, by UDP.
     """
 
     identity: str
@@ -45,7 +45,7 @@ class Subscriber(Struct, frozen=True, gc=False):
         return int(self.qos.get("retryCount", "0"))
 
     def reliability(self) -> str:
-        """`oneway`, `twoway` or `ordered`."""
+        """`oneway`, `twoway`, `ordered` or `datagram`."""
         return self.qos.get("reliability", "") or "oneway"
 
 

@@ -24,7 +24,7 @@ from hacheck.impl.protocols.icestorm.election import CHECK, MASTER, MERGE, RESPO
 from hacheck.impl.protocols.icestorm.following import Following
 from hacheck.impl.protocols.icestorm.forming import Forming
 from hacheck.impl.protocols.icestorm.options import Options
-from hacheck.impl.protocols.icestorm.publishing import Publishing
+from hacheck.impl.protocols.icestorm.publishing import AGAIN, Publishing
 from hacheck.impl.protocols.icestorm.records import BEGINNING
 from hacheck.impl.protocols.icestorm.service import Service
 from hacheck.impl.protocols.icestorm.standing import Standing, State
@@ -72,6 +72,7 @@ class Replica:
             RESPONSE: self.election.gathered,
             MASTER: self.election.ask_master,
             TIMER: self.wire.fired,
+            AGAIN: self.publishing.again_due,
         }
         self._messages = self._handlers()
 
@@ -130,8 +131,8 @@ class Replica:
             generation=self.store.stamp.generation,
             iteration=self.store.stamp.iteration,
         )
-        if self.core.options.transient:
-            self.standing.group = "transient"
+        if not self.standing.nodes:
+            self.standing.group = "alone"
             self.standing.state = State.NORMAL
         else:
             self.election.start()

@@ -22,6 +22,7 @@ from hacheck.impl.protocols.icestorm.messages import (
     View,
 )
 from hacheck.impl.protocols.icestorm.records import (
+    FAILED,
     NO_SUCH_TOPIC,
     OK,
     UPDATES,
@@ -166,6 +167,8 @@ class Service:
         elif isinstance(work.update, Unsubscribe):
             for identity in work.update.identities:
                 self.removing.discard((work.update.topic, identity))
+                if outcome == FAILED:
+                    self.core.publishing.still_there(work.update.topic, identity)
 
     # ---- for administrators ----------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ class IceStorm:
 
     def options(self, given: Mapping[str, str]) -> Options:
         """Settings from text. Errors: `Refused`."""
-        return parsed(given)
+        return parsed(given, Options)
 
     def members(self, replicas: int, clients: int, options: Any) -> tuple[Member, ...]:
         """Replicas with the identifiers 1 to `replicas`, and clients. Errors: `Refused`."""
