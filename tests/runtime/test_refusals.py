@@ -25,6 +25,7 @@ OWN: Mapping[str, tuple[str, str]] = {
     "qpid": ("broker-1", "broker"),
     "qpid-standalone": ("broker-1", "broker"),
     "artemis-replication": ("primary-1", "identity"),
+    "artemis-colocated": ("server-1", "identity"),
     "fiorano-replicated": ("primary", "repository"),
 }
 """For protocols with a disk of each member's own: a member, and the key of a value that has a version."""
@@ -37,10 +38,15 @@ SHARED: Mapping[str, tuple[str, str]] = {
 """For those with a shared one: its name, and such a key."""
 
 
+SIZES: Mapping[str, tuple[int, int]] = {"icestorm": (3, 3), "icestorm-topics": (1, 4)}
+"""For those that do not have two replicas: how many replicas and clients there are here."""
+
+
 def made(place: Path, protocol: str, port: int = 0) -> Folder:
     """The folder of a cluster that has not run yet."""
     folder = Folder(place / "cluster")
-    folder.make(planned(folder, protocol, 3 if protocol == "icestorm" else 2, 3, {}, None, port))
+    replicas, clients = SIZES.get(protocol, (2, 3))
+    folder.make(planned(folder, protocol, replicas, clients, {}, None, port))
     return folder
 
 
@@ -129,8 +135,9 @@ def test_two_members_of_one_name_are_named(tmp_path: Path, protocol: str) -> Non
 @pytest.mark.parametrize("protocol", names())
 def test_other_number_of_clients_is_no_other_cluster(tmp_path: Path, protocol: str) -> None:
     folder = made(tmp_path, protocol)
-    more = planned(folder, protocol, None, 4, {}, None, 0)
-    assert [member.name for member in more.members if member.role == "client"] == [f"client-{n}" for n in range(1, 5)]
+    clients = [member.name for member in folder.load().members if member.role == "client"]
+    more = planned(folder, protocol, None, len(clients) + 1, {}, None, 0)
+    assert [member.name for member in more.members if member.role == "client"][:-1] == clients
     assert planned(folder, protocol, None, None, {}, None, 0).members == folder.load().members
     with pytest.raises(Refused, match=r"has a cluster of other members|is 2 replicas, not 7"):
         planned(folder, protocol, 7, None, {}, None, 0)

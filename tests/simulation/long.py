@@ -105,4 +105,5 @@ LONG: Mapping[str, Long] = {
         },
         replicas=2,
     ),
+    "artemis-colocated": Long(runs=2, settings={**ARTEMIS, "retry_replication_wait_us": "60000000"}, replicas=2),
 }

@@ -120,6 +120,9 @@ LOST: Mapping[str, Lost] = {
     "artemis-scale-down": Lost(
         faults="lock-lost", promise="acknowledged-kept", settings={"pause_us": "500000", "backups": "true"}, replicas=2
     ),
+    "artemis-colocated": Lost(
+        faults="crash", promise="acknowledged-kept", settings={"pause_us": "1000000"}, replicas=3
+    ),
 }
 
 

@@ -218,6 +218,7 @@ SPEECHES: Mapping[str, tuple[str, Speech]] = {
     "artemis-shared-store": ("topology", ArtemisSpeech()),
     "artemis-replication": ("topology", ArtemisSpeech()),
     "artemis-scale-down": ("topology", ArtemisSpeech()),
+    "artemis-colocated": ("topology", ArtemisSpeech()),
     "fiorano-shared": ("state", FioranoSpeech()),
     "fiorano-replicated": ("state", FioranoSpeech()),
 }

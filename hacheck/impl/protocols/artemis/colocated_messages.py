@@ -6,6 +6,8 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import Struct
+
 from hacheck.impl.node import Message, Name
 from hacheck.impl.protocols.artemis.messages import MESSAGES
 from hacheck.impl.protocols.artemis.scale_down_messages import SCALING
@@ -32,4 +34,51 @@ class NobodyThere(Message, frozen=True, gc=False):
     of: Name
 
 
+class AskStanding(Message, frozen=True, gc=False):
+    """A live server wants a backup: how many backups has the receiver, and has it room? `round`: a fresh name."""
+
+    round: str
+
+
+class Standing(Message, frozen=True, gc=False):
+    """So many backups run here. `room`: one more may."""
+
+    round: str
+    backups: int
+    room: bool
+
+
+class RequestBackup(Message, frozen=True, gc=False):
+    """Start a backup of the sender's live server. `seen`: so many backups the receiver said that it had; `number`: of
+    the live server's store, which the backup uses if stores are shared."""
+
+    round: str
+    seen: int
+    node_id: str
+    group: str
+    number: int
+
+
+class BackupAnswered(Message, frozen=True, gc=False):
+    """Whether it was started, and under which address."""
+
+    round: str
+    granted: bool
+    address: Name
+
+
+class Backup(Struct, frozen=True, array_like=True, gc=False):
+    """A backup that runs: its address, and whose it is."""
+
+    address: Name
+    live: Name
+
+
+class Hosts(Message, frozen=True, gc=False):
+    """These backups run in the sender's process. Said all the time."""
+
+    backups: tuple[Backup, ...]
+
+
 HOSTING: tuple[type[Message], ...] = (Carried, NobodyThere)
+COLOCATED: tuple[type[Message], ...] = (*HOSTING, AskStanding, Standing, RequestBackup, BackupAnswered, Hosts)

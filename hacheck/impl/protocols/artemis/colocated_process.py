@@ -1,0 +1,233 @@
+"""A process with a live server, which runs backups of live servers of other processes.
+
+This module takes the inputs; `colocated_hosting` translates between the servers and the process, and
+`colocated_requesting` asks for a backup and starts those that others ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from hacheck.impl.node import (
+    CancelTimer,
+    Effect,
+    Fired,
+    Halt,
+    Input,
+    Message,
+    Name,
+    Received,
+    Record,
+    Send,
+    SetTimer,
+    Setup,
+    Started,
+    Unreachable,
+)
+from hacheck.impl.protocols.artemis.colocated_configuration import Configuration, inherited
+from hacheck.impl.protocols.artemis.colocated_hosting import SEPARATOR, Hosting, Server
+from hacheck.impl.protocols.artemis.colocated_messages import Backup, Hosts, RequestBackup
+from hacheck.impl.protocols.artemis.colocated_options import REMOTE, Settings, configuration_of, group_of
+from hacheck.impl.protocols.artemis.colocated_requesting import FROM_OTHERS, TIMERS, Requesting
+from hacheck.impl.protocols.artemis.lines import line
+from hacheck.impl.protocols.artemis.messages import CreateSession, SessionRefused
+from hacheck.impl.protocols.artemis.replication import ReplicationBroker
+from hacheck.impl.protocols.artemis.scale_down_system import places
+from hacheck.impl.protocols.artemis.shared_store import SharedStoreBroker
+from hacheck.impl.system import Member
+
+BACKUPS = "colocated_backup_"
+
+
+class Hosted:
+    """A backup that runs here. `live`: whose it is; `number`: it was the so many-th that this process started."""
+
+    __slots__ = ("configuration", "live", "number")
+
+    def __init__(self, live: Name, number: int, configuration: Configuration) -> None:
+        self.live = live
+        self.number = number
+        self.configuration = configuration
+
+
+class ColocatedProcess:
+    """Such a process. `started`: how many backups it has started. `hosted`: those that run, by address. `directory`:
+    the backups that run in other processes, as they said last, and when."""
+
+    def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup) -> None:
+        self.settings: Settings = setup.options
+        self.name = member.name
+        self.incarnation = setup.incarnation
+        self.processes = tuple(one.name for one in members if one.role == "primary")
+        self.number = self.processes.index(member.name) + 1
+        self.configuration = configuration_of(self.number, self.settings.colocated)
+        self.group = group_of(self.number, len(self.processes), self.settings.colocated)
+        self.started = 0
+        self.hosted: dict[Name, Hosted] = {}
+        self.directory: dict[Name, tuple[Backup, ...]] = {}
+        self.now_us = 0
+        self._durable = setup.durable
+        self._names = 0
+        self.hosting = Hosting(member.name)
+        self.requesting = Requesting(self)
+        live = tuple(Member(name, "primary") for name in self.processes)
+        own = Setup(self.name, setup.incarnation, self._files(""), self.settings.servers)
+        if self.settings.shared_store:
+            only = (Member(self.name, "primary"),)
+            node: ReplicationBroker | SharedStoreBroker = SharedStoreBroker(only[0], only, own)
+            self.hosting.add(Server(self.name, node, "", places(self.number)))
+        else:
+            node = ReplicationBroker(Member(self.name, "primary"), live, own, self.group)
+            self.hosting.add(Server(self.name, node))
+
+    # ---- what others look at ---------------------------------------------------------------------------------------
+
+    @property
+    def main(self) -> ReplicationBroker | SharedStoreBroker:
+        """The live server."""
+        return self.nodes[self.name]
+
+    @property
+    def nodes(self) -> Mapping[Name, ReplicationBroker | SharedStoreBroker]:
+        """All servers of this process, by address."""
+        found = {}
+        for address, server in self.hosting.servers.items():
+            assert isinstance(server.node, ReplicationBroker | SharedStoreBroker)
+            found[address] = server.node
+        return found
+
+    @property
+    def serving(self) -> bool:
+        """Whether any of its servers serves."""
+        return any(node.serving for node in self.nodes.values())
+
+    # ---- inputs ----------------------------------------------------------------------------------------------------
+
+    def handle(self, given: Input, now_us: int) -> list[Effect]:
+        """What is to be done about an input. The process ends with its live server, and everything in it."""
+        hosting = self.hosting
+        hosting.effects = []
+        self.now_us = now_us
+        match given:
+            case Started():
+                hosting.give(hosting.servers[self.name], given, now_us)
+                self.timer("tick", self.settings.servers.check_period_us)
+            case Fired(timer) if timer in TIMERS:
+                TIMERS[timer](self.requesting)
+            case Received(sender, message) if type(message) in FROM_OTHERS:
+                FROM_OTHERS[type(message)](self.requesting, sender, message)
+            case Received(sender, CreateSession(session, node_id)) if there := self._stands_in(node_id):
+                self.send(sender, SessionRefused(session, (there,)))
+            case _:
+                if isinstance(given, Unreachable):
+                    self.directory.pop(given.peer, None)
+                    self.requesting.unreachable(given.peer)
+                hosting.take(given, now_us)
+        self._look()
+        return hosting.effects
+
+    def _stands_in(self, node_id: str) -> Name:
+        """The backup here that serves a node, or empty."""
+        for address, node in self.nodes.items():
+            server = node.server
+            if address != self.name and server is not None and server.node_id == node_id:
+                return address
+        return ""
+
+    def _look(self) -> None:
+        """What has changed: who has ended, and whether the live server serves."""
+        hosting = self.hosting
+        for address in [address for address in self.hosted if address not in hosting.servers]:
+            gone = self.hosted.pop(address)
+            reason = hosting.ended.pop(address, "")
+            self.record("colocated_backup_ended", {"number": gone.number, "live": gone.live, "reason": reason})
+            self.announce()
+        if self.name in hosting.ended:
+            hosting.effects.append(Halt(hosting.ended[self.name]))
+            return
+        self.requesting.look(serves=self.main.serving)
+
+    # ---- what its parts ask for ------------------------------------------------------------------------------------
+
+    def send(self, to: Name, message: Message) -> None:
+        """A message of the process itself."""
+        self.hosting.effects.append(Send(to, message))
+
+    def timer(self, timer: str, after_us: int) -> None:
+        """A timer of the process itself."""
+        self.hosting.effects.append(SetTimer(timer, after_us))
+
+    def cancel(self, timer: str) -> None:
+        """And without it."""
+        self.hosting.effects.append(CancelTimer(timer))
+
+    def record(self, event: str, fields: Mapping[str, object]) -> None:
+        """A record of the process itself."""
+        self.hosting.effects.append(Record(event, fields))
+
+    def fresh(self) -> str:
+        """A name that nobody ever had."""
+        self._names += 1
+        return f"{self.name}.{self.incarnation}.colocated.{self._names}"
+
+    def announce(self) -> None:
+        """Tells all processes which backups run here, and its own servers who else there is."""
+        backups = tuple(Backup(address, one.live) for address, one in self.hosted.items())
+        for process in self.processes:
+            if process != self.name:
+                self.send(process, Hosts(backups))
+        self.introduce()
+
+    def introduce(self) -> None:
+        """Tells its own servers who else there is: with replication all, over a shared store those of one store."""
+        pairs = [(one.address, one.live) for backups in self.directory.values() for one in backups]
+        pairs.extend((address, one.live) for address, one in self.hosted.items())
+        for address, node in self.nodes.items():
+            if self.settings.shared_store:
+                of = self.hosted[address].live if address in self.hosted else self.name
+                known = (of, *(other for other, live in pairs if live == of))
+            else:
+                known = (*self.processes, *(other for other, _ in pairs))
+            node.broker.others = tuple(other for other in known if other != address)
+
+    # ---- backups ---------------------------------------------------------------------------------------------------
+
+    def start_backup(self, live: Name, wanted: RequestBackup) -> Name:
+        """Starts a backup, with the configuration of this process and a name of its own. Returns its address."""
+        self.started += 1
+        options = self.settings.colocated
+        shared = self.settings.shared_store
+        excludes = (REMOTE,) if options.excludes_remote else ()
+        configuration = inherited(
+            self.configuration, self.started, options.backup_port_offset, excludes, shared_store=shared
+        )
+        address = f"{self.name}{SEPARATOR}{configuration.name}"
+        servers = replace(self.settings.servers, restart_backup=False)
+        setup = Setup(address, self.incarnation, self._files(configuration.folder), servers)
+        member = Member(address, "backup")
+        if shared:
+            pair = (Member(live, "primary"), member)
+            node: ReplicationBroker | SharedStoreBroker = SharedStoreBroker(member, pair, setup)
+            server = Server(address, node, "", places(wanted.number))
+        else:
+            others = tuple(Member(name, "primary") for name in self.processes)
+            node = ReplicationBroker(member, (*others, member), setup, wanted.group)
+            node.broker.pairs_with = wanted.node_id
+            server = Server(address, node, configuration.folder)
+        self.hosted[address] = Hosted(live, self.started, configuration)
+        event, fields = line(221050 if shared else 221049, {})
+        about = {"number": self.started, "live": live, "seen": wanted.seen, "ports": list(configuration.ports)}
+        self.record(event, {**fields, **about, "server": address})
+        self.hosting.add(server)
+        self.introduce()
+        self.hosting.give(server, Started(), self.now_us)
+        self.announce()
+        return address
+
+    def _files(self, folder: str) -> Mapping[str, bytes]:
+        """What the disk had in a folder when the process started. What is in folders of backups is theirs."""
+        if folder:
+            return {key[len(folder) :]: value for key, value in self._durable.items() if key.startswith(folder)}
+        return {key: value for key, value in self._durable.items() if not key.startswith(BACKUPS)}
