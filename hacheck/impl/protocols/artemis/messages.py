@@ -239,11 +239,13 @@ class SyncFilesStored(Message, frozen=True, gc=False):
 
 
 class SyncDone(Message, frozen=True, gc=False):
-    """All is copied: be up to date. `last`: the number of the last change before this."""
+    """All is copied: be up to date. `last`: the number of the last change before this. `sequence`: the activation
+    sequence of the data, where a lock manager decides."""
 
     channel: str
     node_id: str
     last: int
+    sequence: int = -1
 
 
 class UpToDate(Message, frozen=True, gc=False):

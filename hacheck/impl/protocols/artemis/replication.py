@@ -63,62 +63,13 @@ from hacheck.impl.protocols.artemis.messages import (
 )
 from hacheck.impl.protocols.artemis.process import Process
 from hacheck.impl.protocols.artemis.replication_broker import Broker, Tables
-from hacheck.impl.protocols.artemis.replication_states import State
+from hacheck.impl.protocols.artemis.replication_states import TRANSITIONS, State
 from hacheck.impl.protocols.artemis.serving import Server
 from hacheck.impl.system import Member
 
 
 def nothing(broker: Broker) -> None:
     """Waits for others."""
-
-
-TABLES = Tables(
-    enter={
-        State.STARTING: starting.begin,
-        State.CHECKING: starting.check,
-        State.UNDECIDED: starting.ask,
-        State.ALONE: active.serve_alone,
-        State.SYNCING: active.copy,
-        State.REPLICATED: active.enter_replicated,
-        State.HANDING_OVER: active.hand_over,
-        State.HANDED_OVER: active.wait_for_take_over,
-        State.SAVING: backup.save,
-        State.LOCATING: backup.locate,
-        State.REGISTERING: backup.register,
-        State.COPYING: nothing,
-        State.IN_SYNC: nothing,
-        State.DECIDING: voting.decide,
-        State.ACTIVATING: starting.activate,
-        State.ISOLATED: cluster.isolate,
-        State.STOPPED: cluster.stop,
-    },
-    steps={
-        State.CHECKING: starting.check_again,
-        State.UNDECIDED: starting.ask,
-        State.SYNCING: active.copy_due,
-        State.REPLICATED: active.announcement_due,
-        State.HANDED_OVER: active.handed_over,
-        State.LOCATING: backup.locate_again,
-        State.REGISTERING: backup.not_taken,
-        State.IN_SYNC: backup.stop_called_due,
-        State.DECIDING: voting.vote_again,
-    },
-    written={
-        "activation": starting.activated,
-        "saved": backup.saved,
-        "files": backup.files_written,
-        "change": backup.change_written,
-        "in-sync": backup.in_sync,
-    },
-)
-
-TIMERS: Mapping[str, Callable[[Broker], None]] = {
-    "tick": cluster.tick,
-    "step": lambda broker: TABLES.steps[broker.state](broker),
-    "ballot": voting.ballot_due,
-    "network": voting.check_network,
-    "health": voting.health_due,
-}
 
 
 def _client(broker: Broker, sender: Name, message: Any) -> None:
@@ -168,6 +119,63 @@ MESSAGES: Mapping[type[Message], Callable[[Broker, Name, Any], None]] = {
 }
 
 
+def step(broker: Broker) -> None:
+    """A state's own time has come."""
+    broker.tables.steps[broker.state](broker)
+
+
+TIMERS: Mapping[str, Callable[[Broker], None]] = {
+    "tick": cluster.tick,
+    "step": step,
+    "ballot": voting.ballot_due,
+    "network": voting.check_network,
+    "health": voting.health_due,
+}
+
+TABLES = Tables(
+    enter={
+        State.STARTING: starting.begin,
+        State.CHECKING: starting.check,
+        State.UNDECIDED: starting.ask,
+        State.ALONE: active.serve_alone,
+        State.SYNCING: active.copy,
+        State.REPLICATED: active.enter_replicated,
+        State.HANDING_OVER: active.hand_over,
+        State.HANDED_OVER: active.wait_for_take_over,
+        State.SAVING: backup.save,
+        State.LOCATING: backup.locate,
+        State.REGISTERING: backup.register,
+        State.COPYING: nothing,
+        State.IN_SYNC: nothing,
+        State.DECIDING: voting.decide,
+        State.ACTIVATING: starting.activate,
+        State.ISOLATED: cluster.isolate,
+        State.STOPPED: cluster.stop,
+    },
+    steps={
+        State.CHECKING: starting.check_again,
+        State.UNDECIDED: starting.ask,
+        State.SYNCING: active.copy_due,
+        State.REPLICATED: active.announcement_due,
+        State.HANDED_OVER: active.handed_over,
+        State.LOCATING: backup.locate_again,
+        State.REGISTERING: backup.not_taken,
+        State.IN_SYNC: backup.stop_called_due,
+        State.DECIDING: voting.vote_again,
+    },
+    written={
+        "activation": starting.activated,
+        "saved": backup.saved,
+        "files": backup.files_written,
+        "change": backup.change_written,
+        "in-sync": backup.in_sync,
+    },
+    timers=TIMERS,
+    messages=MESSAGES,
+    transitions=TRANSITIONS,
+)
+
+
 class ReplicationBroker:
     """One broker of a cluster of live-backup pairs with replication."""
 
@@ -201,7 +209,7 @@ def _started(broker: Broker, given: Started) -> None:
 
 
 def _received(broker: Broker, given: Received) -> None:
-    MESSAGES[type(given.message)](broker, given.sender, given.message)
+    broker.tables.messages[type(given.message)](broker, given.sender, given.message)
 
 
 def _unreachable(broker: Broker, given: Unreachable) -> None:
@@ -209,7 +217,7 @@ def _unreachable(broker: Broker, given: Unreachable) -> None:
 
 
 def _fired(broker: Broker, given: Fired) -> None:
-    TIMERS[given.timer](broker)
+    broker.tables.timers[given.timer](broker)
 
 
 def _written(broker: Broker, given: Written) -> None:
@@ -225,7 +233,7 @@ def _written(broker: Broker, given: Written) -> None:
             active.finish(broker)
         if purpose:
             word, _, rest = purpose.partition(":")
-            TABLES.written[word](broker, token, rest)
+            broker.tables.written[word](broker, token, rest)
         token = process.next_done()
 
 

@@ -84,7 +84,7 @@ def copy(broker: Broker) -> None:
     broker.server.lock()
     link.final = True
     broker.identify(REPLICATED, replica=link.replica)  # from now on the other copy may be the one that is served
-    broker.process.send(link.replica, SyncDone(link.name, broker.node_id, link.sent))
+    broker.process.send(link.replica, SyncDone(link.name, broker.node_id, link.sent, broker.sequence))
     if broker.options.bug_failback_by_sleeping and link.failback and broker.options.allow_failback:
         broker.step_after(broker.options.fail_over_wait_us)
     else:
@@ -107,7 +107,7 @@ def copy_due(broker: Broker) -> None:
         lose_replica(broker, 222013)
     elif broker.options.bug_failback_by_sleeping and link.failback and broker.options.allow_failback:
         broker.go(Cause.FAILBACK)
-    elif broker.topology.largest <= SMALL_CLUSTER and not broker.options.bug_late_final_ack:
+    elif broker.tables.votes and broker.topology.largest <= SMALL_CLUSTER and not broker.options.bug_late_final_ack:
         broker.fail("the replica did not answer in time, and may believe to be up to date")
     else:
         lose_replica(broker, 222013)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -20,13 +21,16 @@ from hacheck.impl.protocols.artemis.journal import KINDS, VERSION, Changes, deco
 from hacheck.impl.protocols.artemis.messages import NodeUp, Replicate
 from hacheck.impl.protocols.artemis.options import ReplicationOptions
 from hacheck.impl.protocols.artemis.process import Process
-from hacheck.impl.protocols.artemis.replication_states import SERVING, TRANSITIONS, Cause, State
+from hacheck.impl.protocols.artemis.replication_states import SERVING, Cause, State
 from hacheck.impl.protocols.artemis.serving import Server
 from hacheck.impl.protocols.artemis.topology import Topology
 from hacheck.impl.system import Member
 
 IDENTITY_KEY = "identity"
 SAVED = "oldreplica."
+
+NO_SEQUENCE = -1
+"""Of data that have no activation sequence."""
 
 EMPTY, COPYING, IN_SYNC, REPLICATED, ALONE = "empty", "copying", "in-sync", "replicated", "alone"
 """How good the data of a broker are: none; a copy that is not complete; a complete copy; served with a replica that may
@@ -87,11 +91,16 @@ class PrimaryLink:
 
 
 class Tables(Struct, frozen=True):
-    """What is done where: on entering a state, when a timer fires, a message comes, a write is done."""
+    """What is done where: on entering a state, when a timer fires, a message comes, a write is done. Brokers are of the
+    kind that the tables are for. `votes`: whether a vote decides who serves, or else a lock."""
 
-    enter: Mapping[State, Callable[[Broker], None]]
-    steps: Mapping[State, Callable[[Broker], None]]
-    written: Mapping[str, Callable[[Broker, int, str], None]]
+    enter: Mapping[State, Callable[[Any], None]]
+    steps: Mapping[State, Callable[[Any], None]]
+    written: Mapping[str, Callable[[Any, int, str], None]]
+    timers: Mapping[str, Callable[[Any], None]]
+    messages: Mapping[type[Message], Callable[[Any, Name, Any], None]]
+    transitions: Mapping[tuple[State, Cause], State]
+    votes: bool = True
 
 
 class Broker:
@@ -103,7 +112,8 @@ class Broker:
     replication channel, by side. `starting`: it has been no replica since its start. `up_to_date`: its copy is
     complete, and it said so. `pairs_with`: the only node that it may be a replica of, or empty. `tried`: who did not
     want it as one. `alone_token`: the write that says that it has
-    no replica; answers wait for it. `failure`, `reason`: why it ends.
+    no replica; answers wait for it. `failure`, `reason`: why it ends. `sequence`: the activation sequence of its data,
+    where a lock manager decides.
     """
 
     def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup, tables: Tables, group: str) -> None:
@@ -149,6 +159,7 @@ class Broker:
         self.vote_won: bool | None = None
         self.pending: deque[tuple[int, tuple[str, ...]]] = deque()
         self.conflicts: dict[tuple[str, Name], None] = {}
+        self.sequence = NO_SEQUENCE
 
     @property
     def node_id(self) -> str:
@@ -162,7 +173,7 @@ class Broker:
 
     def go(self, cause: Cause) -> None:
         """Changes the state."""
-        old, self.state = self.state, TRANSITIONS[self.state, cause]
+        old, self.state = self.state, self.tables.transitions[self.state, cause]
         self.process.cancel_timer("step")
         self.process.record("state", {"old": old.value, "new": self.state.value, "cause": cause.value})
         self.tables.enter[self.state](self)
