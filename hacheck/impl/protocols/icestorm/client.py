@@ -9,6 +9,8 @@ IceStorm Replication".
 
 from __future__ import annotations
 
+from typing import cast
+
 from msgspec import Struct
 
 from hacheck.impl.node import Effect, Fired, Input, Name, Received, Setup, Started, Unreachable
@@ -24,7 +26,7 @@ from hacheck.impl.protocols.icestorm.records import (
     about,
 )
 from hacheck.impl.protocols.icestorm.wire import Wire
-from hacheck.impl.protocols.icestorm.workload import Script
+from hacheck.impl.protocols.icestorm.workload import script_of
 
 NEXT, ATTEMPT = "next", "attempt"
 
@@ -43,15 +45,17 @@ class Client:
     where it publishes, by the publisher proxy it was given; `held`: the message that waits for such a proxy."""
 
     __slots__ = (
+        "asked_proxies",
         "asking",
         "bound",
         "held",
+        "index",
         "member",
         "options",
         "publisher",
         "replicas",
-        "replicated",
         "script",
+        "used_us",
         "wire",
     )
 
@@ -61,8 +65,10 @@ class Client:
         self.options = options
         self.replicas = replicas
         self.bound = index % len(replicas)
-        self.replicated = index % 2 == 0
-        self.script = Script(setup.member, setup.incarnation, options.workload)
+        self.index = index
+        self.asked_proxies = 0
+        self.used_us = 0
+        self.script = script_of(setup.member, setup.incarnation, options, index)
         self.wire = Wire(setup.incarnation, 0)
         self.asking: Asking | None = None
         self.publisher: tuple[Name, ...] = ()
@@ -97,11 +103,14 @@ class Client:
         self.wire.set_timer(NEXT, self.options.client_period_us)
         if self.asking is not None:
             return
-        operation = self.held or self.script.next()
+        operation = self.held or self.script.next(self.wire.now_us)
         self.held = None
+        if operation is None:
+            return
         if isinstance(operation, Publish) and not self.publisher:
             self.held = operation
-            operation = GetPublisher(operation.topic, self.replicated)
+            self.asked_proxies += 1
+            operation = GetPublisher(operation.topic, self._wants_replicated())
         self.asking = Asking(f"{self.member}/{self.wire.fresh():x}", operation)
         self._attempt(self.asking)
 
@@ -121,8 +130,19 @@ class Client:
         self.wire.send(asking.replica, Request(asking.request, asking.attempt, operation))
         self.wire.set_timer(ATTEMPT, self.options.client_timeout_us)
 
+    def _wants_replicated(self) -> bool:
+        """Whether to ask for a proxy of all replicas, or of one."""
+        kind = self.options.proxy
+        if kind == "mixed":
+            return self.index % 2 == 0
+        return kind == "replicated" or (kind == "either" and self.asked_proxies % 2 == 1)
+
     def _target(self, operation: Asked) -> Name:
         if isinstance(operation, Publish) and self.publisher:
+            idle_us = self.options.idle_close_us
+            if idle_us and self.used_us and self.wire.now_us - self.used_us >= idle_us:
+                self._bind((*self.publisher[1:], self.publisher[0]))  # ACM has closed the connection; nobody is told
+            self.used_us = self.wire.now_us
             return self.publisher[0]
         return self.replicas[self.bound]
 
@@ -140,17 +160,31 @@ class Client:
             self._gave_up(why)
         if not isinstance(asking.operation, Publish):
             self.bound = (self.bound + 1) % len(self.replicas)
-        elif len(self.publisher) > 1:
-            self.publisher = (*self.publisher[1:], self.publisher[0])
-        else:  # a proxy for one replica does not fail over: the publisher is told, and gets another one
-            self.wire.record("publisher_failed", request=asking.request)
-            self.publisher = ()
-            self.bound = (self.bound + 1) % len(self.replicas)
-            self.held = asking.operation
-            self.asking = None
-            self.wire.cancel_timer(ATTEMPT)
+        elif len(self.publisher) > 1 and self.options.idempotent:
+            self._bind((*self.publisher[1:], self.publisher[0]))
+        else:
+            self._exception(asking)
             return
         self._attempt(asking)
+
+    def _exception(self, asking: Asking) -> None:
+        """The publisher is told that nobody knows what came of its message, and goes on with the next one. A proxy for
+        one replica does not fail over: it gets another one."""
+        self.wire.record("publisher_failed", request=asking.request)
+        if len(self.publisher) > 1:
+            self._bind((*self.publisher[1:], self.publisher[0]))
+        else:
+            self.publisher = ()
+            self.bound = (self.bound + 1) % len(self.replicas)
+            if self.options.idempotent:
+                self.held = cast(Publish, asking.operation)
+        self.asking = None
+        self.wire.cancel_timer(ATTEMPT)
+
+    def _bind(self, publisher: tuple[Name, ...]) -> None:
+        """The publisher's connection leads to the first of these replicas."""
+        self.publisher = publisher
+        self.wire.record("publisher_bound", replica=publisher[0], direct=len(publisher) == 1)
 
     def _told(self, sender: Name, reply: Reply) -> None:
         """An answer, perhaps to an attempt that was given up."""
@@ -171,16 +205,20 @@ class Client:
                 self.wire.set_timer(ATTEMPT, self.options.client_period_us)
             return
         if isinstance(asking.operation, GetPublisher):
-            self._bind(sender, reply.names)
+            self._got_proxy(sender, reply.names)
+        self.script.heard(asking.operation, reply.outcome)
         self.asking = None
         self.wire.cancel_timer(ATTEMPT)
 
-    def _bind(self, sender: Name, names: tuple[Name, ...]) -> None:
+    def _got_proxy(self, sender: Name, names: tuple[Name, ...]) -> None:
         """A publisher binds to the replica that has given it the proxy, if that is among its endpoints."""
-        first = names.index(sender) if sender in names else 0
-        self.publisher = (*names[first:], *names[:first])
         if not names:  # the topic is gone: so is the reason to publish on it
+            self.publisher = ()
             self.held = None
+            return
+        first = names.index(sender) if sender in names else 0
+        self.used_us = 0
+        self._bind((*names[first:], *names[:first]))
 
     # ---- being a subscriber ----------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from typing import cast
 from msgspec import Struct
 
 from hacheck.impl.node import Name, Node, Record
-from hacheck.impl.protocols.icestorm.judging import Deliveries, Request, Topics
+from hacheck.impl.protocols.icestorm.judging import Deliveries, Publishers, Request, Topics
 from hacheck.impl.protocols.icestorm.options import Options
 from hacheck.impl.protocols.icestorm.records import Stamp, Topic
 from hacheck.impl.protocols.icestorm.replica import Replica
@@ -39,7 +39,8 @@ class IceStormJudge:
         self.quiet_us = quiet_us
         self.requests: dict[str, Request] = {}
         self.topics = Topics()
-        self.deliveries = Deliveries()
+        self.deliveries = Deliveries(may_repeat=options.idempotent)
+        self.publishers = Publishers()
         self.generations: dict[int, Reached] = {}
         self.broken: list[Broken] = []
         self.told_us = 0
@@ -51,8 +52,16 @@ class IceStormJudge:
             self._asked(fields)
         elif record.event == "told":
             self._told(at_us, fields)
+            if fields["outcome"] == "unknown":
+                self.publishers.noticed(member)
         elif record.event == "delivered":
             self.broken.extend(self.deliveries.delivered(at_us, member, fields))
+        elif record.event == "publisher_bound":
+            self.broken.extend(self.publishers.bound(at_us, member, fields))
+        elif record.event == "publisher_failed":
+            self.publishers.noticed(member)
+        elif record.event == "subscriber_failed":
+            self.topics.doubt(fields["topic"], "Unsubscribe", fields["subscriber"])
         elif record.event == "forward_failed":
             self.topics.doubt(fields["topic"], fields["update"], fields["item"])
         elif record.event == "commenced":
@@ -60,6 +69,7 @@ class IceStormJudge:
 
     def crashed(self, at_us: int, member: Name) -> None:
         """A member lost its memory. What a client was not told by then stays in doubt."""
+        self.publishers.noticed(member)
 
     def _asked(self, fields: Mapping[str, object]) -> None:
         request = self.requests.get(str(fields["request"]))

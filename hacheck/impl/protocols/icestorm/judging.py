@@ -135,10 +135,12 @@ def _there(topics: Mapping[str, Topic], name: str, about: str) -> bool:
 
 
 class Deliveries:
-    """What was published, and what arrived: nothing that was not published, and what one replica delivers to one
-    ordered subscriber in the order of its publisher."""
+    """What was published, and what arrived: nothing that was not published, nothing twice by one subscription, unless a
+    publisher may send it again; and what one replica delivers to one ordered subscriber in its publisher's order."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, may_repeat: bool) -> None:
+        self._may_repeat = may_repeat
+        self._came: set[tuple[str, str, str, int]] = set()
         self._published: set[tuple[str, str, int]] = set()
         self._last: dict[tuple[Name, Name, str, str, str], int] = {}
 
@@ -151,6 +153,10 @@ class Deliveries:
         publisher, number = fields["publisher"], fields["number"]
         if (fields["origin"], publisher, number) not in self._published:
             yield Broken("only what was published", f"{member} got message {number} of {publisher}", at_us)
+        came = (fields["identity"], fields["topic"], publisher, number)
+        if came in self._came and not self._may_repeat:
+            yield Broken("at most once", f"{member} got message {number} of {publisher} twice", at_us)
+        self._came.add(came)
         if fields["identity"].endswith("/loose"):
             return
         key = (member, fields["replica"], fields["topic"], fields["identity"], publisher)
@@ -159,3 +165,26 @@ class Deliveries:
         if number < last:
             story = f"{member} got message {number} of {publisher} after {last} from {fields['replica']}"
             yield Broken("messages in order", story, at_us)
+
+
+class Publishers:
+    """Publishers that have a proxy of one replica, which does not fail over: they are at another one only after they
+    have noticed that something failed."""
+
+    def __init__(self) -> None:
+        self._bound: dict[Name, Name] = {}
+
+    def noticed(self, member: Name) -> None:
+        """A publisher got an exception, or was started again."""
+        self._bound.pop(member, None)
+
+    def bound(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> Iterator[Broken]:
+        """A publisher's connection leads to a replica."""
+        before = self._bound.get(member)
+        if fields["direct"]:
+            if before is not None and before != fields["replica"]:
+                story = f"{member} was at {before}, and is at {fields['replica']} without an exception"
+                yield Broken("a change of replicas is noticed", story, at_us)
+            self._bound[member] = fields["replica"]
+        else:
+            self.noticed(member)

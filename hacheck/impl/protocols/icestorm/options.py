@@ -14,11 +14,12 @@ from hacheck.impl.system import Refused
 SECOND_US = 1_000_000
 UNITS_US = {"us": 1, "ms": 1_000, "s": SECOND_US, "min": 60 * SECOND_US}
 WORDS: Mapping[str, tuple[str, ...]] = {
-    "workload": ("mixed", "updates", "publishing", "none"),
+    "workload": ("mixed", "updates", "publishing", "shared", "none"),
+    "proxy": ("mixed", "replicated", "non_replicated", "either"),
     "attempts": ("later", "same"),
 }
 """Settings that are words, and what they may be."""
-MAY_BE_ZERO = ("start_delay_us", "invocation_timeout_us", "retry_interval_us")
+MAY_BE_ZERO = ("start_delay_us", "invocation_timeout_us", "retry_interval_us", "idle_close_us", "leave_after_us")
 
 AnyOptions = TypeVar("AnyOptions", bound="Options")
 
@@ -64,7 +65,15 @@ class Options(Struct, frozen=True, kw_only=True):
     one of them at one check and the other at the next, for ever, if both time-outs are the same, as they are.
     `bug_timeout_keeps_phase` (Q11): a slave that joins another group asks for its coordinator at the old times.
 
-    Of the clients in a run: `client_period_us` between two requests, `client_timeout_us` for each attempt, `workload`.
+    `one_endpoint`: publishers' proxies lead to one replica, the one that was asked, whatever they ask for.
+
+    Of the clients in a run: `client_period_us` between two requests, `client_timeout_us` for each attempt. `workload`:
+    what they do; with `shared` the first one publishes on a topic to which the others subscribe. `proxy`: what
+    publishers ask for, `getPublisher` (`replicated`) or `getNonReplicatedPublisher`; `mixed`: every second client the
+    one and the other; `either`: each the one and the other in turn. `idempotent`: a publication whose outcome is not
+    known may be sent again, at another replica; else its publisher gets an exception. `idle_close_us`: after so long
+    without work a connection is closed (ACM), and the next one may lead to another replica; 0: never. `leave_after_us`:
+    with `shared`, when subscribers end their subscriptions; 0: never.
     """
 
     master_timeout_us: int = 10 * SECOND_US
@@ -98,6 +107,11 @@ class Options(Struct, frozen=True, kw_only=True):
     client_period_us: int = SECOND_US // 5
     client_timeout_us: int = 5 * SECOND_US
     workload: str = "mixed"
+    one_endpoint: bool = False
+    proxy: str = "mixed"
+    idempotent: bool = False
+    idle_close_us: int = 0
+    leave_after_us: int = 0
 
 
 def parsed(

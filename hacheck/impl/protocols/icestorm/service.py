@@ -124,7 +124,8 @@ class Service:
                 if name not in topics:
                     return Reply(message.request, message.attempt, NO_SUCH_TOPIC)
                 nodes = {**self.standing.nodes, self.standing.ident: self.core.member}
-                names = tuple(nodes[ident] for ident in sorted(nodes)) if replicated else (self.core.member,)
+                several = replicated and not self.options.one_endpoint
+                names = tuple(nodes[ident] for ident in sorted(nodes)) if several else (self.core.member,)
                 return Reply(message.request, message.attempt, OK, names)
             case _:
                 assert_never(operation)

@@ -58,7 +58,6 @@ class TopicsOptions(Options, frozen=True, kw_only=True):
     retry_count: int = 0
     first_alone: bool = False
     ask_period_us: int = 2 * SECOND_US
-    leave_after_us: int = 0
     exceptions_every: int = 0
 
 

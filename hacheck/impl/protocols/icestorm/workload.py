@@ -8,10 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hacheck.impl.node import Name
+from hacheck.impl.protocols.icestorm.options import Options
 from hacheck.impl.protocols.icestorm.records import (
+    ALREADY_SUBSCRIBED,
+    NO_SUCH_TOPIC,
+    NOT_SUBSCRIBED,
+    OK,
     Asked,
     Create,
     Destroy,
+    GetPublisher,
     Link,
     Publish,
     Retrieve,
@@ -42,7 +48,10 @@ class Script:
         self._left: list[Asked] = []
         self._number = 0  # of messages published
 
-    def next(self) -> Asked:
+    def heard(self, operation: Asked, outcome: str) -> None:
+        """What comes next does not depend on it."""
+
+    def next(self, now_us: int) -> Asked | None:
         """The next operation. Not for the workload `none`."""
         if not self._left:
             self._round += 1
@@ -97,3 +106,55 @@ class Script:
             yield Unlink(self._topic(1), here)
         if round_ >= 2 and round_ % 2 == 0:
             yield Destroy(self._topic(2))
+
+
+NEWS = "news"
+"""The topic that all clients share."""
+
+
+class SharedScript:
+    """One publishes on a topic, others subscribe to it: each asks until it is told that it is subscribed, and, if it is
+    to leave, until it is told that it is no more. `made`: the topic is there, as far as the publisher knows."""
+
+    __slots__ = ("_is_publisher", "_leaves_us", "_number", "_prefix", "ended", "made", "member", "subscribed")
+
+    def __init__(self, member: Name, incarnation: int, options: Options, index: int) -> None:
+        self.member = member
+        self._prefix = f"{member}/{incarnation}"
+        self._is_publisher = index == 0
+        self._leaves_us = options.leave_after_us
+        self._number = 0
+        self.made = False
+        self.subscribed = False
+        self.ended = False
+
+    def heard(self, operation: Asked, outcome: str) -> None:
+        """What was told of an operation."""
+        if isinstance(operation, Create):
+            self.made = True
+        elif isinstance(operation, Publish | GetPublisher) and outcome == NO_SUCH_TOPIC:
+            self.made = False
+        elif isinstance(operation, Subscribe):
+            self.subscribed = outcome in (OK, ALREADY_SUBSCRIBED)
+        elif isinstance(operation, Unsubscribe):
+            self.ended = outcome in (OK, NOT_SUBSCRIBED)
+
+    def next(self, now_us: int) -> Asked | None:
+        """The next operation; none: there is nothing to do."""
+        if self._is_publisher:
+            if not self.made:
+                return Create(NEWS)
+            self._number += 1
+            return Publish(NEWS, self._prefix, self._number, "event")
+        if self._leaves_us and now_us >= self._leaves_us:
+            return None if self.ended else Unsubscribe(NEWS, (self.member,))
+        if self.subscribed:
+            return None
+        return Subscribe(NEWS, Subscriber(self.member, self.member, {"reliability": "ordered"}))
+
+
+def script_of(member: Name, incarnation: int, options: Options, index: int) -> Script | SharedScript:
+    """What the so many-th client does, from 0."""
+    if options.workload == "shared":
+        return SharedScript(member, incarnation, options, index)
+    return Script(member, incarnation, options.workload)
