@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from hacheck.impl.recording import TOTAL, Line, write_trace
+from hacheck.impl.simulator.faults import Fault, between
 from hacheck.impl.simulator.history import History
 from hacheck.impl.simulator.running import Plan, run
 from hacheck.impl.systems import system
@@ -44,7 +45,7 @@ SHARED_SETTINGS = FOLLOWED["fiorano-shared"].options
 def recorded(
     folder: Path,
     name: str,
-    faults: str,
+    faults: str | tuple[Fault, ...],
     seeds: range,
     settings: Mapping[str, str],
     *,
@@ -131,6 +132,18 @@ STRICT_SETTINGS = {**SHARED_SETTINGS, "alone_from_waiting": "in_sync", "on_lock_
 def test_fiorano_with_two_databases_follows_its_spec(tmp_path: Path, faults: str) -> None:
     traces = recorded(tmp_path / faults, "fiorano-replicated", faults, range(6), SHARED_SETTINGS, replicas=2)
     assert verdicts(PAIR, traces) == {"conforms": 6}
+
+
+@pytest.mark.parametrize("gateway", ["answers", "does not answer"])
+def test_fiorano_settles_at_once_what_follows_from_a_failure(tmp_path: Path, gateway: str) -> None:
+    """HA Locking Mechanism, 3.1: from when it is found to the new state it takes as long as the gateway does. That
+    nobody crashed is known: else a server may have ended after the line on its channel."""
+    apart = Fault("cut", 10 * SECOND_US, 5 * SECOND_US, links=between(("primary",), ("backup",)))
+    far = Fault("cut", 9 * SECOND_US, 5 * SECOND_US, links=between(("primary", "backup"), ("gateway",)))
+    faults = (apart,) if gateway == "answers" else (far, apart)
+    traces = recorded(tmp_path / "apart", "fiorano-replicated", faults, range(1), SHARED_SETTINGS, replicas=2)
+    found = verdicts((*PAIR, "--set", "crashes=0", "--within", "settles_at_once=100ms"), traces)
+    assert found == ({"conforms": 1} if gateway == "answers" else {"deviates": 1})
 
 
 @pytest.mark.parametrize(("rule", "kept"), first_of([("off", False), ("on", True)]))

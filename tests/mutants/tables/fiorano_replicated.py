@@ -20,16 +20,20 @@ PINNED: dict[str, Found] = {
         reached={"in_both": 11, "standby_takes_over": 13, "standby_follows_lock": 14, "comes_back": 17, "both_wait": 3},
         holds="p1_one_serving never_both_standalone p3_no_incomplete_copy_serves p6_exactly_once "
         "p8_standby_never_serves p9_replica_equals_after_quiesce p12_serving_holds_lock "
-        "p10_someone_serves p10_outlives_gateway p11_recovering_ends pair_is_restored "
-        "durable_connection_delivers",
+        "settles_at_once p10_someone_serves p10_outlives_gateway p11_recovering_ends "
+        "pair_is_restored durable_connection_delivers",
+    ),
+    "as_logged": Found(
+        (40_312, 338_024, 70),
+        violated={"settles_at_once": 10},
     ),
     "one_fault": Found(
         (11_044, 63_285, 26),
         reached={"in_both": 11, "standby_takes_over": 13, "standby_follows_lock": 14, "comes_back": 17, "both_wait": 3},
         holds="p1_one_serving never_both_standalone p2_acked_survives p3_no_incomplete_copy_serves "
         "p4_no_stale_copy_serves p5_only_copy_never_erased p6_exactly_once p8_standby_never_serves "
-        "p9_replica_equals_after_quiesce p12_serving_holds_lock p10_someone_serves p10_outlives_gateway "
-        "p11_recovering_ends pair_is_restored durable_connection_delivers",
+        "p9_replica_equals_after_quiesce p12_serving_holds_lock settles_at_once p10_someone_serves "
+        "p10_outlives_gateway p11_recovering_ends pair_is_restored durable_connection_delivers",
     ),
     "delivers": Found(
         (34_812, 179_018, 33),
@@ -89,8 +93,8 @@ PINNED: dict[str, Found] = {
         reached={"in_both": 11, "standby_takes_over": 13, "standby_follows_lock": 14, "comes_back": 17, "both_wait": 3},
         holds="p1_one_serving never_both_standalone p2_acked_survives p3_no_incomplete_copy_serves "
         "p4_no_stale_copy_serves p5_only_copy_never_erased p8_standby_never_serves "
-        "p9_replica_equals_after_quiesce p12_serving_holds_lock p10_someone_serves p10_outlives_gateway "
-        "p11_recovering_ends pair_is_restored durable_connection_delivers",
+        "p9_replica_equals_after_quiesce p12_serving_holds_lock settles_at_once p10_someone_serves "
+        "p10_outlives_gateway p11_recovering_ends pair_is_restored durable_connection_delivers",
     ),
     "no_lock_file": Found(
         (894, 3_747, 20),
