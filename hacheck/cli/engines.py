@@ -77,7 +77,7 @@ def engine_for(exploring: Exploring) -> Engine:
     if exploring.engine == "bmc":
         from hacheck.checker.symbolic.bounded import BoundedEngine
 
-        return BoundedEngine()
+        return BoundedEngine(reductions=exploring.reductions)
     if exploring.engine == "induction":
         from hacheck.checker.symbolic.induction import InductionEngine
 

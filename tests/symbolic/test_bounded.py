@@ -6,11 +6,13 @@ import pytest
 
 from hacheck.checker.engine import Limits
 from hacheck.checker.symbolic.bounded import BoundedEngine
+from hacheck.checker.symbolic.lassos import LIVE
 from hacheck.model.ir import System
 from hacheck.model.semantics import replay
 from tests.models.exploration import Explored, explore
 from tests.nightly import first_of
 from tests.strategies import seeded_system
+from tests.symbolic.infinite_runs import assert_violates
 
 STATES_MAX = 400
 DEPTH_MAX = 6
@@ -35,8 +37,10 @@ def assert_agrees(system: System, expected: Explored, seed: int) -> None:
         where = f"seed {seed}, {asked.name}: {given.verdict}, {given.scope}"
         if given.run is not None:
             assert replay(system, given.run) is None, where
-        if asked.kind in ("eventually", "leads_to"):
-            assert given.verdict == "unknown", where
+        if asked.kind in LIVE:
+            if given.verdict == "violated":
+                assert given.run is not None, where
+                assert_violates(system, asked, given.run)
             continue
         decided = "holds" if asked.kind == "reachable" else "violated"
         first = expected.decided.get(asked.name)

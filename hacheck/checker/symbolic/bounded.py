@@ -2,6 +2,7 @@
 
 One solver holds the runs of as many steps as were looked at; each depth adds a step and asks for all that is still
 open at once. What no run of that length meets is then said of its last state, which makes the next depth easier.
+Properties of infinite runs are looked for as runs that end in a loop (`lassos`).
 
 **Source**: Biere, Cimatti, Clarke, Zhu: Symbolic Model Checking without BDDs, TACAS 1999.
 """
@@ -12,11 +13,12 @@ from collections.abc import Mapping, Sequence
 
 from hacheck.checker.engine import AS_ASKED, Answer, Limits, PropertyAnswer, Report
 from hacheck.checker.explicit.answers import Explored, answer_of
-from hacheck.checker.explicit.findings import FAULTY, GaveUp, Judgement, Undecided, Way
+from hacheck.checker.explicit.findings import BEYOND, FAULTY, GaveUp, Judgement, Way
 from hacheck.checker.explicit.questions import FAULT
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.encoding import ERROR, INIT
-from hacheck.checker.symbolic.preparing import Prepared, prepared_or_answer
+from hacheck.checker.symbolic.lassos import Lassos
+from hacheck.checker.symbolic.preparing import Prepared, Wanted, prepared_or_answer
 from hacheck.checker.symbolic.z3_library import Formula, Model
 from hacheck.model.data import dataclass, field, replace
 from hacheck.model.ir import Property, System
@@ -28,7 +30,8 @@ DEPTH = 10
 
 @dataclass(slots=True)
 class BoundedFindings:
-    """What runs of up to `depth` steps have shown. `ended`: whether no run is longer. See `findings.Findings`."""
+    """What runs of up to `depth` steps have shown. `ended`: whether no run is longer. `judged`: of properties of
+    infinite runs what is known, by name. See `findings.Findings`."""
 
     depth: int = 0
     size: int = 0
@@ -41,6 +44,7 @@ class BoundedFindings:
     faults: list[tuple[int, int]] = field(default_factory=list)
     bytes_per_state: float | None = None
     ways: dict[int, Way] = field(default_factory=dict)
+    judged: dict[str, Judgement] = field(default_factory=dict)
 
     def alike(self, key: str) -> Sequence[int]:
         """The one state that is known to meet the condition, or from which a step does."""
@@ -52,39 +56,50 @@ class BoundedFindings:
         """The run to it."""
         return self.ways[targets[0]]
 
+    def judge(self, asked: tuple[Property, ...]) -> Sequence[Judgement]:
+        """What is known of properties of infinite runs; that they hold where nothing else is."""
+        return [self.judged.get(one.name) for one in asked]
+
 
 @dataclass(frozen=True, slots=True)
 class BoundedEngine:
-    """Looks at every run of up to so many steps. `depth`: `None` for the limit on depth, or `DEPTH`."""
+    """Looks at every run of up to so many steps. `depth`: `None` for the limit on depth, or `DEPTH`. `reductions`:
+    whether to leave out of states what nothing asked depends on."""
 
     depth: int | None = None
+    reductions: bool = True
 
     def check(self, system: System, properties: tuple[str, ...], limits: Limits, report: Report) -> Answer:
         """Errors: `Refused` without Z3; otherwise none for anything a spec can contain."""
         watch = Stopwatch(limits, report)
         depth = self.depth or limits.depth_max or DEPTH
-        prepared = prepared_or_answer(system, properties, properties, limits, report, watch)
+        wanted = Wanted(lassos=True, reductions=self.reductions)
+        prepared = prepared_or_answer(system, properties, properties, limits, report, watch, wanted)
         if isinstance(prepared, Answer):
             return prepared
         findings = BoundedFindings()
         with watch.phase("solving"):
-            Search(prepared, findings).run(depth)
-        explored = Explored(prepared.subject, prepared.questions.asked, findings, not_answered)
-        return _worded(prepared, findings, answer_of(explored, watch))
+            Search(prepared, findings, lassos=True).run(depth)
+        explored = Explored(prepared.subject, prepared.questions.asked, findings, findings.judge)
+        return _worded(prepared, findings, answer_of(explored, watch), _lassos(explored, watch))
 
 
-def not_answered(asked: tuple[Property, ...]) -> Sequence[Judgement]:
-    """Of properties of infinite runs it says nothing."""
-    return [Undecided(NOT_ANSWERED) for _ in asked]
-
-
-NOT_ANSWERED = "not answered by this engine, which looks at finite runs"
+def _lassos(explored: Explored, watch: Stopwatch) -> Mapping[str, PropertyAnswer]:
+    """The answers to properties of infinite runs that were decided, by name: a run that was found is one, however far
+    the search has come."""
+    findings = explored.findings
+    assert isinstance(findings, BoundedFindings), "it is what this engine has found"
+    known = BoundedFindings(judged=findings.judged)
+    asked = tuple(one for one in explored.asked if findings.judged.get(one.name) not in (None, BEYOND))
+    answer = answer_of(replace(explored, asked=asked, findings=known, judge=known.judge), watch)
+    return {found.name: found for found in answer.properties}
 
 
 class Search:
     """The search for runs, depth by depth."""
 
-    def __init__(self, prepared: Prepared, findings: BoundedFindings) -> None:
+    def __init__(self, prepared: Prepared, findings: BoundedFindings, *, lassos: bool = False) -> None:
+        """`lassos`: whether infinite runs are looked for; the system was prepared for it."""
         self.prepared, self.findings = prepared, findings
         self.unrolling, self.library = prepared.unrolling, prepared.library
         self.solver = self.library.solver()
@@ -92,6 +107,8 @@ class Search:
         self.open = {key: item.kind == "step" for key, item in prepared.encoding.sought.items()}
         if any(outcome.ended == "fault" for outcome in prepared.encoding.behaviour.outcomes):
             self.open[ERROR] = False
+        self.lassos = Lassos(self.unrolling, self.solver, prepared.questions.asked if lassos else ())
+        findings.judged = self.lassos.judged
 
     def run(self, depth: int) -> None:
         """Looks at runs of up to so many steps, or until everything is found, no run goes on, or a limit is met."""
@@ -101,10 +118,11 @@ class Search:
                 self.library.attendant.depth = length
                 if length and not self.longer(length):
                     findings.ended = True
+                    findings.judged.update(dict.fromkeys(self.lassos.beyond & self.lassos.open.keys(), BEYOND))
                     return
                 self.look(length)
                 findings.depth = length
-                if not self.open:
+                if not self.open and not self.lassos.open:
                     break
             findings.stopped = AS_ASKED
         except GaveUp as given_up:
@@ -117,7 +135,8 @@ class Search:
 
     def look(self, length: int) -> None:
         """Looks for what is open at the end of runs of this length, until none of it is there."""
-        while wanted := self._wanted(length):
+        infinite = self.lassos.wanted(length)
+        while wanted := {**self._wanted(length), **infinite}:
             some = self.library.constant(f"wanted {length} {len(wanted)}", "Bool")
             self.solver.add(self.library.implies(some, self.library.any_of(wanted.values())))
             model = self.solver.model(some)
@@ -125,7 +144,11 @@ class Search:
                 self.solver.add(*(self.library.negation(formula) for formula in wanted.values()))
                 return
             for key in [key for key, formula in wanted.items() if model.holds(formula)]:
-                self._note(key, length, model)
+                if key not in infinite:
+                    self._note(key, length, model)
+                else:
+                    del infinite[key]
+                    self.lassos.note(key, model, self._way(model, length))
 
     def _wanted(self, length: int) -> Mapping[str, Formula]:
         """What is open, as formulas about the last state or step of runs of this length."""
@@ -138,27 +161,33 @@ class Search:
         findings, on_step = self.findings, self.open.pop(key)
         if not key.startswith(FAULT):
             self.open.pop(FAULT + key, None)
-        states = [self.unrolling.packed(model, place) for place in range(length + 1)]
-        by = tuple(self.unrolling.taken(model, place) for place in range(length))
-        end = length - on_step
-        findings.ways.setdefault(states[end], Way(states[: end + 1], by[:end]))
+        way = self._way(model, length - on_step)
+        end = way.states[-1]
+        findings.ways.setdefault(end, way)
         if key == ERROR:
-            findings.faults.append((states[end], 0))
+            findings.faults.append((end, 0))
         elif on_step:
-            findings.hits[key] = states[end], states[length]
+            findings.hits[key] = end, self.unrolling.packed(model, length)
         else:
-            findings.found[key] = states[end]
+            findings.found[key] = end
+
+    def _way(self, model: Model, length: int) -> Way:
+        """The run of a model."""
+        states = [self.unrolling.packed(model, place) for place in range(length + 1)]
+        return Way(states, tuple(self.unrolling.taken(model, place) for place in range(length)))
 
 
-def _worded(prepared: Prepared, findings: BoundedFindings, answer: Answer) -> Answer:
-    """The answer, and in words how far it reaches."""
+def _worded(
+    prepared: Prepared, findings: BoundedFindings, answer: Answer, lassos: Mapping[str, PropertyAnswer]
+) -> Answer:
+    """The answer, and in words how far it reaches. `lassos`: what was found of infinite runs."""
     steps = f"{findings.depth} step{'s' * (findings.depth != 1)}"
     if findings.ended:
         reach = prepared.within("every reachable state, as every run ends")
         properties = tuple(_complete(found, reach) for found in answer.properties)
     else:
         reach = prepared.within(f"every run of up to {steps}")
-        properties = tuple(_up_to(prepared, found, findings) for found in answer.properties)
+        properties = tuple(lassos.get(found.name) or _up_to(prepared, found, findings) for found in answer.properties)
     coverage = replace(answer.coverage, action_counts=(), unreached=())
     return replace(answer, coverage=coverage, properties=properties, engine=NAME, reach=reach)
 
@@ -174,8 +203,6 @@ def _up_to(prepared: Prepared, found: PropertyAnswer, findings: BoundedFindings)
     if found.verdict != "unknown" or found.run is not None:
         return found
     kind = next(asked.kind for asked in prepared.questions.asked if asked.name == found.name)
-    if kind in ("eventually", "leads_to"):
-        return replace(found, scope=NOT_ANSWERED)
     if findings.faults:
         return found
     word = "not reached" if kind == "reachable" else "not violated"

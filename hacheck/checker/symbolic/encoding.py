@@ -6,7 +6,7 @@ change are numbers. A step takes exactly one outcome, which is a constant of its
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from hacheck.checker.explicit.questions import FAULT, Questions, Sought
 from hacheck.checker.symbolic.outcomes import Behaviour, Outcome, behaviour, reads
@@ -53,7 +53,8 @@ class Encoding:
 
     `formulas`, by name, over what `lines` define: `INIT`; `DOMAIN`, that contents of slots are a state; of a step
     `ONE`, that one outcome is taken, `CAN`, that it can be, and `next_of` a slot, what it holds after it; `ERROR`, that
-    some step from here is an error of the spec; and what is sought, by key. Of states they speak as before a step.
+    some step from here is an error of the spec; what is sought, by key; and what else `encode` was asked for. Of states
+    they speak as before a step.
     `single`: the same of outcomes alone: when each can come about (with -1), and what it makes of each slot it writes.
     `sought`: what is sought, by key; nothing that can never be met. `reads`: the slots each of these (and `ERROR`)
     depends on.
@@ -88,9 +89,19 @@ class Encoding:
         yield from self.helpers
 
 
-def encode(lowered: Lowered, questions: Questions, initial: Sequence[State]) -> Encoding:
-    """The encoding of a lowered system with its initial states and what is asked of it. Cost: proportional to the
-    lowered form."""
+def nothing_more(_: Behaviour) -> Mapping[str, Node]:
+    """No conditions besides what is asked."""
+    return {}
+
+
+def encode(
+    lowered: Lowered,
+    questions: Questions,
+    initial: Sequence[State],
+    more: Callable[[Behaviour], Mapping[str, Node]] = nothing_more,
+) -> Encoding:
+    """The encoding of a lowered system with its initial states and what is asked of it. `more`: further conditions of
+    states, by the names their formulas are to have. Cost: proportional to the lowered form."""
     found = behaviour(lowered)
     graph, slots = lowered.graph, lowered.layout.slots
     before, after = _constants(lowered)
@@ -105,7 +116,8 @@ def encode(lowered: Lowered, questions: Questions, initial: Sequence[State]) -> 
     domain = graph.all_of(well_formed(lowered))
     conditions = [outcome.condition for outcome in found.steps]
     values = [value for outcome in found.steps for _, value in outcome.updates]
-    terms.prepare([*wanted.values(), error, domain, *conditions, *values])
+    extra = more(found)
+    terms.prepare([*wanted.values(), error, domain, *conditions, *values, *extra.values()])
     takes = tuple(Symbol(f"|{name}|", "Bool") for name in _outcome_names(found))
     width = max(1, (len(takes) - 1).bit_length())
     helpers = () if len(takes) <= _PAIRWISE_MAX else (Symbol("|number of the step|", f"(_ BitVec {width})"),)
@@ -113,7 +125,7 @@ def encode(lowered: Lowered, questions: Questions, initial: Sequence[State]) -> 
         INIT: joined("or", [_state(lowered, before, state) for state in initial]),
         DOMAIN: terms.truth(domain),
         ERROR: terms.truth(error),
-        **{key: terms.truth(node) for key, node in wanted.items()},
+        **{key: terms.truth(node) for key, node in (*wanted.items(), *extra.items())},
     }
     formulas[ONE] = joined("and", _exactly_one(takes, helpers, width))
     formulas[CAN] = joined(

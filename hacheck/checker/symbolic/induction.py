@@ -10,23 +10,25 @@ Flanagan, Leino: Houdini, an Annotation Assistant for ESC/Java, FME 2001.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from hacheck.checker.engine import Answer, Limits, PropertyAnswer, Report
 from hacheck.checker.explicit.answers import Explored, answer_of
-from hacheck.checker.explicit.findings import GaveUp
+from hacheck.checker.explicit.findings import GaveUp, Judgement, Undecided
 from hacheck.checker.explicit.stopwatch import Stopwatch
-from hacheck.checker.symbolic.bounded import NOT_ANSWERED, BoundedFindings, Search, not_answered
+from hacheck.checker.symbolic.bounded import BoundedFindings, Search
 from hacheck.checker.symbolic.encoding import DOMAIN, ERROR
 from hacheck.checker.symbolic.gaps import Gap, gap_in, judged
 from hacheck.checker.symbolic.preparing import Prepared, prepare, prepared_or_answer
 from hacheck.checker.symbolic.z3_library import Formula, Model
 from hacheck.model.data import dataclass, replace
-from hacheck.model.ir import System
+from hacheck.model.ir import Property, System
 
 NAME = "induction"
 DEPTH = 3
 """The greatest k where nobody says."""
+
+NOT_ANSWERED = "not answered by this engine, which looks at finite runs"
 
 PROVABLE = ("invariant", "lemma", "step", "deadlock")
 
@@ -62,6 +64,11 @@ class InductionEngine:
         answer = answer_of(Explored(prepared.subject, prepared.questions.asked, findings, not_answered), watch)
         own = properties or tuple(item.name for item in system.properties)
         return _worded(proof, gaps, replace(answer, notes=(*answer.notes, *told)), frozenset(own))
+
+
+def not_answered(asked: tuple[Property, ...]) -> Sequence[Judgement]:
+    """Of properties of infinite runs it says nothing."""
+    return [Undecided(NOT_ANSWERED) for _ in asked]
 
 
 def with_lemmas(system: System, properties: tuple[str, ...]) -> tuple[str, ...]:

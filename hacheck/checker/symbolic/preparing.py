@@ -10,7 +10,8 @@ from hacheck.checker.explicit.findings import GaveUp, Subject
 from hacheck.checker.explicit.questions import Questions, pose
 from hacheck.checker.explicit.reductions import reduced
 from hacheck.checker.explicit.stopwatch import Stopwatch
-from hacheck.checker.symbolic.encoding import Encoding, encode
+from hacheck.checker.symbolic.encoding import Encoding, encode, nothing_more
+from hacheck.checker.symbolic.lassos import conditions
 from hacheck.checker.symbolic.unrolling import Unrolling
 from hacheck.checker.symbolic.z3_library import Attendant, Library
 from hacheck.model.data import dataclass
@@ -50,8 +51,26 @@ class Prepared:
         return f"{words} within: {self.bounds}" if self.bounds else words
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an encoding is for. `lassos`: whether infinite runs are looked for. `reductions`: whether to leave out what
+    nothing asked depends on."""
+
+    lassos: bool = False
+    reductions: bool = True
+
+
+FINITE = Wanted()
+"""Finite runs only, without what is not needed."""
+
+
 def prepare(
-    system: System, properties: tuple[str, ...], limits: Limits, report: Report, watch: Stopwatch
+    system: System,
+    properties: tuple[str, ...],
+    limits: Limits,
+    report: Report,
+    watch: Stopwatch,
+    wanted: Wanted = FINITE,
 ) -> Prepared | None:
     """The system prepared to be asked about properties; `None` where it has no initial state.
 
@@ -59,14 +78,19 @@ def prepare(
     """
     library = Library(Attendant(limits, report, watch.started))
     initial = watch.attended("lowering", Interpreter(system).initial_states)
-    return prepared_from(system, properties, initial, library, watch) if initial else None
+    return prepared_from(system, properties, initial, library, watch, wanted) if initial else None
 
 
 def prepared_from(
-    system: System, properties: tuple[str, ...], initial: tuple[State, ...], library: Library, watch: Stopwatch
+    system: System,
+    properties: tuple[str, ...],
+    initial: tuple[State, ...],
+    library: Library,
+    watch: Stopwatch,
+    wanted: Wanted = FINITE,
 ) -> Prepared:
     """The system prepared, which may begin in these states. Errors: `GaveUp`."""
-    questions, encoding = watch.attended("encoding", partial(_encoded, system, properties, initial))
+    questions, encoding = watch.attended("encoding", partial(_encoded, system, properties, initial, wanted))
     with watch.phase("encoding"):
         unrolling = Unrolling(encoding, library)
     lowered = encoding.lowered
@@ -82,11 +106,12 @@ def prepared_or_answer(
     limits: Limits,
     report: Report,
     watch: Stopwatch,
+    wanted: Wanted = FINITE,
 ) -> Prepared | Answer:
     """The system prepared to be asked about the properties `asked`; where that cannot be, what there is to answer about
     `properties`. Errors: `Refused` without Z3."""
     try:
-        prepared = prepare(system, asked, limits, report, watch)
+        prepared = prepare(system, asked, limits, report, watch, wanted)
     except EvaluationFault as fault:
         return no_start(system, properties, f"an error of the spec {fault.message}")
     except GaveUp as given_up:
@@ -96,12 +121,15 @@ def prepared_or_answer(
 
 def encoded(system: System, properties: tuple[str, ...] = ()) -> Encoding:
     """The encoding of a system and what is asked of it. Errors: `EvaluationFault` where it cannot even begin."""
-    return _encoded(system, properties, Interpreter(system).initial_states())[1]
+    return _encoded(system, properties, Interpreter(system).initial_states(), FINITE)[1]
 
 
-def _encoded(system: System, properties: tuple[str, ...], initial: tuple[State, ...]) -> tuple[Questions, Encoding]:
+def _encoded(
+    system: System, properties: tuple[str, ...], initial: tuple[State, ...], wanted: Wanted
+) -> tuple[Questions, Encoding]:
     """Each instance is lowered to as few copies as can be: what branches is a choice of values, not of steps."""
     lowered = lower(system, initial, copies_max=1)
     questions = pose(lowered, properties)
-    smaller, _ = reduced(lowered, questions, initial, symmetry=False)
-    return questions, encode(smaller, questions, initial)
+    smaller, _ = reduced(lowered, questions, initial, symmetry=False, relevance=wanted.reductions)
+    more = partial(conditions, asked=questions.asked) if wanted.lassos else nothing_more
+    return questions, encode(smaller, questions, initial, more)
