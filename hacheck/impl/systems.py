@@ -23,6 +23,7 @@ PLACES: Mapping[str, str] = {
     "artemis-scale-down": f"{_PACKAGE}.artemis.scale_down_system",
     "artemis-colocated": f"{_PACKAGE}.artemis.colocated_system",
     "artemis-client": f"{_PACKAGE}.artemis.client_system",
+    "artemis-lock-manager": f"{_PACKAGE}.artemis.lock_manager_system",
 }
 """In which module each protocol is: a value there that has its name."""
 

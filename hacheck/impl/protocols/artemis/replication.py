@@ -176,6 +176,10 @@ TABLES = Tables(
 )
 
 
+OF_VOTES = (HealthPong, FindServer, ServerFound, CopyGivenUp, VoteRequest, Vote)
+"""Messages of the policy that votes."""
+
+
 class ReplicationBroker:
     """One broker of a cluster of live-backup pairs with replication."""
 

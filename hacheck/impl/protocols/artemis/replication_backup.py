@@ -43,10 +43,23 @@ REPLICA = (State.COPYING, State.IN_SYNC)
 
 def save(broker: Broker) -> None:
     """Lays all own data aside, and the oldest of what was laid aside before away."""
-    options, identity = broker.options, broker.identity
     broker.server = None
     broker.starting = broker.up_to_date = False
     broker.replica = broker.primary = broker.ballot = None
+    changes = lay_aside(broker)
+    identity = broker.identity
+    given_up = identity.given_up
+    if identity.history in (COPYING, IN_SYNC, REPLICATED) and identity.node_id not in given_up:
+        given_up = (*given_up, identity.node_id)
+    node_id = identity.node_id if broker.failing_back else ""
+    broker.identity = Identity(VERSION, node_id, COPYING if node_id else EMPTY, given_up=given_up)
+    changes.append((IDENTITY_KEY, encode(broker.identity)))
+    broker.process.write(tuple(changes), "saved")
+
+
+def lay_aside(broker: Broker) -> list[tuple[str, bytes | None]]:
+    """Its data become old data, as changes of its disk."""
+    options, identity = broker.options, broker.identity
     changes: list[tuple[str, bytes | None]] = [(key, None) for key in broker.files]
     if broker.files and options.max_saved_replicated_journals_size:
         number = max(broker.saved, default=0) + 1
@@ -59,13 +72,7 @@ def save(broker: Broker) -> None:
         broker.process.line(221055, folder=f"{SAVED}{oldest}")
         changes.extend((key, None) for key in broker.saved.pop(oldest))
     broker.files = {}
-    given_up = identity.given_up
-    if identity.history in (COPYING, IN_SYNC, REPLICATED) and identity.node_id not in given_up:
-        given_up = (*given_up, identity.node_id)
-    node_id = identity.node_id if broker.failing_back else ""
-    broker.identity = Identity(VERSION, node_id, COPYING if node_id else EMPTY, given_up=given_up)
-    changes.append((IDENTITY_KEY, encode(broker.identity)))
-    broker.process.write(tuple(changes), "saved")
+    return changes
 
 
 def saved(broker: Broker, token: int, _: str) -> None:

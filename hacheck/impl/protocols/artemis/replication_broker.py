@@ -75,7 +75,7 @@ class PrimaryLink:
 
     `received`: changes so far. `unwritten`: those not yet on this disk, by write and number. `mirrored`: the files that
     were changed since the copy began, which the copy must not overwrite. `last`: after how many changes the copy is
-    complete, or -1. `stop_called`: the other is about to stop.
+    complete, or -1. `stop_called`: the other is about to stop. `sequence`: the activation sequence of the copy.
     """
 
     def __init__(self, name: str, primary: Name, node_id: str, tick: int) -> None:
@@ -87,6 +87,7 @@ class PrimaryLink:
         self.mirrored: dict[str, None] = {}
         self.last = -1
         self.stop_called = False
+        self.sequence = NO_SEQUENCE
         self.unwritten: deque[tuple[int, int]] = deque()
 
 

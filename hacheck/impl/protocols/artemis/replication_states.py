@@ -30,6 +30,10 @@ class State(Enum):
     ACTIVATING = "activating"
     ISOLATED = "isolated"
     STOPPED = "stopped"
+    TRYING = "trying to get the lock"
+    """This, and the next two, only with a lock manager."""
+    CLAIMING = "claiming the next number"
+    GOING_ALONE = "active, claiming the next number"
 
 
 class Cause(Enum):
@@ -61,9 +65,13 @@ class Cause(Enum):
     HEALTHY = "the network is back"
     STOP = "stopped"
     FAILURE = "critical error"
+    STALE = "the data may be too old"
+    CANDIDATE = "the data may be the newest"
+    LOCKED = "has the lock, and the newest data"
+    CLAIMED = "the next number is its own"
 
 
-SERVING = (State.ALONE, State.SYNCING, State.REPLICATED)
+SERVING = (State.ALONE, State.SYNCING, State.REPLICATED, State.GOING_ALONE)
 _ALIVE = tuple(state for state in State if state is not State.STOPPED)
 
 TRANSITIONS: Mapping[tuple[State, Cause], State] = {
@@ -98,7 +106,10 @@ TRANSITIONS: Mapping[tuple[State, Cause], State] = {
     (State.IN_SYNC, Cause.FAIL_OVER): State.ACTIVATING,
     (State.DECIDING, Cause.FAIL_OVER): State.ACTIVATING,
     (State.DECIDING, Cause.RETRY): State.SAVING,
-    **{(state, Cause.UNHEALTHY): State.ISOLATED for state in (*SERVING, State.ACTIVATING)},
+    (State.ACTIVATING, Cause.UNHEALTHY): State.ISOLATED,
+    (State.ALONE, Cause.UNHEALTHY): State.ISOLATED,
+    (State.SYNCING, Cause.UNHEALTHY): State.ISOLATED,
+    (State.REPLICATED, Cause.UNHEALTHY): State.ISOLATED,
     (State.ISOLATED, Cause.HEALTHY): State.STARTING,
     **{(state, Cause.STOP): State.STOPPED for state in _ALIVE},
     **{(state, Cause.FAILURE): State.STOPPED for state in _ALIVE},
