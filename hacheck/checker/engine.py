@@ -99,7 +99,8 @@ class Answer:
     `engine`, `threads`: who explored. `phases`: what the time was spent on, with seconds for each. `notes`: what else
     the user has to know about how the answer came to be, a sentence each. `reach`: what was looked at, of an engine
     that counts no states. `unstartable`: nothing was explored, because
-    there is no initial state or finding one is an error of the spec.
+    there is no initial state or finding one is an error of the spec. `lemmas`: those that were found and with which it
+    was shown, each as a spec may say it.
     """
 
     coverage: Coverage
@@ -112,6 +113,7 @@ class Answer:
     notes: tuple[str, ...] = ()
     reach: str = ""
     unstartable: bool = False
+    lemmas: tuple[str, ...] = ()
 
 
 class Refused(Exception):

@@ -9,7 +9,7 @@
    "engine": name, "threads": n, "phases": {what was done: seconds},
    "states": n, "transitions": n, "depth": n, "seconds": x, "complete": bool, "stopped": why or null,
    "bytes_per_state": x or null, "omission_probability": x, "notes": [sentence, …],
-   "reach": what an engine that counts no states looked at, or null,
+   "reach": what an engine that counts no states looked at, or null, "lemmas_found": [as a spec may say it, …],
    "bounds": [{"name", "meaning", "cut_steps"}, …],
    "reductions": […], "never_happened": [action, …], "never_reached": {variable: [member, …]},
    "actions": {action: steps taken}, "fault": run or null,
@@ -168,6 +168,7 @@ def check_json(specification: Specification, result: CheckResult) -> Json:
         "omission_probability": coverage.omission,
         "notes": list(result.answer.notes),
         "reach": result.answer.reach or None,
+        "lemmas_found": list(result.answer.lemmas),
         "bounds": [
             {"name": name, "meaning": meanings.get(name, ""), "cut_steps": count} for name, count in coverage.cuts
         ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hacheck.checker.engine import Answer, Limits
 from hacheck.checker.symbolic.induction import InductionEngine
 from hacheck.model.ir import System
 from hacheck.model.language import load
+from tests.cli.command import hacheck
 from tests.nightly import nightly
 
 ROOT = Path(__file__).parents[2]
@@ -62,6 +64,7 @@ def assert_found_and_pasted(text: str, path: Path, name: str | None = None, **se
     assert verdicts(answer) == {"holds"}, answer.notes
     lemmas = found_in(answer)
     assert lemmas
+    assert list(answer.lemmas) == lemmas
     pasted = system_of("\n".join((text, *lemmas, "")), name, path, **settings)
     assert verdicts(check(pasted, False)) == {"holds"}
 
@@ -75,6 +78,17 @@ def test_nothing_is_found_for_a_broken_protocol(broken: str) -> None:
     answer = check(system_of(without_lemmas(LOCKS.read_text(encoding="utf-8")), broken), True)
     assert "holds" not in verdicts(answer)
     assert not found_in(answer)
+
+
+def test_json_has_the_lemmas_that_were_found(tmp_path: Path) -> None:
+    spec = tmp_path / "locks.ha"
+    spec.write_text(without_lemmas(LOCKS.read_text(encoding="utf-8")), encoding="utf-8")
+    asked = ("--check", "default", "--engine", "induction", "--depth", "1", "--json", "-")
+    (found,) = json.loads(hacheck("verify", str(spec), *asked).out)["checks"]
+    assert found["lemmas_found"]
+    assert all(one.startswith("lemma found_") for one in found["lemmas_found"])
+    (given,) = json.loads(hacheck("verify", str(spec), *asked, "--given").out)["checks"]
+    assert given["lemmas_found"] == []
 
 
 @nightly

@@ -54,16 +54,18 @@ class InductionEngine:
         proof = Proof(prepared, Search(prepared, findings))
         with watch.phase("solving"):
             proof.run(depth)
+        lemmas: tuple[str, ...] = ()
         told: tuple[str, ...] = ()
         if self.finding and proof.gaps:
-            proof, told = with_found(system, proof, depth, limits, report, watch)
+            proof, lemmas, told = with_found(system, proof, depth, limits, report, watch)
         gaps, prepared, findings = proof.gaps, proof.prepared, proof.search.findings
         if self.reachability and gaps:
             with watch.phase("judging counterexamples"):
                 gaps = judged(prepared, gaps, limits, report)
         answer = answer_of(Explored(prepared.subject, prepared.questions.asked, findings, not_answered), watch)
         own = properties or tuple(item.name for item in system.properties)
-        return _worded(proof, gaps, replace(answer, notes=(*answer.notes, *told)), frozenset(own))
+        answer = replace(answer, notes=(*answer.notes, *told), lemmas=lemmas)
+        return _worded(proof, gaps, answer, frozenset(own))
 
 
 def not_answered(asked: tuple[Property, ...]) -> Sequence[Judgement]:
@@ -81,8 +83,9 @@ def with_lemmas(system: System, properties: tuple[str, ...]) -> tuple[str, ...]:
 
 def with_found(
     system: System, before: Proof, depth: int, limits: Limits, report: Report, watch: Stopwatch
-) -> tuple[Proof, tuple[str, ...]]:
-    """A proof with lemmas that were looked for, and what to say of them; the proof at hand where they do not help."""
+) -> tuple[Proof, tuple[str, ...], tuple[str, ...]]:
+    """A proof with lemmas that were looked for, these as a spec may say them, and what to say of them; the proof at
+    hand, and none, where they do not help."""
     from hacheck.checker.symbolic.finding_lemmas import FINDING_SECONDS_MAX, lemmas
 
     asked = tuple(item.name for item in before.prepared.questions.asked)
@@ -92,19 +95,19 @@ def with_found(
     try:
         found, texts = lemmas(system, names, within, report, watch)
         if not found:
-            return before, ("no lemmas were found that would do",)
+            return before, (), ("no lemmas were found that would do",)
         larger = replace(system, properties=(*system.properties, *found))
         prepared = prepare(larger, (*asked, *(one.name for one in found)), limits, report, watch)
     except GaveUp as given_up:
-        return before, (f"no lemmas were found that would do: {given_up.reason}",)
+        return before, (), (f"no lemmas were found that would do: {given_up.reason}",)
     assert prepared is not None, "the system has an initial state"
     proof = Proof(prepared, Search(prepared, BoundedFindings()))
     with watch.phase("solving"):
         proof.run(depth)
-    used = [text for one, text in zip(found, texts, strict=True) if one.name in proof.shown]
     if not set(before.gaps) & set(proof.shown):
-        return before, ("no lemmas were found that would do",)
-    return proof, tuple(f"proved with a lemma that was found; a spec may say: {text}" for text in used)
+        return before, (), ("no lemmas were found that would do",)
+    used = tuple(text for one, text in zip(found, texts, strict=True) if one.name in proof.shown)
+    return proof, used, tuple(f"proved with a lemma that was found; a spec may say: {text}" for text in used)
 
 
 class Proof:
