@@ -269,6 +269,8 @@ class LockManagedBroker:
 def _started(broker: LockedBroker, given: Started) -> None:
     broker.process.set_timer("tick", broker.options.check_period_us)
     broker.link.ping()
+    if broker.process.incarnation:
+        broker.process.record("restarted", {})
     activation.begin(broker)
 
 
