@@ -13,6 +13,7 @@ import pytest
 
 from hacheck.checker.parametric import certificate
 from hacheck.checker.parametric.mypyvy import text as as_mypyvy
+from hacheck.checker.parametric.world import Unsupported
 from tests.cli.command import hacheck
 from tests.nightly import nightly
 from tests.parametric.proofs import EXAMPLES, ROOT, proof_of, verdicts, wanted
@@ -123,6 +124,20 @@ def test_a_spec_outside_the_fragment_is_told_why() -> None:
     ended = hacheck("prove", str(ROOT / "spec" / "fiorano_shared.ha"))
     assert ended.code == 2
     assert "not in the fragment" in ended.out
+
+
+def test_what_comes_after_something_told_in_no_logic_is_looked_at_too() -> None:
+    text = """system Slots "Whoever comes takes the first slot that is free."
+param slots = 2 in 1..9
+node Server[2] symmetric { taken: map 1..slots to bool = each k: 1..slots -> false }
+action take(s: Server) when some k: 1..slots where not s.taken[k] do
+  let first = min k: 1..slots where not s.taken[k] by k
+  s.taken[first] := true
+invariant something: some s: Server where s.taken[1] or not s.taken[1]
+check default expect all hold
+"""
+    with pytest.raises(Unsupported, match="a choice among numbers up to a setting of any value"):
+        proof_of(wanted(text))
 
 
 def test_without_z3_it_says_what_to_install() -> None:

@@ -86,6 +86,8 @@ def tell(expression: ir.Expression, scope: Scope) -> Told:
                 raise Unsupported(f"{name}, which is told in no logic")
             return scope.state[name]
         case ir.Local(name, _):
+            if name not in scope.locals:
+                raise Unsupported(f"what `{name.partition('$')[0]}` holds, which is told in no logic")
             return scope.locals[name][1]
         case ir.Old(operand):
             return tell(operand, replace(scope, state=scope.before))

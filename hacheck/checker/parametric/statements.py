@@ -7,6 +7,7 @@ what a loop writes whose turns do is left open. A step that is cut or an error i
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import assert_never
 
 from hacheck.checker.parametric.expressions import Scope, in_domain, tell, truth
@@ -55,6 +56,16 @@ class Telling:
                 self._statement(one)
             except Unsupported as reason:
                 self.refuse(str(reason))
+                self._leave_open(one)
+
+    def _leave_open(self, statement: ir.Statement) -> None:
+        """Whatever a local holds that could not be told, so that what comes after it is still looked at."""
+        match statement:
+            case ir.Let(name, kind, _) | ir.Choose(name, ir.Domain(kind, _, _)):
+                with suppress(Unsupported):  # what reads it will say so
+                    self.scope = self.scope.bind(name, kind, unknown(self.world, kind, name))
+            case _:
+                pass
 
     def _statement(self, statement: ir.Statement) -> None:
         match statement:
