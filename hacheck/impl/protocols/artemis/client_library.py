@@ -119,7 +119,7 @@ class Library(client.Client[Process]):
         return self.process.effects
 
     def _write_failed(self, reason: str) -> None:
-        self.process.halt(f"the application cannot write to its disk: {reason}")
+        self.process.end(f"the application cannot write to its disk: {reason}")
 
     def go(self, cause: Cause) -> None:
         """Changes the state of the connection."""

@@ -72,7 +72,7 @@ class LockManager:
             self._expire()
             process.set_timer("expire", self.options.manager_check_us)
         elif isinstance(given, WriteFailed):
-            process.halt(f"the lock manager cannot write: {given.reason}")
+            process.end(f"the lock manager cannot write: {given.reason}")
         return process.effects
 
     def _ping(self, sender: Name, message: ManagerPing) -> None:

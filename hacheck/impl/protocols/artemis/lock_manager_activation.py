@@ -186,6 +186,7 @@ def claimed(broker: LockedBroker, answer: ManagerAnswer | None) -> None:
     elif not broker.link.has(broker.node_id):
         stop_without(broker, "the lock is lost")
     else:
+        broker.process.record("sequence_claimed", {"of": broker.node_id, "sequence": broker.next})
         write_sequence(broker, broker.next, "claim")
 
 

@@ -90,9 +90,9 @@ class ManagerLink:
 
 
 class LockedBroker(Broker):
-    """What such a broker knows besides. `sequence`: of its data; `on_disk`: the same as it is on its disk, where
-    a replica has it later. `next`: the number that it claims. `taking_over`: it was in sync, and its primary is gone.
-    `gave_way_us`: when it made way for its primary."""
+    """What such a broker knows besides. `sequence`: of its data; `on_disk`: the same as its disk has it, or is about
+    to: a replica writes it later. `next`: the number that it claims. `taking_over`: it was in sync, and its primary is
+    gone. `gave_way_us`: when it made way for its primary."""
 
     options: LockManagerOptions
 

@@ -94,13 +94,13 @@ def in_sync(broker: LockedBroker, token: int, channel: str) -> None:
     broker.go(Cause.UP_TO_DATE)
     process.send(link.primary, UpToDate(link.name))
     process.write(((SEQUENCE_KEY, str(link.sequence).encode()),), f"announce:{link.name}")
+    broker.on_disk = link.sequence
 
 
 def announce(broker: LockedBroker, token: int, channel: str) -> None:
     """The number is on disk: the cluster is told of this backup."""
     link = broker.primary
     if link is not None and link.name == channel and broker.state is State.IN_SYNC:
-        broker.on_disk = broker.sequence
         broker.process.line(221031, node_id=link.node_id)
         broker.tell_all(BackupAnnounced(link.node_id))
 

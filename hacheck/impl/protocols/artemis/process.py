@@ -64,6 +64,10 @@ class Process(process.Process[str]):
         self.line(222010, reason=reason)
         self.halt(reason)
 
+    def end(self, reason: str) -> None:
+        """Ends a process that is no broker."""
+        self._halt(reason)
+
     def halt(self, reason: str) -> None:
         """Ends the process."""
         self.line(221002, reason=reason)
