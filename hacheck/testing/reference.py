@@ -17,6 +17,7 @@ class Followed:
       what mostly comes one after the other meets;
     - `comes_back`: somebody serves again after all faults, whatever they were; not so where a person must decide whose
       data count;
+    - `alone`: there must be one client only;
     - `replicas`: of a small cluster; `steps`: after so many of a schedule everything has happened once.
     """
 
@@ -29,6 +30,7 @@ class Followed:
     comes_back: bool = True
     replicas: int = 2
     steps: int = 200
+    alone: bool = False
 
 
 _SERVERS = {"primary": "Server-1", "backup": "Server-2"}
@@ -87,6 +89,16 @@ FOLLOWED: Mapping[str, Followed] = {
         options={"pause_us": "1000000"},
         called=_PAIR,
         comes_back=False,  # broker facts 2.10, AR-8: the copy that counts may have been laid aside
+    ),
+    "artemis-scale-down": Followed(
+        "artemis_scale_down",
+        "crash",
+        options={
+            **{"operations": "4", "spread_every": "1", "pause_us": "500000"},
+            **{"stop_every_us": "4000000", "reconnect_attempts": "-1"},
+        },
+        replicas=3,
+        alone=True,
     ),
     "qpid": Followed("qpid_ha", options={"send_interval_us": "1000000"}, replicas=3, steps=500),
 }

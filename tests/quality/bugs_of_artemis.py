@@ -15,6 +15,11 @@ def replication(name: str, module: str, old: str, new: str, why: str) -> Bug:
     return Bug(name, "artemis-replication", f"artemis.{module}", old, new, why)
 
 
+def scale_down(name: str, module: str, old: str, new: str, why: str) -> Bug:
+    """A bug of servers that scale down."""
+    return Bug(name, "artemis-scale-down", f"artemis.{module}", old, new, why)
+
+
 ARTEMIS = (
     store(
         "failback_begun_and_forgotten",
@@ -64,5 +69,33 @@ ARTEMIS = (
         "    broker.starting = broker.up_to_date = False\n",
         "    broker.starting = False\n",
         "Stale in-sync: a replica that begins again takes itself for up to date, and takes over with half a copy.",
+    ),
+    scale_down(
+        "last_message_stays",
+        "scale_down",
+        "    if not scaling.left:\n        adopt(broker, scaling)\n",
+        "    if len(scaling.left) < 2:\n        adopt(broker, scaling)\n",
+        "Off by one: the last message is not moved, and the server says that it has been scaled down.",
+    ),
+    scale_down(
+        "moved_and_kept",
+        "scale_down",
+        "        broker.store(server_of(broker).give_up(tuple(scaling.moved)))\n",
+        "",
+        "What was moved is not removed: who is started again has it, too.",
+    ),
+    scale_down(
+        "everybody_is_let_in",
+        "scale_down_serving",
+        "        return super().stands_in(node_id) or node_id in self.absorbed\n",
+        "        return True\n",
+        "Guard dropped: clients are let in by a server that has not got what theirs had.",
+    ),
+    scale_down(
+        "moves_while_it_scales_down",
+        "scale_down",
+        "    if broker.state is State.ACTIVE:\n        server_of(broker).take(",
+        "    if broker.state in (State.ACTIVE, State.SCALING):\n        server_of(broker).take(",
+        "A server that is itself scaled down takes messages: it has counted those that it moves.",
     ),
 )

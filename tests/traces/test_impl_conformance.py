@@ -50,6 +50,7 @@ def recorded(
     settings: Mapping[str, str],
     *,
     replicas: int,
+    clients: int = 2,
     seconds: int = 20,
     kept: Callable[[Line], bool] = lambda line: True,
 ) -> Path:
@@ -61,7 +62,7 @@ def recorded(
             seed=seed,
             faults=faults,
             replicas=replicas,
-            clients=2,
+            clients=clients,
             settings=dict(settings),
             fault_us=seconds * SECOND_US,
         )

@@ -208,7 +208,7 @@ def given_up(broker: ScalingBroker) -> None:
 
 def nowhere(broker: ScalingBroker) -> None:
     """Nobody is there: it ends with all that it has."""
-    broker.process.record("scale_down_failed", {"target": "", "left": len(server_of(broker).journal.messages)})
+    broker.process.record("scale_down_failed", {"target": None, "left": len(server_of(broker).journal.messages)})
     broker.go(Cause.SCALED)
 
 
@@ -292,10 +292,10 @@ def take_over(broker: ScalingBroker, sender: Name, message: Adopt) -> None:
 
 def let_in(broker: ScalingBroker) -> None:
     """It is on the disk that this one stands in for others: their clients may come."""
-    for node_id in broker.adopting.popleft():
-        broker.process.record("stands_in", {"of": node_id})
-        if broker.server is not None:
-            server_of(broker).absorbed[node_id] = None
+    nodes = broker.adopting.popleft()
+    broker.process.record("stands_in", {"nodes": list(nodes)})
+    if broker.server is not None:
+        server_of(broker).absorbed.update(dict.fromkeys(nodes))
 
 
 MESSAGES: Mapping[type[Message], Callable[[ScalingBroker, Name, Any], None]] = {

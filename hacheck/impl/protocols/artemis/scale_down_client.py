@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from hacheck.impl.node import Effect, Fired, Input, Message, Name, Setup, Started
+from msgspec import Struct
+
+from hacheck.impl.node import Effect, Fired, Input, Message, Name, Setup, Started, Written
 from hacheck.impl.protocols import client
 from hacheck.impl.protocols.artemis.client_messages import (
     Command,
@@ -20,6 +22,7 @@ from hacheck.impl.protocols.artemis.client_messages import (
     SessionJoined,
     Wanted,
 )
+from hacheck.impl.protocols.artemis.journal import VERSION, decode, encode
 from hacheck.impl.protocols.artemis.messages import (
     Outgoing,
     SessionClosed,
@@ -34,6 +37,18 @@ from hacheck.impl.protocols.artemis.scale_down_options import ScaleDownOptions
 from hacheck.impl.system import Member
 
 ORDERS = "orders"
+OUTBOX_KEY = "outbox"
+
+
+class Outbox(Struct, frozen=True):
+    """The last message of a client, which it sends again if it does not know that it is stored. `number`: it was its
+    so many-th; `node_id`: of the server it was for."""
+
+    version: int
+    number: int
+    name: str
+    node_id: str
+    stored: bool = False
 
 
 class ScaleDownClient(client.Client[Process]):
@@ -42,7 +57,8 @@ class ScaleDownClient(client.Client[Process]):
     `node_id`: whose session it had last. `target`: where it was told to go, or empty; `tries`: how often it asked to be
     let in there. `message`: what is under way or in doubt; `step`: how far it
     has come; `command`: the last one; `again`: it may have been done before. `sends`: how many
-    were done since it turned to this server. `number`: of its messages. `commands`: of this session.
+    were done since it turned to this server. `number`: of its messages. `commands`: of this session. `outbox`: its last
+    message, as its disk has it, or, while `writing`, will.
     """
 
     def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup) -> None:
@@ -68,13 +84,35 @@ class ScaleDownClient(client.Client[Process]):
         self.command: Command = "send"
         self.again = False
         self.sends = 0
-        self.number = 0
         self.commands = 0
+        raw = setup.durable.get(OUTBOX_KEY)
+        self.outbox = decode(raw, Outbox, "outbox") if raw is not None else Outbox(VERSION, 0, "", "", True)
+        self.number = self.outbox.number
+        self.writing = 0
+        if not self.outbox.stored:
+            self.node_id = self.outbox.node_id
+            self.message = self._outgoing(self.outbox.name)
 
     @property
     def prepares(self) -> bool:
         """Whether it is a transaction manager."""
         return len(self.steps) > 1
+
+    def handle(self, given: Input, now_us: int) -> list[Effect]:
+        """What is to be done about an input."""
+        effects = super().handle(given, now_us)
+        if isinstance(given, Written) and given.token == self.writing:
+            self.writing = 0
+            self._begin()
+        return effects
+
+    def _started(self) -> None:
+        if self.message is not None:
+            self._ask(self.message)
+        self.connect()
+
+    def _outgoing(self, name: str) -> Outgoing:
+        return Outgoing(ORDERS, name, name.encode().ljust(self.options.body_bytes, b"."))
 
     # ---- connecting ------------------------------------------------------------------------------------------------
 
@@ -155,7 +193,7 @@ class ScaleDownClient(client.Client[Process]):
     # ---- messages --------------------------------------------------------------------------------------------------
 
     def _go(self) -> None:
-        if not self.connected:
+        if not self.connected or self.writing:
             return
         if self.message is not None:
             self._perform(self.steps[self.step])
@@ -167,11 +205,21 @@ class ScaleDownClient(client.Client[Process]):
             return
         self.number += 1
         name = f"{self.process.fresh()}.{self.number}"
-        self.message = Outgoing(ORDERS, name, name.encode().ljust(self.options.body_bytes, b"."))
+        self.outbox = Outbox(VERSION, self.number, name, self.node_id)
+        self.writing = self.process.write(((OUTBOX_KEY, encode(self.outbox)),))
+
+    def _begin(self) -> None:
+        """Its disk knows the message: it may be sent."""
+        self.message = self._outgoing(self.outbox.name)
         self.step, self.again = 0, False
+        self._ask(self.message)
+        if self.connected:
+            self._perform(self.steps[0])
+
+    def _ask(self, message: Outgoing) -> None:
+        name = message.duplicate_id
         operation = "transaction" if self.prepares else "send"
         self.process.record("asked", {"request": name, "operation": operation, "sent": [name], "number": self.number})
-        self._perform(self.steps[0])
 
     def _spread(self) -> None:
         """The next messages are for the next server: a new session there, and nothing is in doubt here."""
@@ -218,7 +266,7 @@ class ScaleDownClient(client.Client[Process]):
             return
         if message.outcome == "no-branch" and not self.again:
             self._tell("unknown")  # nothing explains this but that somebody else has ended it
-            self.message = None
+            self._forget()
             self.process.set_timer("go", self.options.pause_us)
             return
         if message.outcome == "duplicate":  # it was prepared, and committed, before
@@ -227,7 +275,7 @@ class ScaleDownClient(client.Client[Process]):
             self.step += 1
         if self.step >= len(self.steps):
             self._tell("ok")
-            self.message = None
+            self._forget()
             self.sends += 1
             self.process.set_timer("go", self.options.pause_us)
         elif self.steps[self.step] == "commit-branch":
@@ -235,6 +283,16 @@ class ScaleDownClient(client.Client[Process]):
             self.process.set_timer("go", self.options.prepared_us)
         else:
             self._perform(self.steps[self.step])
+
+    def _forget(self) -> None:
+        """The message is not sent again, also after a restart."""
+        self.message = None
+        self.outbox = Outbox(VERSION, self.number, self.outbox.name, self.outbox.node_id, True)
+        self.process.write(((OUTBOX_KEY, encode(self.outbox)),))
+
+    def _write_failed(self, reason: str) -> None:
+        self.writing = 0
+        self.process.set_timer("go", self.options.pause_us)
 
     def _tell(self, outcome: str) -> None:
         assert self.message is not None

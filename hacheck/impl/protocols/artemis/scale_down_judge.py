@@ -54,9 +54,10 @@ class ScaleDownJudge:
         """A record of a member."""
         event, fields = record.event, record.fields
         if event == "asked":
-            self.asked[fields["request"]] = "unknown"
+            self.asked.setdefault(fields["request"], "unknown")
         elif event == "told":
-            self.asked[fields["request"]] = fields["outcome"]
+            if self.asked[fields["request"]] != "ok":
+                self.asked[fields["request"]] = fields["outcome"]
             if fields["outcome"] == "ok":
                 self.prepared.pop(fields["request"], None)
         elif event == "prepared":
@@ -69,7 +70,7 @@ class ScaleDownJudge:
         elif event == "scaled_down":
             self.scaling.pop(fields["server"], None)
         elif event == "stands_in":
-            self._absorbed.add((member, fields["of"]))
+            self._absorbed.update((member, node_id) for node_id in fields["nodes"])
         elif event == "connected":
             self._connected(at_us, member, fields)
 
