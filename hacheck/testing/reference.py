@@ -18,7 +18,7 @@ class Followed:
     - `comes_back`: somebody serves again after all faults, whatever they were; not so where a person must decide whose
       data count;
     - `alone`: there must be one client only;
-    - `replicas`: of a small cluster; `steps`: after so many of a schedule everything has happened once.
+    - `replicas`, `clients`: of a small cluster; `steps`: after so many of a schedule everything has happened once.
     """
 
     spec: str
@@ -29,6 +29,7 @@ class Followed:
     varied: tuple[Mapping[str, str], ...] = ()
     comes_back: bool = True
     replicas: int = 2
+    clients: int = 1
     steps: int = 200
     alone: bool = False
 
@@ -51,6 +52,21 @@ _HURRIED_REPLICAS = {
 }
 _BUSY_PAIR = {"pause_us": "250000", "lock_check_us": "5000000", "lock_timeout_us": "12000000"}
 
+_ONE_TRANSACTION = {
+    "transactions": "replicated",
+    "transaction_every": "1",
+    "transactions_max": "1",
+    "messages_max": "1",
+    "send_interval_us": "700000",
+    "send_from_us": "8000000",
+    "trace_messages": "yes",
+}
+
+_CLIENTS_OF_TOPICS = {
+    "publisher-1": "Publisher-1",
+    **{f"subscriber-{number}": f"Subscriber-{number}" for number in (1, 2, 3)},
+}
+
 FOLLOWED: Mapping[str, Followed] = {
     "icestorm": Followed(
         "icestorm",
@@ -59,6 +75,18 @@ FOLLOWED: Mapping[str, Followed] = {
         {"client_period": "2s"},
         varied=(_HURRIED_REPLICAS,),
         replicas=3,
+    ),
+    "icestorm-topics": Followed(
+        "icestorm_topics",
+        options={
+            "client_period": "1s",
+            "messages_max": "5",
+            "topics_missing": "true",
+            "trace_messages": "true",
+        },
+        called={"service-1": "Service-1"} | _CLIENTS_OF_TOPICS,
+        replicas=1,
+        clients=4,
     ),
     "fiorano-shared": Followed(
         "fiorano_shared",
@@ -94,12 +122,32 @@ FOLLOWED: Mapping[str, Followed] = {
         "artemis_scale_down",
         "crash",
         options={
-            **{"operations": "4", "spread_every": "1", "pause_us": "500000"},
-            **{"stop_every_us": "4000000", "reconnect_attempts": "-1"},
+            "operations": "4",
+            "spread_every": "1",
+            "pause_us": "500000",
+            "stop_every_us": "4000000",
+            "reconnect_attempts": "-1",
         },
         replicas=3,
         alone=True,
     ),
+    "qpid-standalone": Followed(
+        "qpid_standalone",
+        options={
+            "send_interval_us": "2500000",
+            "queues": "1",
+            "messages_max": "4",
+            "trace_messages": "yes",
+            "go_over_after_us": "4000000",
+        },
+        called={"broker-1": "Source-1", "broker-2": "Copy-1"},
+        clients=2,
+    ),
     "qpid": Followed("qpid_ha", options={"send_interval_us": "1000000"}, replicas=3, steps=500),
 }
 """By the name of the protocol."""
+
+TRANSACTIONS = Followed(
+    "qpid_tx", settings={"tx": "replicated"}, options=_ONE_TRANSACTION, called={"client-1": "Client-1"}
+)
+"""The protocol `qpid` beside the spec of its transactions: runs in which one client does one of them, and no more."""

@@ -190,7 +190,7 @@ def plans(protocol: str, seed: int) -> Plan:
         seed=seed,
         faults=profiles[turn % len(profiles)],
         replicas=followed.replicas,
-        clients=1 if variant or followed.alone else 2,
+        clients=1 if variant or followed.alone else max(2, followed.clients),
         settings={**followed.options, **(followed.varied[variant - 1] if variant else {})},
         fault_us=(SLOW_RUN_SECONDS if variant else RUN_SECONDS) * 1_000_000,
     )

@@ -231,6 +231,7 @@ class Client:
             identity=message.identity,
             publisher=message.publisher,
             number=message.number,
+            message=f"{message.publisher}/{message.number}",
         )
         if message.call:
             self.wire.send(sender, Delivered(message.call, True))

@@ -67,6 +67,8 @@ class Options(Struct, frozen=True, kw_only=True):
 
     `one_endpoint`: publishers' proxies lead to one replica, the one that was asked, whatever they ask for.
 
+    `trace_messages`: records of each message that a replica takes.
+
     Of the clients in a run: `client_period_us` between two requests, `client_timeout_us` for each attempt. `workload`:
     what they do; with `shared` the first one publishes on a topic to which the others subscribe. `proxy`: what
     publishers ask for, `getPublisher` (`replicated`) or `getNonReplicatedPublisher`; `mixed`: every second client the
@@ -85,6 +87,7 @@ class Options(Struct, frozen=True, kw_only=True):
     transient: bool = False
     retry_interval_us: int = 60 * SECOND_US
     attempts: str = "later"
+    trace_messages: bool = False
 
     promise_generations: bool = False
     count_empty_disks: bool = True

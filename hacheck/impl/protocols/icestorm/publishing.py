@@ -61,6 +61,9 @@ class Publishing:
         topic = self.store.topics.get(message.topic)
         if topic is None:
             return NO_SUCH_TOPIC
+        if self.options.trace_messages:
+            name = f"{message.publisher}/{message.number}"
+            self.wire.record("published", topic=topic.name, message=name, cost=message.cost)
         for subscriber in topic.subscribers:
             self._offer(topic.name, subscriber, message)
         for link in topic.links:

@@ -276,6 +276,7 @@ class SubscriberProcess(Application):
                 origin=message.origin,
                 publisher=message.publisher,
                 number=message.number,
+                message=f"{message.publisher}/{message.number}",
             )
         if fails:
             self.wire.record("subscriber_raises", topic=message.topic)

@@ -148,6 +148,14 @@ class Updating:
             generation=stamp.generation,
             iteration=stamp.iteration,
         )
+        update = work.update
+        if isinstance(update, Subscribe):
+            self.wire.record("subscription_made", topic=update.topic, subscriber=update.subscriber.endpoint)
+        elif isinstance(update, Link):
+            self.wire.record("link_made", topic=update.topic, to=update.to)
+        elif isinstance(update, Unsubscribe):
+            for identity in update.identities:
+                self.wire.record("subscription_ended", topic=update.topic, subscriber=identity)
 
     def _applied(self, round_: Round) -> None:
         work = self.work

@@ -170,6 +170,7 @@ class Broker:
         self.host.prefix = {"system": self.system, "status": self.status}
         self.host.start_heartbeats()
         if not self.place.manager:
+            self.host.record("broker_started")
             if self.place.sources and not self.place.waits:
                 self.replicate(self.place.names)
             return

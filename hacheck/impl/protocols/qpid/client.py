@@ -97,7 +97,7 @@ class Client:
 
     def _started(self) -> None:
         self.host.start_heartbeats()
-        self.host.timer(SEND, self.options.send_interval_us)
+        self.host.timer(SEND, max(self.options.send_interval_us, self.options.send_from_us))
         if self.options.churn_us:
             self.host.timer(CHURN, self.options.churn_us)
         self._connect()

@@ -104,7 +104,7 @@ class ClientTransactions:
         if asked is None:
             return False
         _, _, commits = asked
-        outcome = ("ok" if ok else "failed") if commits else "rolled-back"
+        outcome = ("ok" if ok else "failed") if commits else "rolled_back"
         self._client.host.record("told", request=request, outcome=outcome, by=by, transaction=asked[0])
         if commits and not ok and self.taken:
             self._client.release([tag for tag, _ in self.taken])

@@ -202,6 +202,7 @@ class ConfigurationReplicator:
         if queue is not None:
             self._store.drop_queue(queue)
             if self._lost_queue is not None:
+                self._host.record("copy_dropped", queue=name)
                 self._lost_queue(queue)
 
     def _have_exchange(self, described: ExchangeObject) -> None:

@@ -37,14 +37,16 @@ WATCHDOG = "watchdog"
 class Governed:
     """`term`: the highest the resource manager has spoken of. `asked`: a promotion that waits for the status check,
     with who asked. `checked_for`: the promotion for which the others were last asked. `stopped`: promotions up to this
-    term are over. `lease_until_us`: when the watchdog bites; none: it is not armed."""
+    term are over. `has_ended`: it was told to keep no copies any more. `lease_until_us`: when the watchdog bites; none:
+    it is not armed."""
 
-    __slots__ = ("_broker", "asked", "checked_for", "lease_until_us", "stopped", "term")
+    __slots__ = ("_broker", "asked", "checked_for", "has_ended", "lease_until_us", "stopped", "term")
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self.term = 0
         self.stopped = 0
+        self.has_ended = False
         self.checked_for = 0
         self.asked: tuple[Name, Promote] | None = None
         self.lease_until_us: int | None = None
@@ -169,6 +171,8 @@ class Governed:
         if broker.replica is not None:
             broker.replica.end()
             broker.replica = None
+        if not self.has_ended:
+            self.has_ended = True
             broker.host.record("replication_ended")
         broker.host.out.append(Send(sender, Replicating(order.number, False)))
 

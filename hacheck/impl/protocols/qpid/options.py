@@ -47,7 +47,8 @@ class Options(Struct, frozen=True, kw_only=True):
     would have to; 0: never. After a total failure all that is left may be brokers that refuse.
 
     Clients:
-    `queues`: how many queues they share. `send_interval_us`: how often each sends. `window`: how many sent messages may
+    `queues`: how many queues they share. `send_interval_us`: how often each sends, beginning after
+    `send_from_us`. `window`: how many sent messages may
     be unsettled. `messages_max`: how many each sends at most, 0: no limit. `credit`: how many messages a consumer may
     hold; every second client consumes. `reconnect_interval_us`: the pause between two addresses.
     `churn_us`: how often a client deletes a queue of its own and declares another of the same name; 0: never.
@@ -111,6 +112,7 @@ class Options(Struct, frozen=True, kw_only=True):
 
     queues: int = 2
     send_interval_us: int = 50_000
+    send_from_us: int = 0
     window: int = 50
     messages_max: int = 0
     credit: int = 10
@@ -151,6 +153,7 @@ _ZERO_ALLOWED = frozenset(
     (
         *("messages_max", "restart_stuck_us", "churn_us", "watchdog_margin_percent"),
         *("transaction_every", "transactions_max", "roll_back_every", "set_up_after_us", "go_over_after_us"),
+        "send_from_us",
     )
 )
 _YES_NO = {"yes": True, "true": True, "on": True, "1": True, "no": False, "false": False, "off": False, "0": False}

@@ -115,6 +115,8 @@ class Serving:
         if publication is not None:
             publication.pending += 1
         message.outstanding = 1  # for this call
+        if self._options.trace_messages:
+            self._host.record("recorded", queue=queue.name, id=number, message=content.message)
         self.source.enqueued(queue, message)
         if self._store.keeps(queue, message):
             message.outstanding += 1
@@ -300,6 +302,8 @@ class Serving:
         completed, self.completed = self.completed, []
         self._host.record("completed", messages=[publication.name for publication in completed])
         for publication in completed:
+            if self._options.trace_messages:
+                self._host.record("settled", message=publication.name)
             if publication.transaction:
                 self._host.say(publication.channel, Done(publication.name))
                 self.transactions.committed(publication.transaction)
