@@ -17,7 +17,7 @@ class Followed:
       what mostly comes one after the other meets;
     - `comes_back`: somebody serves again after all faults, whatever they were; not so where a person must decide whose
       data count;
-    - `alone`: there must be one client only;
+    - `alone`: there must be one client only; `clients_end`: the spec has clients that end, and are started again;
     - `replicas`, `clients`: of a small cluster; `steps`: after so many of a schedule everything has happened once.
     """
 
@@ -32,6 +32,12 @@ class Followed:
     clients: int = 1
     steps: int = 200
     alone: bool = False
+    clients_end: bool = True
+
+    def faults(self, profile: str) -> str:
+        """A profile of faults, for runs that are compared."""
+        spared = {"crashes": "crash/one,crash/coordinator,crash/all"}
+        return profile if self.clients_end else spared.get(profile, profile)
 
 
 _SERVERS = {"primary": "Server-1", "backup": "Server-2"}
@@ -142,6 +148,19 @@ FOLLOWED: Mapping[str, Followed] = {
         },
         called={"broker-1": "Source-1", "broker-2": "Copy-1"},
         clients=2,
+    ),
+    "artemis-client": Followed(
+        "artemis_client",
+        options={"operations": "4", "pause_us": "1000000"},
+        called=_PAIR | {"client-1": "Client-1", "client-2": "Client-2"},
+        clients=2,
+        clients_end=False,
+    ),
+    "artemis-lock-manager": Followed(
+        "artemis_lock_manager",
+        settings={"lock_losses": "1"},
+        options={"pause_us": "1000000"},
+        called=_PAIR | {"manager-1": "Manager-1"},
     ),
     "qpid": Followed("qpid_ha", options={"send_interval_us": "1000000"}, replicas=3, steps=500),
 }

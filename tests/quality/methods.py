@@ -188,7 +188,7 @@ def plans(protocol: str, seed: int) -> Plan:
     profiles = SLOW_PROFILES if variant else PROFILES
     return Plan(
         seed=seed,
-        faults=profiles[turn % len(profiles)],
+        faults=followed.faults(profiles[turn % len(profiles)]),
         replicas=followed.replicas,
         clients=1 if variant or followed.alone else max(2, followed.clients),
         settings={**followed.options, **(followed.varied[variant - 1] if variant else {})},

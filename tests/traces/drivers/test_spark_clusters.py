@@ -85,7 +85,7 @@ def from_simulator(folder: Path, protocol: str) -> None:
     followed = FOLLOWED[protocol]
     for seed, faults in enumerate(PROFILES):
         history = History(inputs=False)
-        plan = Plan(seed, faults, followed.replicas, 2, followed.options, fault_us=20_000_000)
+        plan = Plan(seed, followed.faults(faults), followed.replicas, 2, followed.options, fault_us=20_000_000)
         assert run(system(protocol), plan, history).defect is None
         write_trace(folder / f"{faults}.jsonl", faults, TOTAL, history.lines())
 
