@@ -18,9 +18,9 @@ from hacheck.impl.simulator.faults import Fault, between
 from hacheck.impl.simulator.history import History
 from hacheck.impl.simulator.running import Plan, run
 from hacheck.impl.systems import system
-from hacheck.testing.reference import FOLLOWED
+from hacheck.testing.reference import FOLLOWED, TRANSACTIONS
 from tests.cli.command import hacheck
-from tests.nightly import first_of, nightly
+from tests.nightly import by_night, first_of, nightly
 
 SECOND_US = 1_000_000
 
@@ -297,6 +297,11 @@ def test_artemis_in_three_pairs_that_vote_to_stay_follows_its_spec(tmp_path: Pat
 # ---- Qpid ----
 
 QPID_SETTINGS = FOLLOWED["qpid"].options
+COPY, COPY_SETTINGS = words_for("qpid-standalone"), FOLLOWED["qpid-standalone"].options
+TOPICS, TOPICS_SETTINGS = words_for("icestorm-topics"), FOLLOWED["icestorm-topics"].options
+BOTH_WAYS = [(who, spec) for who in ("local", "replicated") for spec in ("local", "replicated")]
+TX_FAULTS = "crash/one,crash/coordinator,cut/pair,pause/one"
+"""Not that the client fails: there is one transaction."""
 
 
 @pytest.mark.parametrize("faults", first_of(["crashes", "none", "chaos"]))
@@ -342,6 +347,64 @@ def test_qpid_with_four_brokers_follows_its_spec(tmp_path: Path, faults: str) ->
     """More states explain a run of four than are followed by default."""
     traces = recorded(tmp_path / faults, "qpid", faults, range(12), QPID_SETTINGS, replicas=4, seconds=40)
     assert verdicts(("qpid_ha", "--set", "brokers=4", "--states", "400k"), traces) == {"conforms": 12}
+
+
+def test_qpid_standalone_follows_its_spec_whatever_happens(tmp_path: Path) -> None:
+    traces = recorded(tmp_path / "chaos", "qpid-standalone", "chaos", range(3), COPY_SETTINGS, replicas=2)
+    assert verdicts(COPY, traces) == {"conforms": 3}
+
+
+@pytest.mark.parametrize("bug", by_night(["", "bug_zero_ids"], lambda bug: not bug))
+def test_qpid_standalone_with_ids_from_the_setup_on_follows_no_spec_of_it(tmp_path: Path, bug: str) -> None:
+    """Bug corpus, QP-7: messages that were there before have no ids."""
+    settings = {**COPY_SETTINGS, "set_up_after_us": "6000000", **({bug: "yes"} if bug else {})}
+    traces = recorded(tmp_path / "ids", "qpid-standalone", "none", range(2), settings, replicas=2)
+    assert verdicts(COPY, traces) == ({"deviates": 2} if bug else {"conforms": 2})
+
+
+@nightly
+@pytest.mark.parametrize("faults", ["none", "crashes", "power", "pauses", "partitions", "network", "clocks", "disk"])
+def test_qpid_standalone_follows_its_spec_all_night(tmp_path: Path, faults: str) -> None:
+    traces = recorded(tmp_path / faults, "qpid-standalone", faults, range(30), COPY_SETTINGS, replicas=2)
+    assert verdicts(COPY, traces) == {"conforms": 30}
+
+
+@pytest.mark.parametrize(("who", "spec"), by_night(BOTH_WAYS, lambda case: case[0] == case[1]))
+def test_qpid_transactions_follow_the_spec_of_their_way_only(tmp_path: Path, who: str, spec: str) -> None:
+    """Broker failover protocols, 1.9: local ones, as since 2015, and replicated ones, as before."""
+    settings = {**TRANSACTIONS.options, "transactions": who}
+    traces = recorded(tmp_path / "tx", "qpid", TX_FAULTS, range(3), settings, replicas=2, clients=1)
+    found = verdicts(("qpid_tx", "--node", "client-1=Client-1", "--set", f"tx={spec}"), traces)
+    assert found == {"conforms": 3} if who == spec else found["deviates"] > 0
+
+
+@nightly
+@pytest.mark.parametrize("replicas", [2, 3])
+@pytest.mark.parametrize("who", ["local", "replicated"])
+def test_qpid_transactions_follow_their_spec_all_night(tmp_path: Path, who: str, replicas: int) -> None:
+    settings = {**TRANSACTIONS.options, "transactions": who}
+    traces = recorded(tmp_path / "tx", "qpid", TX_FAULTS, range(40), settings, replicas=replicas, clients=1)
+    words = ("--node", "client-1=Client-1", "--set", f"tx={who}", "--set", f"brokers={replicas}")
+    assert verdicts(("qpid_tx", *words), traces) == {"conforms": 40}
+
+
+# ---- IceStorm, one service ----
+
+
+@pytest.mark.parametrize("faults", first_of(["chaos", "none", "crashes", "network", "pauses", "disk"]))
+def test_icestorm_topics_follow_their_spec(tmp_path: Path, faults: str) -> None:
+    traces = recorded(tmp_path / faults, "icestorm-topics", faults, range(2), TOPICS_SETTINGS, replicas=1, clients=4)
+    assert verdicts(TOPICS, traces) == {"conforms": 2}
+
+
+@nightly
+@pytest.mark.parametrize("graph", ["example", "cycle"])
+@pytest.mark.parametrize("faults", ["none", "crashes", "network", "pauses", "disk", "power", "chaos"])
+def test_icestorm_topics_follow_their_spec_all_night(tmp_path: Path, faults: str, graph: str) -> None:
+    settings = {**TOPICS_SETTINGS, "graph": graph}
+    traces = recorded(tmp_path / faults, "icestorm-topics", faults, range(20), settings, replicas=1, clients=4)
+    words = ("--set", f"graph={graph}", "--states", "200k")
+    assert verdicts((*TOPICS, *words), traces) == {"conforms": 20}
 
 
 # ---- all night ----

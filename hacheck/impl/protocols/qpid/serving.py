@@ -138,6 +138,8 @@ class Serving:
         message.outstanding -= 1
         if message.outstanding == 0 and message.publication is not None:
             publication, message.publication = message.publication, None
+            if self._options.trace_messages:
+                self._host.record("settled", queue=queue.name, id=message.id, message=message.content.message)
             self.less(publication)
 
     def less(self, publication: Publication) -> None:
@@ -153,10 +155,10 @@ class Serving:
         message = queue.remove(position)
         if message is None:
             return
-        self._store.drop_message(queue, position)
-        self.source.dequeued(queue, message)
         if self._options.trace_messages:
             self._host.record("dequeued", queue=queue.name, id=message.id, message=message.content.message)
+        self._store.drop_message(queue, position)
+        self.source.dequeued(queue, message)
 
     def purge(self, queue: Queue) -> None:
         """Drop what nobody holds."""
@@ -302,8 +304,6 @@ class Serving:
         completed, self.completed = self.completed, []
         self._host.record("completed", messages=[publication.name for publication in completed])
         for publication in completed:
-            if self._options.trace_messages:
-                self._host.record("settled", message=publication.name)
             if publication.transaction:
                 self._host.say(publication.channel, Done(publication.name))
                 self.transactions.committed(publication.transaction)
