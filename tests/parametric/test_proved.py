@@ -13,10 +13,13 @@ import pytest
 
 from hacheck.checker.parametric import certificate
 from hacheck.checker.parametric.mypyvy import text as as_mypyvy
+from hacheck.checker.parametric.proof import prepared
 from hacheck.checker.parametric.world import Unsupported
+from hacheck.checker.symbolic.z3_library import z3_module
 from tests.cli.command import hacheck
 from tests.nightly import nightly
 from tests.parametric.proofs import EXAMPLES, ROOT, proof_of, verdicts, wanted
+from tests.parametric.pyv import Program, Refused
 
 ICESTORM_CLAIMS = """
 invariant one_is_led "never two groups are followed by a majority each": at most one n: Replica where leads(n)
@@ -72,6 +75,44 @@ def test_mypyvy_text_declares_what_it_uses_once() -> None:
     assert len(declared) == len(set(declared))
     assert sum(line.startswith("transition ") for line in lines) == len(found.theory.transitions)
     assert sum(line.startswith("invariant ") for line in lines) == 2
+
+
+@pytest.mark.parametrize("name", ["quorum_election", "lock_servers"])
+def test_mypyvy_text_is_of_its_grammar_and_says_the_same(name: str) -> None:
+    """What it asks a solver is never refuted; of the locks all of it is shown at once."""
+    _, theory = prepared(wanted((EXAMPLES / f"{name}.ha").read_text()))
+    program = Program(as_mypyvy(theory, theory.claims))
+    assert len(program.transitions) == len(theory.transitions)
+    assert len(program.invariants) == len(theory.claims)
+    answers = {title: answer_of(text) for title, text in program.obligations()}
+    assert len(answers) == len(theory.claims) * (1 + len(theory.transitions))
+    assert "sat" not in answers.values()
+    shown = sum(said == "unsat" for said in answers.values())
+    assert shown == len(answers) if name == "lock_servers" else shown > len(answers) - 5
+
+
+def answer_of(text: str) -> str:
+    """What the solver says of assertions in a second."""
+    solver = z3_module().Solver()
+    solver.set("timeout", 1_000)
+    solver.from_string(text)
+    return str(solver.check())
+
+
+@pytest.mark.parametrize("wrong", ["a relation of all that is not", "nothing new", "too many sorts"])
+def test_what_mypyvy_would_refuse_is_refused(wrong: str) -> None:
+    _, theory = prepared(wanted((EXAMPLES / "lock_servers.ha").read_text()))
+    text = as_mypyvy(theory, theory.claims)
+    broken = {
+        "a relation of all that is not": text.replace(
+            "  modifies Server_mode_2\n", "  modifies Server_mode_2, Server_up\n"
+        ),
+        "nothing new": text.replace("  modifies Server_mode_2\n", "  =\n"),
+        "too many sorts": text.replace("sort Gateway\n", "sort Gateway\nsort Server_mode_2\n"),
+    }[wrong]
+    assert broken != text
+    with pytest.raises(Refused):
+        Program(broken)
 
 
 def test_lemmas_of_the_locks_are_found() -> None:

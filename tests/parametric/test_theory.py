@@ -10,6 +10,7 @@ import itertools
 
 import pytest
 
+from hacheck.checker.parametric.mypyvy import text as as_mypyvy
 from hacheck.checker.parametric.structures import compiled, structure
 from hacheck.checker.parametric.world import Unsupported
 from hacheck.model.evaluation import EvaluationFault
@@ -17,6 +18,7 @@ from hacheck.model.ir import System
 from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter, Taken
 from tests.nightly import first_of
+from tests.parametric.pyv import Program
 from tests.parametric.stepping import allows, begins, grounded, theory_at
 from tests.strategies.symmetric import symmetric_system
 
@@ -81,6 +83,16 @@ def check(seed: int) -> tuple[int, int]:
             told += 1
             assert found == expected, f"seed {seed}: {claim.name} is {expected} in {state}"
     return compared, told
+
+
+@pytest.mark.parametrize("first", first_of(range(0, len(SEEDS), AT_ONCE)))
+def test_the_theory_of_a_random_system_is_told_in_the_language_of_mypyvy(first: int) -> None:
+    for seed in SEEDS[first : first + AT_ONCE]:
+        system = in_fragment(seed)
+        if system is not None:
+            theory = theory_at(system)
+            program = Program(as_mypyvy(theory, theory.claims))
+            assert len(program.transitions) == len(theory.transitions), f"seed {seed}"
 
 
 @pytest.mark.parametrize("first", first_of(range(0, len(SEEDS), AT_ONCE)))
