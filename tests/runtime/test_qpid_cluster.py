@@ -7,6 +7,7 @@ broker failover protocols, section 1.11, for the resource manager and the watchd
 from __future__ import annotations
 
 import time
+from collections import Counter
 from pathlib import Path
 
 from hacheck.impl.node import Name
@@ -177,3 +178,56 @@ def test_operator_sees_each_broker_and_uses_queues_as_a_client_does(tmp_path: Pa
             "broker-1  broker-1 is down",
             "broker-2  broker-2 is down",
         ]
+
+
+def test_replicated_transactions_are_whole_after_a_kill_of_the_primary(tmp_path: Path) -> None:
+    """**Source**: survey of broker failover protocols, section 1.9: each backup commits a transaction by itself."""
+    settings = {"transactions": "replicated", "transaction_every": "1", "transaction_size": "4"}
+    with running(tmp_path, "qpid", 3, 2, QUICK | settings) as cluster:
+        first = primary(cluster, 2)
+        served(cluster)
+        cluster.do("kill", first)
+        primary(cluster, 1, other_than=first)
+        served(cluster)
+        _, present = there(cluster, *QUEUES)
+        commits = {
+            line.fields["request"]: line.fields["messages"]
+            for line in events(cluster, "asked")
+            if line.fields["operation"] == "commit"
+        }
+        taken = {
+            message
+            for line in events(cluster, "asked")
+            if line.fields["operation"] == "accept"
+            for message in line.fields["messages"]
+        }
+        assert len(commits) > 6
+        for messages in commits.values():
+            left = [message for message in messages if message not in taken]
+            assert {present[message] > 0 for message in left} in (set(), {True}, {False})
+        done = [line for line in events(cluster, "told") if line.fields["outcome"] == "ok"]
+        kept_ones = [one for line in done for one in commits.get(line.fields["request"], ())]
+        assert all(present[message] or message in taken for message in kept_ones)
+
+
+def test_applications_go_over_to_the_copy_of_a_broker_that_was_killed(tmp_path: Path) -> None:
+    """**Source**: survey of broker failover protocols, section 1.10: nobody promotes; what was completed is there."""
+    settings = QUICK | {"go_over_after_us": "1500000"}
+    with running(tmp_path, "qpid-standalone", 2, 2, settings) as cluster:
+        until(lambda: len(list(events(cluster, "caught-up"))) >= len(QUEUES), "the copy has caught up")
+        served(cluster)
+        cluster.do("kill", "broker-1")
+        until(lambda: len(list(events(cluster, "gone_over"))) == 2, "both clients use the copy")
+        cluster.do("restart", "broker-1")
+        served(cluster)
+        brokers, present = there_at(cluster, "broker-2")
+        asked = Asked(cluster, sent_with)
+        assert brokers == {"broker-2"}
+        assert not asked.lost(present)
+
+
+def there_at(cluster: Running, broker: Name) -> tuple[set[Name], Counter[str]]:
+    """What one broker has, where several would answer."""
+    for name in ("client-1", "client-2", *(one for one in BROKERS[:2] if one != broker)):
+        cluster.do("kill", name)
+    return there(cluster, *QUEUES)
