@@ -134,8 +134,16 @@ FOLLOWED: Mapping[str, Followed] = {
             "stop_every_us": "4000000",
             "reconnect_attempts": "-1",
         },
-        replicas=3,
+        settings={"servers": "2"},
         alone=True,
+    ),
+    "artemis-colocated": Followed(
+        "artemis_colocated",
+        "no_look",  # of which nothing is asked that cut links break
+        {"failures_noticed": "off", "max_backups": "2"},
+        {"pause_us": "5000000", "max_backups": "2"},
+        comes_back=False,
+        replicas=3,
     ),
     "qpid-standalone": Followed(
         "qpid_standalone",

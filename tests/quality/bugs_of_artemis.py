@@ -20,6 +20,11 @@ def scale_down(name: str, module: str, old: str, new: str, why: str) -> Bug:
     return Bug(name, "artemis-scale-down", f"artemis.{module}", old, new, why)
 
 
+def colocated(name: str, module: str, old: str, new: str, why: str) -> Bug:
+    """A bug of processes that run backups for each other."""
+    return Bug(name, "artemis-colocated", f"artemis.{module}", old, new, why)
+
+
 ARTEMIS = (
     store(
         "failback_begun_and_forgotten",
@@ -92,10 +97,38 @@ ARTEMIS = (
         "Guard dropped: clients are let in by a server that has not got what theirs had.",
     ),
     scale_down(
-        "moves_while_it_scales_down",
-        "scale_down",
-        "    if broker.state is State.ACTIVE:\n        server_of(broker).take(",
-        "    if broker.state in (State.ACTIVE, State.SCALING):\n        server_of(broker).take(",
-        "A server that is itself scaled down takes messages: it has counted those that it moves.",
+        "message_in_doubt_forgotten",
+        "scale_down_client",
+        '            self._tell("unknown")\n\n',
+        '            self._tell("unknown")\n            self.message = None\n\n',
+        "A message that was not answered is not sent again; the next one is.",
+    ),
+    colocated(
+        "count_not_compared",
+        "colocated_requesting",
+        "        fits = self._room() and len(process.hosted) == message.seen\n",
+        "        fits = self._room()\n",
+        "Guard dropped: a backup is started although there are more than its live server was told.",
+    ),
+    colocated(
+        "numbers_given_again",
+        "colocated_process",
+        "        self.started += 1\n",
+        "        self.started = len(self.hosted) + 1\n",
+        "Backups are counted by those that run: two get one name, one after the other.",
+    ),
+    colocated(
+        "granted_whatever_comes_of_it",
+        "colocated_requesting",
+        "        process.send(sender, BackupAnswered(message.round, fits, address))\n",
+        "        process.send(sender, BackupAnswered(message.round, True, address))\n",
+        "A request is answered with yes, also where no backup was started.",
+    ),
+    colocated(
+        "asks_on",
+        "colocated_requesting",
+        '            self._process.record("backup_granted", {"target": sender})\n            self.go(Cause.GRANTED)\n',
+        '            self._process.record("backup_granted", {"target": sender})\n            self.go(Cause.REFUSED)\n',
+        "A wrong transition: who has got a backup asks for another one.",
     ),
 )

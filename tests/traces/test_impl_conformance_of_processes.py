@@ -14,14 +14,15 @@ from tests.nightly import first_of, nightly
 from tests.traces.test_impl_conformance import recorded, verdicts, words_for
 
 SCALE_DOWN = words_for("artemis-scale-down")
+THREE = (*SCALE_DOWN, "--set", "servers=3")
 SETTINGS = FOLLOWED["artemis-scale-down"].options
 PROFILES = ["crashes", "none", "power", "pauses", "partitions", "network", "disk", "clocks", "locks", "chaos"]
 
 
 @pytest.mark.parametrize("faults", first_of(PROFILES[:3]))
 def test_servers_that_scale_down_follow_their_spec(tmp_path: Path, faults: str) -> None:
-    traces = recorded(tmp_path / faults, "artemis-scale-down", faults, range(4), SETTINGS, replicas=3, clients=1)
-    assert verdicts(SCALE_DOWN, traces) == {"conforms": 4}
+    traces = recorded(tmp_path / faults, "artemis-scale-down", faults, range(6), SETTINGS, replicas=2, clients=1)
+    assert verdicts(SCALE_DOWN, traces) == {"conforms": 6}
 
 
 @nightly
@@ -29,7 +30,7 @@ def test_servers_that_scale_down_follow_their_spec(tmp_path: Path, faults: str) 
 def test_servers_that_scale_down_follow_their_spec_all_night(tmp_path: Path, faults: str) -> None:
     """Some runs more states explain than are followed by default."""
     traces = recorded(tmp_path / faults, "artemis-scale-down", faults, range(30), SETTINGS, replicas=3, clients=1)
-    found = verdicts(SCALE_DOWN, traces)
+    found = verdicts(THREE, traces)
     assert not found["deviates"]
     assert found["conforms"] >= 18
 
@@ -47,7 +48,7 @@ def test_servers_with_groups_or_backups_follow_the_spec_of_them(
 ) -> None:
     """HornetQ manual, "Scale Down with groups", "Scale Down and Backups": a server and its backup are one node."""
     backups = tuple(word for number in (1, 2, 3) for word in ("--node", f"backup-{number}=Server-{number}"))
-    spec = (*SCALE_DOWN, *(word for setting in words for word in ("--set", setting)), *backups)
+    spec = (*THREE, *(word for setting in words for word in ("--set", setting)), *backups)
     chosen = {**SETTINGS, **settings}
     traces = recorded(tmp_path / "runs", "artemis-scale-down", "crashes", range(12), chosen, replicas=3, clients=1)
     found = verdicts(spec, traces)
@@ -59,5 +60,48 @@ def test_servers_with_groups_or_backups_follow_the_spec_of_them(
 def test_servers_with_a_connector_scale_down_where_it_leads(tmp_path: Path) -> None:
     chosen = {**SETTINGS, "found_by": "connector"}
     traces = recorded(tmp_path / "runs", "artemis-scale-down", "crashes", range(12), chosen, replicas=2, clients=1)
-    found = verdicts((*SCALE_DOWN, "--set", "found_by=connector", "--set", "servers=2"), traces)
+    found = verdicts((*SCALE_DOWN, "--set", "found_by=connector"), traces)
     assert not found["deviates"]
+
+
+# ---- colocated backups ----
+
+COLOCATED = words_for("artemis-colocated")
+NOTICED = ("--set", "failures_noticed=on")
+BACKUPS = FOLLOWED["artemis-colocated"].options
+
+
+@pytest.mark.parametrize("faults", first_of(["crashes", "none", "chaos"]))
+def test_servers_that_back_each_other_up_follow_their_spec(tmp_path: Path, faults: str) -> None:
+    traces = recorded(tmp_path / faults, "artemis-colocated", faults, range(5), BACKUPS, replicas=3)
+    assert verdicts(COLOCATED, traces) == {"conforms": 5}
+
+
+@nightly
+@pytest.mark.parametrize("faults", PROFILES)
+def test_servers_that_back_each_other_up_follow_their_spec_all_night(tmp_path: Path, faults: str) -> None:
+    traces = recorded(tmp_path / faults, "artemis-colocated", faults, range(30), BACKUPS, replicas=3)
+    assert verdicts(COLOCATED, traces) == {"conforms": 30}
+
+
+@nightly
+@pytest.mark.parametrize("faults", ["crashes", "power", "disk", "clocks"])
+def test_never_do_two_serve_in_one_place_where_processes_end(tmp_path: Path, faults: str) -> None:
+    traces = recorded(tmp_path / faults, "artemis-colocated", faults, range(15), BACKUPS, replicas=3)
+    assert verdicts((*COLOCATED, *NOTICED), traces) == {"conforms": 15}
+
+
+@nightly
+@pytest.mark.parametrize("faults", ["crashes", "power", "pauses", "partitions", "network", "disk"])
+def test_never_do_two_serve_from_one_store(tmp_path: Path, faults: str) -> None:
+    chosen = {**BACKUPS, "way": "shared_store"}
+    traces = recorded(tmp_path / faults, "artemis-colocated", faults, range(15), chosen, replicas=3)
+    assert verdicts((*COLOCATED, *NOTICED, "--set", "way=shared_store"), traces) == {"conforms": 15}
+
+
+@nightly
+def test_backups_stay_within_groups(tmp_path: Path) -> None:
+    """Broker facts 2.11: with replication the group name is compared."""
+    chosen = {**BACKUPS, "groups": "2"}
+    traces = recorded(tmp_path / "groups", "artemis-colocated", "crashes", range(10), chosen, replicas=3)
+    assert verdicts((*COLOCATED, "--set", "grouped=on"), traces) == {"conforms": 10}

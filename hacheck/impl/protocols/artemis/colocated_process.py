@@ -35,26 +35,39 @@ from hacheck.impl.protocols.artemis.lines import line
 from hacheck.impl.protocols.artemis.messages import CreateSession, SessionRefused
 from hacheck.impl.protocols.artemis.replication import ReplicationBroker
 from hacheck.impl.protocols.artemis.scale_down_system import places
+from hacheck.impl.protocols.artemis.shared_states import State
 from hacheck.impl.protocols.artemis.shared_store import SharedStoreBroker
 from hacheck.impl.system import Member
 
 BACKUPS = "colocated_backup_"
+OUT_OF_PLACE = (State.STARTING, State.WAITING_FOR_BACKUP_LOCK, State.STOPPED)
 
 
 class Hosted:
-    """A backup that runs here. `live`: whose it is; `number`: it was the so many-th that this process started."""
+    """A backup that runs here. `live`: whose it is; `number`: it was the so many-th that this process started.
+    `in_sync`: it may take over, `serves`: it has, as far as it was said."""
 
-    __slots__ = ("configuration", "live", "number")
+    __slots__ = ("configuration", "in_sync", "live", "number", "serves")
 
     def __init__(self, live: Name, number: int, configuration: Configuration) -> None:
         self.live = live
         self.number = number
         self.configuration = configuration
+        self.in_sync = False
+        self.serves = False
+
+
+def may_take_over(node: ReplicationBroker | SharedStoreBroker) -> bool:
+    """Whether a backup has everything that it needs to take over: with replication a copy that is up to date, over a
+    shared store the place of the one that waits for the lock."""
+    if isinstance(node, ReplicationBroker):
+        return node.broker.up_to_date
+    return node.broker.state not in OUT_OF_PLACE
 
 
 class ColocatedProcess:
     """Such a process. `started`: how many backups it has started. `hosted`: those that run, by address. `directory`:
-    the backups that run in other processes, as they said last, and when."""
+    the backups that run in other processes, as they said last. `live`: its own server serves, as far as it was said."""
 
     def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup) -> None:
         self.settings: Settings = setup.options
@@ -68,6 +81,7 @@ class ColocatedProcess:
         self.hosted: dict[Name, Hosted] = {}
         self.directory: dict[Name, tuple[Backup, ...]] = {}
         self.now_us = 0
+        self.live = False
         self._durable = setup.durable
         self._names = 0
         self.hosting = Hosting(member.name)
@@ -147,7 +161,23 @@ class ColocatedProcess:
         if self.name in hosting.ended:
             hosting.effects.append(Halt(hosting.ended[self.name]))
             return
-        self.requesting.look(serves=self.main.serving)
+        for address, one in self.hosted.items():
+            self._look_at(one, self.nodes[address])
+        serves = self.main.serving
+        if serves != self.live:
+            self.live = serves
+            self.record("live_serves" if serves else "live_serves_no_more", {})
+        self.requesting.look(serves=serves)
+
+    def _look_at(self, one: Hosted, node: ReplicationBroker | SharedStoreBroker) -> None:
+        about = {"number": one.number, "live": one.live}
+        in_sync, serves = may_take_over(node), node.serving
+        if in_sync != one.in_sync:
+            one.in_sync = in_sync
+            self.record("backup_may_take_over" if in_sync else "backup_may_not_take_over", about)
+        if serves != one.serves:
+            one.serves = serves
+            self.record("backup_serves" if serves else "backup_serves_no_more", about)
 
     # ---- what its parts ask for ------------------------------------------------------------------------------------
 

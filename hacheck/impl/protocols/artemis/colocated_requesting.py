@@ -104,9 +104,14 @@ class Requesting:
         if message.granted:
             self.backup = message.address
             self.heard_us[sender] = self._process.now_us
+            self._process.record("backup_granted", {"target": sender})
             self.go(Cause.GRANTED)
         else:
-            self.go(Cause.REFUSED)
+            self._denied()
+
+    def _denied(self) -> None:
+        self._process.record("backup_refused", {"target": self.target})
+        self.go(Cause.REFUSED)
 
     def _refused(self) -> None:
         retries = self._options.backup_request_retries
@@ -125,7 +130,7 @@ class Requesting:
             case Asking.COUNTING:
                 self._choose()
             case Asking.REQUESTING:
-                self.go(Cause.REFUSED)
+                self._denied()
             case Asking.REFUSED | Asking.BEREFT:
                 self.go(Cause.AGAIN)
             case _:
@@ -139,7 +144,7 @@ class Requesting:
             if not self.open:
                 self._choose()
         elif self.target == peer and self.state is Asking.REQUESTING:
-            self.go(Cause.REFUSED)
+            self._denied()
         elif self.target == peer and self.state is Asking.GRANTED:
             self._gone()
 
