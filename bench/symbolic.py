@@ -1,19 +1,29 @@
-"""Z3 by hacheck and Z3 by hand on QuorumElection, in turn: CPU seconds of whole processes, and their ratio.
+"""Z3 by hacheck and Z3 by hand on QuorumElection, in turn: CPU seconds of whole processes, and their ratio. Then proofs
+by induction of which the lemmas have to be found: CPU seconds, and how many there are.
 
 python bench/symbolic.py [RUNS]
 """
 
 from __future__ import annotations
 
+import json
 import sys
+import tempfile
 from functools import partial
 from pathlib import Path
 
 from measuring import Spent, in_turn, machine, middle, spent
 
 HERE = Path(__file__).parent
+ROOT = HERE.parent
 SPEC, BY_HAND = str(HERE / "quorum_election_lemmas.ha"), str(HERE / "z3_by_hand.py")
 RUNS = 3
+FOUND = (
+    ("QuorumElection (3, 2, 1)", "bench/quorum_election.ha", ("replicas=3", "terms=2", "crashes=1")),
+    ("Fiorano, shared database", "spec/fiorano_shared.ha", ()),
+    ("two servers and a lock", "examples/proofs/lock_servers.ha", ()),
+)
+"""Specs of which the default check is proved with lemmas that are found, and settings."""
 
 Settings = tuple[int, int, int]
 
@@ -47,8 +57,32 @@ def asked(command: list[str], said: str) -> Spent:
     return found
 
 
+def find(title: str, spec: str, settings: tuple[str, ...], runs: int) -> None:
+    """Prints what it costs to prove a spec's safety by induction without the lemmas it says, and how many were found.
+    Raises `RuntimeError` where it is not proved."""
+    text = (ROOT / spec).read_text(encoding="utf-8")
+    kept = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("lemma "))
+    with tempfile.TemporaryDirectory() as folder:
+        path, target = Path(folder) / Path(spec).name, Path(folder) / "found.json"
+        path.write_text(kept, encoding="utf-8")
+        (Path(folder) / "lib").symlink_to(ROOT / "spec" / "lib")
+        command = [sys.executable, "-m", "hacheck", "verify", str(path), "--check", "default", "--json", str(target)]
+        command += ["--engine", "induction", "--depth", "1", *(f"--set={setting}" for setting in settings)]
+        costs, found = [], []
+        for _ in range(runs):
+            costs.append(asked(command, "proved with a lemma that was found"))
+            (check,) = json.loads(target.read_text(encoding="utf-8"))["checks"]
+            found.append(len(check["lemmas_found"]))
+            open_ = [one["name"] for one in check["properties"] if one["verdict"] == "not-inductive"]
+            if open_:
+                raise RuntimeError(f"{title}: not proved: {', '.join(open_)}")
+    cost = middle(costs, lambda one: one.cpu_seconds)
+    lemmas = " or ".join(str(count) for count in sorted(set(found)))
+    print(f"{title:46} {cost.cpu_seconds:7.2f} s {lemmas:>10} lemmas {cost.memory_bytes / 2**20:6.0f} MiB", flush=True)
+
+
 def main() -> None:
-    """Both questions: runs of up to 12 steps, and a proof."""
+    """All questions: runs of up to 12 steps, a proof, and proofs that lack lemmas."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     print(f"{machine()}\n\n{'':46} {'hacheck':>9} {'by hand':>10} {'ratio':>6}   {'memory':>8} {'memory':>8}")
     small, large = (3, 2, 1), (5, 7, 3)
@@ -66,6 +100,9 @@ def main() -> None:
         ("every depth (inductive)", "inductive"),
         runs,
     )
+    print()
+    for title, spec, settings in FOUND:
+        find(title, spec, settings, runs)
 
 
 if __name__ == "__main__":
