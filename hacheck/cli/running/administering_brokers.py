@@ -217,6 +217,8 @@ SPEECHES: Mapping[str, tuple[str, Speech]] = {
     "qpid-standalone": ("status", QpidSpeech()),
     "artemis-shared-store": ("topology", ArtemisSpeech()),
     "artemis-replication": ("topology", ArtemisSpeech()),
+    "artemis-client": ("topology", ArtemisSpeech()),
+    "artemis-lock-manager": ("topology", ArtemisSpeech()),
     "artemis-scale-down": ("topology", ArtemisSpeech()),
     "artemis-colocated": ("topology", ArtemisSpeech()),
     "fiorano-shared": ("state", FioranoSpeech()),
