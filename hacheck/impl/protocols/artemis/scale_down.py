@@ -208,7 +208,7 @@ def given_up(broker: ScalingBroker) -> None:
 
 def nowhere(broker: ScalingBroker) -> None:
     """Nobody is there: it ends with all that it has."""
-    broker.process.record("scale_down_failed", {"target": None, "left": len(server_of(broker).journal.messages)})
+    broker.process.record("scale_down_failed", {"left": len(server_of(broker).journal.messages)})
     broker.go(Cause.SCALED)
 
 
