@@ -169,13 +169,14 @@ def adapter_for(protocol: str, options: Mapping[str, str] | None = None) -> type
     followed = FOLLOWED[protocol]
     code = system(protocol)
     given = {**followed.options, **(options or {})}
-    members = code.members(followed.replicas, 1, code.options(given))
+    members = code.members(followed.replicas, followed.clients, code.options(given))
     servers = [member for member in members if not member.role.startswith("client")]
     body = {
         "__doc__": f"{protocol} in the simulator.",
         "__module__": sys._getframe(1).f_globals.get("__name__", __name__),
         "protocol": protocol,
         "replicas": followed.replicas,
+        "clients": followed.clients,
         "options": given,
         "comes_back": followed.comes_back,
         "spec": followed.spec,
