@@ -42,11 +42,12 @@ def changed(bug: Bug, source: str) -> str:
 def bugs() -> Mapping[str, Bug]:
     """All of them, by name."""
     from tests.quality.bugs_of_artemis import ARTEMIS
+    from tests.quality.bugs_of_artemis_clients import ARTEMIS_CLIENTS
     from tests.quality.bugs_of_fiorano import FIORANO
-    from tests.quality.bugs_of_icestorm import ICESTORM
-    from tests.quality.bugs_of_qpid import QPID
+    from tests.quality.bugs_of_icestorm import ICESTORM, TOPICS
+    from tests.quality.bugs_of_qpid import QPID, STANDALONE
 
-    listed = (*ICESTORM, *FIORANO, *QPID, *ARTEMIS)
+    listed = (*ICESTORM, *TOPICS, *FIORANO, *STANDALONE, *QPID, *ARTEMIS, *ARTEMIS_CLIENTS)
     found = {bug.name: bug for bug in listed}
     assert len(found) == len(listed), "two bugs have one name"
     return found

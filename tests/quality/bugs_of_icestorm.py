@@ -182,3 +182,34 @@ ICESTORM = (
         "Names of groups and calls begin anew with each incarnation: a new group has the name of an old one.",
     ),
 )
+
+
+def topics(name: str, module: str, old: str, new: str, why: str) -> Bug:
+    """A bug of one service and its topics."""
+    return Bug(name, "icestorm-topics", f"icestorm.{module}", old, new, why)
+
+
+TOPICS = (
+    topics(
+        "own_subscribers_for_each_link",
+        "publishing",
+        "                for subscriber in target.subscribers:\n                    self._offer(target.name,",
+        "                for subscriber in (*topic.subscribers, *target.subscribers):\n"
+        "                    self._offer(target.name,",
+        "A copied loop: over each link a message goes to the topic's own subscribers, too.",
+    ),
+    topics(
+        "failures_not_counted",
+        "publishing",
+        "        outlet.failures += 1\n",
+        "",
+        "A subscriber at which a delivery fails has had none: it is not taken off its topic.",
+    ),
+    topics(
+        "subscribers_compared_by_place",
+        "records",
+        "    if any(other.identity == subscriber.identity for other in topic.subscribers):\n",
+        "    if any(other is subscriber for other in topic.subscribers):\n",
+        "Who subscribes again has a second subscription: names are not compared, but objects.",
+    ),
+)

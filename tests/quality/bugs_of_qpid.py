@@ -10,6 +10,36 @@ def cluster(name: str, module: str, old: str, new: str, why: str) -> Bug:
     return Bug(name, "qpid", f"qpid.{module}", old, new, why)
 
 
+def alone(name: str, module: str, old: str, new: str, why: str) -> Bug:
+    """A bug of brokers without a cluster."""
+    return Bug(name, "qpid-standalone", f"qpid.{module}", old, new, why)
+
+
+STANDALONE = (
+    alone(
+        "copy_not_waited_for",
+        "source",
+        "            guard.delayed[message.id] = message\n            message.outstanding += 1\n",
+        "            guard.delayed[message.id] = message\n",
+        "A guard delays nothing: a message is complete before the copy has it.",
+    ),
+    alone(
+        "snapshot_ignored",
+        "source",
+        "        self.skip = held & queue.positions.keys()\n",
+        "        self.skip: set[int] = set()\n",
+        "What the copy says it has is not looked at: all of it is sent again.",
+    ),
+    alone(
+        "same_id_twice",
+        "serving",
+        "max(queue.last_id + 1, self.first_id)",
+        "max(queue.last_id, self.first_id)",
+        "Off by one: each message has the id of the one before.",
+    ),
+)
+
+
 QPID = (
     cluster(
         "expected_backups_not_awaited",
