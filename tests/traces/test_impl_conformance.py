@@ -7,78 +7,22 @@ says what the comparison found.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from hacheck.impl.recording import TOTAL, Line, write_trace
+from hacheck.impl.recording import Line
 from hacheck.impl.simulator.faults import Fault, between
-from hacheck.impl.simulator.history import History
-from hacheck.impl.simulator.running import Plan, run
-from hacheck.impl.systems import system
 from hacheck.testing.reference import FOLLOWED, TRANSACTIONS
-from tests.cli.command import hacheck
 from tests.nightly import by_night, first_of, nightly
-
-SECOND_US = 1_000_000
-
+from tests.traces.impl_recordings import SECOND_US, recorded, verdicts, words_for
 
 # The spec with what the code corrects of the manual and of the released version; its changes never overtake each other.
-def words_for(name: str) -> tuple[str, ...]:
-    """How `hacheck conform` is told what a protocol's code follows."""
-    followed = FOLLOWED[name]
-    words = [followed.spec, *(("--check", followed.check) if followed.check else ())]
-    words += [word for setting, value in followed.settings.items() for word in ("--set", f"{setting}={value}")]
-    words += [word for member, node in followed.called.items() for word in ("--node", f"{member}={node}")]
-    return tuple(words)
-
-
 ICESTORM, SHARED = words_for("icestorm"), words_for("fiorano-shared")
 FORGETFUL = (*ICESTORM, "--set", "stamp_wiped_at_start=on")
 
 ICESTORM_SETTINGS = FOLLOWED["icestorm"].options
 SHARED_SETTINGS = FOLLOWED["fiorano-shared"].options
-
-
-def recorded(
-    folder: Path,
-    name: str,
-    faults: str | tuple[Fault, ...],
-    seeds: range,
-    settings: Mapping[str, str],
-    *,
-    replicas: int,
-    clients: int = 2,
-    seconds: int = 20,
-    kept: Callable[[Line], bool] = lambda line: True,
-) -> Path:
-    """A folder with the trace of each seed: those of its records that are kept."""
-    folder.mkdir()
-    for seed in seeds:
-        history = History(inputs=False)
-        plan = Plan(
-            seed=seed,
-            faults=faults,
-            replicas=replicas,
-            clients=clients,
-            settings=dict(settings),
-            fault_us=seconds * SECOND_US,
-        )
-        outcome = run(system(name), plan, history)
-        assert outcome.defect is None
-        write_trace(folder / f"{seed}.jsonl", f"{name}-{seed}", TOTAL, filter(kept, history.lines()))
-    return folder
-
-
-def verdicts(spec: tuple[str, ...], folder: Path) -> Counter[str]:
-    """How many traces got which verdict."""
-    found = folder.with_suffix(".json")
-    ended = hacheck("conform", spec[0], str(folder), *spec[1:], "--json", str(found), "--quiet")
-    assert ended.code in (0, 1, 3), ended.err
-    counts = json.loads(found.read_text())["counts"]
-    return Counter({verdict: count for verdict, count in counts.items() if count})
 
 
 @pytest.mark.parametrize("faults", first_of(["crashes", "none", "partitions"]))

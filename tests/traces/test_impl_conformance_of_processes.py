@@ -11,7 +11,7 @@ import pytest
 
 from hacheck.testing.reference import FOLLOWED
 from tests.nightly import first_of, nightly
-from tests.traces.test_impl_conformance import recorded, verdicts, words_for
+from tests.traces.impl_recordings import recorded, verdicts, words_for
 
 SCALE_DOWN = words_for("artemis-scale-down")
 THREE = (*SCALE_DOWN, "--set", "servers=3")
