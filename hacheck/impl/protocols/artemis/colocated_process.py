@@ -28,7 +28,7 @@ from hacheck.impl.node import (
 )
 from hacheck.impl.protocols.artemis.colocated_configuration import Configuration, inherited
 from hacheck.impl.protocols.artemis.colocated_hosting import SEPARATOR, Hosting, Server
-from hacheck.impl.protocols.artemis.colocated_messages import Backup, Hosts, RequestBackup
+from hacheck.impl.protocols.artemis.colocated_messages import Backup, Carried, Hosts, RequestBackup
 from hacheck.impl.protocols.artemis.colocated_options import REMOTE, Settings, configuration_of, group_of
 from hacheck.impl.protocols.artemis.colocated_requesting import FROM_OTHERS, TIMERS, Requesting
 from hacheck.impl.protocols.artemis.lines import line
@@ -67,7 +67,8 @@ def may_take_over(node: ReplicationBroker | SharedStoreBroker) -> bool:
 
 class ColocatedProcess:
     """Such a process. `started`: how many backups it has started. `hosted`: those that run, by address. `directory`:
-    the backups that run in other processes, as they said last. `live`: its own server serves, as far as it was said."""
+    the backups that run in other processes, as they said last; `strangers`:
+    those that were heard of since. `live`: its own server serves, as far as it was said."""
 
     def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup) -> None:
         self.settings: Settings = setup.options
@@ -80,6 +81,7 @@ class ColocatedProcess:
         self.started = 0
         self.hosted: dict[Name, Hosted] = {}
         self.directory: dict[Name, tuple[Backup, ...]] = {}
+        self.strangers: dict[Name, None] = {}
         self.now_us = 0
         self.live = False
         self._durable = setup.durable
@@ -135,12 +137,24 @@ class ColocatedProcess:
             case Received(sender, CreateSession(session, node_id)) if there := self._stands_in(node_id):
                 self.send(sender, SessionRefused(session, (there,)))
             case _:
-                if isinstance(given, Unreachable):
-                    self.directory.pop(given.peer, None)
-                    self.requesting.unreachable(given.peer)
+                self._heard(given)
                 hosting.take(given, now_us)
         self._look()
         return hosting.effects
+
+    def _heard(self, given: Input) -> None:
+        """Who says something is there, before its process says so; who does not answer is not."""
+        match given:
+            case Unreachable(peer):
+                self.directory.pop(peer, None)
+                self.requesting.unreachable(peer)
+            case Received(sender, Carried(_, of, _)) if sender in self.processes and not self._knows(sender, of):
+                self.strangers[of] = None
+                self.introduce()
+
+    def _knows(self, process: Name, address: Name) -> bool:
+        listed = any(one.address == address for one in self.directory.get(process, ()))
+        return listed or address == process or address in self.strangers
 
     def _stands_in(self, node_id: str) -> Name:
         """The backup here that serves a node, or empty."""
@@ -219,7 +233,7 @@ class ColocatedProcess:
                 of = self.hosted[address].live if address in self.hosted else self.name
                 known = (of, *(other for other, live in pairs if live == of))
             else:
-                known = (*self.processes, *(other for other, _ in pairs))
+                known = tuple(dict.fromkeys((*self.processes, *(other for other, _ in pairs), *self.strangers)))
             node.broker.others = tuple(other for other in known if other != address)
 
     # ---- backups ---------------------------------------------------------------------------------------------------

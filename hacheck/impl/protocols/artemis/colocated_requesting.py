@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hacheck.impl.node import Message, Name
+from hacheck.impl.protocols.artemis.colocated_hosting import process_of
 from hacheck.impl.protocols.artemis.colocated_messages import (
     AskStanding,
     BackupAnswered,
@@ -156,6 +157,7 @@ class Requesting:
     def _hosts(self, sender: Name, message: Hosts) -> None:
         process = self._process
         self.heard_us[sender] = process.now_us
+        process.strangers = {of: None for of in process.strangers if process_of(of) != sender}
         if process.directory.get(sender) != message.backups:
             process.directory[sender] = message.backups
             process.introduce()

@@ -1,0 +1,244 @@
+"""Live servers that run backups for each other: who asks whom, what a backup is called, and who serves."""
+
+from __future__ import annotations
+
+import pytest
+
+from hacheck.impl.protocols.artemis.colocated_configuration import Configuration, Connector, inherited
+from hacheck.impl.protocols.artemis.colocated_messages import BackupAnswered, RequestBackup
+from hacheck.impl.protocols.artemis.colocated_process import ColocatedProcess
+from hacheck.impl.protocols.artemis.colocated_system import COLOCATED_BACKUPS
+from hacheck.impl.system import Refused
+from tests.impl.artemis.stage import Stage
+
+WAYS = ("replication", "shared_store")
+QUICK = {"check_wait_us": 1_000_000, "vote_retries": 1, "vote_retry_wait_us": 500_000}
+
+
+def cluster(replicas: int = 2, way: str = "replication", clients: int = 0, seconds: float = 8, **more: object) -> Stage:
+    """Processes that have been running for a while."""
+    settings = {"way": way, **(QUICK if way == "replication" else {}), **more}
+    stage = Stage(COLOCATED_BACKUPS, replicas, clients, **settings)
+    stage.start()
+    stage.run(seconds)
+    return stage
+
+
+def process(stage: Stage, number: int) -> ColocatedProcess:
+    found = stage.nodes[f"server-{number}"]
+    assert isinstance(found, ColocatedProcess)
+    return found
+
+
+def hosts(stage: Stage) -> dict[str, list[str]]:
+    """Whose backups each process runs."""
+    return {
+        name: [one.live for one in node.hosted.values()]
+        for name, node in stage.nodes.items()
+        if isinstance(node, ColocatedProcess)
+    }
+
+
+def requested(stage: Stage, sender: str) -> list[RequestBackup]:
+    return [message for by, _, message in stage.sent if by == sender and isinstance(message, RequestBackup)]
+
+
+# ---- requests ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_two_servers_back_each_other_up(way: str) -> None:
+    """HornetQ manual, "Colocated Backup Servers"; broker facts 2.11: never its own JVM."""
+    stage = cluster(way=way)
+    assert hosts(stage) == {"server-1": ["server-2"], "server-2": ["server-1"]}
+    assert stage.events().count("backup_may_take_over") == 2
+
+
+def test_nobody_asks_where_no_backup_is_requested() -> None:
+    """Broker facts 2.11: request-backup is false as shipped."""
+    stage = cluster(request_backup="false")
+    assert hosts(stage) == {"server-1": [], "server-2": []}
+
+
+def test_backups_are_spread_evenly() -> None:
+    """HornetQ manual, "Colocated Backup Servers": sorted by count, and compared with the count that was seen."""
+    stage = cluster(4, max_backups=3, seconds=20)
+    assert sorted(len(backups) for backups in hosts(stage).values()) == [1, 1, 1, 1]
+
+
+def test_a_request_with_an_old_count_is_refused_and_repeated() -> None:
+    """Broker facts 2.11: accepts iff count < max and count equals the stated one; else retry after the interval."""
+    stage = cluster(2, max_backups=3)
+    stage.tell("server-1", RequestBackup("r", 0, "node", "", 2), "server-2")
+    assert stage.sent[-1][2] == BackupAnswered("r", False, "")
+    stage.tell("server-1", RequestBackup("s", 1, "node", "", 2), "server-2")
+    assert BackupAnswered("s", True, "server-1/colocated_backup_2") in [message for _, _, message in stage.sent]
+
+
+def test_no_process_has_more_backups_than_it_may() -> None:
+    """HornetQ manual: max-backups. Of three, the third finds no room but its own."""
+    stage = cluster(3, seconds=30)
+    assert max(len(backups) for backups in hosts(stage).values()) == 1
+    stage.tell("server-1", RequestBackup("r", 1, "node", "", 2), "server-2")
+    assert stage.sent[-1][2] == BackupAnswered("r", False, "")
+
+
+def test_retries_are_counted() -> None:
+    """HornetQ manual, table: backup-request-retries, -1 means for ever."""
+    stage = cluster(2, max_backups=0, backup_request_retries=2, backup_request_retry_interval_us=500_000)
+    states = [fields["new"] for fields in stage.fields("asking", "server-1")]
+    assert states.count("asking who has how many") == 3
+    assert states[-1] == "asks no more"
+    for_ever = cluster(2, max_backups=0, backup_request_retry_interval_us=500_000, seconds=20)
+    assert for_ever.fields("asking", "server-1")[-1]["new"] != "asks no more"
+
+
+def test_a_server_of_another_group_is_refused_with_replication() -> None:
+    """Broker facts 2.11: replicated: the target also checks the group name."""
+    stage = cluster(2, groups=2, seconds=20)
+    assert hosts(stage) == {"server-1": [], "server-2": []}
+    assert stage.events("server-1").count("backup_refused") > 1
+    assert hosts(cluster(2, way="shared_store", groups=2)) == {"server-1": ["server-2"], "server-2": ["server-1"]}
+
+
+def test_a_server_whose_backup_is_gone_asks_for_another_one() -> None:
+    """Broker facts 2.11: every requesting live eventually has a backup."""
+    stage = cluster(3, max_backups=2)
+    (host,) = [name for name, backups in hosts(stage).items() if "server-1" in backups]
+    stage.crash(host)
+    stage.run(20)
+    (other,) = [name for name, backups in hosts(stage).items() if "server-1" in backups]
+    assert other not in (host, "server-1")
+    assert {"backup_gone", "backup_granted"} <= set(stage.events("server-1"))
+
+
+def test_an_answer_that_is_lost_may_cost_a_second_backup() -> None:
+    """A request that is not answered is refused, for all the server knows."""
+    stage = Stage(COLOCATED_BACKUPS, 3, 0, max_backups=2, **QUICK)
+    stage.start()
+    stage.run_until_sent(RequestBackup)
+    target = next(to for by, to, message in stage.sent if by == "server-1" and isinstance(message, RequestBackup))
+    stage.run(0.00015)
+    stage.part("server-1", target)
+    stage.run(20)
+    stage.heal()
+    stage.run(20)
+    assert sum(backups.count("server-1") for backups in hosts(stage).values()) == 2
+
+
+# ---- names, ports, directories -------------------------------------------------------------------------------------
+
+OWN = Configuration("live", (Connector("netty", 5445), Connector("remote", 5446), Connector("in-vm", 0, "0")))
+
+
+def test_a_backup_has_a_name_and_ports_of_its_own() -> None:
+    """HornetQ manual, "Configuring Connectors and Acceptors": 5445 becomes 5545 for the first one, then 5645."""
+    first, second = (inherited(OWN, number, 100, ("remote",), shared_store=False) for number in (1, 2))
+    assert (first.name, first.ports) == ("colocated_backup_1", (5545, 5446))
+    assert (second.name, second.ports) == ("colocated_backup_2", (5645, 5446))
+
+
+def test_connectors_within_the_process_have_the_name_appended_and_excluded_ones_stay() -> None:
+    """HornetQ manual: INVM connectors, "Remote Connectors"."""
+    backup = inherited(OWN, 2, 100, ("remote",), shared_store=False)
+    assert backup.connectors[1:] == (Connector("remote", 5446), Connector("in-vm", 0, "0colocated_backup_2"))
+    moved = inherited(OWN, 2, 100, (), shared_store=False)
+    assert moved.connectors[1] == Connector("remote", 5646)
+
+
+def test_directories_have_the_name_appended_with_replication_only() -> None:
+    """HornetQ manual, "Configuring Directories": over a shared store they are those of the live server."""
+    assert inherited(OWN, 1, 100, (), shared_store=False).folder == "colocated_backup_1/"
+    assert inherited(OWN, 1, 100, (), shared_store=True).folder == ""
+    stage = cluster(clients=1)
+    folders = {key.partition("/")[0] for key in stage.disks["server-2"]}
+    assert {"colocated_backup_1", "identity"} <= folders
+    shared = cluster(way="shared_store")
+    assert not shared.disks["server-2"]
+
+
+def test_backups_are_counted_as_long_as_the_process_runs() -> None:
+    """HornetQ manual: n is the number of backups the server has created."""
+    stage = cluster(2)
+    stage.crash("server-1")
+    stage.run(30)
+    stage.start("server-1")
+    stage.run(40)
+    numbers = [fields["number"] for fields in stage.fields("colocated_backup", "server-2")]
+    assert numbers == [1, 2]
+
+
+# ---- serving -------------------------------------------------------------------------------------------------------
+
+
+def server_of(stage: Stage) -> tuple[int, int]:
+    """The process that the client turns to, and the other one."""
+    number = int(stage.fields("connected", "client-1")[-1]["broker"].rpartition("-")[2])
+    return number, 3 - number
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_backup_takes_over_and_gives_way_and_is_gone(way: str) -> None:
+    """HornetQ manual, "Failing Back to live Server"; broker facts 2.11: never restarts after failback."""
+    stage = cluster(2, way, clients=1, pause_us=50_000)
+    live, host = server_of(stage)
+    stage.crash(f"server-{live}")
+    stage.run(20)
+    backup = f"server-{host}/colocated_backup_1"
+    assert list(process(stage, host).nodes) == [f"server-{host}", backup]
+    assert all(node.serving for node in process(stage, host).nodes.values())
+    assert stage.fields("connected", "client-1")[-1]["broker"] == backup
+    told = stage.events("client-1").count("told")
+    stage.run(3)
+    assert stage.events("client-1").count("told") > told
+    stage.start(f"server-{live}")
+    stage.run(40)
+    assert process(stage, live).main.serving
+    assert list(process(stage, host).nodes) == [f"server-{host}", f"server-{host}/colocated_backup_2"]
+    assert "colocated_backup_ended" in stage.events(f"server-{host}")
+    assert stage.verdict() == []
+
+
+def test_a_backup_is_known_before_its_process_says_so() -> None:
+    """A server that is back at once hears from the backup that serves for it before it hears which ones there are."""
+    stage = cluster(2)
+    stage.crash("server-1")
+    stage.run(20)
+    stage.start("server-1")
+    stage.run(0.5)
+    assert process(stage, 1).main.serving
+    assert 224057 not in stage.lines()
+
+
+@pytest.mark.parametrize(("way", "lost"), [("replication", True), ("shared_store", False)])
+def test_a_process_that_ends_takes_its_backups_along_and_what_they_had_acknowledged(way: str, lost: bool) -> None:
+    """Two ends: of the live server, then of the process with the backup that serves for it. With a shared store there
+    is one journal."""
+    stage = cluster(2, way, clients=1, pause_us=50_000)
+    live, host = server_of(stage)
+    stage.crash(f"server-{live}")
+    stage.run(20)
+    stage.crash(f"server-{host}")
+    stage.start(f"server-{live}")
+    stage.run(10)
+    stage.start(f"server-{host}")
+    stage.run(60)
+    assert ("acknowledged-kept" in stage.promises_broken()) is lost
+
+
+def test_settings_that_cannot_be_are_refused() -> None:
+    with pytest.raises(Refused, match="2 replicas at least"):
+        COLOCATED_BACKUPS.members(1, 0, COLOCATED_BACKUPS.options({}))
+    with pytest.raises(Refused, match="65535 is the highest"):
+        COLOCATED_BACKUPS.members(2, 0, COLOCATED_BACKUPS.options({"port": "65500"}))
+    with pytest.raises(Refused, match="did you mean `max_backups`"):
+        COLOCATED_BACKUPS.options({"max_backup": "2"})
+    with pytest.raises(Refused, match="there is no setting `vote_retries`"):
+        COLOCATED_BACKUPS.options({"way": "shared_store", "vote_retries": "2"})
+
+
+@pytest.mark.parametrize(("offset", "meets"), [(100, True), (10, False)])
+def test_ports_on_one_machine_meet_where_the_offset_is_their_distance(offset: int, meets: bool) -> None:
+    """HornetQ manual, "Configuring Connectors and Acceptors": the offset must leave room for the others."""
+    stage = cluster(2, port_spacing=100, backup_port_offset=offset)
+    assert ("ports-differ" in stage.promises_broken()) is meets
