@@ -22,8 +22,6 @@ This page is made from the tables in [sources/statements/](sources/statements) b
 KEY = """\
 - **Carried**: a spec says it or asks it. That does not mean that it holds: some of what the documents promise is found
   false, and the page of the protocol in [protocols/](protocols) says by which run.
-- **Open**: no spec does, or not all of it. What is missing is said, and which spec is to have it. The reference
-  implementation and its tests may carry it all the same.
 - **Not behaviour**: nothing that a server or a client does, with the reason.
 - ⚙ is a statement about what can be set.
 - `icestorm: check` is a name in `spec/icestorm.ha`, or in a library it uses. Names of code are those in
@@ -35,7 +33,7 @@ CODE = "hacheck/impl/protocols/"
 
 def page(given: list[Document]) -> str:
     """The whole page."""
-    lines = [HEAD, "## In numbers", "", *in_numbers(given), "", KEY, *to_be_written(given)]
+    lines = [HEAD, "## In numbers", "", *in_numbers(given), "", KEY.rstrip()]
     for document in given:
         lines += ["", f"## {document.title}", "", f"{document.about[0].upper()}{document.about[1:]}."]
         for section in document.sections:
@@ -45,43 +43,20 @@ def page(given: list[Document]) -> str:
 
 def in_numbers(given: list[Document]) -> Iterator[str]:
     """How much of each document is carried, as a table."""
-    yield "| document | ids | statements | carried | open | of these with code or tests | not behaviour |"
-    yield "|---|---|---:|---:|---:|---:|---:|"
+    yield "| document | ids | statements | carried | of these with code or tests | not behaviour |"
+    yield "|---|---|---:|---:|---:|---:|"
     for document in given:
         yield row(document.title, f"`{document.prefix}`", *map(str, counted(document.statements)))
     everything = [one for document in given for one in document.statements]
     yield row("**all**", "", *(f"**{number}**" for number in counted(everything)))
 
 
-def counted(given: Iterable[Statement]) -> tuple[int, int, int, int, int]:
-    """Statements; how many are carried, open, open but with code or tests, and not behaviour."""
+def counted(given: Iterable[Statement]) -> tuple[int, int, int, int]:
+    """Statements; how many are carried, carried by code or tests, too, and not behaviour."""
     statements = list(given)
-    missing = [one for one in statements if one.open]
+    twice = sum("code" in one.carried_by or "tests" in one.carried_by for one in statements)
     aside = sum(bool(one.not_behaviour) for one in statements)
-    return (
-        len(statements),
-        len(statements) - len(missing) - aside,
-        len(missing),
-        sum(bool(one.claims) for one in missing),
-        aside,
-    )
-
-
-def to_be_written(given: list[Document]) -> Iterator[str]:
-    """What is open, by the spec that is to have it."""
-    missing: dict[str, dict[str, list[str]]] = {}
-    for document in given:
-        for one in document.statements:
-            if one.open:
-                spec, _, what = one.open.partition(": ")
-                missing.setdefault(spec, {}).setdefault(what, []).append(one.id)
-    yield "## What is open"
-    for spec, parts in sorted(missing.items()):
-        yield ""
-        yield f"### `{spec}.ha`: {sum(map(len, parts.values()))}"
-        yield ""
-        for what, ids in parts.items():
-            yield f"- {what} ({', '.join(ids)})"
+    return len(statements), len(statements) - aside, twice, aside
 
 
 def of_section(document: Document, section: Section) -> Iterator[str]:
@@ -97,10 +72,7 @@ def of_section(document: Document, section: Section) -> Iterator[str]:
 
 
 def carriers(one: Statement) -> Iterator[str]:
-    """What carries a statement, what is missing, or why nothing needs to."""
-    if one.open:
-        spec, _, what = one.open.partition(": ")
-        yield f"**open**, `{spec}.ha`: {what}"
+    """What carries a statement, or why nothing needs to."""
     if one.not_behaviour:
         yield f"not behaviour: {one.not_behaviour}"
     for kind, claims in one.carried_by.items():

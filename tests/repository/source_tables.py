@@ -19,7 +19,7 @@ implementation; `tests`; `code`: modules, classes and functions of the reference
 MODEL_KINDS = ("rules", "data", "properties", "checks")
 """What only a spec has."""
 
-KEYS = {"id", "section", "words", "kind", "carried_by", "open", "not_behaviour"}
+KEYS = {"id", "section", "words", "kind", "carried_by", "not_behaviour"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,7 @@ class Statement:
     """One thing that a document says, in words of our own.
 
     `id`: `HAI-3.5` is the fifth statement of the third section. `kind`: whether it is about what happens or about what
-    can be set. `carried_by`: claims by their kind. `open`: the spec that is to carry it and what is missing, as
-    `icestorm_topics: links`, or empty. `not_behaviour`: why nothing needs to carry it, or empty.
+    can be set. `carried_by`: claims by their kind. `not_behaviour`: why nothing needs to carry it, or empty.
     """
 
     id: str
@@ -44,7 +43,6 @@ class Statement:
     words: str
     kind: Literal["behaviour", "configuration"]
     carried_by: Mapping[str, tuple[str, ...]]
-    open: str
     not_behaviour: str
 
     @property
@@ -112,7 +110,6 @@ def _statement(given: dict[str, Any]) -> Statement:
         given["words"],
         given["kind"],
         {kind: tuple(claims) for kind, claims in carried.items()},
-        given.get("open", ""),
         given.get("not_behaviour", ""),
     )
 

@@ -9,23 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from hacheck import shipped
 from tests.repository import source_page
 from tests.repository.source_claims import is_there
 from tests.repository.source_tables import Document, documents, paths, read
-
-OPEN_MAX = 2
-"""So many statements are in no spec yet. The number may only fall: whoever closes one makes it smaller."""
-
-TO_BE_WRITTEN = {
-    "icestorm_topics",
-    "qpid_standalone",
-    "qpid_tx",
-}
-"""Specs that were not there when the tables were made. When one arrives, what is open for it is to be looked at.
-
-What is open may be missing in any other spec as well.
-"""
 
 TITLES = {
     "HAF": "High Availability and Failover",
@@ -103,33 +89,20 @@ def test_every_section_has_statements_or_a_reason_why_not(path: Path) -> None:
 
 
 @each_document
-def test_every_statement_is_carried_or_open_or_no_behaviour(path: Path) -> None:
+def test_every_statement_is_carried_by_a_spec_or_no_behaviour(path: Path) -> None:
     for one in of_document(path).statements:
         assert one.words.endswith(".")
         assert one.kind in ("behaviour", "configuration")
         if one.not_behaviour:
-            assert not one.open, one.id
             assert not one.claims, one.id
         else:
-            assert one.open or one.is_in_a_spec, f"{one.id} is in no spec: say in `open` which one is to have it"
-
-
-@each_document
-def test_what_is_open_says_which_spec_is_to_have_it(path: Path) -> None:
-    specs = TO_BE_WRITTEN | set(shipped.names())
-    said = [(one.id, *one.open.partition(": ")) for one in of_document(path).statements if one.open]
-    assert [name for name, spec, _, missing in said if spec not in specs or not missing.strip()] == []
+            assert one.is_in_a_spec, f"{one.id} is in no spec"
 
 
 def test_no_two_statements_say_the_same(tables: list[Document]) -> None:
     for document in tables:
         said = [(one.section, one.words) for one in document.statements]
         assert len(set(said)) == len(said)
-
-
-def test_what_is_open_only_gets_less(tables: list[Document]) -> None:
-    still = sum(bool(one.open) for document in tables for one in document.statements)
-    assert still == OPEN_MAX, "more is open than was" if still > OPEN_MAX else f"well done: make OPEN_MAX {still}"
 
 
 def test_page_is_what_the_tables_say(tables: list[Document]) -> None:
