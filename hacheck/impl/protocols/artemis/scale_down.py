@@ -58,7 +58,8 @@ def open_to_clients(broker: ScalingBroker) -> None:
 
 
 def begin(broker: ScalingBroker) -> None:
-    """Serves no more, or not at all: who is there to take all of it?"""
+    """Serves no more, or not at all. What was begun is finished first."""
+    broker.scaling = None
     if broker.loading is not None:  # a backup, which has not served
         broker.server = ScalingServer(broker.process, broker, broker.loading.journal, broker.node_id, broker.options)
         broker.loading = None
@@ -67,6 +68,13 @@ def begin(broker: ScalingBroker) -> None:
         broker.unlock(BACKUP_LOCK)
         if monitored(broker):
             monitor(broker)
+    look(broker)
+
+
+def look(broker: ScalingBroker) -> None:
+    """When everything is on the disk: who is there to take all of it?"""
+    if broker.state is not State.SCALING or broker.scaling is not None or not server_of(broker).idle():
+        return
     scaling = broker.scaling = Scaling(broker.process.fresh(), broker.plan.targets)
     for target in scaling.asked:
         broker.process.send(target, FindTarget(scaling.name))

@@ -66,4 +66,5 @@ class ScaleDownBroker(SharedStoreBroker):
             INPUTS[type(given)](broker, given)
             if isinstance(given, Unreachable):
                 scale_down.unreachable(broker, given.peer)
+            scale_down.look(broker)
         return process.effects
