@@ -3,6 +3,8 @@
 `system` has the two systems; `shared_store` and `replication` take a broker's inputs, `shared_states` and
 `replication_states` are the protocols as tables; `serving`, `journal` and `client` are what both have in common.
 
-Not here: the lease in a database, the lock manager with its activation sequence, colocated backups, scale-down, XA, and
-re-attaching to a session that is still there: a client that lost its connection makes a new session.
+`scale_down_system` has servers that scale down when they are stopped, over stores of their own; `colocated_system` has
+processes that run backups for each other: `colocated_hosting` keeps the servers of one process apart, whatever they are.
+
+Not here: the lease in a database.
 """
