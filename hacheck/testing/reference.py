@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from hacheck.model.data import dataclass, field
@@ -17,7 +18,8 @@ class Followed:
       what mostly comes one after the other meets;
     - `comes_back`: somebody serves again after all faults, whatever they were; not so where a person must decide whose
       data count;
-    - `alone`: there must be one client only; `clients_end`: the spec has clients that end, and are started again;
+    - `alone`: there must be one client only; `spared`: what the spec has not: `clients` that end, `locks` that are
+      lost while somebody has them;
     - `replicas`, `clients`: of a small cluster; `steps`: after so many of a schedule everything has happened once.
     """
 
@@ -32,12 +34,15 @@ class Followed:
     clients: int = 1
     steps: int = 200
     alone: bool = False
-    clients_end: bool = True
+    spared: frozenset[str] = frozenset()
 
     def faults(self, profile: str) -> str:
-        """A profile of faults, for runs that are compared."""
-        spared = {"crashes": "crash/one,crash/coordinator,crash/all"}
-        return profile if self.clients_end else spared.get(profile, profile)
+        """A profile of faults, for runs that are compared: as it is, or without what the spec has not."""
+        if "locks" in self.spared and profile == "locks":
+            return "none"
+        if "clients" in self.spared:
+            return re.sub(r"\bcrash(es)?\b", "crash/one,crash/coordinator,crash/all", profile)
+        return profile
 
 
 _SERVERS = {"primary": "Server-1", "backup": "Server-2"}
@@ -162,7 +167,7 @@ FOLLOWED: Mapping[str, Followed] = {
         options={"operations": "4", "pause_us": "1000000"},
         called=_PAIR | {"client-1": "Client-1", "client-2": "Client-2"},
         clients=2,
-        clients_end=False,
+        spared=frozenset({"clients", "locks"}),
     ),
     "artemis-lock-manager": Followed(
         "artemis_lock_manager",
@@ -173,6 +178,23 @@ FOLLOWED: Mapping[str, Followed] = {
     "qpid": Followed("qpid_ha", options={"send_interval_us": "1000000"}, replicas=3, steps=500),
 }
 """By the name of the protocol."""
+
+CLIENTS = Followed(
+    "icestorm_clients",
+    settings={"proxy": "replicated"},
+    options={
+        "workload": "shared",
+        "client_period": "2s",
+        "messages_max": "8",
+        "idle_close": "1s",
+        "proxy": "replicated",
+        "trace_messages": "true",
+    },
+    called={"client-1": "Publisher-1", "client-2": "Subscriber-1", "client-3": "Subscriber-2"},
+    replicas=3,
+    clients=3,
+)
+"""The protocol `icestorm` beside the spec of its clients: runs in which one publishes and two subscribe."""
 
 TRANSACTIONS = Followed(
     "qpid_tx", settings={"tx": "replicated"}, options=_ONE_TRANSACTION, called={"client-1": "Client-1"}

@@ -13,7 +13,7 @@ import pytest
 
 from hacheck.impl.recording import Line
 from hacheck.impl.simulator.faults import Fault, between
-from hacheck.testing.reference import FOLLOWED, TRANSACTIONS
+from hacheck.testing.reference import CLIENTS, FOLLOWED, TRANSACTIONS
 from tests.nightly import by_night, first_of, nightly
 from tests.traces.impl_recordings import SECOND_US, recorded, verdicts, words_for
 
@@ -349,6 +349,17 @@ def test_icestorm_topics_follow_their_spec_all_night(tmp_path: Path, faults: str
     traces = recorded(tmp_path / faults, "icestorm-topics", faults, range(20), settings, replicas=1, clients=4)
     words = ("--set", f"graph={graph}", "--states", "200k")
     assert verdicts((*TOPICS, *words), traces) == {"conforms": 20}
+
+
+@nightly
+@pytest.mark.parametrize("proxy", ["replicated", "non_replicated"])
+@pytest.mark.parametrize("faults", ["none", "crashes", "network", "chaos"])
+def test_icestorm_clients_follow_their_spec(tmp_path: Path, faults: str, proxy: str) -> None:
+    """Highly Available IceStorm, Publisher Considerations: at another replica unseen, or after an exception only."""
+    settings = {**CLIENTS.options, "proxy": proxy}
+    traces = recorded(tmp_path / faults, "icestorm", faults, range(10), settings, replicas=3, clients=3, seconds=40)
+    called = [word for pair in CLIENTS.called.items() for word in ("--node", "=".join(pair))]
+    assert verdicts((CLIENTS.spec, *called, "--set", f"proxy={proxy}"), traces) == {"conforms": 10}
 
 
 # ---- all night ----

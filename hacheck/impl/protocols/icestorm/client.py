@@ -94,6 +94,7 @@ class Client:
                 self.asking.replica = ""
                 self.wire.set_timer(ATTEMPT, self.options.client_period_us)
         elif isinstance(given, Started) and self.options.workload != "none":
+            self.wire.record("client_started")
             self.wire.set_timer(NEXT, self.options.client_period_us)
         return self.wire.out
 

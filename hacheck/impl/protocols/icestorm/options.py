@@ -19,7 +19,14 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "attempts": ("later", "same"),
 }
 """Settings that are words, and what they may be."""
-MAY_BE_ZERO = ("start_delay_us", "invocation_timeout_us", "retry_interval_us", "idle_close_us", "leave_after_us")
+MAY_BE_ZERO = (
+    "start_delay_us",
+    "invocation_timeout_us",
+    "retry_interval_us",
+    "idle_close_us",
+    "leave_after_us",
+    "messages_max",
+)
 
 AnyOptions = TypeVar("AnyOptions", bound="Options")
 
@@ -75,7 +82,8 @@ class Options(Struct, frozen=True, kw_only=True):
     one and the other; `either`: each the one and the other in turn. `idempotent`: a publication whose outcome is not
     known may be sent again, at another replica; else its publisher gets an exception. `idle_close_us`: after so long
     without work a connection is closed (ACM), and the next one may lead to another replica; 0: never. `leave_after_us`:
-    with `shared`, when subscribers end their subscriptions; 0: never.
+    with `shared`, when subscribers end their subscriptions; 0: never. `messages_max`: with `shared`, how many messages
+    a publisher sends; 0: no limit.
     """
 
     master_timeout_us: int = 10 * SECOND_US
@@ -115,13 +123,18 @@ class Options(Struct, frozen=True, kw_only=True):
     idempotent: bool = False
     idle_close_us: int = 0
     leave_after_us: int = 0
+    messages_max: int = 0
+
+
+COUNTED = ("messages_max",)
+"""Settings that are numbers of something."""
 
 
 def parsed(
     given: Mapping[str, str],
     kind: type[AnyOptions],
     words: Mapping[str, tuple[str, ...]] = WORDS,
-    counted: Collection[str] = (),
+    counted: Collection[str] = COUNTED,
     may_be_zero: Collection[str] = (),
 ) -> AnyOptions:
     """Settings from text: `master_timeout_us=10s`, `full_startup=false`. A time without a unit is in microseconds; the

@@ -51,7 +51,6 @@ class TopicsOptions(Options, frozen=True, kw_only=True):
     publishers: int = 1
     published_on: int = 1
     message_cost: int = 0
-    messages_max: int = 0
     publisher_repeats: bool = False
 
     delivery: str = "ordered"

@@ -116,13 +116,24 @@ class SharedScript:
     """One publishes on a topic, others subscribe to it: each asks until it is told that it is subscribed, and, if it is
     to leave, until it is told that it is no more. `made`: the topic is there, as far as the publisher knows."""
 
-    __slots__ = ("_is_publisher", "_leaves_us", "_number", "_prefix", "ended", "made", "member", "subscribed")
+    __slots__ = (
+        "_is_publisher",
+        "_leaves_us",
+        "_messages_max",
+        "_number",
+        "_prefix",
+        "ended",
+        "made",
+        "member",
+        "subscribed",
+    )
 
     def __init__(self, member: Name, incarnation: int, options: Options, index: int) -> None:
         self.member = member
         self._prefix = f"{member}/{incarnation}"
         self._is_publisher = index == 0
         self._leaves_us = options.leave_after_us
+        self._messages_max = options.messages_max
         self._number = 0
         self.made = False
         self.subscribed = False
@@ -144,6 +155,8 @@ class SharedScript:
         if self._is_publisher:
             if not self.made:
                 return Create(NEWS)
+            if self._messages_max and self._number >= self._messages_max:
+                return None
             self._number += 1
             return Publish(NEWS, self._prefix, self._number, "event")
         if self._leaves_us and now_us >= self._leaves_us:
