@@ -4,7 +4,7 @@
 `replication_states` are the protocols as tables; `serving`, `journal` and `client` are what both have in common.
 
 `scale_down_system` has servers that scale down when they are stopped, over stores of their own; `colocated_system` has
-processes that run backups for each other: `colocated_hosting` keeps the servers of one process apart, whatever they are.
+processes that run backups for each other: `colocated_hosting` keeps the servers of one process apart.
 
 Not here: the lease in a database.
 """

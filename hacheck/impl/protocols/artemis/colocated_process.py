@@ -66,9 +66,9 @@ def may_take_over(node: ReplicationBroker | SharedStoreBroker) -> bool:
 
 
 class ColocatedProcess:
-    """Such a process. `started`: how many backups it has started. `hosted`: those that run, by address. `directory`:
-    the backups that run in other processes, as they said last; `strangers`:
-    those that were heard of since. `live`: its own server serves, as far as it was said."""
+    """Such a process. `started`: how many backups it has started. `hosted`: those that run, by address; `nodes`: these
+    and the live server. `directory`: the backups that run in other processes, as they said last; `strangers`: those
+    that were heard of since. `live`: its own server serves, as far as it was said."""
 
     def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup) -> None:
         self.settings: Settings = setup.options
@@ -80,6 +80,7 @@ class ColocatedProcess:
         self.group = group_of(self.number, len(self.processes), self.settings.colocated)
         self.started = 0
         self.hosted: dict[Name, Hosted] = {}
+        self.nodes: dict[Name, ReplicationBroker | SharedStoreBroker] = {}
         self.directory: dict[Name, tuple[Backup, ...]] = {}
         self.strangers: dict[Name, None] = {}
         self.now_us = 0
@@ -97,6 +98,7 @@ class ColocatedProcess:
         else:
             node = ReplicationBroker(Member(self.name, "primary"), live, own, self.group)
             self.hosting.add(Server(self.name, node))
+        self.nodes[self.name] = node
 
     # ---- what others look at ---------------------------------------------------------------------------------------
 
@@ -104,15 +106,6 @@ class ColocatedProcess:
     def main(self) -> ReplicationBroker | SharedStoreBroker:
         """The live server."""
         return self.nodes[self.name]
-
-    @property
-    def nodes(self) -> Mapping[Name, ReplicationBroker | SharedStoreBroker]:
-        """All servers of this process, by address."""
-        found = {}
-        for address, server in self.hosting.servers.items():
-            assert isinstance(server.node, ReplicationBroker | SharedStoreBroker)
-            found[address] = server.node
-        return found
 
     @property
     def serving(self) -> bool:
@@ -169,6 +162,7 @@ class ColocatedProcess:
         hosting = self.hosting
         for address in [address for address in self.hosted if address not in hosting.servers]:
             gone = self.hosted.pop(address)
+            del self.nodes[address]
             reason = hosting.ended.pop(address, "")
             self.record("colocated_backup_ended", {"number": gone.number, "live": gone.live, "reason": reason})
             self.announce()
@@ -265,6 +259,7 @@ class ColocatedProcess:
         about = {"number": self.started, "live": live, "seen": wanted.seen, "ports": list(configuration.ports)}
         self.record(event, {**fields, **about, "server": address})
         self.hosting.add(server)
+        self.nodes[address] = node
         self.introduce()
         self.hosting.give(server, Started(), self.now_us)
         self.announce()
