@@ -171,8 +171,7 @@ FOLLOWED: Mapping[str, Followed] = {
     ),
     "artemis-lock-manager": Followed(
         "artemis_lock_manager",
-        settings={"lock_losses": "1"},
-        options={"pause_us": "1000000"},
+        options={"pause_us": "1000000", "manager_ttl_us": "15000000"},  # no pause of a test outlasts the lock
         called=_PAIR | {"manager-1": "Manager-1"},
     ),
     "qpid": Followed("qpid_ha", options={"send_interval_us": "1000000"}, replicas=3, steps=500),

@@ -183,12 +183,12 @@ def adapter_for(protocol: str, options: Mapping[str, str] | None = None) -> type
         "check": followed.check,
         "settings": dict(followed.settings),
         "called": dict(followed.called),
-        "besides": tuple(_faults(servers)),
+        "besides": tuple(_faults(servers, locks_lost="locks" not in followed.spared)),
     }
     return type("".join(word.capitalize() for word in protocol.split("-")), (Simulated,), body)
 
 
-def _faults(servers: Sequence[Member]) -> Iterator[Step]:
+def _faults(servers: Sequence[Member], *, locks_lost: bool) -> Iterator[Step]:
     """What may go wrong: with each server, between each two of them, and with the locks and disks that they share."""
     members = [{"member": server.name} for server in servers]
     pairs = [{"one": one.name, "other": other.name} for one, other in combinations(servers, 2)]
@@ -204,8 +204,9 @@ def _faults(servers: Sequence[Member]) -> Iterator[Step]:
     yield from _ways("cut", [*pairs, *reach], CUT_SECONDS)
     yield from _ways("reset", pairs, ())
     yield from _ways("slow", [{"times": SLOW_TIMES}, *({**pair, "times": SLOW_TIMES} for pair in pairs)], SLOW_SECONDS)
-    yield from _ways("lock_lost", locks, ())
-    yield from _ways("lock_told", locks, ())
+    if locks_lost:
+        yield from _ways("lock_lost", locks, ())
+        yield from _ways("lock_told", locks, ())
 
 
 def _ways(kind: str, hit: Iterable[Mapping[str, Any]], lasting: Sequence[float]) -> Iterator[Step]:
