@@ -116,6 +116,49 @@ def test_event_makes_later_answers_about_its_name_stale(bug: bool, queues: list[
     assert list(stage.nodes["broker-2"].wiring.queues) == ["first", *queues]
 
 
+@pytest.mark.parametrize("level", ["none", "configuration"])
+def test_what_was_made_again_unseen_is_another_one_whatever_its_level(level: str) -> None:
+    """Survey 1.7: another id means to delete, and to make it anew where it is replicated."""
+    stage = cluster(3)
+    hand = stage.hand().connect("broker-1").declare("q").publish("q", "old")
+    hand.say(wire.DeclareExchange("e", "x", "direct", objects.Arguments()))
+    stage.hold("broker-1", "broker-3")
+    stage.pass_time(5 * stage.options.heartbeat_us)
+    hand.say(wire.DeleteQueue("d", "q")).declare("q", replicate=level).publish("q", "new")
+    hand.say(wire.DeleteExchange("f", "x"))
+    hand.say(wire.DeclareExchange("g", "x", "direct", objects.Arguments(replicate=level)))
+    stage.held.clear()
+    stage.pass_time(10 * stage.options.link_maintenance_us)
+    wiring, kept = stage.nodes["broker-3"].wiring, [] if level == "none" else ["q"]
+    assert list(wiring.queues) == kept
+    assert len(wiring.exchanges) == len(kept)
+    assert "q" not in wiring.queues or stage.on_queue("broker-3", "q") == []
+
+
+@pytest.mark.parametrize("remade", ["exchange", "queue"])
+def test_what_is_made_again_between_two_pages_of_bindings_has_none_of_the_old_ones(remade: str) -> None:
+    """QP-6: the answer tells of bindings of something that is gone."""
+    stage = Stage(2, fencing="none", page_objects=1).start("broker-1")
+    stage.pass_time(stage.options.heartbeat_us)
+    stage.promote("broker-1")
+    hand = stage.hand().connect("broker-1").declare("q")
+    hand.say(wire.DeclareExchange("e", "x", "direct", objects.Arguments()))
+    for key in ("first", "second"):
+        hand.say(wire.Bind("b", objects.BindingObject("x", "q", key)))
+    stage.hold("broker-2", "broker-1", wire.NextPage)
+    stage.start("broker-2")
+    assert len(stage.nodes["broker-2"].wiring.exchanges["x"].bound()) == 1
+    if remade == "exchange":
+        hand.say(wire.DeleteExchange("d", "x")).say(wire.DeclareExchange("f", "x", "direct", objects.Arguments()))
+    else:
+        hand.say(wire.DeleteQueue("d", "q")).declare("q")
+    hand.say(wire.Bind("b", objects.BindingObject("x", "q", "new")))
+    stage.let_go("broker-2", "broker-1")
+    stage.pass_time(2 * stage.options.link_maintenance_us)
+    bound = [stage.nodes[name].wiring.exchanges["x"].bound() for name in stage.names]
+    assert bound[0] == bound[1] == (objects.BindingObject("x", "q", "new"),)
+
+
 def test_auto_delete_queue_ends_with_its_last_consumer_and_its_messages_move_on() -> None:
     """QP-8: the primary deletes it and re-routes; backups follow."""
     stage = cluster(2)

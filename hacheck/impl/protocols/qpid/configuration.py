@@ -39,12 +39,14 @@ class ConfigurationReplicator:
     `only`: for stand-alone replication, the names that are followed; otherwise all are, at their level. `lost_queue`:
     is told of a queue that is here no more, where it may have consumers.
     `leftover_…`: what was here before and no answer has named yet. `overtaken_…`: names about which an event has come.
+    `remade`: names of queues and exchanges that were made or deleted since it asked for bindings, `None` before that.
+    Another object of a name has none of the bindings of the one before, and events tell all of its own.
     """
 
     __slots__ = (
         "_host", "_lost_queue", "_options", "_replicas", "_store", "_wiring", "channel", "leftover_bindings",
         "leftover_exchanges", "leftover_queues", "only", "overtaken_bindings", "overtaken_exchanges",
-        "overtaken_queues",
+        "overtaken_queues", "remade",
     )  # fmt: skip
 
     def __init__(
@@ -78,6 +80,7 @@ class ConfigurationReplicator:
         self.overtaken_queues: dict[str, None] = {}
         self.overtaken_exchanges: dict[str, None] = {}
         self.overtaken_bindings: dict[BindingObject, None] = {}
+        self.remade: dict[str, None] | None = None
         host.say(channel, SubscribeConfiguration())
         host.say(channel, Query("broker"))
         host.say(channel, Query("queues"))
@@ -108,6 +111,7 @@ class ConfigurationReplicator:
             for name in self.leftover_exchanges:
                 self._lose_exchange(name)
             self.leftover_exchanges = {}
+            self.remade = {}
             self._host.say(self.channel, Query("bindings"))
         else:
             self._host.say(self.channel, NextPage("exchanges"))
@@ -116,7 +120,7 @@ class ConfigurationReplicator:
         """Some of the bindings that there were."""
         for binding in page.bindings:
             self.leftover_bindings.pop(binding, None)
-            if binding not in self.overtaken_bindings or self._options.bug_stale_responses:
+            if not self._overtaken(binding) or self._options.bug_stale_responses:
                 self._have_binding(binding)
         if page.last:
             for binding in self.leftover_bindings:
@@ -166,10 +170,21 @@ class ConfigurationReplicator:
     def _overtake_queue(self, name: str) -> None:
         self.overtaken_queues[name] = None
         self.leftover_queues.pop(name, None)
+        self._remake(name)
 
     def _overtake_exchange(self, name: str) -> None:
         self.overtaken_exchanges[name] = None
         self.leftover_exchanges.pop(name, None)
+        self._remake(name)
+
+    def _remake(self, name: str) -> None:
+        if self.remade is not None:
+            self.remade[name] = None
+
+    def _overtaken(self, binding: BindingObject) -> bool:
+        """Whether an event has told something newer than an answer about a binding, or about what it binds."""
+        remade = self.remade or {}
+        return binding in self.overtaken_bindings or binding.exchange in remade or binding.queue in remade
 
     def _level(self, name: str, arguments: Arguments) -> str:
         """What of a queue or exchange is kept here."""
@@ -182,14 +197,14 @@ class ConfigurationReplicator:
     def _have_queue(self, described: QueueObject) -> None:
         """See to it that the queue is here and, at level `all`, replicated. It is the same one only by its uuid."""
         name, arguments = described.name, described.arguments
-        level = self._level(name, arguments)
-        if level == "none":
-            return
         queue = self._wiring.queues.get(name)
-        if queue is not None and queue.arguments.uuid != arguments.uuid and not self._options.bug_same_name:
+        if queue is not None and not self._same(name, queue.arguments, arguments):
             self._host.record("replaced", queue=name)
             self._lose_queue(name)
             queue = None
+        level = self._level(name, arguments)
+        if level == "none":
+            return
         if queue is None:
             queue = self._wiring.queues[name] = Queue(name, arguments)
             self._store.keep_queue(queue)
@@ -205,15 +220,21 @@ class ConfigurationReplicator:
                 self._host.record("copy_dropped", queue=name)
                 self._lost_queue(queue)
 
+    def _same(self, name: str, here: Arguments, there: Arguments) -> bool:
+        """Whether what is here is what the primary speaks of, or none of its business: its own, never replicated."""
+        if here.uuid == there.uuid or self._options.bug_same_name:
+            return True
+        return self._level(name, here) == self._level(name, there) == "none"
+
     def _have_exchange(self, described: ExchangeObject) -> None:
-        if self._level(described.name, described.arguments) == "none":
-            return
-        exchange = self._wiring.exchanges.get(described.name)
-        if exchange is not None and exchange.arguments.uuid == described.arguments.uuid:
-            return
-        exchange = Exchange(described.name, described.kind, described.arguments)
-        self._wiring.exchanges[described.name] = exchange
-        self._store.keep_exchange(exchange)
+        name, arguments = described.name, described.arguments
+        exchange = self._wiring.exchanges.get(name)
+        if exchange is not None and not self._same(name, exchange.arguments, arguments):
+            self._lose_exchange(name)
+            exchange = None
+        if exchange is None and self._level(name, arguments) != "none":
+            exchange = self._wiring.exchanges[name] = Exchange(name, described.kind, arguments)
+            self._store.keep_exchange(exchange)
 
     def _lose_exchange(self, name: str) -> None:
         if self._wiring.exchanges.pop(name, None) is not None:
