@@ -11,9 +11,11 @@ from hacheck.impl.protocols.artemis.lock_manager import KEPT, Kept
 from hacheck.impl.protocols.artemis.lock_manager_broker import SEQUENCE_KEY
 from hacheck.impl.protocols.artemis.lock_manager_messages import ForceSequence, ManagerRequest
 from hacheck.impl.protocols.artemis.lock_manager_options import LockManagerOptions
-from hacheck.impl.protocols.artemis.lock_manager_states import Standing, standing
+from hacheck.impl.protocols.artemis.lock_manager_replication import TABLES
+from hacheck.impl.protocols.artemis.lock_manager_states import LOCKED_TRANSITIONS, Standing, standing
 from hacheck.impl.protocols.artemis.lock_manager_system import LOCK_MANAGED
 from hacheck.impl.protocols.artemis.messages import CreateSession, Outgoing, Produce
+from hacheck.impl.protocols.artemis.replication_states import State
 from hacheck.impl.system import Refused
 from tests.impl.artemis.stage import Stage
 
@@ -55,6 +57,12 @@ def there(stage: Stage, broker: str) -> set[str]:
     """The messages of a broker that serves."""
     server: Any = stage.nodes[broker].server  # type: ignore[attr-defined]
     return {message.duplicate_id for message in server.journal.messages.values()}
+
+
+def test_every_state_is_entered_by_the_table_and_left_unless_it_is_the_last() -> None:
+    used = {State.STARTING, *LOCKED_TRANSITIONS.values()}
+    assert {state for state, _ in LOCKED_TRANSITIONS} == used - {State.STOPPED}
+    assert set(TABLES.enter) == used
 
 
 # ---- the number ----
