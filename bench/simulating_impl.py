@@ -36,6 +36,7 @@ LONG_FAULTS = ("none", "promised", "chaos")
 FAILOVERS, FAILOVER_SECONDS = "crash/coordinator", 600
 TWICE_A_SECOND: Mapping[str, Mapping[str, str]] = {
     "icestorm": {"client_period": "500ms"},
+    "icestorm-topics": {"client_period": "500ms"},
     "fiorano-replicated": {"pause_us": "500000"},
     "fiorano-shared": {"pause_us": "500000"},
     "qpid": {"send_interval_us": "500000", "restart_stuck_us": "10000000"},  # else it ends with the last ready broker
@@ -124,7 +125,7 @@ def timed(of: System, plan: Plan) -> tuple[Outcome, float]:
 
 def plan_for(of: System, faults: str, seed: int, seconds: int = SECONDS, clients: int = 2) -> Plan:
     """A run of a protocol with as many replicas as it takes."""
-    for replicas in (3, 2):
+    for replicas in (3, 2, 1):
         plan = Plan(seed=seed, faults=faults, replicas=replicas, clients=clients, fault_us=seconds * 1_000_000)
         try:
             of.members(replicas, plan.clients, of.options({}))

@@ -75,6 +75,11 @@ LONG: Mapping[str, Long] = {
             "promise_generations": "true",  # without it the documented protocol does not keep its promise
         },
     ),
+    "icestorm-topics": Long(
+        runs=4,
+        settings={"client_period": "2min", "ask_period": "10min", "invocation_timeout": "30s"},
+        replicas=1,
+    ),
     "fiorano-replicated": Long(runs=28, settings=FIORANO, replicas=2),
     "fiorano-shared": Long(runs=28, settings=FIORANO, replicas=2),
     "qpid": Long(runs=20, settings=QPID),
