@@ -7,7 +7,7 @@ import pytest
 from hacheck.impl.protocols.artemis.messages import StopServer, SyncFiles
 from hacheck.impl.protocols.artemis.replication import TABLES
 from hacheck.impl.protocols.artemis.replication_broker import SAVED
-from hacheck.impl.protocols.artemis.replication_states import TRANSITIONS, State
+from hacheck.impl.protocols.artemis.replication_states import OF_LOCK_MANAGERS, TRANSITIONS, State
 from hacheck.impl.protocols.artemis.system import REPLICATION
 from tests.impl.artemis.stage import SECOND, Stage
 
@@ -22,7 +22,7 @@ def pairs(replicas: int = 2, clients: int = 1, **settings: object) -> Stage:
 
 
 def test_every_state_is_entered_by_the_table_and_left_unless_it_is_the_last() -> None:
-    used = set(State) - {State.TRYING, State.CLAIMING, State.GOING_ALONE}  # which a lock manager has
+    used = set(State) - set(OF_LOCK_MANAGERS)
     assert {State.STARTING, *TRANSITIONS.values()} == used
     assert {state for state, _ in TRANSITIONS} == used - {State.STOPPED}
     assert set(TABLES.enter) == used

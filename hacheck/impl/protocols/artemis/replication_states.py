@@ -72,7 +72,8 @@ class Cause(Enum):
 
 
 SERVING = (State.ALONE, State.SYNCING, State.REPLICATED, State.GOING_ALONE)
-_ALIVE = tuple(state for state in State if state is not State.STOPPED)
+OF_LOCK_MANAGERS = (State.TRYING, State.CLAIMING, State.GOING_ALONE)
+_ALIVE = tuple(state for state in State if state is not State.STOPPED and state not in OF_LOCK_MANAGERS)
 
 TRANSITIONS: Mapping[tuple[State, Cause], State] = {
     (State.STARTING, Cause.CHECK): State.CHECKING,
