@@ -75,8 +75,6 @@ def test_an_application_that_trusts_what_was_unblocked_follows_the_spec_of_that_
             {"reconnect_attempts": "0", "application_level": "true"},
             {"reconnect_attempts": "0", "application_level": "on"},
         ),
-        ({"duplicate_detection": "false"}, {"no_duplicate_detection": "on"}),
-        ({"persist_id_cache": "false"}, {"ids_in_memory": "on"}),
         ({"volatile_messages": "1"}, {"first_not_persistent": "on"}),
         ({"block_on_durable_send": "false"}, {"asynchronous": "on"}),
         ({"retries_duplicates": "true"}, {"retries_duplicates": "on"}),
