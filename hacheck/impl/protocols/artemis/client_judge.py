@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from hacheck.impl.node import Name, Node, Record
+from hacheck.impl.protocols.artemis.client_applications import HANDLED
 from hacheck.impl.protocols.artemis.client_library import Library
 from hacheck.impl.protocols.artemis.client_options import ClientOptions
 from hacheck.impl.protocols.artemis.client_states import Phase
@@ -65,11 +66,13 @@ class ClientJudge(BrokerJudge):
                 for branch in server.journal.branches.values()
                 for out in branch.outgoing
             }
-            broken.extend(self._handling(at_us, kept, nodes))
+            noted = {key.removeprefix(HANDLED) for name in self._clients for key in durable.get(name, ())}
+            broken.extend(self._handling(at_us, kept, noted, nodes))
             broken.extend(self._connections(at_us, nodes))
         return broken
 
-    def _handling(self, at_us: int, kept: set[str], nodes: Mapping[Name, Node]) -> Iterator[Broken]:
+    def _handling(self, at_us: int, kept: set[str], noted: set[str], nodes: Mapping[Name, Node]) -> Iterator[Broken]:
+        """`noted`: what consumers have a record of, also those that ended before they could say so."""
         under_way = {
             item.name
             for name in self._clients
@@ -78,7 +81,7 @@ class ClientJudge(BrokerJudge):
         }
         sent = {name for asked in self._asked.values() if asked.outcome == "ok" for name in asked.sent}
         for name in sorted(sent - kept - under_way):
-            if not self._settled[name]:
+            if not self._settled[name] and name not in noted:
                 yield Broken("handled", f"message {name} is gone, and nobody has handled it", at_us)
         if self._options.session != "plain" or self._options.remembers:
             for (who, name), times in self._by_each.items():
