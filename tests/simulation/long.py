@@ -52,6 +52,13 @@ ARTEMIS = {
     "call_timeout_us": "30000000",
     "pause_us": "120000000",
 }
+STORE = {
+    "lock_retry_us": "30000000",
+    "poll_us": "30000000",
+    "monitor_us": "30000000",
+    "failback_check_us": "30000000",
+    "failback_wait_us": "120000000",
+}
 QPID = {
     "heartbeat_us": "120000000",
     "link_maintenance_us": "30000000",
@@ -86,29 +93,28 @@ LONG: Mapping[str, Long] = {
     "qpid-standalone": Long(runs=50, settings=QPID),
     "artemis-shared-store": Long(
         runs=20,
-        settings={
-            **ARTEMIS,
-            "lock_retry_us": "30000000",
-            "poll_us": "30000000",
-            "monitor_us": "30000000",
-            "failback_check_us": "30000000",
-            "failback_wait_us": "120000000",
-        },
+        settings={**ARTEMIS, **STORE},
         replicas=2,
     ),
     "artemis-replication": Long(runs=44, settings={**ARTEMIS, "retry_replication_wait_us": "60000000"}),
     "artemis-scale-down": Long(
         runs=4,
-        settings={
-            **ARTEMIS,
-            "lock_retry_us": "30000000",
-            "poll_us": "30000000",
-            "monitor_us": "30000000",
-            "failback_check_us": "30000000",
-            "failback_wait_us": "120000000",
-            "stop_every_us": "3600000000",
-        },
+        settings={**ARTEMIS, **STORE, "stop_every_us": "3600000000"},
         replicas=2,
     ),
     "artemis-colocated": Long(runs=2, settings={**ARTEMIS, "retry_replication_wait_us": "60000000"}, replicas=2),
+    "artemis-client": Long(runs=4, settings={**ARTEMIS, **STORE}, replicas=2),
+    "artemis-lock-manager": Long(
+        runs=4,
+        settings={
+            **ARTEMIS,
+            "manager_ttl_us": "180000000",
+            "manager_ping_us": "30000000",
+            "manager_patience_us": "120000000",
+            "manager_check_us": "30000000",
+            "retry_lock_us": "30000000",
+            "claim_wait_us": "240000000",
+        },
+        replicas=2,
+    ),
 }

@@ -62,7 +62,7 @@ class TopicsJudge:
         """A record of a member."""
         fields = record.fields
         if record.event == "asked":
-            self.asked[fields["request"]] = {**fields, "member": member}
+            self.asked[fields["request"]] = {**fields, "member": member, "at_us": at_us}
             if fields["operation"] == "Publish":
                 self.costs[fields["publisher"], fields["number"]] = fields["topic"], fields["cost"]
         elif record.event == "told":
@@ -91,6 +91,8 @@ class TopicsJudge:
             return
         operation, topic, outcome = asked["operation"], asked["topic"], fields["outcome"]
         key = asked["member"], topic
+        if operation != "Publish" and self.options.transient and asked["at_us"] < self.started_us:
+            return  # what came of it may be gone with the service
         if operation == "Publish" and outcome == OK:
             self.taken[asked["publisher"], asked["number"]] = at_us
         elif operation == "Subscribe" and outcome in (OK, ALREADY_SUBSCRIBED):
