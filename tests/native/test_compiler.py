@@ -300,8 +300,12 @@ def test_what_goes_wrong_while_modules_are_printed_is_told() -> None:
 def test_code_in_a_circle_of_garbage_is_freed_safely() -> None:
     """Python frees a circle in any order: a context before the engine that lives in it ended the process."""
     code = compile_object("define i64 @f(i64 %x) { ret i64 %x }\n", KERNEL_LEVELS)
-    for _ in range(50):
-        circle: dict[str, object] = {"code": link([code])}
-        circle["itself"] = circle
-        del circle
-        gc.collect()
+    gc.freeze()  # so that only the circles are looked at
+    try:
+        for _ in range(50):
+            circle: dict[str, object] = {"code": link([code])}
+            circle["itself"] = circle
+            del circle
+            assert gc.collect() > 0
+    finally:
+        gc.unfreeze()

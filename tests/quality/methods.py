@@ -28,7 +28,7 @@ from hacheck.testing.recorded import Recorded
 from hacheck.testing.reducing import reduced
 from hacheck.testing.reference import FOLLOWED
 from hacheck.testing.schedules.exploring import Explored, Exploring, Limits, Setting
-from hacheck.testing.session import Disagreement
+from hacheck.testing.session import Disagreement, Undecided
 from hacheck.testing.simulated import SERVICE, Simulated, adapter_for
 from hacheck.traces.checking import checked_batches
 from hacheck.traces.conformance.checker import TraceChecker
@@ -128,7 +128,10 @@ def by_machine(protocol: str, seconds: float, reducing: float = 0.0, first: int 
     try:
         for number in count(first):
             tried = adapter(protocol, number % variants(protocol))
-            run_state_machine_as_test(seed(number)(machine(tried, watch)), settings=how)
+            try:
+                run_state_machine_as_test(seed(number)(machine(tried, watch)), settings=how)
+            except Undecided:  # more explains this run than is followed: the next seed
+                watch.cut += 1
     except (Disagreement, Flaky) as error:
         found = watch.found
         if found is None and budget.over:  # a run that was ended looks as if it had been drawn otherwise

@@ -39,9 +39,10 @@ class Running:
         return {member.name: member for member in ask(self.folder, Ask("status")).members}
 
     def lines(self, name: Name) -> list[str]:
-        """What a member has recorded so far, over all its incarnations."""
+        """What a member has recorded so far, over all its incarnations; not a line that is being written."""
         logs = sorted(self.records.glob(f"{name}-*.log"))
-        return [line for log in logs for line in log.read_text().splitlines()]
+        whole = (line for log in logs for line in log.read_text().splitlines(keepends=True) if line.endswith("\n"))
+        return [line.rstrip("\n") for line in whole]
 
 
 @contextmanager

@@ -293,8 +293,9 @@ def test_qpid_with_four_brokers_follows_its_spec(tmp_path: Path, faults: str) ->
     assert verdicts(("qpid_ha", "--set", "brokers=4", "--states", "400k"), traces) == {"conforms": 12}
 
 
-def test_qpid_standalone_follows_its_spec_whatever_happens(tmp_path: Path) -> None:
-    traces = recorded(tmp_path / "chaos", "qpid-standalone", "chaos", range(3), COPY_SETTINGS, replicas=2)
+@pytest.mark.parametrize("faults", first_of(["crashes", "chaos"]))
+def test_qpid_standalone_follows_its_spec(tmp_path: Path, faults: str) -> None:
+    traces = recorded(tmp_path / faults, "qpid-standalone", faults, range(3), COPY_SETTINGS, replicas=2)
     assert verdicts(COPY, traces) == {"conforms": 3}
 
 
