@@ -27,7 +27,6 @@ from hacheck.impl.protocols.artemis.messages import (
 )
 from hacheck.impl.protocols.artemis.replication_broker import NO_SEQUENCE, Tables
 from hacheck.impl.protocols.artemis.replication_states import Cause, State
-from hacheck.impl.protocols.artemis.serving import Server
 from hacheck.impl.system import Member
 
 # ---- a stale one becomes a replica ---------------------------------------------------------------------------------
@@ -236,22 +235,14 @@ TABLES = Tables(
 )
 
 
-class LockManagedBroker:
+class LockManagedBroker(replication.ReplicationBroker):
     """One broker of a live-backup group with replication and a lock manager."""
+
+    broker: LockedBroker
 
     def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup) -> None:
         manager = next(one.name for one in members if one.role == "manager")
         self.broker = LockedBroker(member, members, setup, TABLES, manager)
-
-    @property
-    def serving(self) -> bool:
-        """Whether clients are served here."""
-        return self.broker.serves
-
-    @property
-    def server(self) -> Server | None:
-        """What clients are served with, while they are."""
-        return self.broker.server if self.broker.serves else None
 
     def handle(self, given: Input, now_us: int) -> list[Effect]:
         """What is to be done about an input."""
