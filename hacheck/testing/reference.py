@@ -171,7 +171,8 @@ FOLLOWED: Mapping[str, Followed] = {
     ),
     "artemis-lock-manager": Followed(
         "artemis_lock_manager",
-        options={"pause_us": "1000000", "manager_ttl_us": "15000000"},  # no pause of a test outlasts the lock
+        settings={"lock_losses": "1"},  # a session ends while its broker is stopped, or cut off from the manager
+        options={"pause_us": "1000000", "manager_ttl_us": "15000000"},
         called=_PAIR | {"manager-1": "Manager-1"},
     ),
     "qpid": Followed("qpid_ha", options={"send_interval_us": "1000000"}, replicas=3, steps=500),
