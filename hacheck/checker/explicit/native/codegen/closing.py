@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hacheck.checker.explicit.native.codegen.asking import ANYTHING, copy, note
+from hacheck.checker.explicit.native.codegen.enabling import enabled_function
 from hacheck.checker.explicit.native.codegen.expanding import STOP_BIT, Plan, step_event
 from hacheck.checker.explicit.native.codegen.flow import Code
 from hacheck.checker.explicit.native.codegen.module import Module, listed, signed
@@ -29,8 +30,9 @@ def expand_function(plan: Plan, chunks: Sequence[str], watched: Sequence[str], d
     code.do(f"%m = call i64 {least}(i64 %left, i64 {_BATCH})")
     code.do(f"%s = getelementptr i64, ptr %states, i64 {code.put(f'mul i64 %place, {module.words}')}")
     count = "%k"
+    code.do("call void @enabled(ptr %s, i64 %m, ptr %masks)")
     for chunk in chunks:
-        batch = f"ptr %s, i64 %m, i64 %place, ptr %out, ptr %tags, i64 {count}, ptr %notes"
+        batch = f"ptr %s, i64 %m, i64 %place, ptr %out, ptr %tags, i64 {count}, ptr %notes, ptr %masks"
         count = code.put(f"call i64 @{chunk}({batch})")
     arguments = f"ptr %s, i64 %place, ptr %out, ptr %tags, i64 %k, i64 {count}, ptr %notes"
     events, on = code.join(), code.join()
@@ -40,7 +42,7 @@ def expand_function(plan: Plan, chunks: Sequence[str], watched: Sequence[str], d
     code.do(f"call void @note_events({arguments})")
     code.go(on)
     code.start(on)
-    parts = [_events_function(plan, watched)]
+    parts = [enabled_function(module, plan.guards.tests), _events_function(plan, watched)]
     if watched:
         parts.append(_first_step_function(plan))
     if dead:
@@ -55,11 +57,12 @@ def expand_function(plan: Plan, chunks: Sequence[str], watched: Sequence[str], d
         code.go(on)
         code.start(on)
         parts.append(_dead_ends_function(plan, dead))
-    return [*parts, _loop_text(code, count)]
+    return [*parts, _loop_text(code, count, plan.guards.bytes)]
 
 
-def _loop_text(code: Code, count: str) -> str:
+def _loop_text(code: Code, count: str, mask_bytes: int) -> str:
     code.lines[:0] = [
+        f"  %masks = alloca [{mask_bytes} x i8], align 64",
         *(f"  %{name} = inttoptr i64 %{name}_address to ptr" for name in ("states", "out", "tags", "notes")),
         f"""  br label %head
 head:

@@ -1,31 +1,28 @@
-"""`expand`: the successors of a batch of states, by functions that each run some of the instances on all of the batch.
+"""`expand`: the successors of a batch of states, by functions that each run one instance on all of the batch in which
+it may be enabled.
 
-Several functions share the instances, so that the cost of compiling is linear. Instances that have a test in common
-gain from being in one function, so these are large.
+They come in groups, each with a function that calls them, so that a large one can be a module of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from hacheck.checker.explicit.deciding import Alternatives, Guarded, Tree, decide, subject_of
 from hacheck.checker.explicit.native.codegen.blocks import Printer, Target, temp_kinds
 from hacheck.checker.explicit.native.codegen.composing import next_words
+from hacheck.checker.explicit.native.codegen.enabling import Guards
 from hacheck.checker.explicit.native.codegen.flow import COUNT, Code, Join
 from hacheck.checker.explicit.native.codegen.instructions import Values
 from hacheck.checker.explicit.native.codegen.module import AFTER, BEFORE, Module, signed
 from hacheck.checker.explicit.native.codegen.notes import Notes
 from hacheck.checker.explicit.native.codegen.placing import placed
 from hacheck.checker.explicit.native.codegen.watching import Watched, Watches
-from hacheck.checker.explicit.native.codegen.widths import width_of
 from hacheck.checker.explicit.native.codegen.words import WORD_BITS
 from hacheck.model.data import dataclass
-from hacheck.model.lowering.blocks import Branch, Emit, Lowered, Stopped
-from hacheck.model.lowering.nodes import Node
+from hacheck.model.lowering.blocks import Emit, Lowered, Stopped
 from hacheck.model.lowering.system import block_size
 
 _CHUNK_STATEMENTS = 2_000
-_SWITCH_CASES_MIN = 3
 _LOADED_WORDS_MAX = 2  # of so many words all are loaded at once, of more each where it is needed
 
 STOP_BIT = 1 << 31
@@ -37,13 +34,14 @@ FAULT_EVENT = 1
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the functions of an expansion know. `bounds`: the counter of each bound; `lively`: the actions whose
-    outcomes keep a state from being a dead end, if that is asked; `lists_stops`: whether outcomes that are no step are
-    listed."""
+    """What the functions of an expansion know. `guards`: the tests of all guards; `bounds`: the counter of each bound;
+    `lively`: the actions whose outcomes keep a state from being a dead end, if that is asked; `lists_stops`: whether
+    outcomes that are no step are listed."""
 
     lowered: Lowered
     module: Module
     notes: Notes
+    guards: Guards
     bounds: Mapping[str, int]
     watches: Watches
     lively: frozenset[int] | None
@@ -55,9 +53,9 @@ def step_event(number: int) -> int:
     return 1 << min(number + 1, WORD_BITS - 1)
 
 
-def chunks(lowered: Lowered) -> Iterator[list[Guarded]]:
-    """The instances, in groups small enough for one function each."""
-    group: list[Guarded] = []
+def chunks(lowered: Lowered) -> Iterator[list[int]]:
+    """The instances, in groups small enough for one module each."""
+    group: list[int] = []
     size = 0
     for index, instance in enumerate(lowered.instances):
         more = block_size(instance.block)
@@ -65,134 +63,106 @@ def chunks(lowered: Lowered) -> Iterator[list[Guarded]]:
             yield group
             group, size = [], 0
         size += more
-        group.append(Guarded(index, instance, instance.guard))
+        group.append(index)
     if group:
         yield group
 
 
-def size_of(group: Iterable[Guarded]) -> int:
+def size_of(lowered: Lowered, group: Iterable[int]) -> int:
     """The statements of a group."""
-    return sum(block_size(guarded.instance.block) for guarded in group)
+    return sum(block_size(lowered.instances[index].block) for index in group)
 
 
 def declared_chunk(name: str) -> str:
     """The declaration of the function of a group that is in another module."""
-    return f"declare i64 @{name}(ptr, i64, i64, ptr, ptr, i64, ptr)"
+    return f"declare i64 @{name}(ptr, i64, i64, ptr, ptr, i64, ptr, ptr)"
 
 
-def chunk_function(plan: Plan, name: str, group: list[Guarded], linkage: str = "internal ") -> str:
-    """A function that runs a group of instances on `n` states, one at least, `place` being that of the first in the
-    call. Given how many successors were written before, it returns how many are written then."""
-    words = plan.module.words
-    code = Code(temp_kinds(guarded.instance.block for guarded in group), label="state")
+def chunk_function(plan: Plan, name: str, group: list[int], linkage: str = "internal ") -> str:
+    """A function that runs a group of instances on `n` states, 64 at most, `place` being that of the first in the call
+    and `masks` what `enabled` wrote of them. Given how many successors were written before, it returns how many are
+    written then."""
+    code, parts = Code(), []
+    code.do(f"%unused = sub i64 {WORD_BITS}, %n")
+    code.do("%all = lshr i64 -1, %unused")
+    code.carry(COUNT, "%k0")
+    for index in group:
+        found = _instance_function(plan, f"{name}_instance_{index}", index)
+        if found is None:
+            continue
+        parts.append(found)
+        mask = "%all"
+        for number in plan.guards.asked[index][0]:
+            holds = code.put(f"load i64, ptr {code.at('%masks', number)}")
+            mask = code.put(f"and i64 {mask}, {holds}")
+        some, on = code.join(), code.join()
+        code.choose(code.put(f"icmp ne i64 {mask}, 0"), some, on)
+        code.start(some)
+        batch = f"ptr %states, i64 {mask}, i64 %place, ptr %out, ptr %tags, i64 {code.read(COUNT)}, ptr %notes"
+        code.carry(COUNT, code.put(f"call i64 @{name}_instance_{index}({batch})"))
+        code.go(on)
+        code.start(on)
+    code.do(f"ret i64 {code.read(COUNT)}")
+    arguments = "ptr %states, i64 %n, i64 %place, ptr %out, ptr %tags, i64 %k0, ptr %notes, ptr %masks"
+    return "\n".join([*parts, code.text(f"define {linkage}i64 @{name}({arguments}) #0 {{")])
+
+
+def _instance_function(plan: Plan, name: str, index: int) -> str | None:
+    """A function that runs an instance on those states whose bits in `chosen` are set, one at least, and counts its
+    steps; none for an instance that has no step."""
+    words, instance = plan.module.words, plan.lowered.instances[index]
+    code = Code(temp_kinds([instance.block]), label="state")
     phis: list[str] = []
+    lowest = plan.module.intrinsic("llvm.cttz.i64", "i64", "i64, i1")
     code.lines += [
-        f"  %length = mul i64 %n, {words}",
-        "  %end = getelementptr i64, ptr %states, i64 %length",
-        "  %tag0 = shl i64 %place, 32",
         "  br label %state",
         "state:",
         phis,
+        f"  %at = call i64 {lowest}(i64 %left, i1 true)",
+        f"  %offset = mul i64 %at, {words}",
+        "  %s = getelementptr i64, ptr %states, i64 %offset",
+        "  %numbered = add i64 %place, %at",
+        "  %tag = shl i64 %numbered, 32",
     ]
     code.carry(COUNT, "%k")
     values = Values(plan.module, code, {BEFORE: "%s"})
     if words <= _LOADED_WORDS_MAX:
-        for index in range(words):
-            values.word(BEFORE, index)
+        for number in range(words):
+            values.word(BEFORE, number)
     end = code.join()
-    _Chunk(plan, values).tree(decide(group), end)
+    _print_instance(plan, values, index, end)
+    if not end.is_reached:
+        return None
     code.start(end)
     count, last = code.read(COUNT), code.label
     phis += [
-        f"  %s = phi ptr [ %states, %entry ], [ %s1, %{last} ]",
+        f"  %left = phi i64 [ %chosen, %entry ], [ %left1, %{last} ]",
         f"  %k = phi i64 [ %k0, %entry ], [ {count}, %{last} ]",
-        f"  %tag = phi i64 [ %tag0, %entry ], [ %tag1, %{last} ]",
     ]
-    code.do(f"%s1 = getelementptr i64, ptr %s, i64 {words}")
-    code.do(f"%tag1 = add i64 %tag, {1 << 32}")
-    code.do("%more = icmp ne ptr %s1, %end")
+    code.do("%less = sub i64 %left, 1")
+    code.do("%left1 = and i64 %left, %less")
+    code.do("%more = icmp ne i64 %left1, 0")
     code.do("br i1 %more, label %state, label %exit")
-    code.lines += ["exit:", f"  ret i64 {count}"]
-    arguments = "ptr noalias readonly %states, i64 %n, i64 %place, ptr noalias %out, ptr noalias %tags, i64 %k0"
-    return code.text(f"define {linkage}i64 @{name}({arguments}, ptr noalias %notes) #0 {{")
+    code.lines.append("exit:")
+    change(code, plan.notes.steps + instance.action, "add", code.put(f"sub i64 {count}, %k0"))
+    code.do(f"ret i64 {count}")
+    arguments = "ptr noalias readonly %states, i64 %chosen, i64 %place, ptr noalias %out, ptr noalias %tags, i64 %k0"
+    return code.text(f"define internal i64 @{name}({arguments}, ptr noalias %notes) #0 {{")
 
 
-@dataclass(frozen=True, slots=True)
-class _Chunk:
-    """Prints the instances of a chunk."""
-
-    plan: Plan
-    values: Values
-
-    def tree(self, tree: Tree, end: Join) -> None:
-        """Runs every instance of a tree and goes to the end."""
-        code = self.values.code
-        for number, item in enumerate(tree):
-            after = end if number == len(tree) - 1 else code.join()
-            scope = code.scope()
-            if isinstance(item, Guarded):
-                self.instance(item, after)
-            else:
-                self.alternatives(item, after)
-            code.forget(scope)
-            if after is not end:
-                code.start(after)
-
-    def alternatives(self, item: Alternatives, end: Join) -> None:
-        """Runs the tree of the test that holds, if one does."""
-        code = self.values.code
-        contents = [_content(test) for test, _ in item.cases]
-        subject = subject_of(item.cases[0][0])
-        if subject is not None and len(item.cases) >= _SWITCH_CASES_MIN and width_of(subject) == WORD_BITS:
-            targets = [code.join() for _ in item.cases]
-            code.switch(self.values.number(subject), dict(zip(contents, targets, strict=True)), end)
-            for target, (_, inner) in zip(targets, item.cases, strict=True):
-                self.inside(inner, target, end)
+def _print_instance(plan: Plan, values: Values, index: int, end: Join) -> None:
+    """Runs an instance where what its guard asks besides holds, and goes to the end."""
+    code, instance = values.code, plan.lowered.instances[index]
+    outcome = _Outcomes(plan, values, index, instance.action).outcome
+    printer = Printer(values, outcome, placed(plan.module, instance.block))
+    tests = plan.guards.asked[index][1]
+    if tests:
+        body = code.join()
+        printer.all(tests, body, end)
+        if not body.is_reached:
             return
-        opposite = self.plan.lowered.graph.not_(item.cases[0][0])
-        for number, (test, inner) in enumerate(item.cases):
-            if number and test is opposite:
-                self.tree(inner, end)
-                return
-            target = code.join()
-            other = end if number == len(item.cases) - 1 else code.join()
-            code.choose(self.values.truth(test), target, other)
-            self.inside(inner, target, end)
-            if other is not end:
-                code.start(other)
-
-    def inside(self, tree: Tree, start: Join, end: Join) -> None:
-        """Runs a tree in a block of its own."""
-        code = self.values.code
-        scope = code.scope()
-        code.start(start)
-        self.tree(tree, end)
-        code.forget(scope)
-
-    def instance(self, guarded: Guarded, end: Join) -> None:
-        """Runs an instance where its tests hold, counts its steps, and goes to the end."""
-        code = self.values.code
-        action, block = guarded.instance.action, guarded.instance.block
-        outcome = _Outcomes(self.plan, self.values, guarded.index, action).outcome
-        printer = Printer(self.values, outcome, placed(self.plan.module, block))
-        if guarded.tests:
-            body = code.join()
-            printer.all(guarded.tests, body, end)
-            if not body.is_reached:
-                return
-            code.start(body)
-        before, done = code.read(COUNT), code.join()
-        printer.block(block, done)
-        code.start(done)
-        if any(isinstance(statement, Branch) for statement in block):
-            amount = code.put(f"sub i64 {code.read(COUNT)}, {before}")
-            code.carried = {COUNT: code.read(COUNT)}
-        else:
-            listed = Emit | Stopped if self.plan.lists_stops else Emit
-            amount = str(sum(isinstance(statement, listed) for statement in block))
-        if amount != "0":
-            change(code, self.plan.notes.steps + action, "add", amount)
-        code.go(end)
+        code.start(body)
+    printer.block(instance.block, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,8 +257,3 @@ def pieces(words: int) -> Iterator[tuple[int, int]]:
         size = 4 if words - first >= 4 else 2 if words - first >= 2 else 1
         yield first, size
         first += size
-
-
-def _content(test: Node) -> int:
-    """The slot's content for which a test of it holds."""
-    return test.operands[1].number if test.operator == "eq" else int(test.operator != "not")

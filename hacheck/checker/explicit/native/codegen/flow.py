@@ -6,9 +6,10 @@ of successors so far, temporaries, merges) is written down as a phi, and only wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from hacheck.checker.explicit.native.codegen.folding import Line, last_sides
 from hacheck.model.data import dataclass, field
 
 COUNT: Final = "k"
@@ -17,7 +18,9 @@ COUNT: Final = "k"
 Key: TypeAlias = "str | int | tuple[int, int]"
 """`COUNT`, the number of a temporary, or a word: of what (a merge's number), and which."""
 
-Carried: TypeAlias = "Mapping[Key, str | Phi]"
+Carried: TypeAlias = "Mapping[Key, Item]"
+Item: TypeAlias = "str | Phi | Choice"
+"""What a key stands for."""
 
 
 @dataclass(slots=True, eq=False)
@@ -57,17 +60,30 @@ class Phi:
     name: str = ""
 
 
+@dataclass(slots=True, eq=False)
+class Choice:
+    """What a key stands for behind two sides that are both run; an instruction only if asked for."""
+
+    condition: str
+    sides: tuple[Item | None, Item | None]
+    kind: str
+    place: list[str]
+    name: str = ""
+
+
 @dataclass(slots=True)
 class Code:
     """A function's body up to the place where one writes. `kinds`: the LLVM type of each temporary."""
 
     kinds: Mapping[int, str] = field(default_factory=dict)
-    lines: list[str | list[str]] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
     label: str = "entry"
     carried: Carried = field(default_factory=dict)
     known: dict[object, str] = field(default_factory=dict)
     prefix: str = "v"
     _learned: list[object] = field(default_factory=list)
+    _one_way: set[str] = field(default_factory=set)  # blocks to which one way leads
+    _branching: dict[tuple[str, str], str] = field(default_factory=dict)  # by where it leads, which block branches
     _names: int = 0
 
     # ---- names and instructions ----
@@ -124,12 +140,17 @@ class Code:
             del left[key]
         self.carried = left
 
-    def _text(self, item: str | Phi | None) -> str:
+    def _text(self, item: Item | None) -> str:
         if item is None:
             return "poison"
         if isinstance(item, str):
             return item
-        if not item.name:
+        if not item.name and isinstance(item, Choice):
+            item.name = self.name()
+            then, otherwise = (f"{item.kind} {self._text(side)}" for side in item.sides)
+            item.place.append(f"  {item.name} = select i1 {item.condition}, {then}, {otherwise}")
+        elif not item.name:
+            assert isinstance(item, Phi), "a choice was asked for before"
             item.name = self.name()
             ways = ", ".join(f"[ {self._text(carried.get(item.key))}, %{label} ]" for label, carried in item.join.edges)
             item.join.phis.append(f"  {item.name} = phi {item.kind} {ways}")
@@ -169,6 +190,7 @@ class Code:
             settled.edges.append((self.label, self.carried))
             labels.append(settled.label)
         self.do(f"br i1 {condition}, label %{labels[0]}, label %{labels[1]}")
+        self._branching[labels[0], labels[1]] = self.label
         for join, fork in later:
             self.start(join)
             self.go(fork)
@@ -209,26 +231,50 @@ class Code:
 
     def _begin(self, join: Join) -> None:
         edges = join.edges
+        while len(edges) > 1 and self._folded(join):
+            pass
         if len(edges) == 1 and self.lines[-1] == f"  br label %{join.label}":
             self.lines.pop()
             self.label, self.carried = edges[0]
             return
+        if len(edges) == 1:
+            self._one_way.add(join.label)
         self.lines += [f"{join.label}:", join.phis]
         self.label = join.label
-        first = edges[0][1]
-        if all(carried is first for _, carried in edges):
-            self.carried = first
-            return
-        keys = {key: None for _, carried in edges for key in carried}
-        merged: dict[Key, str | Phi] = {}
-        for key in keys:
-            items = [carried.get(key) for _, carried in edges]
+        self.carried = self._merged([carried for _, carried in edges], lambda key, kind, _: Phi(join, key, kind))
+
+    def _merged(self, ways: Sequence[Carried], merge: Callable[[Key, str, Sequence[Item | None]], Item]) -> Carried:
+        """What is carried where ways meet. `merge`: what a key stands for, of a kind, that ways carry differently."""
+        first = ways[0]
+        if all(carried is first for carried in ways):
+            return first
+        merged: dict[Key, Item] = {}
+        for key in {key: None for carried in ways for key in carried}:
+            items = [carried.get(key) for carried in ways]
             if items[0] is not None and all(item == items[0] for item in items):
                 merged[key] = items[0]
             else:
-                kind = self.kinds[key] if isinstance(key, int) else "i64"
-                merged[key] = Phi(join, key, kind)
-        self.carried = merged
+                merged[key] = merge(key, self.kinds[key] if isinstance(key, int) else "i64", items)
+        return merged
+
+    def _folded(self, join: Join) -> bool:
+        """Whether the code ends with the sides of a short branch that lead here, which are now run one after the other
+        where the branch was; what is carried is chosen from both."""
+        sides = last_sides(self.lines, join.label, self._one_way)
+        if sides is None:
+            return False
+        head = self._branching[sides.labels]
+        ways = dict(join.edges)
+        then, otherwise = (ways[head if label == join.label else label] for label in sides.labels)
+        place: list[str] = []
+
+        def chosen(_: Key, kind: str, items: Sequence[Item | None]) -> Choice:
+            return Choice(sides.condition, (items[0], items[1]), kind, place)
+
+        carried = self._merged((then, otherwise), chosen)
+        self.lines[sides.start : sides.end] = [*sides.lines, place, f"  br label %{join.label}"]
+        join.edges[:] = [edge for edge in join.edges if edge[0] not in (*sides.labels, head)] + [(head, carried)]
+        return True
 
     def body(self) -> str:
         """What was written."""

@@ -23,6 +23,7 @@ from hacheck.checker.explicit.native.codegen.asking import (
     step_function,
 )
 from hacheck.checker.explicit.native.codegen.closing import expand_function
+from hacheck.checker.explicit.native.codegen.enabling import guards_of
 from hacheck.checker.explicit.native.codegen.expanding import Plan, chunk_function, chunks, declared_chunk, size_of
 from hacheck.checker.explicit.native.codegen.module import Module, new_module
 from hacheck.checker.explicit.native.codegen.program import Program
@@ -133,12 +134,14 @@ def _modules(wanted: _Wanted, apart: bool) -> Iterator[Module]:
     finders = _asking(module, wanted)
     bounds = {name: place for place, name in enumerate(program.bounds)}
     watches = Watches(lowered, wanted.conditions("step"))
-    plan = Plan(lowered, module, program.notes, bounds, watches, wanted.lively, program.lists_stops)
+    plan = Plan(
+        lowered, module, program.notes, guards_of(module, lowered), bounds, watches, wanted.lively, program.lists_stops
+    )
     watched = [f"step_{number}" for number in range(len(wanted.conditions("step")))]
     module.parts += map(step_function, [module] * len(watched), watched, wanted.conditions("step"))
     groups = {f"chunk_{number}": group for number, group in enumerate(chunks(lowered))}
     if apart:
-        for name in sorted(groups, key=lambda name: size_of(groups[name])):
+        for name in sorted(groups, key=lambda name: size_of(lowered, groups[name])):
             own = new_module(lowered)
             own.parts.append(chunk_function(replace(plan, module=own), name, groups[name], linkage=""))
             yield own

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from hacheck.checker.explicit.native.codegen.flow import Code
-from hacheck.checker.explicit.native.codegen.module import FULL, MaskTest, Module, signed, source_of
+from hacheck.checker.explicit.native.codegen.module import FULL, Comparison, MaskTest, Module, signed, source_of
 from hacheck.checker.explicit.native.codegen.picking import picked
 from hacheck.checker.explicit.native.codegen.widths import literal, width_of
 from hacheck.checker.explicit.native.codegen.words import WORD_BITS
@@ -116,10 +116,12 @@ class Values:
 
     def tested(self, test: MaskTest) -> str:
         """Whether bits of a word have a content."""
-        part = self.masked(self.word(test.source, test.word), test.mask)
-        if test.content == test.mask and test.mask & test.mask - 1 == 0:
-            return self.code.put(f"icmp ne i64 {part}, 0")
-        return self.code.put(f"icmp eq i64 {part}, {signed(test.content)}")
+        return self.compared(test.comparison)
+
+    def compared(self, comparison: Comparison) -> str:
+        """Whether bits of a word compare so."""
+        part = self.masked(self.word(comparison.source, comparison.word), comparison.mask)
+        return self.code.put(f"icmp {comparison.predicate} i64 {part}, {signed(comparison.number)}")
 
     def conjunction(self, parts: Iterable[Node]) -> str:
         """Whether all parts hold; tests of bits of one word are one test."""
@@ -203,7 +205,6 @@ def _natural(values: Values, node: Node) -> str:
     return values.converted(result, width, width_of(node))
 
 
-_UNSIGNED: Final = {"lt": "ult", "le": "ule"}
 _SIGNED: Final = {"eq": "eq", "ne": "ne", "lt": "slt", "le": "sle"}
 
 
@@ -211,30 +212,14 @@ def _compared(values: Values, node: Node) -> str:
     test = values.module.mask_test(node)
     if test is not None:
         return values.tested(test)
-    if is_test(node):
-        in_place = _compared_in_place(values, node)
-        if in_place is not None:
-            return in_place
+    comparison = values.module.comparison(node)
+    if comparison is not None and not any(operand in values.code.known for operand in node.operands):
+        return values.compared(comparison)
     width = max(map(width_of, node.operands))
     if width == 1 and node.operator in ("lt", "le"):
         width = WORD_BITS
     left, right = (values.number(operand, width) for operand in node.operands)
     return values.code.put(f"icmp {_SIGNED[node.operator]} i{width} {left}, {right}")
-
-
-def _compared_in_place(values: Values, node: Node) -> str | None:
-    """A comparison of a slot with a constant that leaves the slot where it is."""
-    leaf = next(operand for operand in node.operands if is_leaf(operand))
-    place = values.module.place(leaf)
-    if place.words > 1 or leaf in values.code.known:
-        return None
-    number = next(operand.number for operand in node.operands if operand.is_const)
-    if not 0 <= number <= place.mask:
-        return None
-    part = values.masked(values.word(source_of(leaf), place.word), place.mask << place.shift)
-    sides = (part if operand is leaf else str(signed(number << place.shift)) for operand in node.operands)
-    sign = _UNSIGNED.get(node.operator, node.operator)
-    return values.code.put(f"icmp {sign} i64 {', '.join(sides)}")
 
 
 def _and(values: Values, node: Node) -> str:

@@ -38,6 +38,18 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Comparison:
+    """The condition that some bits of a word compare so with a number: `word & mask`, `predicate`, which is one of
+    LLVM's, `number`."""
+
+    source: int
+    word: int
+    mask: int
+    predicate: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class MaskTest:
     """The condition that some bits of a word have a certain content: `word & mask == content`."""
 
@@ -45,6 +57,16 @@ class MaskTest:
     word: int
     mask: int
     content: int
+
+    @property
+    def comparison(self) -> Comparison:
+        """The condition as LLVM is to make it: of a single bit, whether it is set."""
+        if self.content == self.mask and self.mask & self.mask - 1 == 0:
+            return Comparison(self.source, self.word, self.mask, "ne", 0)
+        return Comparison(self.source, self.word, self.mask, "eq", self.content)
+
+
+_MIRRORED = {"eq": "eq", "ne": "ne", "ult": "ugt", "ule": "uge"}
 
 
 @dataclass(slots=True)
@@ -119,6 +141,23 @@ class Module:
                 place = self.place(inner)
                 return MaskTest(source_of(inner), place.word, place.mask << place.shift, 0)
         return None
+
+    def comparison(self, node: Node) -> Comparison | None:
+        """The node as a comparison of bits where they are, if it is one: tests of bits, and of a slot's order."""
+        test = self.mask_test(node)
+        if test is not None:
+            return test.comparison
+        if node.operator not in ("eq", "ne", "lt", "le") or not is_test(node):
+            return None
+        leaf = next(operand for operand in node.operands if is_leaf(operand))
+        number = next(operand.number for operand in node.operands if operand.is_const)
+        place = self.place(leaf)
+        if place.words > 1 or not 0 <= number <= place.mask:
+            return None
+        predicate = {"lt": "ult", "le": "ule"}.get(node.operator, node.operator)
+        if leaf is not node.operands[0]:
+            predicate = _MIRRORED[predicate]
+        return Comparison(source_of(leaf), place.word, place.mask << place.shift, predicate, number << place.shift)
 
     def cost(self, node: Node) -> int:
         """Roughly how many instructions the node takes, nothing of it being known."""
