@@ -20,10 +20,10 @@ PLACES: Mapping[str, str] = {
     "qpid-standalone": f"{_PACKAGE}.qpid.system",
     "artemis-shared-store": f"{_PACKAGE}.artemis.system",
     "artemis-replication": f"{_PACKAGE}.artemis.system",
-    "artemis-scale-down": f"{_PACKAGE}.artemis.scale_down_system",
-    "artemis-colocated": f"{_PACKAGE}.artemis.colocated_system",
-    "artemis-client": f"{_PACKAGE}.artemis.client_system",
-    "artemis-lock-manager": f"{_PACKAGE}.artemis.lock_manager_system",
+    "artemis-scale-down": f"{_PACKAGE}.artemis.scale_down.system",
+    "artemis-colocated": f"{_PACKAGE}.artemis.colocated.system",
+    "artemis-client": f"{_PACKAGE}.artemis.client_library.system",
+    "artemis-lock-manager": f"{_PACKAGE}.artemis.lock_manager.system",
 }
 """In which module each protocol is: a value there that has its name."""
 

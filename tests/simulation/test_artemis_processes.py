@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hacheck.impl.protocols.artemis.colocated_system import COLOCATED_BACKUPS
-from hacheck.impl.protocols.artemis.scale_down_system import SCALE_DOWN
+from hacheck.impl.protocols.artemis.colocated.system import COLOCATED_BACKUPS
+from hacheck.impl.protocols.artemis.scale_down.system import SCALE_DOWN
 from hacheck.impl.simulator.faults import Fault
 from hacheck.impl.simulator.running import Outcome, Plan, run
 from tests.nightly import nightly

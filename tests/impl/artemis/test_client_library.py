@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from hacheck.impl.node import Unreachable
-from hacheck.impl.protocols.artemis.client_messages import (
+from hacheck.impl.protocols.artemis.client_library.states import Phase
+from hacheck.impl.protocols.artemis.client_library.system import CLIENT
+from hacheck.impl.protocols.artemis.messages import CreateSession, Outgoing
+from hacheck.impl.protocols.artemis.serving import Server
+from hacheck.impl.protocols.artemis.session_messages import (
     Delivery,
     JoinSession,
     Perform,
@@ -15,10 +19,6 @@ from hacheck.impl.protocols.artemis.client_messages import (
     SessionJoined,
     Wanted,
 )
-from hacheck.impl.protocols.artemis.client_states import Phase
-from hacheck.impl.protocols.artemis.client_system import CLIENT
-from hacheck.impl.protocols.artemis.messages import CreateSession, Outgoing
-from hacheck.impl.protocols.artemis.serving import Server
 from hacheck.impl.system import Refused
 from tests.impl.artemis.stage import Stage
 
@@ -255,6 +255,20 @@ def test_prepared_transaction_is_committed_however_often_it_takes() -> None:
     stage.crash("primary-1")
     stage.run(15)
     assert answers(stage)[2:] == [("prepare", "done"), ("commit_prepared", "unblocked"), ("commit_prepared", "done")]
+    assert kept(stage) == ["1", "2"]
+
+
+def test_branch_that_is_not_there_any_more_counts_as_committed() -> None:
+    """HornetQ manual, "Handling Failover With Transactions", XA: it was committed, and not answered."""
+    stage = begun(clients=1, operations=2, session="xa")
+    run_until_sent(stage, "commit-branch")
+    stage.cut.add(("primary-1", "client-1"))
+    stage.run(0.1)
+    stage.crash("primary-1")
+    stage.heal()
+    stage.run(15)
+    assert answers(stage)[3:] == [("commit_prepared", "unblocked"), ("commit_prepared", "done")]
+    assert [what.outcome for _, _, what in stage.sent if isinstance(what, Performed)][-1] == "no-branch"
     assert kept(stage) == ["1", "2"]
 
 

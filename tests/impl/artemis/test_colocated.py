@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
-from hacheck.impl.protocols.artemis.colocated_configuration import Configuration, Connector, inherited
-from hacheck.impl.protocols.artemis.colocated_messages import BackupAnswered, RequestBackup
-from hacheck.impl.protocols.artemis.colocated_process import ColocatedProcess
-from hacheck.impl.protocols.artemis.colocated_system import COLOCATED_BACKUPS
+from hacheck.impl.node import Effect, Fired, Input, LockAnswered, TryLock, Unlock
+from hacheck.impl.protocols.artemis.colocated.configuration import Configuration, Connector, inherited
+from hacheck.impl.protocols.artemis.colocated.hosting import Hosting, Server
+from hacheck.impl.protocols.artemis.colocated.messages import BackupAnswered, RequestBackup
+from hacheck.impl.protocols.artemis.colocated.process import ColocatedProcess
+from hacheck.impl.protocols.artemis.colocated.system import COLOCATED_BACKUPS
 from hacheck.impl.system import Refused
 from tests.impl.artemis.stage import Stage
 
@@ -242,3 +245,72 @@ def test_ports_on_one_machine_meet_where_the_offset_is_their_distance(offset: in
     """HornetQ manual, "Configuring Connectors and Acceptors": the offset must leave room for the others."""
     stage = cluster(2, port_spacing=100, backup_port_offset=offset)
     assert ("ports-differ" in stage.promises_broken()) is meets
+
+
+def test_a_backup_is_configured_as_the_process_that_it_runs_in() -> None:
+    """HornetQ manual, "Colocated Backup Servers": it inherits its configuration from the live server creating it."""
+    stage = Stage(COLOCATED_BACKUPS, 2, 0, **QUICK)
+    own = stage.options
+    for number, size in ((1, 11), (2, 22)):
+        stage.options = replace(own, servers=replace(own.servers, id_cache_size=size))
+        stage.start(f"server-{number}")
+    stage.run(8)
+    assert hosts(stage) == {"server-1": ["server-2"], "server-2": ["server-1"]}
+    for number, size in ((1, 11), (2, 22)):
+        host = process(stage, number)
+        (backup,) = (node for address, node in host.nodes.items() if address != host.name)
+        assert backup.broker.options == replace(own.servers, id_cache_size=size, restart_backup=False)
+
+
+@pytest.mark.parametrize("interval_us", [1_000_000, 3_000_000])
+def test_a_server_waits_between_two_requests(interval_us: int) -> None:
+    """HornetQ manual, table: backup-request-retry-interval."""
+    stage = cluster(2, max_backups=0, backup_request_retry_interval_us=interval_us, seconds=20)
+    changes = [(at, one.fields["new"]) for at, who, one in stage.log if (who, one.event) == ("server-1", "asking")]
+    asked = [at for at, new in changes if new == "asking who has how many"]
+    answered = [at for at, new in changes if new == "waiting to ask again"]
+    assert len(answered) > 4
+    assert all(again - before == interval_us for before, again in zip(answered, asked[1:], strict=False))
+
+
+# ---- locks of one process ------------------------------------------------------------------------------------------
+
+
+class Locking:
+    """A server that takes its lock, or gives it back, when it is told to. `heard`: whether it was granted."""
+
+    def __init__(self) -> None:
+        self.heard: list[bool] = []
+
+    def handle(self, given: Input, now_us: int) -> list[Effect]:
+        """Takes an input."""
+        if isinstance(given, LockAnswered):
+            self.heard.append(given.granted)
+            return []
+        return [
+            TryLock("primary.lock") if isinstance(given, Fired) and given.timer == "take" else Unlock("primary.lock")
+        ]
+
+
+def test_a_lock_that_one_server_of_a_process_has_is_refused_to_another_one_of_it() -> None:
+    """HornetQ manual, "Shared Store": one server of a store has the lock. Whoever keeps locks knows processes only, and
+    grants a process again what it has."""
+    hosting, nodes = Hosting("server-1"), [Locking(), Locking()]
+    first, second = (
+        Server(f"server-1/backup_{number}", node, places={"primary.lock": "store-2.primary"})
+        for number, node in enumerate(nodes)
+    )
+    for server in (first, second):
+        hosting.add(server)
+        hosting.give(server, Fired("take"), 0)
+    for _ in nodes:
+        hosting.take(LockAnswered("store-2.primary", granted=True), 1)
+    assert [node.heard for node in nodes] == [[True], [False]]
+    hosting.effects.clear()
+    hosting.give(second, Fired("give back"), 2)
+    assert hosting.effects == [], "it is not this one's to give back"
+    hosting.give(first, Fired("give back"), 3)
+    assert hosting.effects == [Unlock("store-2.primary")]
+    hosting.give(second, Fired("take"), 4)
+    hosting.take(LockAnswered("store-2.primary", granted=True), 5)
+    assert nodes[1].heard == [False, True]

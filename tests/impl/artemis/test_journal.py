@@ -9,7 +9,7 @@ from hacheck.impl.node import Setup
 from hacheck.impl.protocols.artemis.journal import Base, Branch, Journal, encode, from_files, kind_of
 from hacheck.impl.protocols.artemis.messages import Outgoing
 from hacheck.impl.protocols.artemis.options import ReplicationOptions
-from hacheck.impl.protocols.artemis.replication_broker import IDENTITY_KEY, Identity
+from hacheck.impl.protocols.artemis.replication.broker import IDENTITY_KEY, Identity
 from hacheck.impl.protocols.artemis.system import REPLICATION
 from hacheck.impl.system import Refused
 

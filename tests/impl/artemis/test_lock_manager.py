@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from hacheck.impl.protocols.artemis.journal import VERSION, decode, encode
-from hacheck.impl.protocols.artemis.lock_manager import KEPT, Kept
-from hacheck.impl.protocols.artemis.lock_manager_broker import SEQUENCE_KEY
-from hacheck.impl.protocols.artemis.lock_manager_messages import ForceSequence, ManagerRequest
-from hacheck.impl.protocols.artemis.lock_manager_options import LockManagerOptions
-from hacheck.impl.protocols.artemis.lock_manager_replication import TABLES
-from hacheck.impl.protocols.artemis.lock_manager_states import LOCKED_TRANSITIONS, Standing, standing
-from hacheck.impl.protocols.artemis.lock_manager_system import LOCK_MANAGED
+from hacheck.impl.protocols.artemis.lock_manager.broker import SEQUENCE_KEY
+from hacheck.impl.protocols.artemis.lock_manager.manager import KEPT, Kept
+from hacheck.impl.protocols.artemis.lock_manager.messages import ForceSequence, ManagerRequest
+from hacheck.impl.protocols.artemis.lock_manager.options import LockManagerOptions
+from hacheck.impl.protocols.artemis.lock_manager.replication import TABLES
+from hacheck.impl.protocols.artemis.lock_manager.states import LOCKED_TRANSITIONS, Standing, standing
+from hacheck.impl.protocols.artemis.lock_manager.system import LOCK_MANAGED
 from hacheck.impl.protocols.artemis.messages import CreateSession, Outgoing, Produce
-from hacheck.impl.protocols.artemis.replication_states import State
+from hacheck.impl.protocols.artemis.replication.states import State
 from hacheck.impl.system import Refused
 from tests.impl.artemis.stage import Stage
 
@@ -93,7 +93,7 @@ def test_server_claims_the_next_number_before_it_serves() -> None:
     assert stage.serving() == ("primary-1",)
     events = stage.events("primary-1")
     claim = [name for name in events if name.startswith(("sequence", "role", "active"))]
-    assert claim == ["sequence_claimed", "sequence_incremented", "role_assumed", "active"]
+    assert claim == ["sequence_seen", "sequence_claimed", "sequence_incremented", "role_assumed", "active"]
     assert (own(stage, "primary-1"), kept(stage).sequence) == (1, 1)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hacheck.impl.protocols.artemis.messages import StopServer, SyncFiles
-from hacheck.impl.protocols.artemis.replication import TABLES
-from hacheck.impl.protocols.artemis.replication_broker import SAVED
-from hacheck.impl.protocols.artemis.replication_states import OF_LOCK_MANAGERS, TRANSITIONS, State
+from hacheck.impl.protocols.artemis.replication.broker import SAVED
+from hacheck.impl.protocols.artemis.replication.server import TABLES
+from hacheck.impl.protocols.artemis.replication.states import OF_LOCK_MANAGERS, TRANSITIONS, State
 from hacheck.impl.protocols.artemis.system import REPLICATION
 from tests.impl.artemis.stage import SECOND, Stage
 

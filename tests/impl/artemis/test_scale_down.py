@@ -7,11 +7,17 @@ from collections.abc import Iterator
 import pytest
 
 from hacheck.impl.node import Received
-from hacheck.impl.protocols.artemis.client_messages import JoinSession, Perform, Performed, SessionJoined, Wanted
 from hacheck.impl.protocols.artemis.messages import Outgoing, SessionRefused, StopServer
-from hacheck.impl.protocols.artemis.scale_down_judge import journal_of
-from hacheck.impl.protocols.artemis.scale_down_messages import Adopt, Move, MoveRefused, ScalingDown
-from hacheck.impl.protocols.artemis.scale_down_system import SCALE_DOWN
+from hacheck.impl.protocols.artemis.scale_down.judge import journal_of
+from hacheck.impl.protocols.artemis.scale_down.messages import Adopt, FindTarget, Move, MoveRefused, ScalingDown
+from hacheck.impl.protocols.artemis.scale_down.system import SCALE_DOWN
+from hacheck.impl.protocols.artemis.session_messages import (
+    JoinSession,
+    Perform,
+    Performed,
+    SessionJoined,
+    Wanted,
+)
 from hacheck.impl.system import Refused
 from tests.impl.artemis.stage import Stage
 
@@ -279,3 +285,39 @@ def test_a_request_during_the_search_for_a_target_is_answered_by_where_to_go() -
     stage.run(1)
     assert client.heard()[-2] == ScalingDown(client.session, "server-2")
     assert queue(stage, 2) == []
+
+
+def test_a_server_has_no_backup_unless_it_is_configured_to() -> None:
+    """HornetQ manual, "HA Policies": `live-only` is the default, and is where scale-down is configured."""
+    for given, backups in (({}, 0), ({"backups": "true"}, 2)):
+        members = SCALE_DOWN.members(2, 0, SCALE_DOWN.options(given))
+        assert [member.role for member in members].count("backup") == backups
+
+
+@pytest.mark.parametrize(("found_by", "asked"), [("connector", {"server-3"}), ("discovery", {"server-1", "server-3"})])
+def test_target_is_the_one_of_the_connector_or_one_that_is_discovered(found_by: str, asked: set[str]) -> None:
+    """HornetQ manual, "Scaling Down": a specific connector, or discovery. The connector leads to the next server."""
+    stage = cluster(3, found_by=found_by)
+    Producer(stage, "a", "server-2").send("m")
+    before = len(stage.sent)
+    stop(stage, "server-2")
+    assert {to for by, to, what in stage.sent[before:] if by == "server-2" and isinstance(what, FindTarget)} == asked
+    (begun,) = stage.fields("scale_down_begun")
+    assert begun["target"] in asked
+    assert queue(stage, int(begun["target"][-1])) == ["m"]
+
+
+@pytest.mark.parametrize(("attempts", "gives_up"), [(2, True), (-1, False)])
+def test_a_client_that_asks_too_few_times_gives_up(attempts: int, gives_up: bool) -> None:
+    """HornetQ manual, "Scale Down and Clients": settings must be high enough for the time needed to scale down."""
+    stage = Stage(SCALE_DOWN, 2, 1, reconnect_attempts=attempts, reconnect_us=300_000, spread_every=0, pause_us=20_000)
+    stage.start("server-1", "server-2", "client-1")
+    stage.run(3)
+    stage.slow["server-2"] = []
+    stage.tell("server-1", StopServer(False))
+    stage.run(2)
+    stage.unslow("server-2")
+    assert stage.fields("sent_away") == [{"target": "server-2"}]
+    assert stage.fields("gave_up") == ([{"target": "server-2"}] if gives_up else [])
+    stage.run(3)
+    assert stage.fields("connected")[-1]["broker"] == "server-2"

@@ -6,10 +6,10 @@ import pytest
 
 from hacheck.impl.node import LockLost
 from hacheck.impl.protocols.artemis.messages import CreateSession, Outgoing, Produce, StopServer
-from hacheck.impl.protocols.artemis.scale_down_node import SCALING_TABLES
-from hacheck.impl.protocols.artemis.shared_broker import PRIMARY_LOCK, STATE_KEY, STORE
-from hacheck.impl.protocols.artemis.shared_states import TRANSITIONS, State
-from hacheck.impl.protocols.artemis.shared_store import TABLES
+from hacheck.impl.protocols.artemis.scale_down.node import SCALING_TABLES
+from hacheck.impl.protocols.artemis.shared_store.broker import PRIMARY_LOCK, STATE_KEY, STORE
+from hacheck.impl.protocols.artemis.shared_store.server import TABLES
+from hacheck.impl.protocols.artemis.shared_store.states import TRANSITIONS, State
 from hacheck.impl.protocols.artemis.system import SHARED_STORE
 from tests.impl.artemis.stage import SECOND, Stage
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hacheck.impl.protocols.artemis.shared_broker import PRIMARY_LOCK, STATE_KEY, STORE
+from hacheck.impl.protocols.artemis.shared_store.broker import PRIMARY_LOCK, STATE_KEY, STORE
 from hacheck.impl.protocols.artemis.system import SHARED_STORE
 from tests.impl.artemis.stage import SECOND, Stage
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hacheck.impl.protocols.artemis.ballot import Ballot, votes_needed
+from hacheck.impl.protocols.artemis.replication.ballot import Ballot, votes_needed
 
 
 @pytest.mark.parametrize(("size", "needed"), [(1, 0), (2, 1), (3, 2), (4, 3), (5, 3), (6, 4), (7, 4)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hacheck.impl.protocols.fiorano.messages import SendMessage, SetObject, SyncObjects
+from hacheck.impl.protocols.fiorano.messages import Publish, SendMessage, SetObject, Subscribe, SyncObjects
 from hacheck.impl.protocols.fiorano.replicated_states import ROWS, Role
 from tests.impl.fiorano.pairs import Pair, in_step
 
@@ -314,3 +314,22 @@ def test_write_that_fails_ends_the_server_and_the_other_takes_over() -> None:
     assert "primary" in pair.halted
     assert pair.answers() == []
     assert pair.serving() == ("backup",)
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_objects_of_every_kind_are_in_both_databases(copied: bool) -> None:
+    """3.1.3: PTP, ACL, principal, PubSub and admin objects; also those from before the backup was there."""
+    pair = Pair() if copied else in_step()
+    if copied:
+        pair.start("primary")
+        pair.run(2)
+    objects = [SetObject(kind, "somebody", b"value") for kind in ("acl", "principal", "admin")]
+    asked = [pair.ask("primary", what) for what in (MESSAGE, Subscribe("prices"), Publish("prices", b"1"), *objects)]
+    pair.run(0.1)
+    if copied:
+        pair.start("backup")
+        pair.run(2)
+    assert pair.answers() == asked
+    kinds = {name.partition("/")[0] for name in pair.objects("backup")}
+    assert kinds >= {"ptp", "pubsub", "subscription", "acl", "principal", "admin"}
+    assert pair.node("backup").repository.objects == pair.node("primary").repository.objects

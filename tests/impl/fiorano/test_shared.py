@@ -7,11 +7,12 @@ import pytest
 from hacheck.impl.node import Setup
 from hacheck.impl.protocols.fiorano.client import PENDING
 from hacheck.impl.protocols.fiorano.database import HEAD, Batch, Head
-from hacheck.impl.protocols.fiorano.messages import Acknowledge, Change, Publish, SendMessage, Subscribe
+from hacheck.impl.protocols.fiorano.messages import Acknowledge, Change, Hello, Publish, SendMessage, Subscribe
 from hacheck.impl.protocols.fiorano.repository import META, Meta, decode, encode
 from hacheck.impl.protocols.fiorano.shared_states import TRANSITIONS, Phase
 from hacheck.impl.protocols.fiorano.system import REPLICATED, SHARED
 from hacheck.impl.system import Refused, System
+from tests.impl.artemis.stage import SECOND
 from tests.impl.fiorano.pairs import Pair, in_step, sharing
 
 MESSAGE = SendMessage("orders", b"body")
@@ -224,3 +225,46 @@ def test_settings_are_checked() -> None:
         REPLICATED.options({"lock-file": "false", "epochs-in-lock-file": "true"})
     with pytest.raises(Refused, match="ask for 2"):
         SHARED.members(3, 1, SHARED.options({}))
+
+
+def test_active_server_goes_on_trying_to_reach_its_peer() -> None:
+    """3.2.1: it keeps trying to connect to its backup server; that is PASSIVE when it starts."""
+    pair = Pair(SHARED)
+    pair.start("primary")
+    pair.run(10)
+    assert pair.state("primary") == "ACTIVE"
+    tries = [to for by, to, what in pair.sent if by == "primary" and isinstance(what, Hello)]
+    assert len(tries) >= 10_000_000 // pair.options.ping_us
+    pair.start("backup")
+    pair.run(1)
+    assert [fields["what"] for fields in pair.fields("channel", "primary")][-1] == "up"
+    assert pair.state("backup") == "PASSIVE"
+
+
+def test_server_that_hears_no_heartbeat_gives_its_peer_up() -> None:
+    """3.2: the pair seeks the heartbeat of the other, and watches for a break."""
+    pair = sharing()
+    pair.run(10)
+    assert [fields["what"] for fields in pair.fields("channel", "backup")] == ["up"]
+    since = pair.now
+    pair.cut.add(("primary", "backup"))
+    pair.run(4)
+    down = [at for at, who, one in pair.log if who == "backup" and one.fields.get("what") == "down"]
+    assert pair.options.socket_timeout_us <= down[0] - since <= pair.options.socket_timeout_us + SECOND
+
+
+@pytest.mark.parametrize(("system", "copies"), [(SHARED, 1), (REPLICATED, 2)])
+def test_shared_mode_writes_a_message_once_and_replicated_mode_twice(system: System, copies: int) -> None:
+    """3.3: one disk-write for each operation, or one for each database; 3.2.3: there is one, for both servers."""
+    pair = sharing() if system is SHARED else in_step()
+    request = pair.ask("primary", SendMessage("orders", b"seen nowhere else"))
+    pair.run(0.1)
+    assert pair.answers() == [request]
+    found = {
+        disk: sum(value.count(b"seen nowhere else") for value in content.values())
+        for disk, content in (pair.disks | pair.shared).items()
+    }
+    assert {disk for disk, count in found.items() if count} == (
+        {"database"} if system is SHARED else {"primary", "backup"}
+    )
+    assert sum(found.values()) == copies

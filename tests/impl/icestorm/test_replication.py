@@ -154,6 +154,39 @@ def test_read_waits_while_there_is_no_group() -> None:
     assert room.reply("r") is not None
 
 
+@pytest.mark.parametrize("crashes", [False, True])
+def test_request_that_waits_fails_when_its_replica_goes_down(crashes: bool) -> None:
+    """Highly Available IceStorm, Client Considerations, Inactive: it blocks until the replica is either down, in which
+    case it fails, or becomes active."""
+    room = Room(3, clients=1, workload="mixed", client_timeout_us=600_000_000)
+    room.start()
+    room.crash(2, 3)
+    room.run(10)
+    (asked,) = room.events("asked")
+    assert (asked["replica"], room.events("told")) == ("replica-1", [])
+    if crashes:
+        room.crash(1)
+        room.run(0.01)
+        (told,) = room.events("told")
+        assert (told["request"], told["outcome"], told["detail"]) == (asked["request"], "unknown", "unreachable")
+    else:
+        room.start(2, 3)
+        room.run(60)
+        assert room.events("told")[0]["outcome"] == "ok"
+
+
+def test_every_request_fails_while_all_replicas_are_down() -> None:
+    """Highly Available IceStorm, Client Considerations, Down: all requests to IceStorm fail."""
+    room = Room(3, clients=1, workload="mixed")
+    room.start()
+    room.crash(1, 2, 3)
+    room.run(60)
+    asked, told = room.events("asked"), room.events("told")
+    assert {one["replica"] for one in asked} == {"replica-1", "replica-2", "replica-3"}
+    assert len(told) > 5
+    assert {(one["outcome"], one["detail"]) for one in told} == {("unknown", "unreachable")}
+
+
 @pytest.mark.parametrize("probe_slaves", [False, True])
 def test_cut_off_coordinator_answers_reads_until_it_notices(probe_slaves: bool) -> None:
     """Notes on IceStorm 3.7.8, section 3, "Idle coordinator": nothing pings slaves between updates."""

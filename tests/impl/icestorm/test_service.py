@@ -314,3 +314,44 @@ def test_transient_server_needs_no_group_and_writes_nothing() -> None:
     reply = room.ask(1, RetrieveAll())
     assert reply is not None
     assert reply.names == ()
+
+
+# ---- what a message is ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("event", ["", "rate(eur, 1.07)", "no interface of anybody's \x00\u2603"])
+def test_subscriber_gets_what_was_published_and_nobody_looks_at_it(event: str) -> None:
+    """IceStorm Concepts, Message, Topics: an invocation, received as an upcall; interfaces are not verified."""
+    room = subscribed()
+    assert outcome(room, Publish("A", "p", 7, event)) == OK
+    (message,) = delivered(room, "s")
+    assert (message.topic, message.publisher, message.number, message.event) == ("A", "p", 7, event)
+    assert message.call, "it is called, and answers"
+
+
+@pytest.mark.parametrize("answer", [True, False, None])
+def test_publisher_hears_nothing_of_what_subscribers_answer(answer: bool | None) -> None:
+    """IceStorm Concepts, Unidirectional Messages: no result, no exceptions, no replies."""
+    room = subscribed()
+    before = len(room.inbox.get("somebody", []))
+    assert outcome(room, Publish("A", "p", 1)) == OK
+    (message,) = delivered(room, "s")
+    if answer is not None:
+        room.tell("s", 1, Delivered(message.call, answer))
+    room.run(10)
+    (reply,) = room.inbox["somebody"][before:]
+    assert isinstance(reply, Reply)
+    assert (reply.outcome, reply.names, reply.topic, reply.detail) == (OK, (), None, "")
+
+
+@pytest.mark.parametrize(("second", "order"), [(1, [1, 2]), (2, [2, 1])])
+def test_order_is_lost_where_a_publisher_goes_to_another_replica(second: int, order: list[int]) -> None:
+    """Highly Available IceStorm, Publisher Considerations: guaranteed with ordered delivery while it stays."""
+    room = subscribed(reliability="ordered")
+    room.hold(1, "s")
+    outcome(room, Publish("A", "p", 1), 1)
+    outcome(room, Publish("A", "p", 2), second)
+    room.release()
+    for message in delivered(room, "s"):
+        room.tell("s", 1, Delivered(message.call, True))
+    assert [message.number for message in delivered(room, "s")] == order

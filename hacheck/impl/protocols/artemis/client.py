@@ -24,12 +24,12 @@ from hacheck.impl.protocols.artemis.messages import (
     Produce,
     SessionClosed,
     SessionCreated,
-    SessionPing,
     SessionPong,
     SessionRefused,
 )
 from hacheck.impl.protocols.artemis.options import BrokerOptions
 from hacheck.impl.protocols.artemis.process import Process
+from hacheck.impl.protocols.artemis.session_client import SessionClient
 from hacheck.impl.system import Member
 
 ORDERS = "orders"
@@ -47,7 +47,7 @@ class Request(Struct, frozen=True):
     consumed: tuple[str, ...] = ()
 
 
-class Client(client.Client[Process]):
+class Client(SessionClient):
     """One client with one session. `servers`: the brokers it knows, the likeliest first; `static`: as it was told.
 
     `request`: under way, or in doubt and to be tried again; `attempts`: how often it was sent. `call`: the number of
@@ -78,15 +78,6 @@ class Client(client.Client[Process]):
 
     def _hello(self) -> Message:
         return CreateSession(self.session, self.node_id)
-
-    def _sign_of_life(self) -> Message:
-        return SessionPing(self.session)
-
-    def _gone(self) -> None:
-        if self.connected:
-            self._lost()
-        else:
-            self._try_next()
 
     def _try_next(self) -> None:
         self.session = ""

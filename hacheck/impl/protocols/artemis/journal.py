@@ -130,14 +130,16 @@ class Journal:
         acknowledged: tuple[int, ...],
         ended: str = "",
         remembered: tuple[tuple[str, str], ...] = (),
+        numbers: Sequence[int] | None = None,
     ) -> tuple[Changes, tuple[Stored, ...]]:
         """A commit as changes of files, and the messages as they are stored. `ended`: of this branch, which must be
-        there; `remembered`: addresses and duplicate ids of messages besides, which are not stored."""
+        there; `remembered`: addresses and duplicate ids of messages besides, which are not stored; `numbers`: of the
+        messages, by `number`, where there are such besides."""
         changes: list[tuple[str, bytes | None]] = []
         sent: list[Stored] = []
         kept: list[Stored] = []
-        for message in outgoing:
-            stored = self._place(message)
+        for index, message in enumerate(outgoing):
+            stored = self._place(message, self.number() if numbers is None else numbers[index])
             kept.append(stored)
             if stored.where:
                 changes.append((stored.where, stored.body))
@@ -167,7 +169,7 @@ class Journal:
         return (self._record(Entry(self.epoch, (), (), None, name)),)
 
     def number(self) -> int:
-        """A number for a message that is not kept here."""
+        """A number for a message, in the order in which they are sent."""
         self.next_number += 1
         return self.next_number - 1
 
@@ -259,9 +261,7 @@ class Journal:
         """Which messages have their bodies in files of their own: numbers and files."""
         return [(number, message.where) for number, message in self.messages.items() if message.where]
 
-    def _place(self, message: Outgoing) -> Stored:
-        number = self.next_number
-        self.next_number += 1
+    def _place(self, message: Outgoing, number: int) -> Stored:
         where = ""
         if len(message.body) >= self._options.large_message_bytes:
             where = f"{self.folder}large-messages/{number}"

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 from hacheck.impl.node import Message, Name
-from hacheck.impl.protocols.artemis.client_messages import Perform
 from hacheck.impl.protocols.artemis.journal import Changes, Journal, Stored
 from hacheck.impl.protocols.artemis.messages import (
     Answered,
@@ -26,6 +25,7 @@ from hacheck.impl.protocols.artemis.messages import (
 )
 from hacheck.impl.protocols.artemis.options import BrokerOptions
 from hacheck.impl.protocols.artemis.process import Process
+from hacheck.impl.protocols.artemis.session_messages import Perform
 
 REQUESTS = (CreateSession, Produce, Commit, Fetch, SessionPing, Perform)
 """What clients ask of brokers."""

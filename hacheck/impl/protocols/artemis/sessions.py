@@ -12,7 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from hacheck.impl.node import Message, Name
-from hacheck.impl.protocols.artemis.client_messages import (
+from hacheck.impl.protocols.artemis.journal import Branch, Journal, Stored
+from hacheck.impl.protocols.artemis.messages import Incoming, Outgoing, SessionRefused
+from hacheck.impl.protocols.artemis.options import BrokerOptions
+from hacheck.impl.protocols.artemis.process import Process
+from hacheck.impl.protocols.artemis.serving import Server, Session, Storage
+from hacheck.impl.protocols.artemis.session_messages import (
     Delivery,
     JoinSession,
     Perform,
@@ -21,11 +26,6 @@ from hacheck.impl.protocols.artemis.client_messages import (
     TopologyChanged,
     Wanted,
 )
-from hacheck.impl.protocols.artemis.journal import Branch, Journal, Stored
-from hacheck.impl.protocols.artemis.messages import Incoming, Outgoing, SessionRefused
-from hacheck.impl.protocols.artemis.options import BrokerOptions
-from hacheck.impl.protocols.artemis.process import Process
-from hacheck.impl.protocols.artemis.serving import Server, Session, Storage
 
 TEMPORARY = "temporary/"
 """Addresses of temporary queues begin so."""
@@ -216,10 +216,7 @@ class SessionServer(Server):
         outgoing, numbers = self._take(session)
         kept = tuple(one for one in outgoing if _durable(one))
         stored = tuple(number for number in numbers if number not in self.volatile)
-        self.prepared[message.branch] = (
-            tuple(one for one in outgoing if not _durable(one)),
-            tuple(number for number in numbers if number in self.volatile),
-        )
+        self.prepared[message.branch] = (outgoing, numbers)
         token = self._storage.store(self.journal.prepare(Branch(message.branch, kept, stored)))
         self._say(session, message, token, ())
 
@@ -259,8 +256,8 @@ class SessionServer(Server):
         if branch is None:
             self._done(session, message, "no-branch")
             return
-        outgoing, numbers = self.prepared.pop(message.branch, ((), ()))
-        token, sent = self._keep((*branch.outgoing, *outgoing), (*branch.acknowledged, *numbers), message.branch)
+        outgoing, numbers = self.prepared.pop(message.branch, (branch.outgoing, branch.acknowledged))
+        token, sent = self._keep(outgoing, numbers, message.branch)
         self._say(session, message, token, sent)
 
     def _roll_back_branch(self, session: LibrarySession, message: Perform) -> None:
@@ -269,9 +266,9 @@ class SessionServer(Server):
         if branch is None:
             self._done(session, message, "no-branch")
             return
-        _, numbers = self.prepared.pop(message.branch, ((), ()))
+        _, numbers = self.prepared.pop(message.branch, ((), branch.acknowledged))
         token = self._storage.store(self.journal.roll_back(message.branch))
-        for number in sorted((*branch.acknowledged, *numbers), reverse=True):
+        for number in sorted(numbers, reverse=True):
             self.ready.setdefault(self._message(number).queue, deque()).appendleft(number)
         self._say(session, message, token, ())
 
@@ -284,26 +281,25 @@ class SessionServer(Server):
         self, outgoing: Sequence[Outgoing], numbers: tuple[int, ...], ended: str = ""
     ) -> tuple[int, tuple[Stored, ...]]:
         """Stores what is durable, in one record with the duplicate ids of the rest. Returns the write to wait for, and
-        what may be delivered then."""
-        fleeting = tuple(one for one in outgoing if not _durable(one))
-        ids = tuple((one.address, one.duplicate_id) for one in fleeting if one.duplicate_id)
+        what may be delivered then, in the order in which it was sent."""
+        numbered = [(self.journal.number(), one) for one in outgoing]
+        fleeting = [(number, one) for number, one in numbered if not _durable(one)]
+        ids = tuple((one.address, one.duplicate_id) for _, one in fleeting if one.duplicate_id)
         stored = tuple(number for number in numbers if number not in self.volatile)
         for number in numbers:
             self.volatile.pop(number, None)
-        durable = tuple(one for one in outgoing if _durable(one))
+        durable = [(number, one) for number, one in numbered if _durable(one)]
         token = self._storage.stored()
         sent: tuple[Stored, ...] = ()
         if durable or stored or ended or ids:
-            changes, sent = self.journal.append(durable, stored, ended, ids)
+            kept_numbers = [number for number, _ in durable]
+            changes, sent = self.journal.append([one for _, one in durable], stored, ended, ids, kept_numbers)
             token = self._storage.store(changes)
-        more = []
-        for one in fleeting:
-            kept = Stored(self.journal.number(), one.address, one.duplicate_id, one.body)
-            self.volatile[kept.number] = kept
-            more.append(kept)
+        more = [Stored(number, one.address, one.duplicate_id, one.body) for number, one in fleeting]
+        self.volatile.update((one.number, one) for one in more)
         if self.journal.wants_compacting():
             self._storage.store(self.journal.compact())
-        return token, (*sent, *more)
+        return token, tuple(sorted((*sent, *more), key=lambda one: one.number))
 
     def _message(self, number: int) -> Stored:
         return self.volatile.get(number) or self.journal.messages[number]

@@ -10,9 +10,9 @@ from hacheck.impl.protocols.artemis.client import Client
 from hacheck.impl.protocols.artemis.judge import BrokerJudge
 from hacheck.impl.protocols.artemis.messages import MESSAGES
 from hacheck.impl.protocols.artemis.options import SECOND, ReplicationOptions, SharedStoreOptions, read_options
-from hacheck.impl.protocols.artemis.replication import Gateway, ReplicationBroker
-from hacheck.impl.protocols.artemis.shared_broker import BACKUP_LOCK, PRIMARY_LOCK, STORE
-from hacheck.impl.protocols.artemis.shared_store import SharedStoreBroker
+from hacheck.impl.protocols.artemis.replication.server import Gateway, ReplicationBroker
+from hacheck.impl.protocols.artemis.shared_store.broker import BACKUP_LOCK, PRIMARY_LOCK, STORE
+from hacheck.impl.protocols.artemis.shared_store.server import SharedStoreBroker
 from hacheck.impl.system import Judge, Member, Refused
 
 

@@ -1,0 +1,1 @@
+"""Processes that run backups for each other, asked for and counted."""

@@ -1,0 +1,1 @@
+"""Brokers that copy every change over the network; a quorum vote when one is lost."""

@@ -1,0 +1,1 @@
+"""Brokers over one store: lock files decide who serves."""
