@@ -306,3 +306,40 @@ def test_database_that_fences_takes_writes_of_the_last_session_only() -> None:
     assert not pair.send(1)
     assert pair.modes == ("passive", "active")
     assert pair.of("Database").stored == frozenset()
+
+
+@pytest.mark.parametrize(("back", "kept"), [("empty", frozenset()), ("mirrored", {1})])
+def test_damage_to_the_one_database_is_damage_to_the_service(back: str, kept: frozenset[int]) -> None:
+    """Whoever serves next lacks what it lost. While it is away nobody becomes ACTIVE.
+
+    Source: guide, 3.3: there is just one database.
+    """
+    pair = active_and_passive(crashes="1", disasters="1", database_back=back)
+    assert pair.send(1)
+    pair.take("wipe Database" if back == "empty" else "crash Database", 1)
+    pair.crash(1)
+    pair.take("watch_peer", 2)
+    pair.take("services_up", 2)
+    assert pair.modes == ("dead", "dead")
+    pair.take("free LockFile", 2)
+    pair.take("restart Database", 1)
+    pair.take("restart Server", 2)
+    pair.take("services_up", 2)
+    assert (pair.modes, pair[2].stored) == (("dead", "active"), kept)
+    assert pair.holds("p2_acked_survives") is (back == "mirrored")
+
+
+@pytest.mark.parametrize(("tries", "reached"), [("again", True), ("once", False)])
+def test_active_server_tries_again_and_again_to_reach_its_peer(tries: str, reached: bool) -> None:
+    """The peer is away when it tries first.
+
+    Source: guide, 3.2.1: after switching to ACTIVE; S7.
+    """
+    pair = active_and_passive(crashes="1", active_tries=tries)
+    pair.take("crash Server", 2)
+    pair.take("reach_peer", 1)
+    assert not pair[1].reached
+    pair.take("restart Server", 2)
+    if pair.can("reach_peer", 1):
+        pair.take("reach_peer", 1)
+    assert pair[1].reached is reached

@@ -273,3 +273,48 @@ def test_promoted_broker_numbers_on_from_the_highest_id(start_over: str) -> None
     cluster.use(2)
     cluster.send()
     assert cluster.content(2) == ((2,) if start_over == "on" else (1, 2))
+
+
+@pytest.mark.parametrize("primary", [1, 2])
+def test_address_that_moves_with_the_primary_leads_to_it(primary: int) -> None:
+    """A client whose one address is that of whoever serves needs one attempt, before a failover and after it.
+
+    Source: module, Locating the Primary: a virtual IP address.
+    """
+    cluster = formed(crashes="1", client_cuts="1")
+    if primary == 2:
+        cluster.take("crash Broker", 1)
+        cluster.take("promote", 2)
+    else:
+        cluster.take("cut Client - Broker", 1, 1)
+        cluster.take("watch_connection", 1)
+        cluster.take("heal Client - Broker", 1, 1)
+    if cluster.of("Client").at is not None:
+        cluster.take("watch_connection", 1)
+    (moved_to,) = (broker for broker in cluster.members if cluster[broker].status in ("active", "recovering"))
+    cluster.use(moved_to)
+    assert cluster.of("Client").at == primary == moved_to
+    cluster.send()
+    assert 2 in cluster.content(primary)
+
+
+def test_replication_begins_with_the_first_message_that_the_backup_lacks() -> None:
+    """Its cursor passes what is there already; what comes later is replicated as usual.
+
+    Source: module, Queue Failover: position to start replicating from.
+    """
+    cluster = formed(cuts="1", messages="3")
+    cluster.part(1, 2)
+    cluster.send(1)
+    cluster.take("heal Broker - Broker", 1, 2)
+    cluster.take("find_primary", 2)
+    shake_hands(cluster, 1, 2)
+    assert (cluster.content(1), cluster.content(2)) == ((1, 2), (1,))
+    for position, content in ((1, (1,)), (2, (1, 2))):
+        cluster.take("deliver", 1, 2)
+        assert (cluster.of_backup("position", 1, 2), cluster.content(2)) == (position, content)
+    cluster.send()
+    cluster.take("deliver", 1, 2)
+    assert cluster.content(2) == cluster.content(1) == (1, 2, 3)
+    cluster.take("acknowledge", 1)
+    assert cluster.unsettled == frozenset()
