@@ -84,10 +84,16 @@ def test_bad_input_is_told(words: tuple[str, ...], said: str) -> None:
     assert said in ended.err
 
 
-@pytest.mark.parametrize("code", by_night(FOLLOWED, lambda name: name in ("fiorano-shared", "qpid")))
+@pytest.mark.parametrize(
+    "code", by_night(FOLLOWED, lambda name: name in ("fiorano-shared", "qpid", "icestorm-clients"))
+)
 def test_reference_implementation_follows_its_spec(code: str) -> None:
     ended = hacheck("check-impl", code, "--deviations", "0", "--quiet")
     assert (ended.code, ended.out.strip()) == (ExitCode.AS_EXPECTED, f"✔ {code}: the code does what the model does")
+
+
+STEPS = {"qpid-transactions": FOLLOWED["qpid-transactions"].steps}
+"""Of a schedule, if not 150: a transaction begins late, when there is a backup."""
 
 
 @nightly
@@ -95,7 +101,6 @@ def test_reference_implementation_follows_its_spec(code: str) -> None:
 @pytest.mark.parametrize("fault", ["--crashes", "--cuts"])
 def test_reference_implementation_follows_its_spec_in_other_schedules(code: str, fault: str) -> None:
     others = {"--crashes", "--cuts"} - {fault}
-    ended = hacheck(
-        "check-impl", code, fault, "1", *others, "0", "--deviations", "1", "--steps", "150", "--time", "20m"
-    )
+    limits = ("--deviations", "1", "--steps", str(STEPS.get(code, 150)), "--time", "20m")
+    ended = hacheck("check-impl", code, fault, "1", *others, "0", *limits)
     assert ended.code == ExitCode.AS_EXPECTED, ended.out

@@ -6,12 +6,16 @@ import time
 from pathlib import Path
 
 from hacheck.checker.parametric.proof import Proof, Wanted, prepared, prove_given
+from hacheck.checker.parametric.proving import Progress
 from hacheck.checker.parametric.searching import search
 from hacheck.checker.parametric.solving import Asking
 from hacheck.model.language import load
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "proofs"
+THREADS = 2
+WAIT = 10
+"""So many times as long as the processor is busy a proof may take at most."""
 
 
 def wanted(text: str, check: str | None = "default", *properties: str, **settings: str) -> Wanted:
@@ -22,12 +26,18 @@ def wanted(text: str, check: str | None = "default", *properties: str, **setting
 
 
 def proof_of(asked: Wanted, *, seconds: float = 120.0, searched: bool = False) -> Proof:
-    """The proof with what is given, and where that does not do, with what is found."""
-    asking = Asking(time.monotonic() + seconds)
+    """The proof with what is given, and where that does not do, with what is found. `seconds`: for how long at most the
+    processor may be busy with it, whatever else it is busy with."""
+    asking = Asking(time.monotonic() + WAIT * seconds)
+    until = time.process_time() + seconds
+
+    def report(_: Progress) -> bool:
+        return time.process_time() < until
+
     made, theory = prepared(asked)
-    found = prove_given(made, theory, asking, lambda _: True, 2)
+    found = prove_given(made, theory, asking, report, THREADS)
     if searched and not found.proved:
-        found = search(asked, found, asking, lambda _: True, 2)
+        found = search(asked, found, asking, report, THREADS)
     return found
 
 

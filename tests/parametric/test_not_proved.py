@@ -12,6 +12,7 @@ from hacheck.model.language.specification import Check, Specification
 from tests.nightly import first_of, nightly
 from tests.parametric.proofs import EXAMPLES, ROOT, changed, proof_of, verdicts, wanted
 from tests.parametric.test_proved import ICESTORM_CLAIMS
+from tests.symbolic.counting import COUNTED, Count
 
 ELECTION = (EXAMPLES / "quorum_election.ha").read_text()
 LOCKS = (EXAMPLES / "lock_servers.ha").read_text()
@@ -35,6 +36,9 @@ BROKEN_LOCKS = {
     "memory is trusted": [("if trusts_memory and s.served_before then", "if s.served_before then")],
 }
 
+VARIANT_SECONDS_MAX = 20.0
+"""Of the processor, for each broken variant of a shipped spec; what is not shown then is open, so not proved."""
+
 
 @pytest.mark.parametrize("title", first_of(sorted(set(BROKEN_ELECTIONS) - RIGHT), 3))
 def test_broken_election_is_not_proved(title: str) -> None:
@@ -46,7 +50,7 @@ def test_broken_election_is_not_proved(title: str) -> None:
 @nightly
 @pytest.mark.parametrize("title", sorted(set(BROKEN_ELECTIONS) - RIGHT))
 def test_no_claims_are_found_for_a_broken_election(title: str) -> None:
-    found = proof_of(wanted(changed(ELECTION, *BROKEN_ELECTIONS[title])), seconds=300, searched=True)
+    found = proof_of(wanted(changed(ELECTION, *BROKEN_ELECTIONS[title])), seconds=60, searched=True)
     assert not found.proved
 
 
@@ -67,22 +71,29 @@ def test_icestorm_that_acknowledges_too_soon_is_not_proved(switch: str) -> None:
 
 @nightly
 @pytest.mark.parametrize("spec", shipped.names())
-def test_no_broken_variant_of_a_shipped_spec_is_proved(spec: str) -> None:
+def test_no_broken_variant_of_a_shipped_spec_is_proved(spec: str, record_property: Count) -> None:
     specification = load_specification(spec)
-    proved = [one.name for one in specification.checks if one.expect_violated and _is_proved(specification, one)]
+    proved = []
+    for one in specification.checks:
+        if one.expect_violated:
+            found = _verdict(specification, one)
+            record_property(COUNTED, found)
+            if found == "proved":
+                proved.append(one.name)
     assert proved == []
 
 
-def _is_proved(specification: Specification, check: Check) -> bool:
-    """Whether something is proved that the check expects to be violated."""
+def _verdict(specification: Specification, check: Check) -> str:
+    """What is found of all that a check expects to be violated, at best."""
     system = specification.instantiate({}, check.name).system
     assert system is not None
     safety = {one.name for one in system.properties if one.kind in SAFETY}
     broken = tuple(name for name in check.expect_violated if name in safety)
     if not broken:
-        return False  # what is broken here is no safety property, which nobody tries to prove
+        return "no safety"  # nobody tries to prove it
     try:
-        found = proof_of(Wanted(specification, {}, check.name, broken), seconds=60)
+        found = proof_of(Wanted(specification, {}, check.name, broken), seconds=VARIANT_SECONDS_MAX)
     except Unsupported:
-        return False  # told in no logic, so not proved
-    return bool(set(broken) & {name for name, verdict in verdicts(found).items() if verdict == "proved"})
+        return "told in no logic"
+    said = {verdict for name, verdict in verdicts(found).items() if name in broken}
+    return next(verdict for verdict in ("proved", "open", "not inductive") if verdict in said)

@@ -58,6 +58,17 @@ def test_a_limit_of_memory_is_told(name: str) -> None:
     assert "of memory were in use" in ended.out
 
 
+def test_where_z3_has_no_memory_left_that_is_told() -> None:
+    """The limit here is Z3's own, for all of a process; it meets it as it would meet that of the machine."""
+    code = (
+        "import sys, z3\nfrom hacheck.cli.main import exit_code\nz3.set_param('memory_max_size', 40)\n"
+        f"sys.exit(exit_code(['verify', {ELECTION!r}, '--check', 'default', '--engine', 'bmc', '--depth', '14']))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ended.returncode == 3, ended.stderr
+    assert "Z3 ran out of memory" in " ".join(ended.stdout.split())
+
+
 def test_z3_reads_what_is_printed(tmp_path: Path) -> None:
     script = tmp_path / "election.smt2"
     script.write_text(hacheck("inspect", ELECTION, "--smt").out, encoding="utf-8")

@@ -129,7 +129,6 @@ def summed_up(
             elif claim.name in refuted:
                 verdict = "not inductive"
             verdicts.append((claim.asked, verdict))
-    stopped = "" if not asking.over else "interrupted" if asking.stopped else "out of time"
     return Proof(
         theory,
         made,
@@ -139,6 +138,6 @@ def summed_up(
         tuple(failed),
         circle(theory, [one.obligation for one in outcomes]),
         time.monotonic() - begun,
-        stopped,
+        asking.why,
         tuple(found),
     )

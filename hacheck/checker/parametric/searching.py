@@ -56,12 +56,8 @@ def search(wanted: Wanted, before: Proof, asking: Asking, report: Callable[[Prog
         one for one in theory.claims if one.asked is not None and one.asked.kind == "invariant" and one.name in own
     ]
     if asking.over or not all(one in goals for one in missing):
-        return replace(before, seconds=time.monotonic() - begun, stopped=_stopped(asking))
+        return replace(before, seconds=time.monotonic() - begun, stopped=asking.why)
     return _shown(before, theory, missing, left, steps, own, asking, report, threads, begun)
-
-
-def _stopped(asking: Asking) -> str:
-    return "" if not asking.over else "interrupted" if asking.stopped else "out of time"
 
 
 def _shown(
@@ -91,9 +87,7 @@ def _shown(
             return summed_up(before.made, shown, (*chosen, *stepwise), outcomes, rest, begun, asking, extra)
         failed = [one for one in outcomes if one.verdict != "shown"]
         left = inductive(tuple(one for one in left if one.name not in wrong), steps, asking)
-    return replace(
-        before, seconds=time.monotonic() - begun, stopped=_stopped(asking), failed=tuple(failed) or before.failed
-    )
+    return replace(before, seconds=time.monotonic() - begun, stopped=asking.why, failed=tuple(failed) or before.failed)
 
 
 # ---- sampled states ----------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from hacheck.checker.symbolic.z3_library import fewest, z3_module
+from hacheck.checker.symbolic.z3_library import fewest, is_out_of_memory, z3_module
 from hacheck.model.data import dataclass, field
 
 Said = Literal["unsat", "sat", "unknown"]
@@ -16,16 +16,31 @@ Said = Literal["unsat", "sat", "unknown"]
 
 @dataclass(slots=True)
 class Asking:
-    """Who asks: until when, and whether it was told to stop. Several threads may share one."""
+    """Who asks: until when, and whether it was told to stop, or had to. Several threads may share one."""
 
     until: float
     stopped: bool = False
+    exhausted: bool = False
     running: dict[int, Any] = field(default_factory=dict)
 
     @property
     def over(self) -> bool:
         """Whether no more is to be asked."""
         return self.stopped or time.monotonic() >= self.until
+
+    @property
+    def why(self) -> str:
+        """Why no more is to be asked; nothing where more may be."""
+        if self.exhausted:
+            return "out of memory"
+        return "" if not self.over else "interrupted" if self.stopped else "out of time"
+
+    def noted(self, error: Exception) -> bool:
+        """Ends everything if an error says that there is no more memory; whether it does."""
+        if is_out_of_memory(error):
+            self.exhausted = True
+            self.stop()
+        return self.exhausted
 
     def stop(self) -> None:
         """Ends what is being asked now, and all that would come."""
@@ -35,11 +50,14 @@ class Asking:
 
     @contextmanager
     def context(self) -> Iterator[Any]:
-        """A context of Z3 for one question, which `stop` interrupts."""
+        """A context of Z3 for one question, which `stop` interrupts. Without memory for it nothing more is asked."""
         made = z3_module().Context()
         self.running[threading.get_ident()] = made
         try:
             yield made
+        except Exception as error:
+            self.noted(error)
+            raise
         finally:
             del self.running[threading.get_ident()]
 

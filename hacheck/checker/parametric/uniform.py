@@ -102,7 +102,8 @@ def _laid_together(
     by_setting = _sized_by(specification)
     found: ir.System | None = None
     least: dict[str, int] = {}
-    for name, size in (*varied.items(), *literal.items()):
+    sized = {name: size for name, size in (*varied.items(), *literal.items()) if name in literal or name in by_setting}
+    for name, size in {**sized, **varied}.items():  # where these do not do, nobody has to know of the others
         alone: ir.System | None = None
         for value in (*(size + more for more in TRIED), *range(size - 1, 0, -1)):
             settled = {name: value} if name in varied else {}

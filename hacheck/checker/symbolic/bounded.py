@@ -2,7 +2,8 @@
 
 One solver holds the runs of as many steps as were looked at; each depth adds a step and asks for all that is still
 open at once. What no run of that length meets is then said of its last state, which makes the next depth easier.
-Properties of infinite runs are looked for as runs that end in a loop (`lassos`).
+Properties of infinite runs are looked for as runs that end in a loop (`lassos`), the shortest of which is the one with
+the fewest steps before the loop and once round it.
 
 **Source**: Biere, Cimatti, Clarke, Zhu: Symbolic Model Checking without BDDs, TACAS 1999.
 """
@@ -10,10 +11,11 @@ Properties of infinite runs are looked for as runs that end in a loop (`lassos`)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from hacheck.checker.engine import AS_ASKED, Answer, Limits, PropertyAnswer, Report
 from hacheck.checker.explicit.answers import Explored, answer_of
-from hacheck.checker.explicit.findings import BEYOND, FAULTY, GaveUp, Judgement, Way
+from hacheck.checker.explicit.findings import BEYOND, FAULTY, GaveUp, Judgement, Lasso, Way
 from hacheck.checker.explicit.questions import FAULT
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.encoding import ERROR, INIT
@@ -72,16 +74,48 @@ class BoundedEngine:
     def check(self, system: System, properties: tuple[str, ...], limits: Limits, report: Report) -> Answer:
         """Errors: `Refused` without Z3; otherwise none for anything a spec can contain."""
         watch = Stopwatch(limits, report)
-        depth = self.depth or limits.depth_max or DEPTH
-        wanted = Wanted(lassos=True, reductions=self.reductions)
-        prepared = prepared_or_answer(system, properties, properties, limits, report, watch, wanted)
-        if isinstance(prepared, Answer):
-            return prepared
-        findings = BoundedFindings()
-        with watch.phase("solving"):
-            Search(prepared, findings, lassos=True).run(depth)
-        explored = Explored(prepared.subject, prepared.questions.asked, findings, findings.judge)
-        return _worded(prepared, findings, answer_of(explored, watch), _lassos(explored, watch))
+        ask = partial(_asked, system, limits, report, watch)
+        answer, shortest = ask(properties, self.depth or limits.depth_max or DEPTH, self.reductions)
+        if not shortest:
+            return answer
+        # What was left out may come back later than the rest: then a loop takes longer than where it was found.
+        more, _ = ask(tuple(shortest), max(shortest.values()) - 1, False)
+        return _with_shorter(answer, more, shortest, watch)
+
+
+def _asked(
+    system: System,
+    limits: Limits,
+    report: Report,
+    watch: Stopwatch,
+    properties: tuple[str, ...],
+    depth: int,
+    reductions: bool,
+) -> tuple[Answer, Mapping[str, int]]:
+    """What runs of up to so many steps show; and the steps of each lasso of which there may be a shorter one, by the
+    name of the property. Errors: as of `check`."""
+    wanted = Wanted(lassos=True, reductions=reductions)
+    prepared = prepared_or_answer(system, properties, properties, limits, report, watch, wanted)
+    if isinstance(prepared, Answer):
+        return prepared, {}
+    findings = BoundedFindings()
+    with watch.phase("solving"):
+        Search(prepared, findings, lassos=True).run(depth)
+    explored = Explored(prepared.subject, prepared.questions.asked, findings, findings.judge)
+    answer = _worded(prepared, findings, answer_of(explored, watch), _lassos(explored, watch))
+    found = {one.name: len(one.run.steps) for one in answer.properties if one.run is not None}
+    lassos = {name: len(one.way.states) - 1 for name, one in findings.judged.items() if isinstance(one, Lasso)}
+    return answer, {name: steps for name, steps in found.items() if steps > lassos.get(name, steps)}
+
+
+def _with_shorter(answer: Answer, more: Answer, lengths: Mapping[str, int], watch: Stopwatch) -> Answer:
+    """The answer with shorter lassos than those of these lengths, where some were found."""
+    shorter = {one.name: one for one in more.properties if one.run is not None and one.run.loop is not None}
+    properties = tuple(shorter.get(one.name, one) for one in answer.properties)
+    stopped = more.coverage.stopped
+    left = [name for name in lengths if name not in shorter] if stopped not in (None, AS_ASKED) else []
+    notes = tuple(f"there may be a shorter run than the one of {name}: stopped because {stopped}" for name in left)
+    return replace(answer, properties=properties, notes=(*answer.notes, *notes), phases=watch.phases())
 
 
 def _lassos(explored: Explored, watch: Stopwatch) -> Mapping[str, PropertyAnswer]:

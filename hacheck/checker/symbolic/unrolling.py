@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hacheck.checker.symbolic.encoding import CAN, ONE, Encoding, Symbol
-from hacheck.checker.symbolic.z3_library import Formula, Library, Model, held
+from hacheck.checker.symbolic.z3_library import Formula, Library, Model, Replacement, held
 from hacheck.model.lowering.layout import Layout
 
 
@@ -28,6 +28,8 @@ class Unrolling:
         self._copies: dict[tuple[str, int], Formula] = {}
         self._states: dict[int, dict[int, Formula]] = {}
         self._steps: dict[int, list[Formula]] = {}
+        self._moves: dict[int, Replacement] = {}
+        self._made_by: dict[tuple[int, bool], Replacement] = {}
 
     def _constant(self, symbol: Symbol, place: int | None = None) -> Formula:
         name = symbol.name[1:-1]
@@ -61,22 +63,33 @@ class Unrolling:
         found = self._copies.get((name, place))
         if found is not None:
             return found
-        here, there = self.state(place), self.state(place + 1)
-        pairs = [(constant, here[slot]) for slot, constant in self._here.items()]
-        pairs += [(constant, there[slot]) for slot, constant in self._next.items()]
-        pairs += list(zip(self._taken, self._step(place), strict=True))
-        self._copies[name, place] = self.library.replaced(self.formulas[name], pairs)
-        return self._copies[name, place]
+        found = self._copies[name, place] = self._moved_to(place).of(self.formulas[name])
+        return found
+
+    def _moved_to(self, place: int) -> Replacement:
+        """What makes the parsed formulas speak of a state and the step from it."""
+        found = self._moves.get(place)
+        if found is None:
+            here, there = self.state(place), self.state(place + 1)
+            pairs = [(constant, here[slot]) for slot, constant in self._here.items()]
+            pairs += [(constant, there[slot]) for slot, constant in self._next.items()]
+            pairs += list(zip(self._taken, self._step(place), strict=True))
+            found = self._moves[place] = self.library.replacement(pairs)
+        return found
 
     def after(self, name: str, number: int, place: int) -> Formula:
         """A formula about the state after an outcome, or about the step, told of the state `place` before it."""
         item = self.encoding.sought.get(name)
-        target = self._next if item is not None and item.kind == "step" else self._here
-        writes = self.writes(number)
-        new = [(target[slot], value) for slot, value in writes.items()]
-        if target is self._next:
-            new += [(target[slot], self._here[slot]) for slot in target if slot not in writes]
-        return self._placed(self.library.replaced(self.formulas[name], new), place)
+        on_step = item is not None and item.kind == "step"
+        made = self._made_by.get((number, on_step))
+        if made is None:
+            target = self._next if on_step else self._here
+            writes = self.writes(number)
+            new = [(target[slot], value) for slot, value in writes.items()]
+            if on_step:
+                new += [(target[slot], self._here[slot]) for slot in target if slot not in writes]
+            made = self._made_by[number, on_step] = self.library.replacement(new)
+        return self._placed(made.of(self.formulas[name]), place)
 
     def can(self, number: int, place: int) -> Formula:
         """That an outcome can come about in a state."""
@@ -88,8 +101,8 @@ class Unrolling:
         return {slot: self.library.right_side(self._single[number, slot]) for slot in slots}
 
     def _placed(self, formula: Formula, place: int) -> Formula:
-        here = self.state(place)
-        return self.library.replaced(formula, [(constant, here[slot]) for slot, constant in self._here.items()])
+        """A formula about a parsed state, told of the state `place`; it speaks of no step."""
+        return self._moved_to(place).of(formula)
 
     def differ(self, place: int, other: int) -> Formula:
         """That two states differ."""

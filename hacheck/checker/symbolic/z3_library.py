@@ -33,6 +33,21 @@ def z3_module() -> Any:
     return z3
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error, Python's or Z3's, says that there is no more memory."""
+    return isinstance(error, MemoryError) or "out of memory" in str(error)
+
+
+def attempted(work: Callable[[], Made]) -> Made:
+    """What the work makes. Errors: `GaveUp` where memory does not suffice; else those of the work."""
+    try:
+        return work()
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise GaveUp("Z3 ran out of memory") from None
+        raise
+
+
 def fewest(core: Sequence[Key], refuted: Callable[[Sequence[Key]], Iterable[Key] | None]) -> list[Key]:
     """Those of some assumptions that are needed to be refuted. One after the other, in their order, each is left out if
     the others are refuted without it. `refuted`: those of some that suffice for that; `None` where they are not
@@ -81,7 +96,7 @@ class Attendant:
             if reason is not None:
                 self._stop(under_way, interrupt)
                 raise GaveUp(reason)
-        return under_way.result()
+        return attempted(under_way.result)
 
     def _stop(self, under_way: Work[Made], interrupt: Callable[[], None]) -> None:
         """Interrupts until the work has ended: Z3 forgets an interruption that comes before its search begins."""
@@ -114,9 +129,13 @@ class Library:
             return self.z3.Bool(name, self.context)
         return self.z3.BitVec(name, int(sort.split()[-1].rstrip(")")), self.context)
 
+    def replacement(self, pairs: Iterable[tuple[Formula, Formula]]) -> Replacement:
+        """What replaces constants, all at once, in as many formulas as there are."""
+        return Replacement(self, tuple(pairs))
+
     def replaced(self, formula: Formula, pairs: Iterable[tuple[Formula, Formula]]) -> Formula:
         """The formula with constants replaced, all at once."""
-        return self.z3.substitute(formula, *pairs)
+        return self.replacement(pairs).of(formula)
 
     def name_of(self, constant: Formula) -> str:
         """The name of a constant."""
@@ -156,6 +175,24 @@ class Library:
     def solver(self) -> Solver:
         """A solver without anything asserted."""
         return Solver(self)
+
+
+class Replacement:
+    """Terms that replace constants. (`substitute` of Z3 looks at the sorts of every pair each time, which takes longer
+    than what it is for.)"""
+
+    def __init__(self, library: Library, pairs: Sequence[tuple[Formula, Formula]]) -> None:
+        terms = library.z3.Ast * len(pairs)
+        self.library, self._pairs = library, pairs  # what is referred to is kept by Z3
+        self._old = terms(*(old.as_ast() for old, _ in pairs))
+        self._new = terms(*(new.as_ast() for _, new in pairs))
+
+    def of(self, formula: Formula) -> Formula:
+        """The formula with the constants replaced. Errors: `GaveUp`."""
+        z3, context = self.library.z3, self.library.context
+        count, old, new = len(self._pairs), self._old, self._new
+        made = attempted(lambda: z3.Z3_substitute(context.ref(), formula.as_ast(), count, old, new))
+        return type(formula)(made, context)
 
 
 class Solver:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.commands.sim import systems_beginning
 from hacheck.cli.declaring import Argument, flag, option
 from hacheck.cli.guard import ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, specs_beginning
@@ -18,6 +17,8 @@ EPILOG = """
 
   hacheck check-impl fiorano-shared --crashes 1 --deviations 3
 
+  hacheck check-impl icestorm-clients                       IceStorm again, beside the spec of its clients
+
   hacheck check-impl my.module:system --spec my.ha          code of your own (see docs/testing.md)
 
   hacheck check-impl icestorm --code bug_stamp_reset_at_start=true
@@ -28,13 +29,16 @@ EPILOG = """
 """
 
 One = str | None
-CODE = "A protocol of the reference implementation, or MODULE:VALUE for code of your own."
-SPEC = "The model: a .ha file or a shipped protocol. By default the one that the protocol follows."
+CODE = (
+    "A protocol of the reference implementation, [b]icestorm-clients[/], [b]qpid-transactions[/], or MODULE:VALUE for "
+    "code of your own."
+)
+SPEC = "The model: a .ha file or a shipped protocol. By default the one that the code follows."
 CHECK = "Under the settings of which of its checks."
 OPTION = "Set an option of the code. May be given often."
 NODE = "The model's name of a member, as --node primary=Server-1. May be given often."
 REPLICAS = "How many replicas; by default as few as make sense."
-CLIENTS = "How many clients."
+CLIENTS = "How many clients; by default one, or as many as a shipped spec tells of."
 CRASHES = "So many crashes in a schedule at most."
 CUTS = "So many broken connections in a schedule at most."
 POWER = "So many machines fail in a schedule at most: what was not synced is lost, and nobody is told."
@@ -48,16 +52,23 @@ JSON = "Write everything found as JSON (- is stdout)."
 QUIET = "Only what disagrees, and the summary."
 
 
+def compared_beginning(incomplete: str) -> list[str]:
+    """What a shell offers for CODE."""
+    from hacheck.testing.reference import FOLLOWED
+
+    return [name for name in FOLLOWED if name.startswith(incomplete)]
+
+
 @guarded
 def check_impl(
-    code: Annotated[str, Argument("CODE", CODE, systems_beginning)],
+    code: Annotated[str, Argument("CODE", CODE, compared_beginning)],
     spec: Annotated[One, option("--spec", metavar="SPEC", help=SPEC, offers=specs_beginning)] = None,
     check: Annotated[One, option("--check", metavar="NAME", help=CHECK)] = None,
     settings: SettingOptions = None,
     options: Annotated[list[str] | None, option("--code", metavar="NAME=VALUE", help=OPTION, panel=CLUSTER)] = None,
     nodes: Annotated[list[str] | None, option("--node", metavar="NAME=NODE", help=NODE, panel=CLUSTER)] = None,
     replicas: Annotated[int | None, option("--replicas", metavar="N", help=REPLICAS, panel=CLUSTER, least=1)] = None,
-    clients: Annotated[int, option("--clients", metavar="N", help=CLIENTS, panel=CLUSTER, least=0)] = 1,
+    clients: Annotated[int | None, option("--clients", metavar="N", help=CLIENTS, panel=CLUSTER, least=0)] = None,
     crashes: Annotated[int, option("--crashes", metavar="N", help=CRASHES, panel=LIMITS, least=0)] = 1,
     cuts: Annotated[int, option("--cuts", metavar="N", help=CUTS, panel=LIMITS, least=0)] = 0,
     power: Annotated[int, option("--power", metavar="N", help=POWER, panel=LIMITS, least=0)] = 0,

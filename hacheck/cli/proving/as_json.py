@@ -7,6 +7,8 @@
  "obligations": [{"shows", "kind": "base|step", "verdict": "shown|refuted|open", "seconds"}, …],
  "counterexamples": [{"claim", "size", "reachable", "action", "arguments", "before": state, "after": state or null}, …]}
 ```
+
+Where it had to stop before anything was found, there are only the fields up to "proved", "seconds" and "stopped".
 """
 
 from __future__ import annotations
@@ -29,6 +31,19 @@ def outside(spec: str, system: str, reasons: str) -> Any:
         "proved": False,
         "in_fragment": False,
         "reasons": reasons.splitlines(),
+    }
+
+
+def unfinished(spec: str, system: str, check: str, stopped: str, seconds: float) -> Any:
+    """What is said where nothing was found before it had to stop."""
+    return {
+        "hacheck": version(),
+        "spec": spec,
+        "system": system,
+        "check": check,
+        "proved": False,
+        "seconds": round(seconds, 3),
+        "stopped": stopped,
     }
 
 

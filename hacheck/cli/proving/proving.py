@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -11,10 +12,10 @@ from rich.console import Console
 from hacheck.checker.parametric import certificate
 from hacheck.checker.parametric.counterexample import Counterexample, counterexample, reached
 from hacheck.checker.parametric.proof import SAFETY, Proof, Wanted, prepared, prove_given
-from hacheck.checker.parametric.proving import Progress
 from hacheck.checker.parametric.searching import search
 from hacheck.checker.parametric.solving import Asking
-from hacheck.checker.parametric.uniform import at_size
+from hacheck.checker.parametric.theory import Theory
+from hacheck.checker.parametric.uniform import Uniform, at_size
 from hacheck.checker.parametric.world import Unsupported
 from hacheck.checker.resources import usable_cores
 from hacheck.checker.verify import default_check
@@ -27,9 +28,10 @@ from hacheck.cli.options import all_known
 from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.proving import as_json, report
+from hacheck.cli.proving.at_work import AtWork
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
-from hacheck.model.data import dataclass, field
+from hacheck.model.data import dataclass, field, replace
 
 REACHED_SECONDS = 10.0
 """How long is looked for a run to the first state of a counterexample."""
@@ -66,48 +68,64 @@ def prove_spec(request: Request) -> ExitCode:
     to_stderr = target is not None and target.path is None
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)
     wanted = Wanted(specification, request.settings, check, request.properties)
+    line = ProgressLine(quiet=False, no_color=request.no_color)
     try:
         console.print(heading(specification, check))
-        try:
-            made, theory = prepared(wanted)
-        except Unsupported as reason:
-            console.print(report.outside(str(reason)))
-            if target is not None:
-                target.write(as_json.outside(request.spec, specification.name, str(reason)))
-            return ExitCode.BAD_INPUT
-        if not theory.claims:
-            raise BadInput(f"check {check} asks nothing that could be proved", "name one with --property")
-        z3_is_there()
-        console.print(report.scope(theory))
-        threads = request.threads or usable_cores()
-        asking = Asking(begun + request.seconds_max)
-        line = ProgressLine(quiet=False, no_color=request.no_color)
-        with Interruption().watching() as interruption, line.shown("proving"):
-
-            def tell(progress: Progress) -> bool:
-                line.tell(lambda: f"{progress.done} of {progress.total} shown: {progress.last}")
-                return not interruption.requested
-
-            proof = prove_given(made, theory, asking, tell, threads)
-            if not proof.proved and not request.given_only and not asking.over:
-                proof = search(wanted, proof, asking, tell, threads)
-            examples = _examples(wanted, proof, interruption) if not proof.proved else []
-        _show(console, proof, examples)
-        if folder is not None and proof.proved:
+        with Interruption().watching() as interruption:
+            at_work = AtWork(Asking(begun + request.seconds_max), interruption, line)
+            try:
+                told = at_work.made("telling the model in logic", partial(prepared, wanted))
+            except Unsupported as reason:
+                console.print(report.outside(str(reason)))
+                if target is not None:
+                    target.write(as_json.outside(request.spec, specification.name, str(reason)))
+                return ExitCode.BAD_INPUT
+            if told is not None and not told[1].claims:
+                raise BadInput(f"check {check} asks nothing that could be proved", "name one with --property")
+            z3_is_there()
+            if told is not None:
+                console.print(report.scope(told[1]))
+            proof = None if told is None else _proof(request, wanted, *told, at_work)
+            examples = [] if proof is None or proof.proved else _examples(wanted, proof, at_work)
+        spent = time.monotonic() - begun
+        if proof is None:
+            console.print(report.unfinished(at_work.asking.why, spent))
+        else:
+            _show(console, proof, examples, spent)
+        if folder is not None and proof is not None and proof.proved:
             _keep(console, folder, proof)
-        if target is not None:
-            target.write(as_json.proof(request.spec, check, proof, examples, time.monotonic() - begun))
+        if target is not None and proof is not None:
+            target.write(as_json.proof(request.spec, check, proof, examples, spent))
+        elif target is not None:
+            target.write(as_json.unfinished(request.spec, specification.name, check, at_work.asking.why, spent))
     finally:
         if target is not None:
             target.forget()
-    return ExitCode.AS_EXPECTED if proof.proved else ExitCode.UNDECIDED
+    return ExitCode.AS_EXPECTED if proof is not None and proof.proved else ExitCode.UNDECIDED
 
 
-def _examples(wanted: Wanted, proof: Proof, interruption: Interruption) -> list[tuple[str, Counterexample]]:
+def _proof(request: Request, wanted: Wanted, made: Uniform, theory: Theory, at_work: AtWork) -> Proof | None:
+    """What was found with what is given, and where that does not do, with what is looked for; `None` if nothing was
+    before it had to stop."""
+    asking, threads = at_work.asking, request.threads or usable_cores()
+    proof = at_work.made("proving", lambda: prove_given(made, theory, asking, at_work.tell, threads))
+    if proof is None or proof.proved or request.given_only or asking.over:
+        return proof
+    more = at_work.made("looking for lemmas", lambda: search(wanted, proof, asking, at_work.tell, threads))
+    return replace(proof, stopped=asking.why) if more is None else more
+
+
+def _examples(wanted: Wanted, proof: Proof, at_work: AtWork) -> list[tuple[str, Counterexample]]:
     """The first step at which each claim failed, with whether its state is reachable."""
+    found: dict[str, Counterexample] = {}
+    at_work.made("judging counterexamples", lambda: _judge(wanted, proof, at_work.interruption, found), timed=False)
+    return list(found.items())
+
+
+def _judge(wanted: Wanted, proof: Proof, interruption: Interruption, found: dict[str, Counterexample]) -> None:
+    """Adds the counterexamples, by the claims that failed, one after the other."""
     from hacheck.checker.explicit.native.engine import NativeEngine
 
-    found: dict[str, Counterexample] = {}
     for one in proof.failed:
         name = one.obligation.claim.name
         if one.refutation is None or name in found or interruption.requested:
@@ -118,10 +136,9 @@ def _examples(wanted: Wanted, proof: Proof, interruption: Interruption) -> list[
         )
         if example is not None:
             found[name] = reached(example, NativeEngine(), REACHED_SECONDS, lambda: not interruption.requested)
-    return list(found.items())
 
 
-def _show(console: Console, proof: Proof, examples: list[tuple[str, Counterexample]]) -> None:
+def _show(console: Console, proof: Proof, examples: list[tuple[str, Counterexample]], spent: float) -> None:
     console.print()
     console.print(report.verdicts(console, proof))
     for name, example in examples:
@@ -129,7 +146,7 @@ def _show(console: Console, proof: Proof, examples: list[tuple[str, Counterexamp
         for part in report.example(console, proof, name, example):
             console.print(part)
     console.print()
-    console.print(report.summary(console, proof))
+    console.print(report.summary(proof, spent))
 
 
 def _keep(console: Console, folder: Path, proof: Proof) -> None:

@@ -101,14 +101,20 @@ _MEANINGS = {
 }
 
 
-def summary(console: Console, proof: Proof) -> RenderableType:
-    """The last lines: proved or not, of what size the proof is, and whether it had to come to an end."""
+def unfinished(why: str, spent: float) -> RenderableType:
+    """The last line where nothing was found before it had to stop. `spent`: seconds."""
+    return Text(f"not proved ({why}), which does not mean that it is wrong; {seconds(spent)}", "doubt")
+
+
+def summary(proof: Proof, spent: float) -> RenderableType:
+    """The last lines: proved or not, of what size the proof is, and whether it had to come to an end. `spent`: seconds
+    since the command began."""
     count = plural(len(proof.outcomes), "obligation")
     if proof.proved:
-        text = Text(f"proved: {count} shown, {seconds(proof.seconds)}", "good")
+        text = Text(f"proved: {count} shown, {seconds(spent)}", "good")
     else:
         why = f" ({proof.stopped})" if proof.stopped else ""
-        text = Text(f"not proved{why}, which does not mean that it is wrong; {seconds(proof.seconds)}", "doubt")
+        text = Text(f"not proved{why}, which does not mean that it is wrong; {seconds(spent)}", "doubt")
     if proof.circle:
         text.append(
             f"\noutside the decidable fragment, so the search might not have ended: {' -> '.join(proof.circle)}",

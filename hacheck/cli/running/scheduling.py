@@ -52,7 +52,7 @@ class Request:
     options: Mapping[str, str]
     nodes: Mapping[str, str]
     replicas: int | None
-    clients: int
+    clients: int | None
     faults: Mapping[str, int]
     steps: int | None
     limits: Limits
@@ -65,8 +65,8 @@ def explore_schedules(request: Request) -> ExitCode:
     """Explores, tells what was found, and returns what the process is to return. Errors: `BadInput`, `Reported`."""
     target = None if request.json is None else open_target(request.json)
     with refusals():
-        code = code_of(request.code)
         followed = _followed(request)
+        code = code_of(followed.code)
         request = replace(request, limits=replace(request.limits, steps=request.steps or followed.steps))
         setting = _setting(request, followed, code)
         try:
@@ -120,15 +120,19 @@ def exit_code(explored: Explored, limits: Limits) -> ExitCode:
 def _followed(request: Request) -> Followed:
     """How code and model are compared: as the reference implementation is, with what the user says before it."""
     known = FOLLOWED.get(request.code)
+    if known is None:
+        code_of(request.code)  # a protocol that there is not is refused before anything else
     if known is None and request.spec is None:
         raise BadInput(f"{request.code}: nobody says which model it follows", "give one: --spec my.ha")
-    base = known if known is not None and request.spec is None else Followed(request.spec or "")
+    code = known.code if known is not None else request.code
+    base = known if known is not None and request.spec is None else Followed(code, request.spec or "")
     check = request.check or base.check
     settings = {**(base.settings if request.check is None else {}), **request.settings}
     options = {**(known.options if known is not None else {}), **request.options}
     replicas = request.replicas or (known.replicas if known is not None else 0)
-    called = {**base.called, **request.nodes}
-    return replace(base, check=check, settings=settings, options=options, called=called, replicas=replicas)
+    clients = request.clients if request.clients is not None else known.clients if known is not None else 1
+    base = replace(base, replicas=replicas, clients=clients, called={**base.called, **request.nodes})
+    return replace(base, check=check, settings=settings, options=options)
 
 
 def _tracker(request: Request, followed: Followed) -> Tracker:
@@ -149,8 +153,8 @@ def _setting(request: Request, followed: Followed, code: System) -> Setting:
     """The cluster. Errors: `Refused`."""
     options = code.options(followed.options)
     tried = (followed.replicas,) if followed.replicas else REPLICAS_TRIED
-    replicas, _ = first_possible(code, tried, request.clients, options)
-    return Setting(code, replicas, request.clients, options, request.faults)
+    replicas, _ = first_possible(code, tried, followed.clients, options)
+    return Setting(code, replicas, followed.clients, options, request.faults, "clients" not in followed.spared)
 
 
 # ---- what is told ----

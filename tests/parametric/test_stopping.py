@@ -1,0 +1,89 @@
+"""Whoever waits for a proof is answered soon, when time is out and when he asks to stop, whatever is under way."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from hacheck.checker.parametric.proving import Progress
+from hacheck.checker.parametric.solving import Asking
+from hacheck.checker.symbolic.z3_library import z3_module
+from hacheck.cli.progress import Interruption
+from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.proving.at_work import AtWork
+from tests.parametric.proofs import ROOT
+
+
+def at_work(seconds: float) -> AtWork:
+    """Somebody who waits for so long."""
+    return AtWork(Asking(time.monotonic() + seconds), Interruption(), ProgressLine(quiet=True, no_color=True))
+
+
+def test_what_ends_is_handed_over_and_so_are_its_errors() -> None:
+    assert at_work(60).made("adding", lambda: 1 + 1) == 2
+    with pytest.raises(ZeroDivisionError):
+        at_work(60).made("dividing", lambda: 1 // 0)
+
+
+def test_nobody_waits_for_what_does_not_end_in_time() -> None:
+    waiting, end = at_work(0.2), threading.Event()
+    assert waiting.made("waiting", end.wait) is None
+    assert waiting.asking.why == "out of time"
+    end.set()
+
+
+def test_who_asks_to_stop_is_heard_while_work_is_under_way() -> None:
+    waiting = at_work(60)
+
+    def work() -> str:
+        waiting.interruption.requested = True
+        while waiting.tell(Progress(1, 2, "the first")) or not waiting.asking.over:
+            time.sleep(0.01)
+        return "what there is"
+
+    assert waiting.made("proving", work) == "what there is"
+    assert waiting.asking.why == "interrupted"
+
+
+def test_what_needs_no_time_limit_is_ended_by_who_asks_to_stop_only() -> None:
+    waiting = at_work(0.0)
+    assert waiting.made("judging", lambda: time.sleep(0.3) or "judged", timed=False) == "judged"
+    waiting.interruption.requested, end = True, threading.Event()
+    assert waiting.made("judging", end.wait, timed=False) is None
+    end.set()
+
+
+def test_where_memory_does_not_suffice_that_is_said() -> None:
+    waiting = at_work(60)
+
+    def work() -> None:
+        raise MemoryError
+
+    assert waiting.made("proving", work) is None
+    assert waiting.asking.why == "out of memory"
+
+
+def test_where_z3_has_no_memory_left_nothing_more_is_asked() -> None:
+    waiting = at_work(60)
+
+    def work() -> None:
+        with waiting.asking.context():
+            raise z3_module().Z3Exception(b"out of memory")
+
+    assert waiting.made("proving", work) is None
+    assert (waiting.asking.over, waiting.asking.why) == (True, "out of memory")
+
+
+def test_a_model_that_takes_long_to_tell_in_logic_is_not_waited_for() -> None:
+    asked = ("prove", str(ROOT / "spec" / "icestorm.ha"), "--time", "0.2", "--json", "-")
+    ended = subprocess.run([sys.executable, "-m", "hacheck", *asked], capture_output=True, text=True, check=False)
+    assert ended.returncode == 3, ended.stderr
+    found = json.loads(ended.stdout)
+    assert (found["proved"], found["stopped"]) == (False, "out of time")
+    assert "properties" not in found
+    assert "not proved (out of time)" in ended.stderr

@@ -1,0 +1,11 @@
+"""What Z3 decided is told at the end."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.symbolic.counting import tell
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    tell(terminalreporter, "tests/symbolic")
