@@ -1,4 +1,8 @@
-"""The protocols of the reference implementation beside the specs that they follow."""
+"""The protocols of the reference implementation beside the specs that they follow.
+
+Most follow one spec. Two follow another one besides, which tells more of one side of them: IceStorm's clients, and
+transactions of Qpid. So what is compared has a name of its own.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +16,20 @@ from hacheck.model.data import dataclass, field
 class Followed:
     """Which spec a protocol's code follows, and how they are compared: `docs/decisions/0019-the-code-and-the-specs.md`.
 
+    - `code`: the protocol, by its name;
     - `spec`, `check`, `settings`: the spec, the check whose settings count, and settings besides;
     - `options`: settings of the code; `called`: the model's names of members, by the code's;
     - `varied`: settings of the code besides, each of which it follows the spec under, too: other time-outs, so that
       what mostly comes one after the other meets;
     - `comes_back`: somebody serves again after all faults, whatever they were; not so where a person must decide whose
       data count;
+    - `clients_hit`: the machine stops clients, too, and cuts their links;
     - `alone`: there must be one client only; `spared`: what the spec has not: `clients` that end, `locks` that are
       lost while somebody has them;
     - `replicas`, `clients`: of a small cluster; `steps`: after so many of a schedule everything has happened once.
     """
 
+    code: str
     spec: str
     check: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -33,6 +40,7 @@ class Followed:
     replicas: int = 2
     clients: int = 1
     steps: int = 200
+    clients_hit: bool = False
     alone: bool = False
     spared: frozenset[str] = frozenset()
 
@@ -68,10 +76,11 @@ _ONE_TRANSACTION = {
     "transaction_every": "1",
     "transactions_max": "1",
     "messages_max": "1",
-    "send_interval_us": "700000",
-    "send_from_us": "8000000",
+    "send_interval_us": "300000",
+    "send_from_us": "4000000",
     "trace_messages": "yes",
 }
+_LATE_TRANSACTION = {"send_interval_us": "700000", "send_from_us": "8000000"}
 
 _CLIENTS_OF_TOPICS = {
     "publisher-1": "Publisher-1",
@@ -81,6 +90,7 @@ _CLIENTS_OF_TOPICS = {
 FOLLOWED: Mapping[str, Followed] = {
     "icestorm": Followed(
         "icestorm",
+        "icestorm",
         "smallest_cure",
         {"max_after_push": "on", "overtaking": "1", "stamp_wiped_at_start": "off"},
         {"client_period": "2s"},
@@ -88,6 +98,7 @@ FOLLOWED: Mapping[str, Followed] = {
         replicas=3,
     ),
     "icestorm-topics": Followed(
+        "icestorm-topics",
         "icestorm_topics",
         options={
             "client_period": "1s",
@@ -100,6 +111,7 @@ FOLLOWED: Mapping[str, Followed] = {
         clients=4,
     ),
     "fiorano-shared": Followed(
+        "fiorano-shared",
         "fiorano_shared",
         settings={"database_cuts": "1"},
         options={"pause_us": "1000000"},
@@ -107,12 +119,14 @@ FOLLOWED: Mapping[str, Followed] = {
         varied=(_BUSY_PAIR,),
     ),
     "fiorano-replicated": Followed(
+        "fiorano-replicated",
         "fiorano_replicated",
         settings={"alone_from_waiting": "anyone", "stays_active_without_lock": "on"},
         options={"pause_us": "1000000"},
         called=_SERVERS,
     ),
     "artemis-shared-store": Followed(
+        "artemis-shared-store",
         "artemis_shared_store",
         settings={
             "hand_over_by_delay": "on",
@@ -124,12 +138,14 @@ FOLLOWED: Mapping[str, Followed] = {
         called=_PAIR,
     ),
     "artemis-replication": Followed(
+        "artemis-replication",
         "artemis_replication",
         options={"pause_us": "1000000"},
         called=_PAIR,
         comes_back=False,  # broker facts 2.10, AR-8: the copy that counts may have been laid aside
     ),
     "artemis-scale-down": Followed(
+        "artemis-scale-down",
         "artemis_scale_down",
         "crash",
         options={
@@ -143,6 +159,7 @@ FOLLOWED: Mapping[str, Followed] = {
         alone=True,
     ),
     "artemis-colocated": Followed(
+        "artemis-colocated",
         "artemis_colocated",
         "no_look",  # of which nothing is asked that cut links break
         {"failures_noticed": "off", "max_backups": "2"},
@@ -151,6 +168,7 @@ FOLLOWED: Mapping[str, Followed] = {
         replicas=3,
     ),
     "qpid-standalone": Followed(
+        "qpid-standalone",
         "qpid_standalone",
         options={
             "send_interval_us": "2500000",
@@ -163,40 +181,48 @@ FOLLOWED: Mapping[str, Followed] = {
         clients=2,
     ),
     "artemis-client": Followed(
+        "artemis-client",
         "artemis_client",
         options={"operations": "4", "pause_us": "1000000"},
         called=_PAIR | {"client-1": "Client-1", "client-2": "Client-2"},
         clients=2,
+        clients_hit=True,
         spared=frozenset({"clients", "locks"}),
     ),
     "artemis-lock-manager": Followed(
+        "artemis-lock-manager",
         "artemis_lock_manager",
         settings={"lock_losses": "1"},  # a session ends while its broker is stopped, or cut off from the manager
         options={"pause_us": "1000000", "manager_ttl_us": "15000000"},
         called=_PAIR | {"manager-1": "Manager-1"},
     ),
-    "qpid": Followed("qpid_ha", options={"send_interval_us": "1000000"}, replicas=3, steps=500),
+    "qpid": Followed("qpid", "qpid_ha", options={"send_interval_us": "1000000"}, replicas=3, steps=500),
+    "icestorm-clients": Followed(
+        "icestorm",
+        "icestorm_clients",
+        settings={"proxy": "replicated"},
+        options={
+            "workload": "shared",
+            "client_period": "2s",
+            "messages_max": "8",
+            "idle_close": "1s",
+            "proxy": "replicated",
+            "trace_messages": "true",
+        },
+        called={"client-1": "Publisher-1", "client-2": "Subscriber-1", "client-3": "Subscriber-2"},
+        replicas=3,
+        clients=3,
+    ),
+    "qpid-transactions": Followed(
+        "qpid",
+        "qpid_tx",
+        settings={"tx": "replicated"},
+        options=_ONE_TRANSACTION,
+        called={"client-1": "Client-1"},
+        varied=(_LATE_TRANSACTION,),
+        steps=260,
+        alone=True,
+        spared=frozenset({"clients"}),  # there is one transaction, of a client that lives
+    ),
 }
-"""By the name of the protocol."""
-
-CLIENTS = Followed(
-    "icestorm_clients",
-    settings={"proxy": "replicated"},
-    options={
-        "workload": "shared",
-        "client_period": "2s",
-        "messages_max": "8",
-        "idle_close": "1s",
-        "proxy": "replicated",
-        "trace_messages": "true",
-    },
-    called={"client-1": "Publisher-1", "client-2": "Subscriber-1", "client-3": "Subscriber-2"},
-    replicas=3,
-    clients=3,
-)
-"""The protocol `icestorm` beside the spec of its clients: runs in which one publishes and two subscribe."""
-
-TRANSACTIONS = Followed(
-    "qpid_tx", settings={"tx": "replicated"}, options=_ONE_TRANSACTION, called={"client-1": "Client-1"}
-)
-"""The protocol `qpid` beside the spec of its transactions: runs in which one client does one of them, and no more."""
+"""By the name of what is compared: that of the protocol, or of the side of it that the spec tells."""

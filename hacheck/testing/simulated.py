@@ -162,19 +162,23 @@ class Simulated(Adapter):
         return "\n".join(["Members that started and ended:", *told])
 
 
-def adapter_for(protocol: str, options: Mapping[str, str] | None = None) -> type[Simulated]:
-    """The adapter of a protocol, beside the spec that it follows, as if the caller's module had it: runs that fail are
-    kept beside that. `options`: further settings of its code. Errors: `KeyError` for a protocol that is compared with
-    no spec."""
-    followed = FOLLOWED[protocol]
-    code = system(protocol)
+def adapter_for(name: str, options: Mapping[str, str] | None = None) -> type[Simulated]:
+    """The adapter of what is compared under a name of `FOLLOWED`, as if the caller's module had it: runs that fail are
+    kept beside that. `options`: further settings of its code. Errors: `KeyError` for what is compared with no spec."""
+    followed = FOLLOWED[name]
+    code = system(followed.code)
     given = {**followed.options, **(options or {})}
     members = code.members(followed.replicas, followed.clients, code.options(given))
     servers = [member for member in members if not member.role.startswith("client")]
+    clients = [member for member in members if member.role.startswith("client")] if followed.clients_hit else []
+    besides = [
+        *_faults(servers, locks_lost="locks" not in followed.spared),
+        *_faults_of_clients(clients, servers),
+    ]
     body = {
-        "__doc__": f"{protocol} in the simulator.",
+        "__doc__": f"{name} in the simulator.",
         "__module__": sys._getframe(1).f_globals.get("__name__", __name__),
-        "protocol": protocol,
+        "protocol": followed.code,
         "replicas": followed.replicas,
         "clients": followed.clients,
         "options": given,
@@ -183,9 +187,9 @@ def adapter_for(protocol: str, options: Mapping[str, str] | None = None) -> type
         "check": followed.check,
         "settings": dict(followed.settings),
         "called": dict(followed.called),
-        "besides": tuple(_faults(servers, locks_lost="locks" not in followed.spared)),
+        "besides": tuple(besides),
     }
-    return type("".join(word.capitalize() for word in protocol.split("-")), (Simulated,), body)
+    return type("".join(word.capitalize() for word in name.split("-")), (Simulated,), body)
 
 
 def _faults(servers: Sequence[Member], *, locks_lost: bool) -> Iterator[Step]:
@@ -207,6 +211,15 @@ def _faults(servers: Sequence[Member], *, locks_lost: bool) -> Iterator[Step]:
     if locks_lost:
         yield from _ways("lock_lost", locks, ())
         yield from _ways("lock_told", locks, ())
+
+
+def _faults_of_clients(clients: Sequence[Member], servers: Sequence[Member]) -> Iterator[Step]:
+    """What may go wrong with clients that go on, and between each of them and each server."""
+    members = [{"member": client.name} for client in clients]
+    pairs = [{"one": client.name, "other": server.name} for client in clients for server in servers]
+    yield from _ways("pause", members, PAUSE_SECONDS)
+    yield from _ways("cut", pairs, CUT_SECONDS)
+    yield from _ways("reset", pairs, ())
 
 
 def _ways(kind: str, hit: Iterable[Mapping[str, Any]], lasting: Sequence[float]) -> Iterator[Step]:

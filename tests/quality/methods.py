@@ -157,9 +157,11 @@ DEVIATIONS_MAX = 9
 def by_schedules(protocol: str, seconds: float, reducing: float = 0.0, first: int = 0) -> Result:
     """Every schedule with no deviation, one, two and so on, with one crash, one broken connection, one power failure
     and one lost lock: the first one found is the shortest story already."""
-    followed, code = FOLLOWED[protocol], system(protocol)
-    faults = {"crash": 1, "cut": 1, "power": 1, "lock": 1}
-    setting = Setting(code, followed.replicas, 1, code.options(followed.options), faults)
+    followed = FOLLOWED[protocol]
+    code = system(followed.code)
+    faults = {"crash": 1, "cut": 1, "power": 1, "lock": int("locks" not in followed.spared)}
+    options, clients_end = code.options(followed.options), "clients" not in followed.spared
+    setting = Setting(code, followed.replicas, 1, options, faults, clients_end)
     limits = Limits(deviations=DEVIATIONS_MAX, steps=200, schedules=1_000_000_000, seconds=1e9)
     tracker = model_for(adapter(protocol)).tracker
     budget = Budget(seconds)
@@ -202,7 +204,8 @@ def plans(protocol: str, seed: int) -> Plan:
 def by_conformance(protocol: str, seconds: float, reducing: float = 0.0, first: int = 0) -> Result:
     """Simulated runs with faults, recorded, and their records compared: one seed and profile after the other. Somebody
     must serve at the end of each. Nothing makes them smaller."""
-    code, judge, comes_back = system(protocol), judge_of(protocol), FOLLOWED[protocol].comes_back
+    followed, judge = FOLLOWED[protocol], judge_of(protocol)
+    code, comes_back = system(followed.code), followed.comes_back
     budget = Budget(seconds)
     runs = records = unknown = 0
     with tempfile.TemporaryDirectory() as place:
@@ -256,5 +259,5 @@ METHODS: Mapping[str, Callable[[str, float, float, int], Result]] = {
     "schedules": by_schedules,
     "conformance": by_conformance,
 }
-"""By name. Each takes a protocol, CPU seconds, seconds in which a run that fails may be
+"""By name. Each takes a name of `FOLLOWED`, CPU seconds, seconds in which a run that fails may be
 reduced, and the first seed, where there are seeds."""

@@ -44,7 +44,7 @@ def test_there_are_enough_bugs_of_each_protocol() -> None:
     assert len(protocols) >= 45
     assert protocols.count("icestorm") >= 14
     assert protocols.count("fiorano-shared") >= 6
-    assert all(protocols.count(name) >= 3 for name in FOLLOWED)
+    assert all(protocols.count(name) >= 3 for name in {followed.code for followed in FOLLOWED.values()})
 
 
 def test_each_method_finds_three_bugs() -> None:

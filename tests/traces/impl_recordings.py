@@ -38,8 +38,9 @@ def recorded(
     clients: int = 2,
     seconds: int = 20,
     kept: Callable[[Line], bool] = lambda line: True,
+    told: Callable[[Line], Line] = lambda line: line,
 ) -> Path:
-    """A folder with the trace of each seed: those of its records that are kept."""
+    """A folder with the trace of each seed: those of its records that are kept, as they are to be told."""
     folder.mkdir()
     for seed in seeds:
         history = History(inputs=False)
@@ -53,7 +54,7 @@ def recorded(
         )
         outcome = run(system(name), plan, history)
         assert outcome.defect is None
-        write_trace(folder / f"{seed}.jsonl", f"{name}-{seed}", TOTAL, filter(kept, history.lines()))
+        write_trace(folder / f"{seed}.jsonl", f"{name}-{seed}", TOTAL, map(told, filter(kept, history.lines())))
     return folder
 
 
@@ -61,6 +62,6 @@ def verdicts(spec: tuple[str, ...], folder: Path) -> Counter[str]:
     """How many traces got which verdict."""
     found = folder.with_suffix(".json")
     ended = hacheck("conform", spec[0], str(folder), *spec[1:], "--json", str(found), "--quiet")
-    assert ended.code in (0, 1, 3), ended.err
+    assert ended.code in (0, 1, 3), (ended.code, ended.err)
     counts = json.loads(found.read_text())["counts"]
     return Counter({verdict: count for verdict, count in counts.items() if count})

@@ -96,7 +96,8 @@ class _Host:
 
 
 class Cluster:
-    """One run. `told`: is given each record as it is written, with who wrote it."""
+    """One run. `told`: is given each record as it is written, with who wrote it. `clients_end`: whether clients may be
+    those that a fault ends."""
 
     def __init__(
         self,
@@ -104,8 +105,10 @@ class Cluster:
         members: tuple[Member, ...],
         options: Any,
         told: Callable[[Name, Record], None],
+        clients_end: bool = True,
     ) -> None:
         self.system, self.members, self.options, self._told = system, members, options, told
+        self._ending = {one.name for one in members if clients_end or not one.role.startswith("client")}
         self.processes = {one.name: _Process(one) for one in members}
         names = dict.fromkeys(name for one in members for name in (*one.locks, *one.shared))
         self.hosts = {name: _Host() for name in names}
@@ -140,14 +143,15 @@ class Cluster:
     def _faults(self, faults: Mapping[str, int]) -> Iterator[Choice]:
         if faults.get("crash"):
             for name, process in self.processes.items():
-                if process.node is not None:
+                if process.node is not None and name in self._ending:
                     yield "crash", name
                     if process.writes:
                         yield "crash-written", name
         if faults.get("cut"):
             yield from (("cut", *pair) for pair in sorted(self.spoken))
         if faults.get("power"):
-            yield from (("power", name) for name, process in self.processes.items() if process.node is not None)
+            running = (name for name, process in self.processes.items() if process.node is not None)
+            yield from (("power", name) for name in running if name in self._ending)
         if faults.get("lock"):
             held = ((name, host.holder) for name, host in self.hosts.items() if host.holder is not None)
             yield from (("lose", name, holder[0]) for name, holder in held)

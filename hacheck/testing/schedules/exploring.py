@@ -27,13 +27,14 @@ Deviation = tuple[int, Choice]
 @dataclass(frozen=True, slots=True)
 class Setting:
     """What is explored. `clients`, `replicas`, `options`: the cluster's size and settings; `faults`: how many of each
-    kind may come: `crash`, `cut`, `power`, `lock`."""
+    kind may come: `crash`, `cut`, `power`, `lock`; `clients_end`: whether clients may be those that fail."""
 
     code: Code
     replicas: int
     clients: int
     options: Any
     faults: Mapping[str, int]
+    clients_end: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +182,9 @@ class _Run:
     def __init__(self, exploring: Exploring) -> None:
         self.exploring = exploring
         setting = exploring.setting
-        self.cluster = Cluster(setting.code, exploring.members, setting.options, self._record)
+        self.cluster = Cluster(
+            setting.code, exploring.members, setting.options, self._record, clients_end=setting.clients_end
+        )
         self.faults = {kind: setting.faults.get(kind, 0) for kind in dict.fromkeys(FAULTS.values())}
         self.track = exploring.tracker.start
         self.taken: list[Taken] = []

@@ -63,7 +63,7 @@ def from_cluster(place: Path, protocol: str) -> Path:
     """The trace of a cluster whose servers were killed and paused, one after the other, while it was used."""
     followed = FOLLOWED[protocol]
     settings = {**followed.options, **QUICK.get(protocol, {})}
-    with running(place, protocol, followed.replicas, 1, settings) as cluster:
+    with running(place, followed.code, followed.replicas, followed.clients, settings) as cluster:
         _served(cluster)
         for name in [name for name in cluster.standings() if name not in ("client-1", "manager")][:2]:
             for strike, mend in (("kill", "restart"), ("stop", "cont")):
@@ -85,8 +85,9 @@ def from_simulator(folder: Path, protocol: str) -> None:
     followed = FOLLOWED[protocol]
     for seed, faults in enumerate(PROFILES):
         history = History(inputs=False)
-        plan = Plan(seed, followed.faults(faults), followed.replicas, 2, followed.options, fault_us=20_000_000)
-        assert run(system(protocol), plan, history).defect is None
+        clients = 1 if followed.alone else max(2, followed.clients)
+        plan = Plan(seed, followed.faults(faults), followed.replicas, clients, followed.options, fault_us=20_000_000)
+        assert run(system(followed.code), plan, history).defect is None
         write_trace(folder / f"{faults}.jsonl", faults, TOTAL, history.lines())
 
 

@@ -19,7 +19,8 @@ from tests.traces.simulation.test_records import rows_of
 def test_whole_traces_conform_and_damaged_ones_deviate(tmp_path: Path, text: str) -> None:
     spec, out = tmp_path / "spec.ha", tmp_path / "out"
     spec.write_text(text)
-    options = ("--traces", "30", "--steps", "30", "--mutate", "0.4", "--mutations", "node,value,duplicate")
+    options = ("--traces", "30", "--steps", "30", "--seed", "1", "--mutate", "0.4")
+    options = (*options, "--mutations", "node,value,duplicate")
     made = hacheck("simulate", str(spec), *options, "--out", str(out))
     assert made.code == 0, made.err
     judged = hacheck("conform", str(spec), str(out), "--json", "-")

@@ -18,7 +18,7 @@ SAID = ("node", "event", "fields")
 
 def made(text: str, traces: int = 40, steps: int = 30, **more: Any) -> Made:
     """Traces of a spec."""
-    return Maker(Plan(system_of(text), "t", traces, steps, 7, **more)).make(0, traces)
+    return Maker(Plan(system_of(text), "t", traces, steps, 8, **more)).make(0, traces)
 
 
 def repeated(whole: list[dict[str, Any]], done: list[dict[str, Any]]) -> list[dict[str, Any]]:
