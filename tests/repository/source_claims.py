@@ -70,6 +70,24 @@ def _names(node: ast.stmt) -> list[str]:
             return []
 
 
+BY_CHANCE = {"nightly", "skip", "skipif", "xfail"}
+"""What a test is marked with that not every run takes."""
+
+
+def runs_always(claim: str) -> bool:
+    """Whether a test, `PATH::NAME`, is part of every run of all tests, on every machine."""
+    path, _, name = claim.partition("::")
+    for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            return not any(BY_CHANCE & set(_words(mark)) for mark in node.decorator_list)
+    return False
+
+
+def _words(mark: ast.expr) -> list[str]:
+    """`pytest.mark.skipif(…)` is `pytest`, `mark` and `skipif`."""
+    return ast.unparse(mark.func if isinstance(mark, ast.Call) else mark).split(".")
+
+
 @cache
 def declared(name: str) -> dict[str, frozenset[str]]:
     """What a spec and its libraries declare, by the kind of claim that may name it."""

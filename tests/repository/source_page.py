@@ -13,15 +13,16 @@ HEAD = """\
 
 The shipped protocols were modelled after five documents. Here is every statement in them about what happens and what
 can be set, in our own words and in the order of the document, and what carries it: rules, properties and checks of a
-spec, and tests and code of the reference implementation.
+spec, code of the reference implementation, and tests of either.
 
 This page is made from the tables in [sources/statements/](sources/statements) by
 `python -m tests.repository.source_page`; `tests/repository/test_sources.py` holds the tables to specs, tests and code.
 """
 
 KEY = """\
-- **Carried**: a spec says it or asks it. That does not mean that it holds: some of what the documents promise is found
-  false, and the page of the protocol in [protocols/](protocols) says by which run.
+- **Carried**: a spec says it or asks it, and a test shows what happens, in the code or by the rules of the spec. That
+  does not mean that it holds: some of what the documents promise is found false, and the page of the protocol in
+  [protocols/](protocols) says by which run.
 - **Not behaviour**: nothing that a server or a client does, with the reason.
 - ⚙ is a statement about what can be set.
 - `icestorm: check` is a name in `spec/icestorm.ha`, or in a library it uses. Names of code are those in
@@ -43,20 +44,21 @@ def page(given: list[Document]) -> str:
 
 def in_numbers(given: list[Document]) -> Iterator[str]:
     """How much of each document is carried, as a table."""
-    yield "| document | ids | statements | carried | of these with code or tests | not behaviour |"
-    yield "|---|---|---:|---:|---:|---:|"
+    yield "| document | ids | statements | carried | of these with a test | with code as well | not behaviour |"
+    yield "|---|---|---:|---:|---:|---:|---:|"
     for document in given:
         yield row(document.title, f"`{document.prefix}`", *map(str, counted(document.statements)))
     everything = [one for document in given for one in document.statements]
     yield row("**all**", "", *(f"**{number}**" for number in counted(everything)))
 
 
-def counted(given: Iterable[Statement]) -> tuple[int, int, int, int]:
-    """Statements; how many are carried, carried by code or tests, too, and not behaviour."""
+def counted(given: Iterable[Statement]) -> tuple[int, int, int, int, int]:
+    """Statements; how many are carried, shown by a test, by a test and by named code, and not behaviour."""
     statements = list(given)
-    twice = sum("code" in one.carried_by or "tests" in one.carried_by for one in statements)
+    tested = [one for one in statements if "tests" in one.carried_by]
+    told = sum("code" in one.carried_by for one in tested)
     aside = sum(bool(one.not_behaviour) for one in statements)
-    return len(statements), len(statements) - aside, twice, aside
+    return len(statements), len(statements) - aside, len(tested), told, aside
 
 
 def of_section(document: Document, section: Section) -> Iterator[str]:

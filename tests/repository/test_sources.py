@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.repository import source_page
-from tests.repository.source_claims import is_there
+from tests.repository.source_claims import is_there, runs_always
 from tests.repository.source_tables import Document, documents, paths, read
 
 TITLES = {
@@ -97,6 +97,52 @@ def test_every_statement_is_carried_by_a_spec_or_no_behaviour(path: Path) -> Non
             assert not one.claims, one.id
         else:
             assert one.is_in_a_spec, f"{one.id} is in no spec"
+
+
+@each_document
+def test_every_statement_that_is_carried_is_shown_by_a_test(path: Path) -> None:
+    assert untested(of_document(path)) == []
+
+
+def untested(document: Document) -> list[str]:
+    """The statements that neither a test of every run shows nor a reason excuses."""
+    return [
+        one.id
+        for one in document.statements
+        if not one.not_behaviour and not any(runs_always(claim) for claim in one.carried_by.get("tests", ()))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "missing"),
+    [
+        ("", True),
+        ('[statement.carried_by]\nrules = ["icestorm: merge"]\nsettings = ["icestorm: replicas"]\n', True),
+        ('[statement.carried_by]\ncode = ["hacheck/impl/protocols/icestorm/election.py"]\ntests = []\n', True),
+        ('[statement.carried_by]\ntests = ["tests/repository/test_sources.py::test_that_is_not_there"]\n', True),
+        ('[statement.carried_by]\ntests = ["tests/repository/test_sources.py::test_five_documents_are_read"]\n', False),
+        ('not_behaviour = "advice"\n', False),
+    ],
+)
+def test_statement_without_a_test_is_found(more: str, missing: bool) -> None:
+    assert untested(read(EXAMPLE + more)) == (["X-1.1"] if missing else [])
+
+
+@pytest.mark.parametrize(
+    ("claim", "always"),
+    [
+        ("tests/runtime/test_locks.py::test_lock_has_one_holder_who_lets_go_by_word_or_by_ending", True),
+        ("tests/runtime/test_locks.py::test_lock_file_that_is_not_writable_is_refused", False),
+        (
+            "tests/simulation/test_artemis_clients.py::test_applications_that_depart_from_the_recipe_lose_something",
+            False,
+        ),
+        ("tests/impl/icestorm/test_service.py::test_publisher_hears_nothing_of_what_subscribers_answer", True),
+    ],
+)
+def test_a_test_that_not_every_run_takes_is_told_apart(claim: str, always: bool) -> None:
+    assert is_there("tests", claim)
+    assert runs_always(claim) is always
 
 
 def test_no_two_statements_say_the_same(tables: list[Document]) -> None:
