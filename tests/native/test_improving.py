@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.native import building, improving
+from hacheck.checker.explicit.native import improving
 from hacheck.checker.explicit.native.building import Builder, Built
 from hacheck.checker.explicit.native.engine import NativeEngine
 from hacheck.checker.explicit.native.improving import Improvement, functions_of
@@ -28,11 +28,6 @@ SYSTEM = quorum_election(3, 2, 1)
 STATES, STEPS = 63_873, 465_114
 
 
-@pytest.fixture(autouse=True)
-def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "SMALL_LINES", 0)
-
-
 def builder(folder: Path, patient: bool = False) -> Builder:
     return Builder(SYSTEM, (), False, ObjectCache(folder), Stopwatch(Limits(), never_stop), patient)
 
@@ -40,8 +35,8 @@ def builder(folder: Path, patient: bool = False) -> Builder:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_search_goes_on_with_better_code_and_finds_the_same(threads: int, tmp_path: Path) -> None:
     quick, thorough = builder(tmp_path).for_search(), builder(tmp_path).thoroughly()
-    assert (quick.is_quick, thorough.is_quick) == (True, False)
-    assert builder(tmp_path / "other", patient=True).for_search().is_quick is False
+    assert (quick.quick_lines > 1_000, thorough.quick_lines) == (True, 0)
+    assert builder(tmp_path / "other", patient=True).for_search().quick_lines == 0
     kernels = Kernels(quick.program.words, False, threads == 1, ObjectCache(tmp_path))
     search = Search(functions_of(quick), kernels, Options(threads), Bounds(Limits(), never_stop, 0.0))
     asked: list[float] = []
@@ -66,8 +61,9 @@ def test_better_code_is_made_only_when_it_is_worth_while() -> None:
     def never() -> Built:
         raise AssertionError("not asked for")
 
-    with closing(Improvement(never)) as improvement:
-        assert improvement.functions(improving.AFTER_SECONDS * 0.99) is None
+    for lines, seconds in ((1_000, 0.29), (1_000_000, 4.9)):
+        with closing(Improvement(never, lines)) as improvement:
+            assert improvement.functions(seconds) is None
 
 
 def test_nobody_waits_for_code_that_is_not_needed_any_more() -> None:
@@ -77,8 +73,8 @@ def test_nobody_waits_for_code_that_is_not_needed_any_more() -> None:
         released.wait(60)
         raise MemoryError
 
-    improvement = Improvement(waiting)
-    assert improvement.functions(improving.AFTER_SECONDS) is None
+    improvement = Improvement(waiting, 1_000)
+    assert improvement.functions(0.3) is None
     before = time.perf_counter()
     improvement.close()
     assert time.perf_counter() - before < 30
@@ -91,12 +87,12 @@ def test_what_goes_wrong_while_better_code_is_made_is_told(monkeypatch: pytest.M
     def failing() -> Built:
         raise MemoryError
 
-    improvement = Improvement(failing)
+    improvement = Improvement(failing, 1_000)
     with suppress(MemoryError):
-        improvement.functions(improving.AFTER_SECONDS)
+        improvement.functions(0.3)
     improvement.close()
     with pytest.raises(MemoryError):
-        improvement.functions(improving.AFTER_SECONDS)
+        improvement.functions(0.3)
 
 
 @pytest.mark.parametrize("in_this_process", [True, False])
@@ -104,9 +100,9 @@ def test_better_code_is_kept_for_the_next_time(
     in_this_process: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not in_this_process:
-        assert builder(tmp_path).for_search().is_quick
-    monkeypatch.setattr(improving, "AFTER_SECONDS", 0.0)
+        assert builder(tmp_path).for_search().quick_lines
+    monkeypatch.setattr(improving, "LINE_SECONDS", 0.0)
     monkeypatch.setattr(improving, "FAREWELL_SECONDS", 60.0)
     answer = NativeEngine(cache=tmp_path, reductions=False).check(SYSTEM, (), Limits(), never_stop)
     assert (answer.coverage.states, answer.coverage.transitions) == (STATES, STEPS)
-    assert not builder(tmp_path).for_search().is_quick
+    assert builder(tmp_path).for_search().quick_lines == 0

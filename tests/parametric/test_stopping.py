@@ -19,9 +19,10 @@ from hacheck.cli.proving.at_work import AtWork
 from tests.parametric.proofs import ROOT
 
 
-def at_work(seconds: float) -> AtWork:
-    """Somebody who waits for so long."""
-    return AtWork(Asking(time.monotonic() + seconds), Interruption(), ProgressLine(quiet=True, no_color=True))
+def at_work(seconds: float, memory_max: int | None = None) -> AtWork:
+    """Somebody who waits for so long, or until so many bytes are in use."""
+    line = ProgressLine(quiet=True, no_color=True)
+    return AtWork(Asking(time.monotonic() + seconds), Interruption(), line, memory_max)
 
 
 def test_what_ends_is_handed_over_and_so_are_its_errors() -> None:
@@ -68,6 +69,13 @@ def test_where_memory_does_not_suffice_that_is_said() -> None:
     assert waiting.asking.why == "out of memory"
 
 
+def test_nobody_waits_for_what_uses_more_memory_than_it_may() -> None:
+    waiting, end = at_work(60, memory_max=1), threading.Event()
+    assert waiting.made("waiting", end.wait) is None
+    assert waiting.asking.why == "out of memory"
+    end.set()
+
+
 def test_where_z3_has_no_memory_left_nothing_more_is_asked() -> None:
     waiting = at_work(60)
 
@@ -79,11 +87,14 @@ def test_where_z3_has_no_memory_left_nothing_more_is_asked() -> None:
     assert (waiting.asking.over, waiting.asking.why) == (True, "out of memory")
 
 
-def test_a_model_that_takes_long_to_tell_in_logic_is_not_waited_for() -> None:
-    asked = ("prove", str(ROOT / "spec" / "icestorm.ha"), "--time", "0.2", "--json", "-")
+@pytest.mark.parametrize(
+    ("limit", "why"), [(("--time", "0.2"), "out of time"), (("--memory", "1MiB"), "out of memory")]
+)
+def test_a_model_that_takes_long_to_tell_in_logic_is_not_waited_for(limit: tuple[str, str], why: str) -> None:
+    asked = ("prove", str(ROOT / "spec" / "icestorm.ha"), *limit, "--json", "-")
     ended = subprocess.run([sys.executable, "-m", "hacheck", *asked], capture_output=True, text=True, check=False)
     assert ended.returncode == 3, ended.stderr
     found = json.loads(ended.stdout)
-    assert (found["proved"], found["stopped"]) == (False, "out of time")
+    assert (found["proved"], found["stopped"]) == (False, why)
     assert "properties" not in found
-    assert "not proved (out of time)" in ended.stderr
+    assert f"not proved ({why})" in ended.stderr

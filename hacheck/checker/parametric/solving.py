@@ -38,9 +38,13 @@ class Asking:
     def noted(self, error: Exception) -> bool:
         """Ends everything if an error says that there is no more memory; whether it does."""
         if is_out_of_memory(error):
-            self.exhausted = True
-            self.stop()
+            self.exhaust()
         return self.exhausted
+
+    def exhaust(self) -> None:
+        """Ends everything, since there is no more memory."""
+        self.exhausted = True
+        self.stop()
 
     def stop(self) -> None:
         """Ends what is being asked now, and all that would come."""

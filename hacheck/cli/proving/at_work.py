@@ -1,4 +1,5 @@
-"""Work that takes long, in a thread of its own, while this one tells how far it is, looks at the time and hears Ctrl-C.
+"""Work that takes long, in a thread of its own, while this one tells how far it is, looks at the time and the memory,
+and hears Ctrl-C.
 
 What asks Z3 stops by itself soon after it was told to. What makes formulas of a large model may not; then nobody waits
 for it any more.
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from hacheck.checker.explicit.memory import process_bytes
 from hacheck.checker.explicit.stopwatch import Work
 from hacheck.checker.parametric.proving import Progress
 from hacheck.checker.parametric.solving import Asking
@@ -22,10 +24,14 @@ _FAREWELL_SECONDS = 1.5
 
 
 class AtWork:
-    """Who waits: as long as `asking` has time, and nobody has asked to stop."""
+    """Who waits: as long as `asking` has time, this process uses less than `memory_max` (bytes; `None`: as much as it
+    likes), and nobody has asked to stop."""
 
-    def __init__(self, asking: Asking, interruption: Interruption, line: ProgressLine) -> None:
+    def __init__(
+        self, asking: Asking, interruption: Interruption, line: ProgressLine, memory_max: int | None = None
+    ) -> None:
         self.asking, self.interruption, self.line = asking, interruption, line
+        self._memory_max = memory_max
         self._doing = ""
 
     def tell(self, progress: Progress) -> bool:
@@ -44,6 +50,8 @@ class AtWork:
                 self.line.tell(lambda: self._doing)
                 if self.interruption.requested:
                     self.asking.stop()
+                if self._memory_max is not None and process_bytes() >= self._memory_max:
+                    self.asking.exhaust()
                 is_to_stop = self.asking.over if timed else self.asking.stopped
                 if is_to_stop and not under_way.is_over(_FAREWELL_SECONDS):
                     return None

@@ -39,7 +39,8 @@ REACHED_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the user asked of `prove`. `given_only`: look for no claims that the spec does not have."""
+    """What the user asked of `prove`. `given_only`: look for no claims that the spec does not have; `memory_max`: stop
+    at so many bytes."""
 
     spec: str
     check: str | None = None
@@ -47,6 +48,7 @@ class Request:
     properties: tuple[str, ...] = ()
     given_only: bool = False
     seconds_max: float = 300.0
+    memory_max: int | None = None
     threads: int | None = None
     certificate: str | None = None
     json: str | None = None
@@ -72,7 +74,7 @@ def prove_spec(request: Request) -> ExitCode:
     try:
         console.print(heading(specification, check))
         with Interruption().watching() as interruption:
-            at_work = AtWork(Asking(begun + request.seconds_max), interruption, line)
+            at_work = AtWork(Asking(begun + request.seconds_max), interruption, line, request.memory_max)
             try:
                 told = at_work.made("telling the model in logic", partial(prepared, wanted))
             except Unsupported as reason:

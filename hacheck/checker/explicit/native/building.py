@@ -43,11 +43,8 @@ if TYPE_CHECKING:  # what is found compiled is not lowered
     from hacheck.model.lowering.blocks import Lowered
 
 QUICK_LEVELS = Levels(passes=None, codegen=0)
-"""For what is not small: it takes a tenth of the time that thorough compiling takes, with the passes that kernels get,
-and a search by it takes a quarter longer."""
-
-SMALL_LINES = 4_000
-"""Of IR. So much is compiled thoroughly within a tenth of a second."""
+"""It takes a tenth of the time that thorough compiling takes, with the passes that kernels get, and a search by it takes
+a quarter longer."""
 
 LARGE_LINES = 30_000
 """Of IR. What has more is compiled the quick way where nobody knows how much there will be to do."""
@@ -71,7 +68,8 @@ class Unavailable(Exception):
 class Built:
     """What a search needs. `initial`: packed states. `functions`: as linked. `canonical`: an address or 0.
     `count_orbits`: tells how many states some stand for, if that can be told. `reduce`: of a state of the interpreter
-    the packed one that stands for it. `is_quick`: there could be better code, worth while for a long search."""
+    the packed one that stands for it. `quick_lines`: of IR, compiled quickly; there could be better code, worth while for a
+    long search."""
 
     program: Program
     initial: tuple[int, ...]
@@ -80,7 +78,7 @@ class Built:
     canonical: int
     count_orbits: Callable[..., int] | None
     reduce: Callable[[State], int]
-    is_quick: bool
+    quick_lines: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +155,7 @@ class Builder:
             program = program_from_json(facts["program"], self.system)
             initial = tuple(int(state, 16) for state in facts["initial"])
             reductions = reductions_from_json(facts["reductions"], self.system)
-            quick = bool(facts["quick"])
+            quick = int(facts["quick_lines"])
         except (ProgramError, KeyError, TypeError, ValueError):
             return None
         functions = link(entry.objects)
@@ -192,15 +190,11 @@ class Builder:
 
         parts = emit_in_parts(form.lowered, form.questions.sought, form.questions.lively)
         printed: list[str] = []
-        is_quick = False
 
         def modules() -> Iterator[tuple[str, Levels]]:
-            nonlocal is_quick
             for text in parts.texts:
                 printed.append(text)
-                levels = levels_of(text, parts.count, patient)
-                is_quick = is_quick or levels is QUICK_LEVELS
-                yield text, levels
+                yield text, levels_of(patient)
             if form.reductions.permutes:
                 yield from _canonical(self.system, parts.program, form.reductions)
 
@@ -209,10 +203,10 @@ class Builder:
             "program": program_to_json(parts.program, self.system),
             "initial": [f"{pack(parts.program.layout, state):x}" for state in form.initial],
             "reductions": reductions_to_json(form.reductions),
-            "quick": is_quick,
+            "quick_lines": 0 if patient else sum(text.count("\n") for text in printed),
         }
         entry = Entry(tuple(objects), facts)
-        if is_quick:
+        if not patient:
             self._quick = printed, entry
         return entry
 
@@ -222,7 +216,7 @@ class Builder:
             return self._compiled(True, lowered_form(self.system, self.asked, self.reduces))
         texts, entry = self._quick
         better = [compile_object(text, KERNEL_LEVELS) for text in texts]
-        return Entry((*better, *entry.objects[len(texts) :]), {**entry.facts, "quick": False})
+        return Entry((*better, *entry.objects[len(texts) :]), {**entry.facts, "quick_lines": 0})
 
     def _compiled_for_liveness(self, patient: bool, form: Form) -> Entry:
         from hacheck.checker.explicit.native.codegen.functions import Mark, emit_in_parts
@@ -230,13 +224,13 @@ class Builder:
 
         marks = [Mark(key, wanted) for key, wanted in conditions(form.lowered, form.questions.asked)]
         parts = emit_in_parts(form.lowered, marks=marks, lists_stops=True)
-        modules = ((text, levels_of(text, parts.count, patient)) for text in parts.texts)
+        modules = ((text, levels_of(patient)) for text in parts.texts)
         return Entry(tuple(compile_objects(modules, begun)), {"program": program_to_json(parts.program, self.system)})
 
 
-def levels_of(ir: str, modules: int, patient: bool) -> Levels:
-    """How thoroughly one of some modules is compiled where it is known whether it is worth while."""
-    return KERNEL_LEVELS if patient or (modules == 1 and ir.count("\n") <= SMALL_LINES) else QUICK_LEVELS
+def levels_of(patient: bool) -> Levels:
+    """How thoroughly generated code is compiled before anything is explored."""
+    return KERNEL_LEVELS if patient else QUICK_LEVELS
 
 
 def levels_for(ir: str) -> Levels:

@@ -76,14 +76,14 @@ class NativeEngine:
             return unexplored(system, properties, given_up.reason)
         except Unavailable as unavailable:
             return self._elsewhere(unavailable.reason, system, properties, limits, report)
-        with closing(Improvement(builder.thoroughly)) as improvement:
+        with closing(Improvement(builder.thoroughly, built.quick_lines)) as improvement:
             search = Search(
                 functions_of(built),
                 kernels,
                 Options(self.threads, self.table_bits),
                 Bounds(limits, report, watch.started),
             )
-            search.better = improvement.functions if built.is_quick else None
+            search.better = improvement.functions if built.quick_lines else None
             return self._explored(builder, built, search)
 
     def _explored(self, builder: Builder, built: Built, search: Search) -> Answer:

@@ -1,6 +1,6 @@
 """Better code for a search that takes long, made beside it.
 
-What is not small is compiled quickly first (record 0006): most searches end sooner than LLVM would. One that has gone
+Code is compiled quickly first (record 0006): most searches end sooner than LLVM would. One that has gone
 on for a while has it compiled thoroughly by another thread, and goes on with that from the next slice on.
 """
 
@@ -13,8 +13,12 @@ from hacheck.checker.explicit.native.building import Built
 from hacheck.checker.explicit.native.search.workers import Functions
 from hacheck.checker.explicit.stopwatch import begun
 
-AFTER_SECONDS = 5.0
-"""Of exploring. About then quick code has cost what thorough code takes to make: 70 microseconds a line of IR."""
+LINE_SECONDS = 0.0003
+"""Of exploring, for each line of IR that was compiled quickly. Thorough code takes 70 microseconds a line to make, and
+quick code costs a search a fifth of its time: about then that is as much."""
+
+AFTER_SECONDS_MOST = 5.0
+"""A search that has gone on for so long will go on."""
 
 FAREWELL_SECONDS = 0.2
 """For what was begun in vain: whoever interrupts a search does not wait for LLVM."""
@@ -30,10 +34,12 @@ class Improvement:
     """Better functions to come. To be closed when nothing calls them any more.
 
     - `make`: compiles thoroughly. It runs in another thread, and must share nothing with this one.
+    - `lines`: of IR that were compiled quickly.
     """
 
-    def __init__(self, make: Callable[[], Built]) -> None:
+    def __init__(self, make: Callable[[], Built], lines: int) -> None:
         self._make = make
+        self.after_seconds = min(lines * LINE_SECONDS, AFTER_SECONDS_MOST)
         self._thread: threading.Thread | None = None
         self._made: list[Built] = []
         self._failed: list[BaseException] = []
@@ -42,7 +48,7 @@ class Improvement:
     def functions(self, seconds: float) -> Functions | None:
         """The better functions, once, when they are there. `seconds`: for how long the search has been exploring.
         Errors: those of `make`."""
-        if self._thread is None and seconds >= AFTER_SECONDS:
+        if self._thread is None and seconds >= self.after_seconds:
             self._thread = begun(self._run)
         if self._failed:
             raise self._failed[0]
