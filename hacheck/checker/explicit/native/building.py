@@ -43,8 +43,8 @@ if TYPE_CHECKING:  # what is found compiled is not lowered
     from hacheck.model.lowering.blocks import Lowered
 
 QUICK_LEVELS = Levels(passes=None, codegen=0)
-"""It takes a tenth of the time that thorough compiling takes, with the passes that kernels get, and a search by it takes
-a quarter longer."""
+"""It takes a tenth of the time that thorough compiling takes, with the passes that kernels get, and a search by it a
+quarter longer."""
 
 LARGE_LINES = 30_000
 """Of IR. What has more is compiled the quick way where nobody knows how much there will be to do."""
@@ -68,8 +68,8 @@ class Unavailable(Exception):
 class Built:
     """What a search needs. `initial`: packed states. `functions`: as linked. `canonical`: an address or 0.
     `count_orbits`: tells how many states some stand for, if that can be told. `reduce`: of a state of the interpreter
-    the packed one that stands for it. `quick_lines`: of IR, compiled quickly; there could be better code, worth while for a
-    long search."""
+    the packed one that stands for it. `quick_lines`: of IR, compiled quickly; there could be better code,
+    worth while for a long search."""
 
     program: Program
     initial: tuple[int, ...]
