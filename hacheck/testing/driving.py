@@ -53,10 +53,12 @@ class Move:
 
 def method_names(system: ir.System) -> Mapping[str, tuple[int, ...]]:
     """The names of methods by which an adapter may drive actions, each with the actions that it drives: the name of the
-    action as a word, `crash_Server`, and that of its declaration, `crash`, which may stand for several."""
+    action as a word, `crash_Server`, and that of its declaration, `crash`, which may stand for several. What a handler
+    does after its first step it does by itself: those steps go by their own names alone, `add_store`."""
     found: dict[str, list[int]] = {}
     for index, action in enumerate(system.actions):
-        for name in dict.fromkeys((as_method(action.name), as_method(action.handler))):
+        own = action.name if action.name.startswith(f"{action.handler}.") else action.handler
+        for name in dict.fromkeys((as_method(action.name), as_method(own))):
             found.setdefault(name, []).append(index)
     return {name: tuple(indices) for name, indices in found.items()}
 

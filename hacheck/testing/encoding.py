@@ -77,13 +77,7 @@ class Lines:
     def line(self, event: Event, names: tuple[str, ...]) -> Line | None:
         """A line after lines that have shown these names; `None` if the spec says nothing of such an event. Errors:
         `UnfitEvent`."""
-        fields = tuple((name, _plain(event, name, value)) for name, value in event.fields.items())
-        # Python takes `True` for 1; lines do not.
-        key = (event.node, event.name, fields, tuple(type(value) for _, value in fields))
-        if key in self._known:
-            read = self._known[key]
-        else:
-            read = self._known[key] = self._read(event, dict(fields))
+        read = self._once(event)
         if read is None:
             self.unknown[event.name] = self.unknown.get(event.name, 0) + 1
             return None
@@ -100,6 +94,19 @@ class Lines:
             if number >= FIRST_NAME:
                 _put(words, place, numbers[number - FIRST_NAME])
         return Line(words.tobytes(), names, read.misfit)
+
+    def knows(self, event: Event) -> bool:
+        """Whether the spec says anything of such an event. Errors: `UnfitEvent`."""
+        return self._once(event) is not None
+
+    def _once(self, event: Event) -> _Read | None:
+        fields = tuple((name, _plain(event, name, value)) for name, value in event.fields.items())
+        # Python takes `True` for 1; lines do not.
+        key = (event.node, event.name, fields, tuple(type(value) for _, value in fields))
+        if key in self._known:
+            return self._known[key]
+        found = self._known[key] = self._read(event, dict(fields))
+        return found
 
     def _read(self, event: Event, fields: Mapping[str, Any]) -> _Read | None:
         types = [(NODE, pa.string()), (EVENT, pa.string())]

@@ -36,6 +36,7 @@ def replay(adapter: type[Adapter], steps: Iterable[Step]) -> None:
     """Does a run, and compares what the system shows with the model. A step that the model does not allow any more, and
     what comes after it, is left out: the system has changed. Errors: `Disagreement`, `Undecided`, `BadModel`; `BadRun`
     for steps that the model never has."""
+    __tracebackhide__ = True
     model = model_for(adapter)
     try:
         session = Session(model, adapter())
@@ -51,6 +52,8 @@ def replay(adapter: type[Adapter], steps: Iterable[Step]) -> None:
                     raise BadRun(f"{adapter.__name__} cannot do `{step.text}`: it has {known}")
                 if not session.take(step):
                     return
+        except Disagreement as error:
+            raise error.with_traceback(None) from None  # where in this code it was noticed helps nobody
         finally:
             session.end()
     finally:
@@ -90,13 +93,18 @@ class Recorded:
     def replay(self) -> None:
         """Does the run again that was written down; one that fails no more is forgotten. Errors: as `replay`;
         `BadRun` for a file that is none."""
+        __tracebackhide__ = True
         try:
             text = self.path.read_text(encoding="utf-8")
         except (FileNotFoundError, NotADirectoryError):
             return
         except (OSError, UnicodeDecodeError) as error:
             raise BadRun(f"{self.path}: cannot be read: {error}") from None
-        replay(self.adapter, steps_from(text, str(self.path)))
+        try:
+            replay(self.adapter, steps_from(text, str(self.path)))
+        except Disagreement as error:
+            error.add_note(f"It is the run that failed the last time: {self.path}")
+            raise
         with suppress(OSError):
             self.path.unlink()
 

@@ -209,7 +209,10 @@ class Tracker:
     def closed(self, track: Track) -> Any:
         """The states that the model may be in, in words: every step that writes no line may have happened, too. Of
         runs that owe lines there are none. Empty where there are too many."""
-        number = track.sets[-1]
+        return self.closure(track.sets[-1])
+
+    def closure(self, number: int) -> Any:
+        """The states of a set, by its number, and those behind them, as `closed`."""
         found = self._closed.get(number)
         if found is None:
             rows = self._sets.rows[number]

@@ -50,8 +50,9 @@ def test_a_failing_run_is_done_first_the_next_time(runs: Path) -> None:
     steps = [["count", {"s": "Server-1"}]] * 2
     assert json.loads(kept.read_text()) == {"hacheck.run": 1, "steps": steps}
     Mending.log.clear()
-    with pytest.raises(Disagreement):
+    with pytest.raises(Disagreement) as found:
         run_state_machine(Mending, FEW)
+    assert found.value.__notes__ == [f"It is the run that failed the last time: {kept}"]
     assert Mending.log == ["start", "count Server-1", "count Server-1", "stop", "finish", "finish"]
 
 
