@@ -147,11 +147,13 @@ To see it again, and as JSON or a diagram:
 
 def test_a_spec_with_mistakes_is_an_error_of_collection(run: Run, pytester: pytest.Pytester) -> None:
     (pytester.path / "bad.ha").write_text(COUNTER.replace("s.n + 1", "s.m + 1").replace("not seen", "not sean"))
+    (pytester.path / "broken.ha").write_text(COUNTER + "invariant i: every\n")
     (pytester.path / "bytes.ha").write_bytes(b"\xff\xfe")
     code, text = run("--hacheck")
     assert code == 2
     assert "\nbad.ha:6: HA103: Server has no field `m`" in text
     assert "\nbad.ha:9: HA103: " in text
+    assert f"\nbroken.ha:{COUNTER.count(chr(10)) + 1}: HA005: " in text
     assert "bytes.ha: cannot be read" in text
     assert "Traceback" not in text
 

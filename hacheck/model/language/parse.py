@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from hacheck.model.data import replace
 from hacheck.model.language.build_declarations import build_file
 from hacheck.model.language.declarations import File
 from hacheck.model.language.diagnostics import Diagnostic, Span
@@ -29,6 +30,15 @@ def parse(text: str, path: str) -> tuple[File | None, tuple[Diagnostic, ...]]:
 
     Cost: linear in the text, times the number of errors (at most `ERRORS_MAX` are reported).
     """
+    file, found = _parsed(text, path)
+    return file, tuple(replace(one, span=_counted(one.span, text)) for one in found)
+
+
+def _counted(span: Span, text: str) -> Span:
+    return replace(span, line=span.line or text.count("\n", 0, span.start) + 1)
+
+
+def _parsed(text: str, path: str) -> tuple[File | None, tuple[Diagnostic, ...]]:
     problem = _unreadable(text, path)
     if problem is not None:
         return None, (problem,)

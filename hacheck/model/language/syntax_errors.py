@@ -123,6 +123,10 @@ def _hint(failure: Unreadable, text: str) -> str | None:
     before = text[failure.before[1] : failure.start].split()
     if found in ("=", "==") and ":=" in words:
         return "an assignment is written `:=`"
+    if found == "." and text[: failure.start].rstrip().endswith(")"):
+        return "what is changed has a name: `for n in others(s) do n.FIELD := …`"
+    if found == "=" and "durable" in words and NAME in wanted:
+        return "`durable`, `synced`, `ghost` and `state` stand before the field's name"
     if found == "=" and {"EQ", "NE"} & wanted:
         return "equality is written `==`"
     if found in ("true", "false") and {"ON", "OFF"} <= wanted:
