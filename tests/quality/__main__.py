@@ -20,11 +20,12 @@ HEAD = "| bug | method | found | runs | steps | CPU s | length | what disagrees 
 
 
 def row(job: Job, result: Result) -> str:
-    """A row of the table."""
+    """A row of the table. Of runs that were not compared to their ends it says how many there were."""
     found = "yes" if result.found else "no"
     length = str(result.length) if result.length else ""
+    told = result.why or (f"{result.cut:,} not to their ends" if result.cut else "")
     counts = f"{result.runs:,} | {result.steps:,} | {result.cpu_seconds:.1f}"
-    return f"| {job.name} | {job.method} | {found} | {counts} | {length} | {result.why.replace('|', '/')} |"
+    return f"| {job.name} | {job.method} | {found} | {counts} | {length} | {told.replace('|', '/')} |"
 
 
 def table(jobs: Iterator[Job]) -> Iterator[str]:
