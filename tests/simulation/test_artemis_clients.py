@@ -37,6 +37,20 @@ def test_clients_keep_what_they_promise_all_night(seed: int, session: str, windo
 
 
 @nightly
+@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("attempts", ["0", "-1"])
+@pytest.mark.parametrize(("session", "window"), WORKING)
+def test_applications_that_fail_over_by_themselves_keep_what_is_promised(
+    seed: int, attempts: str, session: str, window: str
+) -> None:
+    """HornetQ manual, "Application-Level Failover": a new connection, which is to be made where somebody serves."""
+    by_hand = {"application_level": "true", "reconnect_attempts": "0", "initial_connect_attempts": attempts}
+    settings = {**QUIET, **by_hand, "session": session, "confirmation_window": window}
+    outcome = run(CLIENT, Plan(seed=seed, faults="promised", replicas=2, settings=settings, fault_us=20 * SECOND))
+    assert outcome.kept, told(outcome)
+
+
+@nightly
 @pytest.mark.parametrize(
     ("settings", "promises"),
     [

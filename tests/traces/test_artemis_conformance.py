@@ -65,6 +65,10 @@ def test_an_application_that_trusts_what_was_unblocked_follows_the_spec_of_that_
     assert verdicts(words, traces) == ({"conforms": 1} if rule == "on" else {"deviates": 1})
 
 
+BY_HAND_ONCE = {"reconnect_attempts": "0", "application_level": "true", "initial_connect_attempts": "0"}
+"""Each new connection is tried once; so the spec has to know that a link may be cut."""
+
+
 @nightly
 @pytest.mark.parametrize(
     ("settings", "words"),
@@ -75,6 +79,7 @@ def test_an_application_that_trusts_what_was_unblocked_follows_the_spec_of_that_
             {"reconnect_attempts": "0", "application_level": "true"},
             {"reconnect_attempts": "0", "application_level": "on"},
         ),
+        (BY_HAND_ONCE, {"reconnect_attempts": "0", "application_level": "on", "initial_attempts": "0", "cuts": "2"}),
         ({"volatile_messages": "1"}, {"first_not_persistent": "on"}),
         ({"block_on_durable_send": "false"}, {"asynchronous": "on"}),
         ({"retries_duplicates": "true"}, {"retries_duplicates": "on"}),

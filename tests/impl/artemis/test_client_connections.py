@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from hacheck.impl.node import Unreachable
 from hacheck.impl.protocols.artemis.client_library.system import CLIENT
 from hacheck.impl.protocols.artemis.messages import Outgoing
 from hacheck.impl.protocols.artemis.session_messages import Delivery, JoinSession, Perform, Performed, Wanted
@@ -57,6 +58,32 @@ def test_listener_is_told_of_its_own_session_alone() -> None:
     stage.heal()
     stage.run(6)
     assert [len(stage.fields("notified", f"client-{number}")) for number in (1, 2, 3)] == [0, 1, 0]
+
+
+def test_connection_that_the_application_makes_has_no_transaction_to_roll_back() -> None:
+    """HornetQ manual, "Application-Level Failover": the old connection is closed, and its session with it."""
+    stage = begun(clients=1, reconnect_attempts=0, application_level=True, transaction_size=20)
+    stage.crash("primary-1")
+    before = len(stage.fields("answered"))
+    assert before > 1, "a transaction is open"
+    stage.run(20)
+    assert stage.serving() == ("backup-1",)
+    commands = [answer["command"] for answer in stage.fields("answered")[before:]]
+    assert commands[:21] == ["produce"] * 20 + ["commit"]
+
+
+def test_connection_that_the_application_makes_goes_on_with_no_old_session() -> None:
+    """HornetQ manual, "Application-Level Failover": with a confirmation window, too, that is for the connection that
+    failed. Here its server is the only one there is, and still has the session."""
+    stage = begun(
+        clients=1, reconnect_attempts=0, initial_connect_attempts=0, application_level=True, confirmation_window=True
+    )
+    (before,) = stage.nodes["primary-1"].server.sessions  # type: ignore[attr-defined]
+    stage.give("client-1", Unreachable("primary-1"))
+    stage.run(1)
+    (after,) = stage.nodes["primary-1"].server.sessions  # type: ignore[attr-defined]
+    assert [one["to"] for one in stage.fields("connected")] == ["primary-1", "primary-1"]
+    assert after != before
 
 
 class Hand:

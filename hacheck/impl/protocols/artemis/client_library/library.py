@@ -214,13 +214,19 @@ class Library(SessionClient):
         self.application.failed("disconnect")
 
     def connect_anew(self) -> None:
-        """The application closes the connection, and makes a new one, by the next server."""
+        """The application closes the connection, and makes a new one, by the next server. That is no failover: no old
+        session can go on in it, and there is no old transaction to be rolled back. Who has been connected knows the
+        others, too: the next one need not serve, however often it is tried."""
         self.go(Cause.ANEW)
-        names = self.static
-        following = names[(names.index(self.server) + 1) % len(names)]
-        self.servers, self.next, self.rounds = (following,), 0, 0
+        start = (self.static.index(self.server) + 1) % len(self.static)
+        in_turn = (*self.static[start:], *self.static[:start])
+        known = self.servers if self.node_id or self.options.server_list else ()
+        self.servers = tuple(name for name in in_turn if name == in_turn[0] or name in known)
+        self.next = self.rounds = 0
         self.retry_us = self.options.reconnect_us
         self._unblock()
+        self.old, self.heard = "", 0
+        self.dirty = self.rollback_only = False
         self.process.set_timer("connect", self.options.pause_us)
 
     def _closed(self, message: SessionClosed) -> None:
