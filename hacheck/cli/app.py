@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from hacheck.cli.declaring import typed
+from hacheck.cli.epilogs import laid_out
 from hacheck.cli.guard import version
 from hacheck.cli.main import COMMANDS
 
@@ -40,5 +42,7 @@ def _hacheck(
 
 for command in COMMANDS:
     module = import_module(command.module)
-    epilog = getattr(module, "EPILOG", None)
-    app.command(command.name, epilog=epilog, rich_help_panel=command.panel)(typed(getattr(module, command.function)))
+    epilog = laid_out(getattr(module, "EPILOG", ""), shutil.get_terminal_size().columns - 2)  # a column on each side
+    app.command(command.name, epilog=epilog or None, rich_help_panel=command.panel)(
+        typed(getattr(module, command.function))
+    )

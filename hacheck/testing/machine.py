@@ -13,9 +13,10 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from hypothesis.strategies import SearchStrategy, just, runner, sampled_from
 
-from hacheck.model.data import dataclass
+from hacheck.model.data import dataclass, field
 from hacheck.testing.adapter import Adapter, settles
-from hacheck.testing.encoding import UnfitEvent
+from hacheck.testing.driving import DONE
+from hacheck.testing.encoding import Event, UnfitEvent
 from hacheck.testing.model import BadModel, Model, is_fault, model_for
 from hacheck.testing.options import current
 from hacheck.testing.recorded import BadRun, Recorded
@@ -130,7 +131,7 @@ def _seeded(made: type[RuleBasedStateMachine], how: settings) -> tuple[type[Rule
 class Watch:
     """What is noted over all runs: where failing ones are written down; the first that failed; the last error of
     another kind, and what was said of it; how many runs there were, how many of them became larger than the model, and
-    where the last of these did."""
+    where the last of these did; the events that the system has shown."""
 
     kept: Recorded
     found: Disagreement | None = None
@@ -139,6 +140,7 @@ class Watch:
     runs: int = 0
     cut: int = 0
     bound: str = ""
+    shown: set[str] = field(default_factory=set)
 
     def seen(self, error: Exception, more: list[str]) -> Exception:
         """The error that a run ended with, if this is what Hypothesis makes of one: with our notes and these, and not
@@ -152,7 +154,8 @@ class Watch:
         return shown
 
     def tell(self) -> None:
-        """Says that runs were not compared to their ends. Errors: `Undecided` where none was."""
+        """Says that runs were not compared, or not to their ends. Errors: `Undecided` where none was to its end."""
+        self._tell_of_lines()
         if not self.cut:
             return
         text = (
@@ -162,6 +165,18 @@ class Watch:
         if self.cut == self.runs:
             raise Undecided(f"{text}; enlarge the model by `settings`")
         warn(text, stacklevel=2)
+
+    def _tell_of_lines(self) -> None:
+        """Says that no line was compared, though the model has some: misspelt events look like that."""
+        model = model_for(self.kept.adapter)
+        known = {event.name for event in model.tracker.compiled.shape.events if not event.name.startswith(DONE)}
+        if known and self.shown.isdisjoint(known):
+            shown = f"only {', '.join(sorted(self.shown))}" if self.shown else "nothing"
+            warn(
+                f"no line was compared in {self.runs} runs of {self.kept.adapter.__name__}: it showed {shown}, and "
+                f"{model.system.name} knows {', '.join(sorted(known))}",
+                stacklevel=3,
+            )
 
 
 def machine(adapter: type[Adapter], watch: Watch) -> type[RuleBasedStateMachine]:
@@ -250,6 +265,7 @@ def _teardown(self: Any) -> None:
     finally:
         self.session.end()
         self.watch.runs += 1
+        self.watch.shown.update(one.name for one in self.session.entries if isinstance(one, Event))
         if self.session.bound:
             self.watch.cut += 1
             self.watch.bound = self.session.bound

@@ -66,10 +66,22 @@ def test_lines_that_the_code_never_wrote_are_named(votes: str) -> None:
     assert "lines of the model that the code never wrote: wins" in out
 
 
+def test_code_that_writes_no_line_of_the_model_was_not_compared(votes: str, tmp_path: Path) -> None:
+    other = tmp_path / "other.ha"
+    other.write_text('system Other "x"\nnode S { }\naction go(s: S) do log gone()\ncheck default expect all hold\n')
+    code, out, _ = check(str(other), "--deviations", "0")
+    assert code == ExitCode.UNDECIDED
+    assert "nothing was compared, for the code wrote no line that the model has" in out
+    assert "does what the model does" not in out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("nonsense",), "no protocol `nonsense`"),
+        (("nonsense",), "unknown protocol `nonsense`"),
+        (("qpid-transaction",), "did you mean qpid-transactions"),
+        (("fiorano-shared", "--node", "nonsense=Server-1"), "unknown member `nonsense`"),
+        (("fiorano-shared", "--node", "primary=Server-9"), "unknown node `Server-9`"),
         ((VOTING,), "nobody says which model it follows"),
         (("fiorano-shared", "--check", "nonsense"), "unknown check `nonsense`"),
         (("fiorano-shared", "--set", "nonsense=1"), "unknown setting `nonsense`"),

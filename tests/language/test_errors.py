@@ -151,7 +151,7 @@ def test_bracket_that_is_open_at_the_end_is_one_error_at_the_bracket(body: str) 
          "`acquire LOCK then"),
         ("action go(s: Server) do if s.n == 0 then s.n := 1 elif s.n == 1 then s.n := 2", "elif", "write `else if`"),
         ("action go(s: Server) do\n  s.n == 1", "==", "an assignment is written `:=`"),
-        ("action go(s: Server) do\n  other(s).n := 1", ".", "what is changed has a name: `for n in others(s) do n.FIELD"),
+        ("action go(s: Server) do\n  other(s).n := 1", ".", "a name: `for n in others(s) do n.FIELD := …`"),
         ("node Disk { n: 0..2 durable = 0 }", "=", "stand before the field's name"),
         ("node Disk { n: 0..2 durable (if true) = 0 }", "=", "stand before the field's name"),
         ("switch x = false", "false", "write `off`"),

@@ -331,3 +331,25 @@ def test_a_given_seed_decides_what_is_done() -> None:
         run_state_machine(Right, FEW)
         done.append(tuple(Right.log))
     assert done[0] == done[1] != done[2]
+
+
+class Misspelt(Counting):
+    """Its lines have other names than the model's."""
+
+    def _show(self, name: str, node: str = "Server-1") -> None:
+        super()._show(f"{name}_", node)
+
+
+class Silent(Counting):
+    """Shows nothing."""
+
+    def _show(self, name: str, node: str = "Server-1") -> None:
+        pass
+
+
+def test_that_no_line_was_compared_is_told() -> None:
+    told = r"^no line was compared in 20 runs of {0}: it showed {1}, and Counter knows counted, even$"
+    with pytest.warns(UserWarning, match=told.format("Misspelt", "only counted_.*")):
+        run_state_machine(Misspelt, FEW)
+    with pytest.warns(UserWarning, match=told.format("Silent", "nothing")):
+        run_state_machine(Silent, FEW)

@@ -25,7 +25,7 @@ EPILOG = """
 
 [bold]Exit codes[/]
 
-  0 the code does what the model does   1 it does not   2 bad input   3 undecided: a limit was met, or interrupted
+  0 the code does what the model does   1 it does not   2 bad input   3 undecided, or interrupted   4 a bug in hacheck
 """
 
 One = str | None

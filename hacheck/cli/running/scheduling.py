@@ -9,6 +9,7 @@ from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli.console import output_console, plural, seconds, symbols, visible
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
+from hacheck.cli.logs.comparing import nodes_of
 from hacheck.cli.options import all_known
 from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
@@ -74,10 +75,10 @@ def explore_schedules(request: Request) -> ExitCode:
             explored = _explored(request, setting, tracker)
         except (ObservingError, UnfitEvent) as error:
             raise BadInput(f"{followed.spec}: {error}") from None
-    ended = exit_code(explored, request.limits)
-    unshown = Unshown(
-        sorted({event.name for event in tracker.compiled.shape.events} - explored.shown), unshown_actions(tracker)
-    )
+    known = {event.name for event in tracker.compiled.shape.events}
+    compared = not known.isdisjoint(explored.shown)
+    unshown = Unshown(sorted(known - explored.shown), unshown_actions(tracker), compared)
+    ended = exit_code(explored, request.limits, compared=compared)
     if target is not None:
         target.write({"hacheck": version(), **_as_json(request, explored, unshown), "exit_code": int(ended)})
     if request.json != "-":
@@ -88,10 +89,11 @@ def explore_schedules(request: Request) -> ExitCode:
 @dataclass(frozen=True, slots=True)
 class Unshown:
     """What the model has and the code never did: lines; actions that nothing of what it did leads to, if that is
-    known."""
+    known. `compared`: whether the code wrote any line of the model at all."""
 
     lines: list[str]
     actions: list[str] | None
+    compared: bool
 
 
 def _explored(request: Request, setting: Setting, tracker: Tracker) -> Explored:
@@ -106,11 +108,12 @@ def _explored(request: Request, setting: Setting, tracker: Tracker) -> Explored:
         return Exploring(setting, tracker, request.limits, report).run()
 
 
-def exit_code(explored: Explored, limits: Limits) -> ExitCode:
-    """What it means for the caller. Schedules that could not be compared to their ends decide nothing."""
+def exit_code(explored: Explored, limits: Limits, *, compared: bool = True) -> ExitCode:
+    """What it means for the caller. Schedules that could not be compared to their ends decide nothing, nor do those in
+    which no line was `compared`."""
     if explored.found:
         return ExitCode.NOT_AS_EXPECTED
-    whole = explored.complete >= limits.deviations and not explored.cut and not explored.undecided
+    whole = compared and explored.complete >= limits.deviations and not explored.cut and not explored.undecided
     return ExitCode.AS_EXPECTED if whole else ExitCode.UNDECIDED
 
 
@@ -120,8 +123,9 @@ def exit_code(explored: Explored, limits: Limits) -> ExitCode:
 def _followed(request: Request) -> Followed:
     """How code and model are compared: as the reference implementation is, with what the user says before it."""
     known = FOLLOWED.get(request.code)
-    if known is None:
-        code_of(request.code)  # a protocol that there is not is refused before anything else
+    if known is None:  # a protocol that there is not is refused before anything else
+        all_known("protocol", [request.code] * (":" not in request.code), FOLLOWED)
+        code_of(request.code)
     if known is None and request.spec is None:
         raise BadInput(f"{request.code}: nobody says which model it follows", "give one: --spec my.ha")
     code = known.code if known is not None else request.code
@@ -145,6 +149,7 @@ def _tracker(request: Request, followed: Followed) -> Tracker:
     system = instantiate(specification, followed.settings, check, logs=True, no_color=request.no_color)
     if not has_lines(system):
         raise BadInput(f"{followed.spec}: says of no line what it stands for", "write `log` or `observe` into it")
+    all_known("node", request.nodes.values(), nodes_of(system))
     asked = kept_invariants(specification, system, check)
     return Tracker(logged(system), asked, followed.called)
 
@@ -153,7 +158,8 @@ def _setting(request: Request, followed: Followed, code: System) -> Setting:
     """The cluster. Errors: `Refused`."""
     options = code.options(followed.options)
     tried = (followed.replicas,) if followed.replicas else REPLICAS_TRIED
-    replicas, _ = first_possible(code, tried, followed.clients, options)
+    replicas, members = first_possible(code, tried, followed.clients, options)
+    all_known("member", request.nodes, sorted({member.name for member in members}))
     return Setting(code, replicas, followed.clients, options, request.faults, "clients" not in followed.spared)
 
 
@@ -174,6 +180,8 @@ def _show(request: Request, setting: Setting, explored: Explored, unshown: Unsho
         ExitCode.AS_EXPECTED: "the code does what the model does",
         ExitCode.NOT_AS_EXPECTED: "the code does what the model does not",
     }.get(ended, "no disagreement, but not everything was explored")
+    if not (unshown.compared or explored.found):
+        said = "nothing was compared, for the code wrote no line that the model has"
     console.print(f"{mark} {visible(request.code)}: {said}", style=style, markup=False, soft_wrap=True)
     for line in _summary(request, setting, explored, unshown):
         if not request.quiet:
