@@ -8,6 +8,7 @@ import sys
 from typing import TextIO, cast
 
 from rich.console import Console
+from rich.text import Text
 from rich.theme import Theme
 
 from hacheck.model.data import dataclass
@@ -140,6 +141,20 @@ def escaped(char: str) -> str:
 def shown(char: str) -> str:
     """One character of source text as it is printed."""
     return escaped(char) if _hidden(char) else char
+
+
+def say(console: Console, text: str | Text, style: str = "") -> None:
+    """Prints a line, which may hold anything. A terminal that is narrower gets it broken between words, what goes on
+    standing two columns further in; a file or a pipe gets one line."""
+    line = Text(visible(text), style=style) if isinstance(text, str) else text
+    if not console.is_terminal or line.cell_len <= console.width:
+        console.print(line, highlight=False, soft_wrap=True)
+        return
+    indent = len(line.plain) - len(line.plain.lstrip())
+    rest = line[indent:]
+    for number, part in enumerate(rest.wrap(console, max(console.width - indent - 2, 20))):
+        part.rstrip()
+        console.print(Text(" " * (indent + 2 * (number > 0))) + part, highlight=False, soft_wrap=True)
 
 
 def plural(number: int, noun: str) -> str:

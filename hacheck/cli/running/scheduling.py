@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hacheck.checker.verify import default_check, questions_of
-from hacheck.cli.console import output_console, plural, seconds, symbols, visible
+from hacheck.cli.console import output_console, plural, say, seconds, symbols
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
 from hacheck.cli.logs.comparing import nodes_of
@@ -182,10 +182,10 @@ def _show(request: Request, setting: Setting, explored: Explored, unshown: Unsho
     }.get(ended, "no disagreement, but not everything was explored")
     if not (unshown.compared or explored.found):
         said = "nothing was compared, for the code wrote no line that the model has"
-    console.print(f"{mark} {visible(request.code)}: {said}", style=style, markup=False, soft_wrap=True)
+    say(console, f"{mark} {request.code}: {said}", style)
     for line in _summary(request, setting, explored, unshown):
         if not request.quiet:
-            console.print(f"  {visible(line)}", markup=False, highlight=False, soft_wrap=True)
+            say(console, f"  {line}")
 
 
 def _summary(request: Request, setting: Setting, explored: Explored, unshown: Unshown) -> Iterator[str]:
@@ -219,7 +219,7 @@ def _summary(request: Request, setting: Setting, explored: Explored, unshown: Un
 def _tell(console: Console, found: Found) -> None:
     for row in drawn(console, list(_told(found))):
         console.print(row, soft_wrap=True, highlight=False)
-    console.print(f"{symbols(console).violated} {visible(why(found))}", style="bad", markup=False, soft_wrap=True)
+    say(console, f"{symbols(console).violated} {why(found)}", "bad")
 
 
 def why(found: Found) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from rich.text import Text
 
-from hacheck.cli.console import output_console, plural, seconds, symbols, visible
+from hacheck.cli.console import output_console, plural, say, seconds, symbols, visible
 from hacheck.cli.running.simulation_story import drawn
 from hacheck.impl.simulator.profiles import TARGETS
 from hacheck.impl.simulator.reducing import failure
@@ -124,12 +124,12 @@ def show(summary: Summary, runs: int, out: str | None, *, quiet: bool, no_color:
 
 
 def _say(console: Console, text: str, style: str = "") -> None:
-    console.print(visible(text), markup=False, highlight=False, soft_wrap=True, style=style)
+    say(console, text, style)
 
 
 def _line(console: Console, first: str, style: str, then: str) -> None:
     """A line whose beginning has a style."""
-    console.print(Text(first, style=style).append(then, style="default"), highlight=False, soft_wrap=True)
+    say(console, Text(first, style=style).append(then, style="default"))
 
 
 def _numbers(console: Console, summary: Summary) -> None:
@@ -166,7 +166,8 @@ def _failed(console: Console, summary: Summary, one: Failure, out: str | None) -
         made = f"made small in {plural(one.attempts, 'run')}, from {plural(one.faults, 'fault')} to {faults}"
         _say(console, f"  seed {one.seed}: {made}, with {members}")
     _tell(console, one)
-    _say(console, f"  again: {_command(summary, one, out)}", "quiet")
+    again = f"  again: {_command(summary, one, out)}"  # one line also where it is too long: to be copied
+    console.print(visible(again), style="quiet", markup=False, highlight=False, soft_wrap=True)
     console.print()
 
 

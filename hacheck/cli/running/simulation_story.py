@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 WIDTH = 5
 """How wide a column is."""
 
+NARROW = 24
+"""Columns that words need at least to be broken between rows."""
+
 STYLES = {
     "lost": "warn",
     "fault": "fault",
@@ -52,7 +55,8 @@ ASCII = Glyphs("|", "-", ">", "<", "o", "O", "x", "+", "X", "!", "*")
 
 
 def drawn(console: Console, told: Sequence[Told]) -> Iterator[Text]:
-    """The rows, with a head."""
+    """The rows, with a head. What is too long for a terminal goes on in the next row, beside the lines of those that
+    are alive."""
     glyphs = ASCII if console.options.ascii_only else UNICODE
     members = list(dict.fromkeys(name for line in told for name in (line.member, line.other) if name))
     members.sort(key=lambda name: (name.startswith("client"), _natural(name)))
@@ -68,18 +72,30 @@ def drawn(console: Console, told: Sequence[Told]) -> Iterator[Text]:
         row = Text("  ").append(f"{line.at_us / 1e6:>10.6f}  " if line.mark != "gap" else " " * 12, style="quiet")
         style = STYLES.get(line.mark, "")
         row.append(_columns(line, members, alive, glyphs), style=style)
-        row.append("  ").append(_words(line, glyphs), style=style)
+        room = console.width - row.cell_len - 2
+        words = Text(_words(line, glyphs), style=style)
+        parts = words.wrap(console, room) if console.is_terminal and room >= NARROW else [words]
         if line.mark == "end":
             alive.discard(line.member)
-        row.rstrip()
-        yield row
+        for number, part in enumerate(parts):
+            if number:
+                row = Text(" " * 14).append("".join(_lanes(members, alive, glyphs)))
+            row.append("  ").append(part).rstrip()
+            yield row
+
+
+def _lanes(members: Sequence[Name], alive: set[Name], glyphs: Glyphs) -> list[str]:
+    """A row in which nothing happens to those that are alive."""
+    cells = [" "] * (WIDTH * len(members))
+    for place, name in enumerate(members):
+        if name in alive:
+            cells[WIDTH * place + WIDTH // 2] = glyphs.line
+    return cells
 
 
 def _columns(line: Told, members: Sequence[Name], alive: set[Name], glyphs: Glyphs) -> str:
-    cells = [" "] * (WIDTH * len(members))
+    cells = _lanes(members, alive, glyphs)
     centre = {name: WIDTH * place + WIDTH // 2 for place, name in enumerate(members)}
-    for name in alive:
-        cells[centre[name]] = glyphs.line
     if line.mark in ("message", "lost") and line.other in centre and line.member != line.other:
         start, end = centre[line.other], centre[line.member]
         step = 1 if end > start else -1
