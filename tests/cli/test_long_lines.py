@@ -52,7 +52,7 @@ def test_words_of_a_drawing_go_on_beside_the_lines_of_the_living() -> None:
     assert [row[14:] for row in rows[2:]] == [
         "  ●    server-1: leads(term: 1,",
         "  │    followers: server-2, server-3)",
-        "  ✖    server-1 ends; what it was",
+        "  ✘    server-1 ends; what it was",
         "       writing is not written any more",
     ]
 
