@@ -154,6 +154,34 @@ def test_the_command_tells_a_counterexample_to_induction() -> None:
     assert "which does not mean that it is wrong" in ended.out
 
 
+FENCED = """
+system Fenced "A store takes no write of an older token; why that is so is not said."
+param tokens = 3 in 1..9
+node Writer[2] symmetric { token: 0..tokens = 0 }
+node Store { highest: 0..tokens = 0 }
+ghost last: 0..tokens = 0
+environment action grant(w: Writer, token: 0..tokens) do w.token := token
+environment action write(w: Writer) do
+  if w.token >= Store.highest then {
+    Store.highest := w.token
+    last := w.token
+  }
+transition newer: last >= old(last)
+check default expect all hold
+"""
+
+
+def test_the_whole_state_before_is_told(tmp_path: Path) -> None:
+    (tmp_path / "fenced.ha").write_text(FENCED)
+    ended = hacheck("prove", str(tmp_path / "fenced.ha"), "--given")
+    assert ended.code == 3
+    _, _, told = ended.out.partition("the state before\n")
+    before, _, step = told.partition("write(Writer")
+    assert "token = " in before, "the step does not change it, and is possible by it"
+    assert "last = " in before
+    assert "last" in step
+
+
 def test_the_command_writes_json() -> None:
     ended = hacheck("prove", str(EXAMPLES / "lock_servers.ha"), "--json", "-")
     found = json.loads(ended.out)

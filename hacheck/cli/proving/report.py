@@ -82,7 +82,7 @@ def example(console: Console, proof: Proof, name: str, found: Counterexample) ->
     """A counterexample to induction, as a state and a step."""
     nodes = ", ".join(f"{found.size} {kind}s" for kind, _ in proof.made.kinds)
     yield Text.assemble((f"counterexample to induction of {visible(name)}", "doubt"), f" with {nodes}")
-    yield Text(f"  the state before is {found.reachable}: {_MEANINGS[found.reachable]}")
+    yield indented(Text(f"the state before is {found.reachable}: {_MEANINGS[found.reachable]}"), 2)
     system = found.system
     if found.after is None or found.arguments is None:
         yield Text(
@@ -91,7 +91,7 @@ def example(console: Console, proof: Proof, name: str, found: Counterexample) ->
         run = Run(found.before, (), None, None)
     else:
         run = Run(found.before, (Step(found.action, found.arguments, (), found.after),), None, None)
-    yield indented(full_run(console, system, run, None))
+    yield indented(full_run(console, system, run, None, "the state before"))
 
 
 _MEANINGS = {
