@@ -147,6 +147,17 @@ def test_invitation_is_ignored_while_a_group_is_being_made() -> None:
     assert room.events("invitation_ignored") == [{"id": 1}]
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_invitation_to_the_own_group_that_comes_late_changes_nothing(again: bool) -> None:
+    """Notes on IceStorm 3.7.8, section 2, items 6, 7 and 11: it is joined in any state but two; its coordinator counts
+    nobody any more, and says that it is there."""
+    room = formed(bug_joins_again=again)
+    room.tell(2, 1, Invitation(3, room.replica(1).standing.group))
+    room.run(300)
+    assert (room.replica(1).standing.state is State.REORGANIZATION) is again
+    assert room.replica(3).standing.state is State.NORMAL
+
+
 def test_invitation_counts_when_the_recovery_before_it_is_over() -> None:
     """Notes on IceStorm 3.7.8, section 2, items 2 and 6: recovery waits for what is in flight; inactive replicas ignore
     no invitation."""

@@ -252,10 +252,13 @@ class Election:
             self._answer(message)
 
     def _answer(self, message: Invitation) -> None:
-        """An invitation is accepted, unless it comes during an election."""
+        """An invitation is accepted, unless it comes during an election, or is one to the group that replicates here:
+        who is invited by two comes once."""
         standing = self.standing
         if not standing.may(Step.INVITED) or self._disabled():
             self.wire.record("invitation_ignored", id=standing.ident)
+            return
+        if message.group == standing.group and not self.options.bug_joins_again:
             return
         self._no_merge()
         self._leave_normal(Step.INVITED)

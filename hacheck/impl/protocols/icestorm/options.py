@@ -71,6 +71,8 @@ class Options(Struct, frozen=True, kw_only=True):
     `master_timeout_us`, not after half the time between two checks. A coordinator that needs all replicas then finds
     one of them at one check and the other at the next, for ever, if both time-outs are the same, as they are.
     `bug_timeout_keeps_phase` (Q11): a slave that joins another group asks for its coordinator at the old times.
+    `bug_joins_again`: a slave that is invited to its own group once more, by an invitation that was handed on and
+    comes late, joins it anew, and waits for ever: its coordinator, which replicates, counts nobody any more.
 
     `one_endpoint`: publishers' proxies lead to one replica, the one that was asked, whatever they ask for.
 
@@ -114,6 +116,7 @@ class Options(Struct, frozen=True, kw_only=True):
     bug_inviter_forwarded: bool = False
     bug_slave_is_patient: bool = False
     bug_timeout_keeps_phase: bool = False
+    bug_joins_again: bool = False
 
     client_period_us: int = SECOND_US // 5
     client_timeout_us: int = 5 * SECOND_US
