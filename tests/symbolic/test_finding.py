@@ -105,3 +105,29 @@ def test_nothing_is_found_for_a_broken_election() -> None:
 @nightly
 def test_a_pair_with_a_shared_database_is_shown_without_help() -> None:
     assert_found_and_pasted(FIORANO.read_text("utf-8"), FIORANO, "default")
+
+
+CALLS = """
+system Calls "A number that is stored elsewhere by a call before it is said."
+node Client { n: 0..2 = 0  said: 0..2 = 0 }
+node Store { n: 0..2 = 0 }
+operation store(n: 0..2) from Client to Store returns bool
+action add(c: Client) when c.n < 2 do
+  c.n := c.n + 1
+  call store(c.n) at Store as heard
+  c.said := c.n
+serve store(n) at s from c do
+  s.n := n
+  answer true
+invariant stored: Client.said <= Store.n
+check default expect all hold
+"""
+
+
+def test_what_no_spec_may_say_is_not_said_to_be_sayable() -> None:
+    system = system_of(CALLS)
+    answer = check(system, True)
+    assert verdicts(answer) == {"holds"}, answer.notes
+    assert any("lemmas that were found are about calls and handlers under way" in note for note in answer.notes)
+    assert list(answer.lemmas) == found_in(answer)
+    assert safety(system_of("\n".join((CALLS, *answer.lemmas, "")))), "what may be said can be"

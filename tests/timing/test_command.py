@@ -87,7 +87,8 @@ def test_json_has_every_point(spec: Path) -> None:
     ("words", "error"),
     [
         ((), "no lease or clock of this spec is made of a setting"),
-        (("--vary", "leese"), "there is no setting leese"),
+        (("--vary", "leese"), "unknown setting `leese`"),
+        (("--vary", "lease=3..2"), "lease=3..2 is empty"),
         (("--vary", "careful"), "careful is no number with an interval"),
         (("--vary", "lease=0..9"), "lease=0..9 is not within 1..4"),
         (("--vary", "lease=1..2"), "lease is 3, which is not from 1 to 2"),

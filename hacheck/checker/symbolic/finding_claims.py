@@ -6,6 +6,7 @@ the states at hand show. As text it is `no a: Replica, b: Replica where a != b a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import combinations, permutations, product
 
@@ -220,6 +221,14 @@ def _in_words(system: ir.System, condition: ir.Expression) -> ir.Expression:
                 return rebuild(part, change)
 
     return change(condition)  # type: ignore[return-value]
+
+
+def sayable(system: ir.System, text: str) -> bool:
+    """Whether a spec has words for a claim that was told: for requests and answers of calls it has none, nor for where
+    a handler stands."""
+    frames = [variable.name.rpartition(".")[2] for variable in system.variables if variable.role == "frame"]
+    hidden = "|".join([r"under_way\(operation\.", *(rf"\.{re.escape(name)}\b" for name in frames)])
+    return re.search(hidden, text) is None
 
 
 def _said(one: ir.Expression) -> str:

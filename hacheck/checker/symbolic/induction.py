@@ -86,6 +86,7 @@ def with_found(
 ) -> tuple[Proof, tuple[str, ...], tuple[str, ...]]:
     """A proof with lemmas that were looked for, these as a spec may say them, and what to say of them; the proof at
     hand, and none, where they do not help."""
+    from hacheck.checker.symbolic.finding_claims import sayable
     from hacheck.checker.symbolic.finding_lemmas import FINDING_SECONDS_MAX, lemmas
 
     asked = tuple(item.name for item in before.prepared.questions.asked)
@@ -107,7 +108,12 @@ def with_found(
     if not set(before.gaps) & set(proof.shown):
         return before, (), ("no lemmas were found that would do",)
     used = tuple(text for one, text in zip(found, texts, strict=True) if one.name in proof.shown)
-    return proof, used, tuple(f"proved with a lemma that was found; a spec may say: {text}" for text in used)
+    said = tuple(text for text in used if sayable(system, text))
+    notes = [f"proved with a lemma that was found; a spec may say: {text}" for text in said]
+    if len(said) < len(used):
+        count = f"{len(used) - len(said)} of {len(used)}"
+        notes.append(f"{count} lemmas that were found are about calls and handlers under way, as no spec may say it")
+    return proof, said, tuple(notes)
 
 
 class Proof:

@@ -60,11 +60,13 @@ def constant(
     described = next((one for one in specification.parameters if one.name == name), None)
     if described is None:
         names = ", ".join(one.name for one in specification.parameters)
-        raise NotVaried(f"there is no setting {name}", f"there are: {names}")
+        raise NotVaried(f"unknown setting `{name}`", f"there are: {names}")
     interval = _interval(specification, name)
     if interval is None:
         raise NotVaried(f"{name} is no number with an interval in the spec", "as `param lease = 3 in 1..9`")
     low, high = given or interval
+    if low > high:
+        raise NotVaried(f"{name}={low}..{high} is empty", f"write {name}={high}..{low}")
     if not interval[0] <= low <= high <= interval[1]:
         raise NotVaried(
             f"{name}={low}..{high} is not within {interval[0]}..{interval[1]}", "that is what the spec allows"

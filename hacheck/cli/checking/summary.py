@@ -73,7 +73,7 @@ def check_table(console: Console, results: Sequence[CheckResult], skipped: Seque
         table.add_row(
             Text(mark[result.outcome], style=style),
             Text(result.check.name, style="name"),
-            plural(coverage.states, "state"),
+            "" if result.answer.reach else plural(coverage.states, "state"),  # an engine may count none
             seconds(coverage.wall_seconds),
             Text(remark(result), style=style if result.outcome != "expected" else ""),
         )
