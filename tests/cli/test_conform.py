@@ -166,6 +166,20 @@ def test_a_log_that_begins_in_the_middle(spec: Path, tmp_path: Path) -> None:
     assert hacheck("conform", str(spec), str(traces), "--any-start", "1").code == 3
 
 
+def test_logs_of_something_else_are_told(spec: Path, tmp_path: Path) -> None:
+    traces = written(tmp_path, a=[("1", "begins", 1), ("2", "begins", 2)])
+    assert "so nothing was compared at all" in hacheck("conform", str(spec), str(traces)).out
+    some = written(tmp_path, a=[("1", "begins", 1), ("2", "began", 1)])
+    assert "so nothing was compared" not in hacheck("conform", str(spec), str(some)).out
+
+
+def test_how_to_call_a_node_is_told(spec: Path, tmp_path: Path) -> None:
+    ended = hacheck("conform", str(spec), str(written(tmp_path, a=[("primary", "began", 1)])))
+    assert ended.code == 3
+    assert "the model has no node `primary`" in ended.out
+    assert "say how the model calls it: --node primary=NODE" in ended.out
+
+
 def test_events_that_the_spec_does_not_know_are_counted(spec: Path, tmp_path: Path) -> None:
     ended = hacheck("conform", str(spec), str(written(tmp_path, good=[*GOOD, ("1", "noise", 0)])))
     assert ended.code == 0

@@ -22,6 +22,9 @@ from hacheck.traces.records import Order
 
 EVENTS_SHOWN = 6
 
+NO_NODE = "the model has no node"
+"""How the reason begins where a log calls a node otherwise than the model does."""
+
 BROKEN = {
     "violated": "violated",
     "perhaps": "perhaps violated, as hidden steps may have been",
@@ -51,11 +54,14 @@ def show_verdict(console: Console, verdict: Verdict, system: System | None) -> N
     mark, style = (marks.violated, "bad") if bad else (marks.unknown, "warn")
     console.print(Text.assemble((mark, style), " ", (verdict.trace_id, "head"), " ", (verdict.kind, style)))
     lines = [Text.assemble(place(verdict), ": ", verdict.reason)]
+    if verdict.reason.startswith(NO_NODE):
+        lines.append(Text(f"say how the model calls it: --node {verdict.node}=NODE"))
     if verdict.expected:
         lines.append(Text("the model would have allowed: " + "; ".join(verdict.expected)))
     if verdict.repair:
         further = plural(verdict.repair_records, "more record")
-        lines.append(Text(f"{further} explained with a {verdict.repair}: {verdict.repair_text}"))
+        article = "an" if verdict.repair.startswith("e") else "a"
+        lines.append(Text(f"{further} explained with {article} {verdict.repair}: {verdict.repair_text}"))
     lines += [Text(one.words) for one in verdict.late if one.words != verdict.reason]
     if verdict.settings:
         lines.append(Text(f"under settings that its records give: {', '.join(verdict.settings)}"))
@@ -109,5 +115,9 @@ def show_summary(
         some = ", ".join(f"{event} {number:,}" for event, number in list(unknown.items())[:EVENTS_SHOWN])
         rest = f" and {len(unknown) - EVENTS_SHOWN} more" if len(unknown) > EVENTS_SHOWN else ""
         console.print(Text(f"not compared, for the spec says nothing of it: {total} ({some}{rest})", style="quiet"))
+        if sum(unknown.values()) >= outcome.records:
+            console.print(
+                Text("so nothing was compared at all: are these logs of what the spec is about?", style="warn")
+            )
     if not outcome.complete:
         console.print(Text("interrupted: not every trace was judged", style="warn"))
