@@ -266,6 +266,34 @@ def test_a_producer_sends_what_is_in_doubt_again_after_its_own_end() -> None:
     assert queue(stage, 1).count(asked) == 1
 
 
+def test_a_producer_finds_what_is_in_doubt_where_it_sent_it_last() -> None:
+    """HornetQ manual, "Scale Down and Clients": after its own end, too. The server that it was for was scaled down to
+    the other one, and ended before it knew."""
+    stage = Stage(SCALE_DOWN, 2, 1, pause_us=50_000, spread_every=0, stops=1, stop_every_us=600_000_000)
+    stage.start()
+    stage.run(3)
+    stage.run_until_sent(Perform)
+    stage.part("client-1", "server-1")
+    stage.tell("server-1", StopServer(False))
+    while "stands_in" not in stage.events("server-2"):
+        stage.run(0.0001)
+    stage.crash("server-1")
+    while stage.fields("connected")[-1]["broker"] != "server-2":
+        stage.run(0.0001)
+    stage.run_until_sent(Performed)
+    stage.crash("client-1")
+    stage.heal()
+    stage.start("server-1")
+    stage.run(3)
+    stage.start("client-1")
+    stage.run(1)
+    assert set(stage.serving()) == {"server-1", "server-2"}
+    assert stage.fields("connected")[-1]["broker"] == "server-2"
+    asked = [one["request"] for one in stage.fields("asked")]
+    (again,) = {name for name in asked if asked.count(name) > 1}
+    assert [queue(stage, number).count(again) for number in (1, 2)] == [0, 1]
+
+
 def test_settings_that_cannot_be_are_refused() -> None:
     with pytest.raises(Refused, match="2 replicas at least"):
         SCALE_DOWN.members(1, 0, SCALE_DOWN.options({}))

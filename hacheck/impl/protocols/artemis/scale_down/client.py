@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.impl.node import Effect, Fired, Input, Message, Name, Setup, Started, Written
 from hacheck.impl.protocols.artemis.journal import VERSION, decode, encode
@@ -57,7 +58,8 @@ class ScaleDownClient(SessionClient):
     let in there. `message`: what is under way or in doubt; `step`: how far it
     has come; `command`: the last one; `again`: it may have been done before. `sends`: how many
     were done since it turned to this server. `number`: of its messages. `commands`: of this session. `outbox`: its last
-    message, as its disk has it, or, while `writing`, will.
+    message, as its disk has it, or, while `writing`, will; `let_in`: where it is let in once its disk knows that what
+    is in doubt is there.
     """
 
     def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup) -> None:
@@ -88,6 +90,7 @@ class ScaleDownClient(SessionClient):
         self.outbox = decode(raw, Outbox, "outbox") if raw is not None else Outbox(VERSION, 0, "", "", True)
         self.number = self.outbox.number
         self.writing = 0
+        self.let_in: SessionJoined | None = None
         if not self.outbox.stored:
             self.node_id = self.outbox.node_id
             self.message = self._outgoing(self.outbox.name)
@@ -102,7 +105,10 @@ class ScaleDownClient(SessionClient):
         effects = super().handle(given, now_us)
         if isinstance(given, Written) and given.token == self.writing:
             self.writing = 0
-            self._begin()
+            if self.let_in is None:
+                self._begin()
+            else:
+                self._enter(self.let_in)
         return effects
 
     def _started(self) -> None:
@@ -156,7 +162,23 @@ class ScaleDownClient(SessionClient):
         self._try_next()
 
     def _joined(self, message: SessionJoined) -> None:
+        """Who is to send a message again there first writes down where, or would look for it elsewhere after a
+        restart."""
         if self.connected:
+            return
+        if self.message is None or self.outbox.node_id == message.node_id:
+            self._enter(message)
+            return
+        self.let_in = message
+        self._write_outbox(message.node_id)
+
+    def _write_outbox(self, node_id: str) -> None:
+        self.outbox = replace(self.outbox, node_id=node_id)
+        self.writing = self.process.write(((OUTBOX_KEY, encode(self.outbox)),))
+
+    def _enter(self, message: SessionJoined) -> None:
+        self.let_in = None
+        if message.session != self.session:
             return
         self.connected = True
         self.process.cancel_timer("connect")
@@ -175,6 +197,9 @@ class ScaleDownClient(SessionClient):
 
     def _sent_away(self, message: ScalingDown) -> None:
         """The server scales down: everything that was here will be there."""
+        if not self.connected:
+            self._try_next()
+            return
         self.process.record("sent_away", {"target": message.target})
         self._cut_short()
         self._turn_to((message.target,), message.target)
@@ -199,10 +224,13 @@ class ScaleDownClient(SessionClient):
         self.number += 1
         name = f"{self.process.fresh()}.{self.number}"
         self.outbox = Outbox(VERSION, self.number, name, self.node_id)
-        self.writing = self.process.write(((OUTBOX_KEY, encode(self.outbox)),))
+        self._write_outbox(self.node_id)
 
     def _begin(self) -> None:
-        """Its disk knows the message: it may be sent."""
+        """Its disk knows the message: it may be sent, unless it turned to another server meanwhile."""
+        if self.connected and self.outbox.node_id != self.node_id:
+            self._write_outbox(self.node_id)
+            return
         self.message = self._outgoing(self.outbox.name)
         self.step, self.again = 0, False
         self._ask(self.message)
@@ -285,6 +313,8 @@ class ScaleDownClient(SessionClient):
 
     def _write_failed(self, reason: str) -> None:
         self.writing = 0
+        self.let_in = None
+        self.outbox = replace(self.outbox, node_id="")  # who knows what the disk has
         self.process.set_timer("go", self.options.pause_us)
 
     def _tell(self, outcome: str) -> None:
