@@ -38,7 +38,8 @@ class Talk:
     def __init__(self, command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
         """Errors: `ProcessFailure` where it cannot be started."""
         self._command, self._request, self.failed = command, "", False
-        self._answers: queue.Queue[bytes | None] = queue.Queue()
+        self._heard: queue.Queue[list[bytes | None]] = queue.Queue()
+        self._answers: deque[bytes | None] = deque()
         self._last: deque[str] = deque(maxlen=LINES_KEPT)
         try:
             self._process = subprocess.Popen(
@@ -72,7 +73,7 @@ class Talk:
         except OSError:  # it reads no more: why is told by what it does
             pass
         try:
-            line = self._answers.get(timeout=seconds)
+            line = self._answer(seconds)
         except queue.Empty:
             raise self.failure(f"no answer after {seconds:g} s") from None
         if line is None:
@@ -87,10 +88,16 @@ class Talk:
     def _none_too_many(self) -> None:
         """Errors: `ProcessFailure` where there is an answer that nobody asked for."""
         with suppress(queue.Empty):
-            line = self._answers.get_nowait()
+            line = self._answer(0)
             if line is None:
                 raise self._ended()
             raise self.failure(f"an answer too many: {_short(line)}")
+
+    def _answer(self, seconds: float) -> bytes | None:
+        """The next line, `None` where there are no more. Errors: `queue.Empty` where none comes in time."""
+        if not self._answers:
+            self._answers.extend(self._heard.get(timeout=seconds) if seconds else self._heard.get_nowait())
+        return self._answers.popleft()
 
     def failure(self, what: str) -> ProcessFailure:
         """What to raise: what it did at which request, and what it wrote at last. It is asked no more."""
@@ -128,11 +135,16 @@ class Talk:
                 pipe.close()
 
     def _hear(self, stream: IO[bytes]) -> None:
-        """Takes answers in; `None` when there will be no more."""
+        """Takes answers in, those that come at once together; `None` when there will be no more."""
+        last = b""
         with suppress(OSError, ValueError):
-            while line := stream.readline(LINE_MAX):
-                self._answers.put(line)
-        self._answers.put(None)
+            while come := os.read(stream.fileno(), LINE_MAX):
+                *lines, last = (last + come).split(b"\n")
+                if lines:
+                    self._heard.put([*lines])
+                if len(last) >= LINE_MAX:
+                    break
+        self._heard.put([last, None] if last else [None])
 
     def _note(self, stream: IO[bytes]) -> None:
         """Takes in what it says besides."""
