@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -82,11 +83,11 @@ class Explored:
         return self.states / self.seconds["exploring"]
 
 
-def explored(task: Task, cache: Path | None = None, wall: bool = False) -> Explored:
-    """Explores in a new process. `cache`: the folder of compiled code, by default a new one. `wall`: phases are told
-    in wall seconds."""
+def explored(task: Task, cache: Path | None = None, clock: str = "cpu") -> Explored:
+    """Explores in a new process. `cache`: the folder of compiled code, by default a new one. `clock`: which seconds of
+    phases are told, of `CLOCKS`."""
     with TemporaryDirectory() as empty:
-        command = (sys.executable, str(Path(__file__).resolve()), *task.arguments, *(("--wall",) if wall else ()))
+        command = (sys.executable, str(Path(__file__).resolve()), *task.arguments, f"--clock={clock}")
         cost = spent(command, environment={"HACHECK_CACHE_DIR": str(cache or empty)})
     told: dict[str, Any] = json.loads(cost.output.splitlines()[-1])
     told |= {name: tuple(told[name]) for name in ("reductions", "held")}
@@ -114,18 +115,25 @@ def asked(system: System, kinds: str) -> tuple[str, ...]:
     return found
 
 
-def answered(system: System, task: Task, wall: bool) -> Answer:
-    """The engine's answer, its phases told in CPU seconds of this process unless `wall`."""
+CLOCKS: Mapping[str, Callable[[], float]] = {
+    "cpu": time.process_time,  # of this process: a machine that others use as well stretches wall seconds
+    "user": lambda: os.times().user,  # without what the kernel does for it
+    "wall": time.perf_counter,
+}
+
+
+def answered(system: System, task: Task, clock: str) -> Answer:
+    """The engine's answer, its phases told by a clock."""
     names = task.properties or asked(system, task.kinds)
-    with nullcontext() if wall else phases_in_cpu_seconds():
+    with phases_by(CLOCKS[clock]):
         return engine_of(task).check(system, names, task.limits, lambda _: True)
 
 
 @contextmanager
-def phases_in_cpu_seconds() -> Iterator[None]:
-    """Has engines tell the CPU seconds of their phases: a machine that others use as well stretches all others."""
+def phases_by(clock: Callable[[], float]) -> Iterator[None]:
+    """Has engines tell the seconds of their phases by a clock."""
     before = vars(stopwatch)["time"]
-    vars(stopwatch)["time"] = SimpleNamespace(perf_counter=time.process_time)
+    vars(stopwatch)["time"] = SimpleNamespace(perf_counter=clock)
     try:
         yield
     finally:
@@ -146,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--patient", action="store_true")
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--bytes", type=int)
-    parser.add_argument("--wall", action="store_true")
+    parser.add_argument("--clock", choices=tuple(CLOCKS), default="cpu")
     given = parser.parse_args(arguments)
     task = Task(
         given.spec,
@@ -161,7 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         Limits(wall_seconds_max=given.seconds, memory_bytes_max=given.bytes),
     )
     system = system_of(task.spec, task.check, dict(task.settings))
-    answer = answered(system, task, given.wall)
+    answer = answered(system, task, given.clock)
     coverage = answer.coverage
     invariants = {item.name for item in system.properties if item.kind == "invariant"}
     told = {

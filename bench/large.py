@@ -52,7 +52,7 @@ def main() -> None:
     }
     limits = Limits(wall_seconds_max=given.seconds, memory_bytes_max=MEMORY_BYTES_MAX)
     for name, task in tasks.items():
-        found = explored(replace(task, limits=limits), wall=True)
+        found = explored(replace(task, limits=limits), clock="wall")
         print(row(name, found), flush=True)
     print("icestorm:", ", ".join(f"{name} = {value}" for name, value in settings))
 

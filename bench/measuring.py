@@ -24,12 +24,14 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a finished process cost: CPU and wall seconds, the most memory it held, and what it printed."""
+    """What a finished process cost: CPU and wall seconds, the most memory it held, and what it printed.
+    `system_seconds`: of the CPU, in the kernel, mostly for memory that is touched first."""
 
     cpu_seconds: float
     wall_seconds: float
     memory_bytes: int
     output: str
+    system_seconds: float = 0.0
 
 
 def spent(command: Sequence[str], folder: Path | None = None, environment: dict[str, str] | None = None) -> Spent:
@@ -47,7 +49,7 @@ def spent(command: Sequence[str], folder: Path | None = None, environment: dict[
     if child.returncode:
         raise RuntimeError(f"{' '.join(command)} ended with {child.returncode}:\n{output[-2_000:]}")
     unit = 1 if sys.platform == "darwin" else 1024
-    return Spent(used.ru_utime + used.ru_stime, wall, used.ru_maxrss * unit, output)
+    return Spent(used.ru_utime + used.ru_stime, wall, used.ru_maxrss * unit, output, used.ru_stime)
 
 
 def in_turn(rivals: Sequence[Callable[[], Result]], runs: int) -> list[list[Result]]:

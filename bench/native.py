@@ -3,7 +3,7 @@
     python bench/native.py [--engine native] [N T K]...
 
 Every size is explored completely by each, three times in turn; the middle one counts. Without sizes: 3 3 1, 4 2 0 and
-3 4 1. CPU seconds; the ratio is states a second of hacheck to those of Spin.
+3 4 1. User seconds of the CPU; the ratio is states a second of hacheck to those of Spin.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def row(size: tuple[int, ...], threads: int, runs: int) -> str:
     tasks = [replace(task_of(size), threads=count) for count in (1, threads)]
     alone, together = (
         middle(found, lambda run: run.seconds["exploring"])
-        for found in in_turn([partial(explored, task, wall=True) for task in tasks], runs)
+        for found in in_turn([partial(explored, task, clock="wall") for task in tasks], runs)
     )
     if (alone.states, alone.steps, alone.depth) != (together.states, together.steps, together.depth):
         raise RuntimeError(f"{size}: the number of threads makes a difference: {alone}, {together}")

@@ -58,9 +58,9 @@ def test_exploration_in_a_process_of_its_own_has_the_reference_counts() -> None:
 
 def test_task_says_the_same_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     task = Task(SPEC, "broken", (("replicas", "2"),), (), "safety", "portable", 1, False, Limits(3.5, 60, 10**9))
-    exploring.main((*task.arguments, "--wall"))
+    exploring.main((*task.arguments, "--clock=wall"))
     told = json.loads(capsys.readouterr().out)
-    assert (told["states"], told["stopped"]) == (explored(task, wall=True).states, None)
+    assert (told["states"], told["stopped"]) == (explored(task, clock="wall").states, None)
 
 
 def test_kind_of_which_there_is_no_property_is_refused() -> None:
@@ -69,13 +69,13 @@ def test_kind_of_which_there_is_no_property_is_refused() -> None:
 
 
 def test_rivals_that_find_different_states_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [Row("one", 10, 20, 1.0, 8.0, 2.0), Row("other", 11, 20, 1.0, 8.0, 2.0)]
+    rows = [Row("one", 10, 20, 1.0, 0.1, 8.0, 2.0), Row("other", 11, 20, 1.0, 0.1, 8.0, 2.0)]
     monkeypatch.setattr(versus, "rivals", lambda *_: [Rival(row.name, lambda row=row: row) for row in rows])
     with pytest.raises(RuntimeError, match="the states or steps differ"):
         versus.compare("title", TASK, runs=1)
 
 
 def test_ratio_is_states_a_second_to_those_of_the_rival() -> None:
-    own, other = Row("own", 100, 0, 0.5, 8.0, 2.0), Row("other", 100, 0, 4.0, 8.0, 2.0)
-    assert other.text(own).split()[-3] == "8.0"
-    assert own.text(own).split()[-3] == "1.0"
+    own, other = Row("own", 100, 0, 0.5, 0.1, 7.0, 2.0), Row("other", 100, 0, 4.0, 0.1, 7.0, 2.0)
+    assert other.text(own).split()[-4] == "8.0"
+    assert own.text(own).split()[-4] == "1.0"
