@@ -21,15 +21,16 @@ from hacheck.checker.explicit.native.search.kernel_groups import Kernels
 from hacheck.checker.explicit.native.search.search import Options, Search
 from hacheck.checker.explicit.native.search.workers import Functions
 from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.model.ir import System
 from tests.models.quorum_election import quorum_election
 from tests.native.searching import never_stop
 
-SYSTEM = quorum_election(3, 2, 1)
+SYSTEM, LONGER = quorum_election(3, 2, 1), quorum_election(3, 3, 1)
 STATES, STEPS = 63_873, 465_114
 
 
-def builder(folder: Path, patient: bool = False) -> Builder:
-    return Builder(SYSTEM, (), False, ObjectCache(folder), Stopwatch(Limits(), never_stop), patient)
+def builder(folder: Path, patient: bool = False, system: System = SYSTEM) -> Builder:
+    return Builder(system, (), False, ObjectCache(folder), Stopwatch(Limits(), never_stop), patient)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -100,9 +101,9 @@ def test_better_code_is_kept_for_the_next_time(
     in_this_process: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not in_this_process:
-        assert builder(tmp_path).for_search().quick_lines
+        assert builder(tmp_path, system=LONGER).for_search().quick_lines
     monkeypatch.setattr(improving, "LINE_SECONDS", 0.0)
     monkeypatch.setattr(improving, "FAREWELL_SECONDS", 60.0)
-    answer = NativeEngine(cache=tmp_path, reductions=False).check(SYSTEM, (), Limits(), never_stop)
-    assert (answer.coverage.states, answer.coverage.transitions) == (STATES, STEPS)
-    assert builder(tmp_path).for_search().quick_lines == 0
+    answer = NativeEngine(cache=tmp_path, reductions=False).check(LONGER, (), Limits(), never_stop)
+    assert (answer.coverage.states, answer.coverage.transitions) == (797_189, 7_355_568)
+    assert builder(tmp_path, system=LONGER).for_search().quick_lines == 0

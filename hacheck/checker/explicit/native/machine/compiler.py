@@ -195,12 +195,14 @@ def _binding() -> Any:
 
 
 def _machine(codegen: int) -> Any:
+    # Whole addresses: where a process has reserved much address space, code and its constants may come to lie further
+    # apart than 31 bits reach, and then LLVM ends the process when it links.
     llvm = _binding()
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(),
         features=llvm.get_host_cpu_features().flatten(),
         opt=codegen,
-        reloc="pic",
-        codemodel="small",
+        reloc="static",
+        codemodel="large",
         jit=True,
     )
