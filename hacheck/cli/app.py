@@ -40,9 +40,9 @@ def _hacheck(
     """What every command shares."""
 
 
+_WIDTH = shutil.get_terminal_size().columns - 2  # a column is free on each side
+
 for command in COMMANDS:
     module = import_module(command.module)
-    epilog = laid_out(getattr(module, "EPILOG", ""), shutil.get_terminal_size().columns - 2)  # a column on each side
-    app.command(command.name, epilog=epilog or None, rich_help_panel=command.panel)(
-        typed(getattr(module, command.function))
-    )
+    epilog = laid_out(getattr(module, "EPILOG", ""), _WIDTH) or None
+    app.command(command.name, epilog=epilog, rich_help_panel=command.panel)(typed(getattr(module, command.function)))

@@ -45,6 +45,8 @@ SettingOptions = Annotated[
 JsonOption = Annotated[
     str | None, option("--json", metavar="FILE", help="Write everything found as JSON (- is stdout).")
 ]
+MEMORY = "Stop at this much memory: 8GiB, 500M. By default three quarters of what there is."
+MemoryOption = Annotated[str | None, option("--memory", metavar="SIZE", help=MEMORY)]
 NoColorOption = Annotated[bool, flag("--no-color", help="Plain text. The variable NO_COLOR does the same.")]
 DebugOption = Annotated[bool, flag("--debug", help="On an internal error, show where in hacheck it happened.")]
 
@@ -69,6 +71,13 @@ def parse_size(text: str) -> int:
     if match is None or float(match[1]) == 0:
         raise BadInput(f"--memory {text}: not a size", "write a number with a unit, for example --memory 8GiB")
     return int(float(match[1]) * UNITS[match[2].lower()])
+
+
+def memory_limit(text: str | None) -> int | None:
+    """Bytes at which to stop, as given, or by default; `None` where the machine does not say what it has."""
+    from hacheck.checker.resources import memory_default
+
+    return memory_default() if text is None else parse_size(text)
 
 
 def parse_seconds(text: str) -> float:

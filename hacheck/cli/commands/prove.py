@@ -6,7 +6,7 @@ from typing import Annotated
 
 from hacheck.cli.declaring import flag, option
 from hacheck.cli.guard import ExitCode, guarded
-from hacheck.cli.options import DebugOption, JsonOption, NoColorOption, SettingOptions, SpecArgument
+from hacheck.cli.options import DebugOption, JsonOption, MemoryOption, NoColorOption, SettingOptions, SpecArgument
 
 EPILOG = """
 [bold]Examples[/]
@@ -24,7 +24,6 @@ EPILOG = """
 
 CHECK = "Whose settings and properties count; by default the check called default, else the first."
 FOLDER = "Write a folder with the proof, which z3 alone checks again."
-MEMORY = "Stop at this much memory: 8GiB, 500M. By default three quarters of what there is."
 GIVEN = "Look for no further claims: the properties and lemmas of the spec, or nothing."
 
 
@@ -41,7 +40,7 @@ def prove(
     time: Annotated[
         str | None, option("--time", metavar="TIME", help="Stop after this long: 90, 5m, 2h. By default 5m.")
     ] = None,
-    memory: Annotated[str | None, option("--memory", metavar="SIZE", help=MEMORY)] = None,
+    memory: MemoryOption = None,
     threads: Annotated[
         str | None, option("--threads", metavar="N", help="How many obligations are shown side by side.")
     ] = None,
@@ -51,8 +50,7 @@ def prove(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Prove safety for every number of nodes, with a certificate."""
-    from hacheck.checker.resources import memory_default
-    from hacheck.cli.options import parse_count, parse_seconds, parse_settings, parse_size
+    from hacheck.cli.options import memory_limit, parse_count, parse_seconds, parse_settings
     from hacheck.cli.proving.proving import Request, prove_spec
 
     return prove_spec(
@@ -63,7 +61,7 @@ def prove(
             properties=tuple(only or ()),
             given_only=given,
             seconds_max=300.0 if time is None else parse_seconds(time),
-            memory_max=memory_default() if memory is None else parse_size(memory),
+            memory_max=memory_limit(memory),
             threads=None if threads is None else parse_count("--threads", threads),
             certificate=certificate,
             json=json,

@@ -7,7 +7,14 @@ from typing import Annotated
 
 from hacheck.cli.declaring import flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
-from hacheck.cli.options import DebugOption, NoColorOption, OptionalSpecArgument, SettingOptions, engines_beginning
+from hacheck.cli.options import (
+    MEMORY,
+    DebugOption,
+    NoColorOption,
+    OptionalSpecArgument,
+    SettingOptions,
+    engines_beginning,
+)
 
 EXPLORING, LIMITS, OUTPUT = "Exploring", "Limits (each check on its own)", "Output"
 
@@ -47,7 +54,6 @@ CHECKPOINT = "Keep what was explored in a folder, to go on from there another ti
 RESUME = "Go on from what --checkpoint kept in this folder; it is kept up to date."
 NO_REDUCTIONS = "Explore states that are alike one by one, and what no property reads."
 GIVEN = "With --engine induction: look for no lemmas besides those of the spec."
-MEMORY = "Stop at this much memory: 8GiB, 500M. By default three quarters of what there is."
 EVERY = "Every shipped protocol instead of one SPEC, a row for each."
 JOBS = "With --all: how many checks run side by side; by default one for each core this process may use."
 QUIET = "Only what is not as expected, and the summary."

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from hacheck.cli.declaring import flag, option
 from hacheck.cli.guard import ExitCode, guarded
-from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
+from hacheck.cli.options import DebugOption, MemoryOption, NoColorOption, SettingOptions, SpecArgument
 
 EPILOG = """
 [bold]Examples[/]
@@ -34,18 +34,17 @@ def why(
     time: Annotated[
         str | None, option("--time", metavar="TIME", help="Stop each proof after this long: 90, 5m.")
     ] = None,
-    memory: Annotated[str | None, option("--memory", metavar="SIZE", help="Stop at this much memory: 8GiB.")] = None,
+    memory: MemoryOption = None,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:
     """Say why an invariant holds: which lemmas, guards, conditions and limits its proof rests on, and which not."""
     from hacheck.checker.engine import Limits
-    from hacheck.checker.resources import memory_default
     from hacheck.cli.checking.reasons import Request, why_spec
-    from hacheck.cli.options import parse_seconds, parse_settings, parse_size
+    from hacheck.cli.options import memory_limit, parse_seconds, parse_settings
 
     limits = Limits(
         wall_seconds_max=None if time is None else parse_seconds(time),
-        memory_bytes_max=memory_default() if memory is None else parse_size(memory),
+        memory_bytes_max=memory_limit(memory),
     )
     return why_spec(Request(spec, check, tuple(only or ()), parse_settings(settings or ()), others, limits, no_color))

@@ -101,9 +101,10 @@ _MEANINGS = {
 }
 
 
-def unfinished(why: str, spent: float) -> RenderableType:
-    """The last line where nothing was found before it had to stop. `spent`: seconds."""
-    return Text(f"not proved ({why}), which does not mean that it is wrong; {seconds(spent)}", "doubt")
+def unfinished(why: str, spent: float) -> Text:
+    """The last line of what is not proved. `why`: it had to stop, if it had; `spent`: seconds."""
+    stopped = f" ({why})" if why else ""
+    return Text(f"not proved{stopped}, which does not mean that it is wrong; {seconds(spent)}", "doubt")
 
 
 def summary(proof: Proof, spent: float) -> RenderableType:
@@ -113,8 +114,7 @@ def summary(proof: Proof, spent: float) -> RenderableType:
     if proof.proved:
         text = Text(f"proved: {count} shown, {seconds(spent)}", "good")
     else:
-        why = f" ({proof.stopped})" if proof.stopped else ""
-        text = Text(f"not proved{why}, which does not mean that it is wrong; {seconds(spent)}", "doubt")
+        text = unfinished(proof.stopped, spent)
     if proof.circle:
         text.append(
             f"\noutside the decidable fragment, so the search might not have ended: {' -> '.join(proof.circle)}",

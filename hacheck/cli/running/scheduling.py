@@ -128,15 +128,17 @@ def _followed(request: Request) -> Followed:
         code_of(request.code)
     if known is None and request.spec is None:
         raise BadInput(f"{request.code}: nobody says which model it follows", "give one: --spec my.ha")
-    code = known.code if known is not None else request.code
-    base = known if known is not None and request.spec is None else Followed(code, request.spec or "")
-    check = request.check or base.check
-    settings = {**(base.settings if request.check is None else {}), **request.settings}
-    options = {**(known.options if known is not None else {}), **request.options}
-    replicas = request.replicas or (known.replicas if known is not None else 0)
-    clients = request.clients if request.clients is not None else known.clients if known is not None else 1
-    base = replace(base, replicas=replicas, clients=clients, called={**base.called, **request.nodes})
-    return replace(base, check=check, settings=settings, options=options)
+    reference = known or Followed(request.code, "", replicas=0)
+    base = reference if request.spec is None else Followed(reference.code, request.spec)
+    return replace(
+        base,
+        check=request.check or base.check,
+        settings={**(base.settings if request.check is None else {}), **request.settings},
+        options={**reference.options, **request.options},
+        called={**base.called, **request.nodes},
+        replicas=request.replicas or reference.replicas,
+        clients=reference.clients if request.clients is None else request.clients,
+    )
 
 
 def _tracker(request: Request, followed: Followed) -> Tracker:

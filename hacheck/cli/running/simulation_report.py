@@ -118,13 +118,9 @@ def show(summary: Summary, runs: int, out: str | None, *, quiet: bool, no_color:
     said = f"{kept:,} of {plural(tally.runs, 'run')} kept every promise; faults: {summary.faults}"
     _line(console, f"{mark} {visible(summary.protocol)}", style, f"  {said}")
     if tally.runs < runs and not summary.told:
-        _say(console, f"  interrupted: {tally.runs:,} of {plural(runs, 'run')} were done")
+        say(console, f"  interrupted: {tally.runs:,} of {plural(runs, 'run')} were done")
     if not quiet:
         _numbers(console, summary)
-
-
-def _say(console: Console, text: str, style: str = "") -> None:
-    say(console, text, style)
 
 
 def _line(console: Console, first: str, style: str, then: str) -> None:
@@ -134,7 +130,7 @@ def _line(console: Console, first: str, style: str, then: str) -> None:
 
 def _numbers(console: Console, summary: Summary) -> None:
     tally, plan = summary.tally, summary.plan
-    _say(
+    say(
         console,
         f"  {plan.replicas} replicas, {plural(plan.clients, 'client')}, seeds from {plan.seed}; "
         f"{tally.simulated_us / 1e6:,.0f} s of virtual time in {seconds(summary.elapsed)}; "
@@ -145,12 +141,12 @@ def _numbers(console: Console, summary: Summary) -> None:
         kind, _, target = label.partition("/")
         kinds.setdefault(kind, []).append(f"{target} {number:,}" if target else f"{number:,}")
     if kinds:
-        _say(console, f"  faults that made a difference ({tally.idle:,} more made none):")
+        say(console, f"  faults that made a difference ({tally.idle:,} more made none):")
     for kind in sorted(kinds, key=list(TARGETS).index):
-        _say(console, f"    {kind:<12}{', '.join(kinds[kind])}")
+        say(console, f"    {kind:<12}{', '.join(kinds[kind])}")
     missing = [kind for kind in summary.possible if kind not in kinds]
     if missing and tally.runs >= RUNS_TELLING:
-        _say(console, f"  never happened: {', '.join(missing)}", "warn")
+        say(console, f"  never happened: {', '.join(missing)}", "warn")
 
 
 def _failed(console: Console, summary: Summary, one: Failure, out: str | None) -> None:
@@ -159,12 +155,12 @@ def _failed(console: Console, summary: Summary, one: Failure, out: str | None) -
     console.print(f"{marks.violated} {visible(one.label)}", style="bad", markup=False, soft_wrap=True)
     if len(seeds) > 1:
         more = f", {len(seeds) - SEEDS_SHOWN:,} more" if len(seeds) > SEEDS_SHOWN else ""
-        _say(console, f"  in {plural(len(seeds), 'run')}: seeds {', '.join(map(str, seeds[:SEEDS_SHOWN]))}{more}")
+        say(console, f"  in {plural(len(seeds), 'run')}: seeds {', '.join(map(str, seeds[:SEEDS_SHOWN]))}{more}")
     if one.attempts:
         there, faults = one.outcome.plan, len(one.outcome.faults)
         members = f"{plural(there.replicas, 'replica')} and {plural(there.clients, 'client')}"
         made = f"made small in {plural(one.attempts, 'run')}, from {plural(one.faults, 'fault')} to {faults}"
-        _say(console, f"  seed {one.seed}: {made}, with {members}")
+        say(console, f"  seed {one.seed}: {made}, with {members}")
     _tell(console, one)
     again = f"  again: {_command(summary, one, out)}"  # one line also where it is too long: to be copied
     console.print(visible(again), style="quiet", markup=False, highlight=False, soft_wrap=True)
@@ -195,15 +191,15 @@ def _tell(console: Console, one: Failure) -> None:
         said = visible(f": {broken.story} (at {broken.at_us / 1e6:.6f} s)")
         _line(console, f"  {symbols(console).violated} {visible(broken.promise)}", "bad", said)
     if len(outcome.broken) > BROKEN_SHOWN:
-        _say(console, f"  and {len(outcome.broken) - BROKEN_SHOWN:,} more", "bad")
+        say(console, f"  and {len(outcome.broken) - BROKEN_SHOWN:,} more", "bad")
     if outcome.defect is not None:
         gone = outcome.defect
-        _say(console, f"  {gone.member}, given {gone.given} at {gone.at_us / 1e6:.6f} s: {gone.what}", "bad")
-        _say(console, gone.trace.rstrip())
+        say(console, f"  {gone.member}, given {gone.given} at {gone.at_us / 1e6:.6f} s: {gone.what}", "bad")
+        say(console, gone.trace.rstrip())
     if outcome.exhausted:
-        _say(console, f"  more than {outcome.plan.around.events_max:,} events: it was given up", "doubt")
+        say(console, f"  more than {outcome.plan.around.events_max:,} events: it was given up", "doubt")
     for fault in outcome.faults:
-        _say(console, f"  {symbols(console).fault} {fault.at_us / 1e6:.6f} s  {fault_words(fault)}", "fault")
+        say(console, f"  {symbols(console).fault} {fault.at_us / 1e6:.6f} s  {fault_words(fault)}", "fault")
 
 
 def show_run(one: Failure, protocol: str, file: str, *, no_color: bool) -> None:

@@ -143,7 +143,7 @@ class Builder:
     def for_liveness(self, states: int) -> BuiltForLiveness:
         """For a graph of so many states. Errors: `GaveUp`."""
         patient = self.patient or states >= LONG_STATES
-        key = key_of("liveness", self.text, KERNEL_LEVELS if patient else QUICK_LEVELS)
+        key = key_of("liveness", self.text, levels_of(patient))
         compiled = partial(self._compiled_for_liveness, patient)
         return self.cache.found_or_made(key, self._kept_for_liveness, partial(self._made, compiled))
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from hacheck.impl.node import Setup
+from hacheck.impl.node import Effect, Input, Setup
 from hacheck.impl.protocols import process
 from hacheck.impl.protocols.artemis.lines import line
 
@@ -25,6 +26,15 @@ class Process(process.Process[str]):
         self.written = 0
         self._outstanding: deque[int] = deque()
         self._early: set[int] = set()
+
+    def dispatch(
+        self, inputs: Mapping[type[Input], Callable[[Any, Any], None]], part: Any, given: Input, now_us: int
+    ) -> list[Effect]:
+        """What is to be done about an input, by the function for it; nothing more where the process has ended."""
+        self.begin(now_us)
+        if not self.halted:
+            inputs[type(given)](part, given)
+        return self.effects
 
     def write(self, changes: tuple[tuple[str, bytes | None], ...], purpose: str = "", shared: str = "") -> int:
         """Writes, durably. Returns the token. `purpose`: what to do when it is done, if anything."""

@@ -135,11 +135,7 @@ class SharedStoreBroker:
 
     def handle(self, given: Input, now_us: int) -> list[Effect]:
         """What is to be done about an input."""
-        process = self.broker.process
-        process.begin(now_us)
-        if not process.halted:
-            INPUTS[type(given)](self.broker, given)
-        return process.effects
+        return self.broker.process.dispatch(INPUTS, self.broker, given, now_us)
 
 
 def _started(broker: Broker, given: Started) -> None:
