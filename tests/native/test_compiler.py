@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import platform
+import struct
 import subprocess
 import sys
 import threading
@@ -112,6 +114,28 @@ def test_linked_code_does_what_it_says(levels: Levels) -> None:
     target = ctypes.create_string_buffer(200)
     assert linked.function("copy", 3)(ctypes.addressof(target), ctypes.addressof(source), 150) == 150
     assert target.raw == bytes(range(150)) + bytes(50)
+
+
+def relocations(code: bytes) -> set[int]:
+    """The types of all places in an ELF object that linking fills in."""
+    (headers,) = struct.unpack_from("<Q", code, 40)
+    size, count = struct.unpack_from("<HH", code, 58)
+    found: set[int] = set()
+    for section in range(count):
+        kind, start, length = struct.unpack_from("<4xI16xQQ", code, headers + section * size)
+        if kind == 4:  # relocations with addends, of 24 bytes
+            found |= {struct.unpack_from("<8xI", code, place)[0] for place in range(start, start + length, 24)}
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux" or platform.machine() != "x86_64", reason="other relocations elsewhere")
+@pytest.mark.parametrize("levels", LEVELS)
+def test_code_finds_everything_however_far_apart_it_lies(levels: Levels) -> None:
+    """Where much address space is taken, parts of one object may lie further apart than 32 bits reach."""
+    whole, distance = 1, 24  # R_X86_64_64, R_X86_64_PC64: of 64 bits
+    found = {kind for text in (CALLING, FAR) for kind in relocations(compile_object(text, levels))}
+    assert whole in found
+    assert found <= {whole, distance}
 
 
 def test_function_works_when_nothing_else_holds_its_code() -> None:
