@@ -32,7 +32,7 @@ INDICES = 2**32 - 1
 _STATES_LEAST = 2**20  # for which there must be address space
 _BLOCK = 64  # states that are expanded at once
 _SUCCESSORS_MOST = 2**22  # of a block
-_RECENT_BYTES = 2**22  # of states seen lately; about what a thread may have of all caches, and two pages
+_RECENT_BYTES = 2**21  # of states seen lately; about what a thread may have of all caches, and a huge page
 
 
 @dataclass(frozen=True, slots=True)
