@@ -6,10 +6,18 @@ transactions of Qpid. So what is compared has a name of its own.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
+from hacheck.impl.simulator.profiles import PROFILES
 from hacheck.model.data import dataclass, field
+
+SPARED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "clients": {"crash": ("crash/one", "crash/coordinator", "crash/all")},
+    "locks": {"lock-lost": (), "lock-told": (), "lock-late": (), "lock-stale": ()},
+    "late_writes": {"slow": ("slow/everywhere", "slow/pair")},
+}
+"""What a spec may lack, and the faults that are left then, by kind: `clients` that end; `locks` that are lost while
+somebody has them; `late_writes`, which reach a shared disk when another server has taken over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +32,7 @@ class Followed:
     - `comes_back`: somebody serves again after all faults, whatever they were; not so where a person must decide whose
       data count;
     - `clients_hit`: the machine stops clients, too, and cuts their links;
-    - `alone`: there must be one client only; `spared`: what the spec has not: `clients` that end, `locks` that are
-      lost while somebody has them;
+    - `alone`: there must be one client only; `spared`: what the spec has not, of `SPARED`;
     - `replicas`, `clients`: of a small cluster; `steps`: after so many of a schedule everything has happened once.
     """
 
@@ -46,11 +53,12 @@ class Followed:
 
     def faults(self, profile: str) -> str:
         """A profile of faults, for runs that are compared: as it is, or without what the spec has not."""
-        if "locks" in self.spared and profile == "locks":
-            return "none"
-        if "clients" in self.spared:
-            return re.sub(r"\bcrash(es)?\b", "crash/one,crash/coordinator,crash/all", profile)
-        return profile
+        without = {kind: hit for what in self.spared for kind, hit in SPARED[what].items()}
+        kinds = PROFILES.get(profile) or profile.split(",")
+        if not without.keys() & set(kinds):
+            return profile
+        left = [word for kind in kinds for word in without.get(kind, (kind,))]
+        return ",".join(left) or "none"
 
 
 _SERVERS = {"primary": "Server-1", "backup": "Server-2"}
@@ -187,7 +195,7 @@ FOLLOWED: Mapping[str, Followed] = {
         called=_PAIR | {"client-1": "Client-1", "client-2": "Client-2"},
         clients=2,
         clients_hit=True,
-        spared=frozenset({"clients", "locks"}),
+        spared=frozenset({"clients", "locks", "late_writes"}),
     ),
     "artemis-lock-manager": Followed(
         "artemis-lock-manager",

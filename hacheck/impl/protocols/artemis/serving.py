@@ -58,13 +58,14 @@ class Session:
 class Server:
     """What a broker has while it serves.
 
-    `waiting`: answers that are due when changes are safe, with the messages that may be delivered from then on.
-    `done`: the number of the last changes that are. `held`: requests that came while the storage was locked (`locked`).
+    `waiting`: answers that are due when changes are safe, with the messages that may be delivered from then on;
+    `refused`: duplicates, which are called so then. `done`: the number of the last changes that are safe. `held`:
+    requests that came while the storage was locked (`locked`).
     """
 
     __slots__ = (
         "_by_client", "_options", "_process", "_storage", "connectors", "done", "held", "journal", "locked", "node_id",
-        "ready", "sessions", "waiting",
+        "ready", "refused", "sessions", "waiting",
     )  # fmt: skip
 
     def __init__(
@@ -79,6 +80,7 @@ class Server:
         self.sessions: dict[str, Session] = {}
         self._by_client: dict[Name, str] = {}
         self.waiting: deque[tuple[int, Name, Message, tuple[Stored, ...]]] = deque()
+        self.refused: deque[tuple[int, Outgoing]] = deque()
         self.done = storage.stored()
         self.locked = False
         self.held: deque[tuple[Name, Message]] = deque()
@@ -110,6 +112,9 @@ class Server:
     def release(self, done: int) -> None:
         """Changes up to this number are safe: their answers go out."""
         self.done = done
+        while self.refused and self.refused[0][0] <= done:
+            _, outgoing = self.refused.popleft()
+            self._process.line(222059, address=outgoing.address, duplicate_id=outgoing.duplicate_id)
         waiting = self.waiting
         while waiting and waiting[0][0] <= done:
             _, client, answer, sent = waiting.popleft()
@@ -229,7 +234,9 @@ class Server:
             self.release(self.done)
 
     def _duplicate(self, outgoing: Outgoing) -> None:
-        self._process.line(222059, address=outgoing.address, duplicate_id=outgoing.duplicate_id)
+        """Says that there is such a message already, once that one is safe."""
+        self.refused.append((self._storage.stored(), outgoing))
+        self.release(self.done)
 
     def _close(self, name: str) -> None:
         session = self.sessions.pop(name)
