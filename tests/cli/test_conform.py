@@ -168,9 +168,27 @@ def test_a_log_that_begins_in_the_middle(spec: Path, tmp_path: Path) -> None:
 
 def test_logs_of_something_else_are_told(spec: Path, tmp_path: Path) -> None:
     traces = written(tmp_path, a=[("1", "begins", 1), ("2", "begins", 2)])
-    assert "so nothing was compared at all" in hacheck("conform", str(spec), str(traces)).out
+    ended = hacheck("conform", str(spec), str(traces), "--json", str(tmp_path / "found.json"), columns=120)
+    assert ended.code == 3
+    assert "1 trace, 2 records: 1 undecided" in ended.out
+    assert "so nothing was compared at all" in ended.out
+    content = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
+    assert (content["exit_code"], content["counts"]) == (3, {"conforms": 0, "deviates": 0, "unknown": 1})
+    why = "nothing was compared, for no step of the model writes any of its events (what steps write: began)"
+    assert (content["verdicts"][0]["kind"], content["verdicts"][0]["reason"]) == ("unknown", why)
+    assert f"    {why}" in ended.out
     some = written(tmp_path, a=[("1", "begins", 1), ("2", "began", 1)])
     assert "so nothing was compared" not in hacheck("conform", str(spec), str(some)).out
+
+
+def test_a_monitor_says_of_logs_of_something_else_that_they_are_undecided(spec: Path, tmp_path: Path) -> None:
+    incoming, results = tmp_path / "incoming", tmp_path / "results"
+    incoming.mkdir()
+    written(incoming, good=GOOD, other=[("1", "begins", 1)])
+    assert hacheck("monitor", str(spec), str(incoming), "--results", str(results), "--once").code == 3
+    lines = (results / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()
+    told = {one["trace_id"]: one["verdict"] for one in (json.loads(line)["verdict"] for line in lines)}
+    assert told == {"good": "conforms", "other": "unknown"}
 
 
 def test_how_to_call_a_node_is_told(spec: Path, tmp_path: Path) -> None:

@@ -53,7 +53,8 @@ def show_verdict(console: Console, verdict: Verdict, system: System | None) -> N
     bad = verdict.kind == "deviates"
     mark, style = (marks.violated, "bad") if bad else (marks.unknown, "warn")
     console.print(Text.assemble((mark, style), " ", (verdict.trace_id, "head"), " ", (verdict.kind, style)))
-    lines = [Text.assemble(place(verdict), ": ", verdict.reason)]
+    nowhere = verdict.seq is None and not verdict.compared
+    lines = [Text(verdict.reason) if nowhere else Text.assemble(place(verdict), ": ", verdict.reason)]
     if verdict.reason.startswith(NO_NODE):
         lines.append(Text(f"say how the model calls it: --node {verdict.node}=NODE"))
     if verdict.expected:

@@ -11,7 +11,15 @@ import pyarrow as pa
 from hacheck.model.data import dataclass, replace
 from hacheck.traces.conformance.encoding import Encoded, Encoder, Misfit
 from hacheck.traces.conformance.explaining import Explainer, first_left
-from hacheck.traces.conformance.judging import explained, late_in, outcome, place_of, too_late, unmeasured
+from hacheck.traces.conformance.judging import (
+    explained,
+    followed_to_its_end,
+    late_in,
+    outcome,
+    place_of,
+    too_late,
+    unmeasured,
+)
 from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.lasting import Lasting
 from hacheck.traces.conformance.verdicts import Verdict, to_batch
@@ -102,7 +110,7 @@ class Apart:
         """The verdict on a trace of which this became."""
         properties = self._properties(woven, found)
         if found.status == k.FOLLOWED:
-            return Verdict(trace_id, "conforms", width=found.width, **counts, **properties)
+            return followed_to_its_end(self.explainer, trace_id, counts, found.width, properties)
         stream, cut = first_left(woven.streams, found.cut), found.cut
         misfit = self._misfit(woven, found.cut)
         beyond = self._beyond(woven, found)

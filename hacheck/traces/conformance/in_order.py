@@ -13,7 +13,7 @@ from hacheck.traces.conformance.automaton import BYTES as KNOWN_BYTES
 from hacheck.traces.conformance.encoding import Encoded, Encoder
 from hacheck.traces.conformance.explaining import Explainer
 from hacheck.traces.conformance.following import Followed, Follower, Memory
-from hacheck.traces.conformance.judging import explained, outcome, place_of
+from hacheck.traces.conformance.judging import explained, followed_to_its_end, outcome, place_of
 from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.renaming import Renaming, name_places
 from hacheck.traces.conformance.verdicts import SCHEMA, Verdict, to_batch
@@ -147,6 +147,7 @@ class InOrder:
             return []
         # Nearly all traces come out alike: no object is made for them.
         plain = (found[:, k.STATUS] == k.FOLLOWED) & parts.closes
+        plain &= parts.lasts > parts.firsts  # otherwise nothing is known of it
         plain[0] &= self.open is None
         if self.compiled.asked:
             plain &= (found[:, k.RESULT_WORDS :] == np.uint64(k.NOWHERE)).all(axis=1)
@@ -282,14 +283,8 @@ class InOrder:
         return place
 
     def _conforming(self, state: _Open, followed: Followed) -> Verdict:
-        return Verdict(
-            state.trace_id,
-            "conforms",
-            state.records,
-            state.compared,
-            width=followed.width,
-            **_properties(state),
-        )
+        counts = {"records": state.records, "compared": state.compared}
+        return followed_to_its_end(self.explainer, state.trace_id, counts, followed.width, _properties(state))
 
     def _note(self, state: _Open, followed: Followed, batch: Any, encoded: Encoded, part: _Part, before: int) -> None:
         """Notes which properties were violated in a part, and where."""

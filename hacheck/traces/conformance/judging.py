@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hacheck.model.data import replace
@@ -12,6 +12,9 @@ from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.lasting import Lasted, Record
 from hacheck.traces.conformance.verdicts import Late, Place, Verdict, VerdictKind
 from hacheck.traces.records import EVENT, FILE, LINE, NODE, SEQ, TIME
+
+EVENTS_TOLD = 6
+"""So many events of the spec are told where a trace has none of them."""
 
 
 def place_of(batch: Any, row: int) -> dict[str, Any]:
@@ -72,6 +75,20 @@ def outcome(explainer: Explainer, status: int, limited: int, misfit: Misfit | No
     if not explainer.complete:
         return "unknown", "it may have begun in a state that was not among those looked at"
     return "deviates", "no run of the model writes this line here"
+
+
+def followed_to_its_end(
+    explainer: Explainer, trace_id: str, counts: Mapping[str, Any], width: int, properties: Mapping[str, Any]
+) -> Verdict:
+    """The verdict on a trace that some run explains. Where none of its records could be compared, every run would: so
+    nothing is known of it. `counts`: `records` and `compared`; `properties`: what was violated, as in `Verdict`."""
+    if counts["compared"]:
+        return Verdict(trace_id, "conforms", width=width, **counts, **properties)
+    names = [event.name for event in explainer.compiled.shape.events]
+    more = f" and {len(names) - EVENTS_TOLD} more" if len(names) > EVENTS_TOLD else ""
+    known = f"{', '.join(names[:EVENTS_TOLD])}{more}" or "none"
+    reason = f"nothing was compared, for no step of the model writes any of its events (what steps write: {known})"
+    return Verdict(trace_id, "unknown", reason=reason, width=width, **counts, **properties)
 
 
 def explained(verdict: Verdict, found: Explanation | None) -> Verdict:

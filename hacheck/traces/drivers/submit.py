@@ -99,7 +99,8 @@ def exit_code(outcome: Outcome, findings: Findings) -> int:
         return FAILED
     if outcome.counts.get("deviates"):
         return DEVIATE
-    return UNDECIDED if outcome.counts.get("unknown") else CONFORM
+    undecided = outcome.counts.get("unknown") or not outcome.complete or not outcome.traces
+    return UNDECIDED if undecided else CONFORM
 
 
 if __name__ == "__main__":

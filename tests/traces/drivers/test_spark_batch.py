@@ -68,13 +68,15 @@ def test_spark_judges_each_trace_under_its_settings_and_by_rules_of_time(spark: 
     sized = SPEC.replace("node Server[2]", "param servers = 2 in 2..4\nnode Server[servers]")
     spec.write_text(f"{sized}trace with servers = 2\n  from hello(term): servers = term\n", encoding="utf-8")
     long = [("1", "hello", 3), *GOOD, ("3", "began", 4), ("1", "began", 5)]
-    place = written(tmp_path, long=long, short=GOOD[:2])
+    place = written(tmp_path, long=long, other=[("1", "hello", 2)], short=GOOD[:2])
     specification = load_specification(str(spec))
     comparison = Comparison(None, {}, False, None, {"few": 10**9}, {})
     compared = what_is_compared(comparison, specification, no_color=True)
     judge = compared.judge(TraceChecker(compared.system, Order.TOTAL, rules=compared.rules))
     verdicts, _, _ = checked(spark, place, judge)
-    assert {name: one.kind for name, one in verdicts.items()} == {"long": "deviates", "short": "conforms"}
+    kinds = {name: one.kind for name, one in verdicts.items()}
+    assert kinds == {"long": "deviates", "other": "unknown", "short": "conforms"}
+    assert verdicts["other"].reason.startswith("nothing was compared")
     (late,) = verdicts["long"].late
     assert (late.invariant, late.sure, late.start.seq, late.end.seq) == ("few", True, 4, 6)
     assert (verdicts["long"].settings, verdicts["short"].settings) == (("servers=3",), ())
