@@ -220,8 +220,21 @@ def folder(tmp_path: Path) -> Folder:
     return cluster.folder
 
 
+def behind_a_free_one() -> socket.socket:
+    """Listens at a port, the one before which is free."""
+    for _ in range(100):
+        taken = socket.create_server(("127.0.0.1", 0))
+        try:
+            socket.create_server(("127.0.0.1", taken.getsockname()[1] - 1)).close()
+        except OSError:
+            taken.close()
+        else:
+            return taken
+    raise AssertionError("no two ports in a row are free")
+
+
 def test_port_that_is_taken_is_named(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
+    with behind_a_free_one() as taken:
         port = taken.getsockname()[1]
         folder = Folder(tmp_path / "cluster")
         assert f"the port {port} is taken" in refused(folder, planned(folder, TOY, 1, 0, {}, None, port))

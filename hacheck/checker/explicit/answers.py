@@ -105,7 +105,8 @@ def unexplored(system: System, properties: tuple[str, ...], reason: str) -> Answ
     """The answer where the search was given up before it began."""
     coverage = Coverage(0, 0, 0, 0.0, False, reason, (), (0,) * len(system.actions))
     asked = select(system, properties)
-    return Answer(coverage, tuple(PropertyAnswer(item.name, "unknown", reason) for item in asked))
+    scope = stopped_short(0, 0, reason)
+    return Answer(coverage, tuple(PropertyAnswer(item.name, "unknown", scope) for item in asked))
 
 
 def _answer(explored: Explored, asked: Property, undecided: str | None, judged: dict[str, Judgement]) -> PropertyAnswer:
