@@ -14,10 +14,13 @@ from hacheck.model.data import dataclass, field
 SPARED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "clients": {"crash": ("crash/one", "crash/coordinator", "crash/all")},
     "locks": {"lock-lost": (), "lock-told": (), "lock-late": (), "lock-stale": ()},
-    "late_writes": {"slow": ("slow/everywhere", "slow/pair")},
+    "stores": {
+        "cut": ("cut/bridge", "cut/ring", "cut/deaf", "cut/mute", "cut/pair", "cut/client"),
+        "slow": ("slow/everywhere", "slow/pair"),
+    },
 }
 """What a spec may lack, and the faults that are left then, by kind: `clients` that end; `locks` that are lost while
-somebody has them; `late_writes`, which reach a shared disk when another server has taken over."""
+somebody has them; `stores` that servers share and do not reach, or so slowly that others have taken over meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +198,7 @@ FOLLOWED: Mapping[str, Followed] = {
         called=_PAIR | {"client-1": "Client-1", "client-2": "Client-2"},
         clients=2,
         clients_hit=True,
-        spared=frozenset({"clients", "locks", "late_writes"}),
+        spared=frozenset({"clients", "locks", "stores"}),
     ),
     "artemis-lock-manager": Followed(
         "artemis-lock-manager",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -172,7 +172,7 @@ def adapter_for(name: str, options: Mapping[str, str] | None = None) -> type[Sim
     servers = [member for member in members if not member.role.startswith("client")]
     clients = [member for member in members if member.role.startswith("client")] if followed.clients_hit else []
     besides = [
-        *_faults(servers, locks_lost="locks" not in followed.spared),
+        *_faults(servers, followed.spared),
         *_faults_of_clients(clients, servers),
     ]
     body = {
@@ -192,8 +192,9 @@ def adapter_for(name: str, options: Mapping[str, str] | None = None) -> type[Sim
     return type("".join(word.capitalize() for word in name.split("-")), (Simulated,), body)
 
 
-def _faults(servers: Sequence[Member], *, locks_lost: bool) -> Iterator[Step]:
-    """What may go wrong: with each server, between each two of them, and with the locks and disks that they share."""
+def _faults(servers: Sequence[Member], spared: Container[str]) -> Iterator[Step]:
+    """What may go wrong: with each server, between each two of them, and with the locks and disks that they share.
+    `spared`: see `Followed`."""
     members = [{"member": server.name} for server in servers]
     pairs = [{"one": one.name, "other": other.name} for one, other in combinations(servers, 2)]
     locks = [{"host": name} for name in dict.fromkeys(name for server in servers for name in server.locks)]
@@ -205,10 +206,10 @@ def _faults(servers: Sequence[Member], *, locks_lost: bool) -> Iterator[Step]:
     yield from _ways("crash", members, DOWN_SECONDS)
     yield from _ways("power", members, DOWN_SECONDS)
     yield from _ways("pause", members, PAUSE_SECONDS)
-    yield from _ways("cut", [*pairs, *reach], CUT_SECONDS)
+    yield from _ways("cut", pairs if "stores" in spared else [*pairs, *reach], CUT_SECONDS)
     yield from _ways("reset", pairs, ())
     yield from _ways("slow", [{"times": SLOW_TIMES}, *({**pair, "times": SLOW_TIMES} for pair in pairs)], SLOW_SECONDS)
-    if locks_lost:
+    if "locks" not in spared:
         yield from _ways("lock_lost", locks, ())
         yield from _ways("lock_told", locks, ())
 
