@@ -165,9 +165,15 @@ class Interpreter:
         """Every step that is possible in a state, with the lines that it writes."""
         for index, action in enumerate(self.system.actions):
             for arguments in instances(action):
-                for end in self._ends(index, arguments, state):
-                    if isinstance(end, Going):
-                        yield Step(index, arguments, end.choices, end.scope.state), end.lines
+                yield from self.steps_of(index, arguments, state)
+
+    def steps_of(
+        self, action: int, arguments: tuple[Value, ...], state: State
+    ) -> Iterator[tuple[Step, tuple[Line, ...]]]:
+        """The same of one action with given arguments."""
+        for end in self._ends(action, arguments, state):
+            if isinstance(end, Going):
+                yield Step(action, arguments, end.choices, end.scope.state), end.lines
 
     def _ends(self, action: int, arguments: tuple[Value, ...], state: State) -> list[Continuation]:
         taken = self.system.actions[action]

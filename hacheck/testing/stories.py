@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hacheck.testing.driving import DONE
 from hacheck.testing.encoding import Event
-from hacheck.testing.owing import owed
+from hacheck.testing.instead import instead
 from hacheck.testing.steps import Step
 from hacheck.traces.conformance.encoding import NOBODY
 
 if TYPE_CHECKING:
     from hacheck.testing.session import Entry, Session
     from hacheck.testing.tracking import Broken
-    from hacheck.traces.conformance.explaining import Explanation
 
 WIDTH = 72
 """Columns of text that a story takes at most, where there are few nodes."""
@@ -27,7 +25,7 @@ def story(session: Session, broken: Broken | None, violated: tuple[str, ...], ow
     """What went wrong, how it came to that, and how to see it again."""
     parts = [_headline(session, broken, violated, owed), "\n".join(table(session.entries))]
     if broken is not None:
-        parts.append("\n".join(_instead(session)))
+        parts.append("\n".join(instead(session.model.tracker.explain(session.lines))))
     more = session.adapter.story()
     if more:
         parts.append(more)
@@ -77,40 +75,6 @@ def table(entries: Sequence[Entry]) -> list[str]:
 def _by_number(name: str) -> tuple[str, int, str]:
     digits = name[len(name.rstrip("0123456789")) :]
     return name.rstrip("0123456789"), int(digits or 0), name
-
-
-# ---- what was expected ----
-
-
-def _instead(session: Session) -> Iterable[str]:
-    """What the model would have allowed, and what would mend it."""
-    tracker = session.model.tracker
-    due = owed(tracker, session.track, session.lines[:-1])
-    if due:
-        yield "Here the model would have shown:"
-        yield from (f"  {line}" for line in due)
-    found = tracker.explain(session.lines)
-    if found is None:
-        return
-    expected = [line for line in found.expected if not line.startswith(DONE)]  # what the test does is the test's
-    if expected:
-        yield "Before the last step it could have shown:" if due else "The model could have shown next:"
-        yield from (f"  {line}" for line in expected)
-    elif not due:
-        yield "The model could have shown nothing more by itself."
-    yield from _mended(found, bool(due))
-
-
-def _mended(found: Explanation, begun: bool) -> Iterable[str]:
-    """What would mend it. `begun`: the model's step had begun to be shown, so the place is not that of the last line
-    but of the step's first."""
-    what, does, action = found.text.partition(f"`{DONE}")
-    if found.repair == "missing line" and does:
-        yield f"It would go on if the test had done `{action}."
-    elif found.repair == "wrong field" and does:
-        yield f"It would go on if the test had done `{action} with another {what.removesuffix(' of ')}."
-    elif found.repair and not begun:
-        yield f"The least change after which it goes on: {found.repair}: {found.text}."
 
 
 # ---- to see it again ----

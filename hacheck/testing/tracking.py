@@ -17,6 +17,7 @@ from hacheck.model.data import dataclass, field, replace
 from hacheck.model.ir import System
 from hacheck.model.observing.reading import observed
 from hacheck.model.runs import State
+from hacheck.testing.driving import DONE
 from hacheck.testing.encoding import Event, Lines
 from hacheck.traces.conformance.compiling import compiled
 from hacheck.traces.conformance.explaining import Explainer, Explanation
@@ -118,7 +119,7 @@ class Tracker:
         made = replace(compiled(observed(system), asked=properties), called=dict(called or {}))
         self.compiled = made
         self.memory = Memory(made, capacity)
-        self.explainer = Explainer(system, Weaver(made, self.memory))
+        self.explainer = Explainer(system, Weaver(made, self.memory), untold=DONE)  # what a test does is the test's
         self.lines = Lines(made)
         self._sets = _Sets()
         self._after: dict[tuple[int, bytes], _After] = {}
@@ -258,4 +259,4 @@ class Tracker:
                 words.append(np.frombuffer(line.words, np.uint64))
         if not words:
             return None
-        return self.explainer.explain(Streams([np.array(words)], None, [{}], 0))
+        return self.explainer.explain(Streams([np.array(words)], None, [{}], 0), at_start=True)

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from hacheck.model.data import dataclass, replace
 from hacheck.traces.conformance.encoding import Encoded, Encoder, Misfit
-from hacheck.traces.conformance.explaining import Explainer, first_left
+from hacheck.traces.conformance.expecting import first_left
+from hacheck.traces.conformance.explaining import Explainer
 from hacheck.traces.conformance.judging import (
     explained,
     followed_to_its_end,

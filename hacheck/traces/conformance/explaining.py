@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from hacheck.checker.explicit.native.codegen.words import from_words
 from hacheck.model.data import dataclass, replace
 from hacheck.model.execution import Line
 from hacheck.model.ir import System
 from hacheck.model.observing.records import FIRST_EVENT
 from hacheck.model.run_json import run_to_json
-from hacheck.model.semantics import Interpreter
 from hacheck.model.show import show
+from hacheck.traces.conformance.expecting import Expecting, Left, first_left
 from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.lasting import Rule
 from hacheck.traces.conformance.program import Bits, Compiled
 from hacheck.traces.conformance.retelling import Retelling
 from hacheck.traces.conformance.verdicts import RepairKind
-from hacheck.traces.conformance.weaving import Cut, Streams, Weaver, Woven
-
-STATES_ASKED = 40
-"""So many of the states that explain a log up to a place are asked what they could have written next."""
+from hacheck.traces.conformance.weaving import Cut, Streams, Weaver
 
 LINES_SHOWN = 8
 HORIZON = 60
@@ -36,12 +32,16 @@ EXPANDED_MAX = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`stream` and `record`: the first record that no run explains, the earliest of those next in each stream;
-    `expected`: lines that some run would have written; `repair`, `text`, `records`: see `Verdict`."""
+    """`stream` and `record`: the first record that no run explains, the earliest of those next in each stream; where
+    records are in one order, it may be a later line of a step whose first lines are there;
+    `expected`: lines that some run would have written there; `sooner`: where a step was `begun`, what could have been
+    written instead of all of it; `repair`, `text`, `records`: see `Verdict`."""
 
     stream: int
     record: int
     expected: tuple[str, ...]
+    begun: bool = False
+    sooner: tuple[str, ...] = ()
     repair: RepairKind = ""
     text: str = ""
     records: int = 0
@@ -52,12 +52,13 @@ class Explanation:
 class Explainer:
     """Explains traces of one system. `system`: whose steps write lines; `complete`: whether traces begin in one of the
     states that they are followed from, so that none deviates which begins in another. `rules`: of properties that may
-    not be broken for long."""
+    be broken for long. `untold`: lines whose events begin so are not told as possible."""
 
     system: System
     weaver: Weaver
     complete: bool = True
     rules: tuple[Rule, ...] = ()
+    untold: str | None = None
 
     @property
     def compiled(self) -> Compiled:
@@ -68,21 +69,21 @@ class Explainer:
         """The rules, by the number of the property that each is about."""
         return {self.compiled.asked.index(one.name): one for one in self.rules}
 
-    def explain(self, streams: Streams, repairs: bool = True) -> Explanation | None:
-        """Why no run explains a trace; `None` where one does, or it cannot be told."""
+    def explain(self, streams: Streams, *, at_start: bool = False) -> Explanation | None:
+        """Why no run explains a trace; `None` where one does, or it cannot be told. `at_start`: of a step that was
+        begun its first line is mended, and not the one that is not there."""
         keeping = replace(self.weaver, keeps=True)
         woven = keeping.weave(streams)
         if woven is None or woven.status != k.DEAD:
             return None
-        states = keeping.kept[woven.cut]
-        stream = first_left(streams, woven.cut)
-        if stream is None:
+        if first_left(streams, woven.cut) is None:
             return None
-        run = Retelling(self.system, keeping, streams).run_to(woven.cut)
+        retelling = Retelling(self.system, keeping, streams)
+        run = retelling.run_to(woven.cut)
         told = "" if run is None else json.dumps(run_to_json(self.system, run), ensure_ascii=False)
-        expected = self.lines(states, self.record(streams, stream, woven.cut[stream]))
-        found = Explanation(stream, woven.cut[stream], expected, run=told)
-        return self.repaired(found, streams, woven, states) if repairs else found
+        found, latest = self.expected(Expecting(retelling), woven.cut)
+        place = 0 if at_start else found.record - latest.cut[found.stream]
+        return self.repaired(replace(found, run=told), streams, latest.cut, keeping.kept[latest.cut], place)
 
     # ---- what would have been possible ----
 
@@ -95,63 +96,79 @@ class Explainer:
         place = stream if not shape.merged or record.writer is None else _get(words, record.writer) - 1
         return event, written_by(shape.writers[place] if place >= 0 else None)
 
-    def lines(self, states: Any, record: tuple[str, str]) -> tuple[str, ...]:
-        """The lines that steps from these states write first, as text, each once: first those most like a record."""
-        interpreter = Interpreter(self.system)
+    def expected(self, asking: Expecting, furthest: Cut) -> tuple[Explanation, Left]:
+        """What would have been possible where the trace leaves the model, and where the last step before that begins.
+        Where nodes logged apart, the trace stops before a step that is not all there, and the rest is told with it."""
+        streams, merged = asking.streams, self.compiled.shape.merged
+        places = asking.left(furthest)
+        latest = places[0]
+        at = latest.reached if merged else latest.cut
+        stream = first_left(streams, at)
+        assert stream is not None, "a trace that leaves the model has a record there"
+        record, begun = self.record(streams, stream, at[stream]), any(latest.begun)
+        lines = [line for place in places for line in asking.lines(place)]
+        expected = self.texts(lines, record, ", with this line" * (begun and not merged))
+        start = replace(latest, begun=(0,) * len(at))
+        sooner = self.texts(asking.lines(start), record) if begun else ()
+        return Explanation(stream, at[stream], expected, begun, sooner), latest
+
+    def texts(self, lines: Iterable[Line], record: tuple[str, str], more: str = "") -> tuple[str, ...]:
+        """Lines as text, each once, and `more` behind each: first those most like a record."""
         told: dict[str, tuple[bool, bool, str]] = {}
-        for row in states[:STATES_ASKED].tolist():
-            for _, lines in interpreter.steps_with_lines(self.compiled.state(from_words(row))):
-                if lines:
-                    text = line_text(lines[0])
-                    mine = written_by(lines[0].node) == record[1]
-                    told[text] = (not (mine and lines[0].event == record[0]), not mine, text)
+        for line in lines:
+            if self.untold is not None and line.event.startswith(self.untold):
+                continue
+            text = line_text(line) + more
+            mine = written_by(line.node) == record[1]
+            told[text] = (not (mine and line.event == record[0]), not mine, text)
         texts = sorted(told, key=lambda text: told[text])
-        more = (f"and {len(texts) - LINES_SHOWN} more",) if len(texts) > LINES_SHOWN else ()
-        return (*texts[:LINES_SHOWN], *more)
+        rest = (f"and {len(texts) - LINES_SHOWN} more",) if len(texts) > LINES_SHOWN else ()
+        return (*texts[:LINES_SHOWN], *rest)
 
     # ---- what would mend it ----
 
-    def repaired(self, found: Explanation, streams: Streams, woven: Woven, states: Any) -> Explanation:
-        """With the change that lets the trace go on furthest; among those the first that is tried."""
-        rest = _from(streams, woven.cut)
+    def repaired(self, found: Explanation, streams: Streams, cut: Cut, states: Any, at: int) -> Explanation:
+        """With the change that lets the trace go on furthest; among those the first that is tried. `cut`, `states`:
+        where the step begins in which the trace stops; `at`: which of the records from there on is mended."""
+        rest = _from(streams, cut)
         trier = replace(self.weaver, starts=states)
         memory = self.weaver.memory
         until = memory.expanded + EXPANDED_MAX
         total = sum(rest.lengths)
         best = found
-        for kind, text, changed in self.changes(rest, found.stream):
+        for kind, text, changed in self.changes(rest, found.stream, at):
             result = trier.weave(changed, lambda: memory.expanded < until)
             if result is None:
                 break
-            explained = sum(result.cut) - (sum(changed.lengths) - total)
+            explained = sum(result.cut) - (sum(changed.lengths) - total) - at
             if explained > best.records:
                 best = replace(found, repair=kind, text=text, records=explained)
                 if result.status == k.FOLLOWED:
                     break
         return best
 
-    def changes(self, rest: Streams, stream: int) -> Iterator[tuple[RepairKind, str, Streams]]:
-        """Every way to mend the next record of a stream, the cheapest first."""
+    def changes(self, rest: Streams, stream: int, at: int) -> Iterator[tuple[RepairKind, str, Streams]]:
+        """Every way to mend a record of a stream, the cheapest first. `at`: which one; 0 where nodes logged apart."""
         record = self.compiled.record
         assert record.event is not None, "records have events"
         words = rest.words[stream]
-        number = _get(words[0], record.event)
+        number = _get(words[at], record.event)
         if number >= FIRST_EVENT:
             event = self.compiled.shape.events[number - FIRST_EVENT]
             for field in event.fields:
                 blank = words.copy()
                 for place in (record.given[field.column], record.content[field.column]):
-                    _clear(blank[0], place)
+                    _clear(blank[at], place)
                 if (blank != words).any():
                     yield "wrong field", f"`{field.name}` of `{event.name}`", _with(rest, stream, blank)
-        yield "extra line", "without this line", _with(rest, stream, words[1:], 0)
+        yield "extra line", "without this line", _with(rest, stream, np.delete(words, at, axis=0), 0)
         for other in (stream, *(one for one in range(len(rest.words)) if one != stream)):
             for code, event in enumerate(self.compiled.shape.events, start=FIRST_EVENT):
                 added = np.zeros((1, record.words), np.uint64)
                 added[0, record.event.word] |= np.uint64(code << record.event.shift)
                 who = "" if self.compiled.shape.merged else written_by(self.compiled.shape.writers[other])
                 text = f"`{event.name}`{' by ' * bool(who)}{who} before it"
-                yield "missing line", text, _with(rest, other, np.concatenate([added, rest.words[other]]), 2)
+                yield "missing line", text, _with(rest, other, np.insert(rest.words[other], at, added, axis=0), 2)
 
 
 def written_by(writer: tuple[str, int] | None) -> str:
@@ -164,17 +181,6 @@ def line_text(line: Line) -> str:
     fields = ", ".join(f"{name}: {show(kind, value)}" for name, kind, value in line.fields)
     who = f"{written_by(line.node)}: " if line.node is not None else ""
     return f"{who}{line.event}({fields})" if fields else f"{who}{line.event}"
-
-
-def first_left(streams: Streams, cut: Cut) -> int | None:
-    """The stream whose next record is the earliest."""
-    left = [(stream, at) for stream, (at, length) in enumerate(zip(cut, streams.lengths, strict=True)) if at < length]
-    if not left:
-        return None
-    if streams.times is None:
-        return left[0][0]
-    times = streams.times
-    return min(left, key=lambda one: times[one[0]][one[1]])[0]
 
 
 def _from(streams: Streams, cut: Cut) -> Streams:

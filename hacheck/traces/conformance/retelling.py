@@ -123,13 +123,13 @@ class Retelling:
     def _told(self, way: list[tuple[int, int]]) -> Run | None:
         """The run, with the values of what the code leaves out; each step is one of the interpreter's."""
         interpreter = Interpreter(self.system)
-        start = next((one for one in interpreter.initial_states() if self._packed(one) == self._own(way[0][1])), None)
+        start = next((one for one in interpreter.initial_states() if self.packed(one) == self.own(way[0][1])), None)
         if start is None:
             return None
         state, steps = start, []
         for instance, packed in way[1:]:
             action, arguments = self.compiled.program.instances[instance]
-            step = self._step(interpreter, action, arguments, state, self._own(packed))
+            step = self._step(interpreter, action, arguments, state, self.own(packed))
             if step is None:
                 return None
             steps.append(step)
@@ -142,16 +142,16 @@ class Retelling:
         self, interpreter: Interpreter, action: int, arguments: tuple[Any, ...], state: State, packed: int
     ) -> Step | None:
         for outcome in interpreter.outcomes_with(action, arguments, state):
-            if isinstance(outcome, Taken) and self._packed(outcome.step.state) == packed:
+            if isinstance(outcome, Taken) and self.packed(outcome.step.state) == packed:
                 return outcome.step
         return None
 
-    def _packed(self, state: State) -> int:
+    def packed(self, state: State) -> int:
         """A state of the system itself as compiled code has it."""
         added = self.compiled.shape.system.variables[len(state) :]
         return pack(self.compiled.program.layout, (*state, *(default(variable.type) for variable in added)))
 
-    def _own(self, packed: int) -> int:
+    def own(self, packed: int) -> int:
         """Of a candidate what is the system's own."""
         layout = self.compiled.program.layout
         mask = 0

@@ -42,8 +42,10 @@ class Way:
 @dataclass(frozen=True)
 class Decided:
     """`explained`: some run writes the log; `furthest`: the most records that one writes; `stopped`: whether some run
-    met a bound (or an error of the spec) on the way; `width`: the most states at once; `expected`: the first lines that
-    could have come at `furthest`; `perhaps`: whether a step met a bound that wrote nothing of what is there."""
+    met a bound (or an error of the spec) on the way; `width`: the most states at once; `expected`: in order, the lines
+    that could have come at `left`, the first record that is not even one of a step's first lines; apart, the first
+    lines in each log of the steps that could have come at `furthest`; `whole`: apart, all lines of each of these steps;
+    `perhaps`: whether a step met a bound that wrote nothing of what is there."""
 
     explained: bool
     furthest: int
@@ -51,6 +53,8 @@ class Decided:
     width: int
     expected: frozenset[Said]
     perhaps: bool = False
+    left: int = 0
+    whole: frozenset[tuple[Said, ...]] = frozenset()
 
 
 class TooMany(Exception):
@@ -91,15 +95,15 @@ class Oracle:
         """About a log in the order in which it was written."""
         reached: dict[int, dict[tuple[State, Names], None]] = {0: dict.fromkeys(self._starts())}
         width, stopped = 0, False
+        hoped: dict[int, set[Said]] = {}
         for position in range(len(records)):
             here = list(reached.get(position, {}))
             held = dict.fromkeys(here)
-            expected: dict[Said, None] = {}
             for state, names in here:
                 for way in self.ways(state):
-                    first = next((one for one in way.told if isinstance(one, Said)), None)
-                    if first is not None and way.after is not None:
-                        expected[first] = None
+                    if way.after is not None:
+                        for more, line in hopes(way.told, records[position:], names):
+                            hoped.setdefault(position + more, set()).add(line)
                     taken, known = agreeing(way.told, records[position:], names)
                     if taken is None:
                         continue
@@ -114,7 +118,8 @@ class Oracle:
                             raise TooMany
             width = max(width, len(here))
             if not any(place > position for place in reached):
-                return Decided(False, position, stopped, width, frozenset(expected))
+                left = max((position, *hoped))
+                return Decided(False, position, stopped, width, frozenset(hoped.get(left, ())), left=left)
         return Decided(True, len(records), stopped, width, frozenset())
 
     def _starts(self) -> Iterator[tuple[State, Names]]:
@@ -128,7 +133,7 @@ class Oracle:
         logs = Logs.of(records, skew)
         reached: dict[Cut, dict[tuple[State, Names], None]] = {(0,) * len(logs.streams): dict.fromkeys(self._starts())}
         stopped, perhaps, furthest, width, last = False, False, 0, 0, 0
-        allowed: dict[Said, None] = {}
+        allowed: dict[tuple[Said, ...], None] = {}
         while reached:
             cut = min(reached, key=sum)
             furthest = sum(cut)
@@ -136,12 +141,11 @@ class Oracle:
                 return Decided(True, furthest, stopped, width, frozenset(), perhaps)
             here = list(reached.pop(cut))
             held = dict.fromkeys(here)
-            expected: dict[Said, None] = {}
+            expected: dict[tuple[Said, ...], None] = {}
             for state, names in here:
                 for way in self.ways(state):
-                    first = next((one for one in way.told if isinstance(one, Said)), None)
-                    if first is not None and way.after is not None:
-                        expected[first] = None
+                    if way.after is not None:
+                        expected[tuple(one for one in way.told if isinstance(one, Said))] = None
                     met = logs.agreeing(way.told, cut, names)
                     if met is None:
                         continue
@@ -162,7 +166,22 @@ class Oracle:
             width = max(width, len(here))
             allowed = {**(allowed if sum(cut) == last else {}), **expected}
             last = sum(cut)
-        return Decided(False, furthest, stopped, width, frozenset(allowed), perhaps)
+        first = {next(line for line in way if line.node == one.node) for way in allowed for one in way}
+        whole = frozenset(allowed)
+        return Decided(False, furthest, stopped, width, frozenset(first), perhaps, furthest, whole)
+
+
+def hopes(told: Sequence[Said | Drawn], records: Sequence[Told], names: Names) -> Iterator[tuple[int, Said]]:
+    """The lines of a way that could come, the first ones being there: behind how many of them each comes."""
+    for place, one in enumerate(told):
+        if isinstance(one, Said):
+            before = sum(isinstance(other, Said) for other in told[:place])
+            if before > len(records) or before >= LINES_MAX:
+                return
+            taken, _ = agreeing(told[:place], records[:before], names)
+            if taken is None:
+                return
+            yield before, one
 
 
 def _through(

@@ -82,6 +82,21 @@ def test_wrong_line_in_the_middle_of_a_step_is_where_the_trace_stops(pairs: ir.S
     records = [*WHOLE[:5], Told("done", TWO, {"count": 7}), *WHOLE[6:]]
     found = verdict(pairs, records, Order.TOTAL)
     assert (found.kind, found.seq, found.event) == ("deviates", 6, "done")
+    assert found.expected == ("Server 2: done(count: 1)",), "how the step goes on"
+    assert (found.repair, found.repair_text) == ("wrong field", "`count` of `done`"), "of this line"
+    assert found.repair_records == 4
+
+
+@pytest.mark.parametrize("place", [4, 5])
+def test_of_nodes_apart_the_other_lines_of_a_step_are_told(pairs: ir.System, place: int) -> None:
+    records = list(WHOLE)
+    records[place] = Told(records[place].event, records[place].node, {"count": 7}, records[place].time)
+    if place == 4:
+        records[4] = Told("begun", ONE, {"count": 7}, records[4].time)
+    found = verdict(pairs, records, Order.PER_NODE)
+    assert (found.kind, found.seq, found.event) == ("deviates", 4, "begun"), "a step is there as a whole, or not at all"
+    more = "Server 1: asked" if place == 4 else "Server 2: done(count: 1)"
+    assert f"{more}, with this line" in found.expected
 
 
 @pytest.mark.parametrize("order", list(Order))
