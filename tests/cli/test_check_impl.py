@@ -42,6 +42,8 @@ def test_wrong_code_is_told_with_its_schedule(votes: str) -> None:
     assert "voter-" in out
     assert "no run of the model writes this line here" in out
     assert "ends; what it was writing is not written" in out
+    assert "  The model could have shown next:\n    Voter 1: wins\n" in out
+    assert "  The least change after which it goes on: extra line: without this line.\n" in out
 
 
 def test_everything_is_in_the_json(votes: str, tmp_path: Path) -> None:
@@ -50,6 +52,8 @@ def test_everything_is_in_the_json(votes: str, tmp_path: Path) -> None:
     assert found["exit_code"] == code == ExitCode.NOT_AS_EXPECTED
     (one,) = found["disagreements"]
     assert "no run of the model" in one["why"]
+    assert one["expected"][0] == "Voter 3: stands"
+    assert one["expected_before_step"] == []
     assert one["steps"][0] == {"step": ["start", "voter-1"], "about": "starts", "shown": []}
     assert found["lines_never_written"] == []
 

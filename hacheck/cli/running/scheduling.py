@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hacheck.checker.verify import default_check, questions_of
@@ -23,6 +23,7 @@ from hacheck.model.data import dataclass, replace
 from hacheck.model.observing.lines import has_lines, logged
 from hacheck.model.observing.records import ObservingError
 from hacheck.testing.encoding import UnfitEvent
+from hacheck.testing.instead import instead
 from hacheck.testing.model import kept_invariants
 from hacheck.testing.reference import FOLLOWED, Followed
 from hacheck.testing.schedules.exploring import Explored, Exploring, Found, Limits, Setting
@@ -31,6 +32,8 @@ from hacheck.testing.tracking import Tracker
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from hacheck.traces.conformance.explaining import Explanation
 
 REPLICAS_TRIED = (2, 3, 1, 4)
 
@@ -79,11 +82,21 @@ def explore_schedules(request: Request) -> ExitCode:
     compared = not known.isdisjoint(explored.shown)
     unshown = Unshown(sorted(known - explored.shown), unshown_actions(tracker), compared)
     ended = exit_code(explored, request.limits, compared=compared)
+    told = [(found, _instead(tracker, found)) for found in explored.found]
     if target is not None:
-        target.write({"hacheck": version(), **_as_json(request, explored, unshown), "exit_code": int(ended)})
+        target.write({"hacheck": version(), **_as_json(request, explored, told, unshown), "exit_code": int(ended)})
     if request.json != "-":
-        _show(request, setting, explored, unshown, ended)
+        _show(request, setting, explored, told, unshown, ended)
     return ended
+
+
+def _instead(tracker: Tracker, found: Found) -> Explanation | None:
+    """What the model would have allowed where a schedule leaves it; `None` where it is something else that is wrong."""
+    if found.broken is None:
+        return None
+    shown = [event for step in found.steps for event in step.shown]
+    last = max(place for place, event in enumerate(shown) if event is found.broken.event)
+    return tracker.explain(shown[: last + 1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +181,19 @@ def _setting(request: Request, followed: Followed, code: System) -> Setting:
 # ---- what is told ----
 
 
-def _show(request: Request, setting: Setting, explored: Explored, unshown: Unshown, ended: ExitCode) -> None:
+def _show(
+    request: Request,
+    setting: Setting,
+    explored: Explored,
+    told: Sequence[tuple[Found, Explanation | None]],
+    unshown: Unshown,
+    ended: ExitCode,
+) -> None:
     console = output_console(no_color=request.no_color)
-    for found in explored.found:
+    for found, explanation in told:
         _tell(console, found)
+        for line in instead(explanation):
+            say(console, f"  {line}")
         console.print()
     marks = symbols(console)
     mark, style = {
@@ -242,7 +264,9 @@ def _told(found: Found) -> Iterator[Told]:
             yield Told(step.at_us, "record", event.text.removeprefix(f"{event.node}: "), event.node)
 
 
-def _as_json(request: Request, explored: Explored, unshown: Unshown) -> dict[str, Any]:
+def _as_json(
+    request: Request, explored: Explored, told: Sequence[tuple[Found, Explanation | None]], unshown: Unshown
+) -> dict[str, Any]:
     return {
         "code": request.code,
         "schedules": explored.schedules,
@@ -256,11 +280,13 @@ def _as_json(request: Request, explored: Explored, unshown: Unshown) -> dict[str
         "disagreements": [
             {
                 "why": why(found),
+                "expected": [] if explanation is None else list(explanation.expected),
+                "expected_before_step": [] if explanation is None else list(explanation.sooner),
                 "steps": [
                     {"step": list(step.choice), "about": step.about, "shown": [event.text for event in step.shown]}
                     for step in found.steps
                 ],
             }
-            for found in explored.found
+            for found, explanation in told
         ],
     }
