@@ -50,12 +50,45 @@ def parse_exploring(
     )
 
 
-def engine_for(exploring: Exploring) -> Engine:
-    """The engine that explores so. Errors: `BadInput` when there is none of that name, or it cannot do what is
-    asked."""
-    all_known("engine", (exploring.engine,), ENGINES)
-    if exploring.given and exploring.engine != "induction":
+STATES_NEITHER = {
+    "bmc": "bmc looks at runs, and counts no states",
+    "induction": "induction explores no states",
+}
+"""Why engines have no limit on states."""
+
+
+def refuse_ignored(exploring: Exploring, states_max: int | None) -> None:
+    """Errors: `BadInput` when there is no engine of that name, or it has no such limit or option as the user gave: none
+    is ignored without a word."""
+    engine = exploring.engine
+    all_known("engine", (engine,), ENGINES)
+    if exploring.given and engine != "induction":
         raise BadInput("--given is for induction, which looks for lemmas", "leave it out, or say --engine induction")
+    if states_max is not None and engine in STATES_NEITHER:
+        greatest = "how many steps, --depth N" if engine == "bmc" else "the greatest k, --depth N"
+        raise BadInput(
+            f"--states is not for {engine}: {STATES_NEITHER[engine]}",
+            f"say {greatest}, or how long and with how much memory, --time and --memory",
+        )
+    asked = {
+        "--threads": exploring.threads is not None,
+        "--fingerprint": exploring.fingerprint,
+        "--resume" if exploring.resume else "--checkpoint": exploring.checkpoint is not None,
+    }
+    given = [name for name, is_asked in asked.items() if is_asked]
+    if not given:
+        return
+    if engine != "native":
+        raise BadInput(f"{given[0]} is for the native engine", "leave --engine out")
+    from hacheck.checker.explicit.native.machine import compiler
+
+    missing = compiler.is_available().reason
+    if missing:
+        raise BadInput(f"{given[0]} is for the native engine, which is not there: {missing}", f"leave {given[0]} out")
+
+
+def engine_for(exploring: Exploring) -> Engine:
+    """The engine that explores so, which does what is asked (`refuse_ignored`)."""
     if exploring.engine == "native":
         from hacheck.checker.explicit.native.engine import NativeEngine
 
@@ -66,14 +99,6 @@ def engine_for(exploring: Exploring) -> Engine:
             checkpoint=exploring.checkpoint,
             resume=exploring.resume,
         )
-    asked = {
-        "--threads": exploring.threads is not None,
-        "--fingerprint": exploring.fingerprint,
-        "--checkpoint": exploring.checkpoint is not None,
-    }
-    for name, is_asked in asked.items():
-        if is_asked:
-            raise BadInput(f"{name} is for the native engine", "leave --engine out")
     if exploring.engine == "bmc":
         from hacheck.checker.symbolic.bounded import BoundedEngine
 
@@ -81,7 +106,7 @@ def engine_for(exploring: Exploring) -> Engine:
     if exploring.engine == "induction":
         from hacheck.checker.symbolic.induction import InductionEngine
 
-        return InductionEngine(finding=not exploring.given)
+        return InductionEngine(finding=not exploring.given, reductions=exploring.reductions)
     if exploring.engine == "simulation":
         from hacheck.checker.explicit.portable.simulation import SimulationEngine
 

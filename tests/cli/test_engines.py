@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from hacheck.checker.explicit.native import building
+from hacheck.checker.explicit.native.machine import compiler
 from hacheck.checker.explicit.native.machine.compiler import Availability
 from hacheck.checker.resources import usable_cores
 from hacheck.cli.engines import Exploring, engine_for
@@ -96,6 +97,13 @@ def test_what_was_explored_is_kept_and_gone_on_from(tmp_path: Path) -> None:
         (("--engine", "bmc", "--given"), "--given is for induction"),
         (("--engine", "python", "--fingerprint"), "--fingerprint is for the native engine"),
         (("--engine", "simulation", "--checkpoint", "x"), "--checkpoint is for the native engine"),
+        (("--engine", "bmc", "--threads", "2"), "--threads is for the native engine"),
+        (("--engine", "induction", "--fingerprint"), "--fingerprint is for the native engine"),
+        (("--engine", "induction", "--resume", "x"), "--resume is for the native engine"),
+        (("--engine", "bmc", "--states", "9"), "--states is not for bmc: bmc looks at runs, and counts no states"),
+        (("--engine", "bmc", "--states", "9"), "say how many steps, --depth N, or how long"),
+        (("--engine", "induction", "--states", "9"), "--states is not for induction: induction explores no states"),
+        (("--engine", "induction", "--states", "9"), "say the greatest k, --depth N"),
         (("--checkpoint", "a", "--resume", "b"), "name different folders"),
         (("--resume", "nowhere"), "nothing of default, crashing, leased, naive is kept there"),
         (("--checkpoint", "/dev/null/x"), "no checkpoint can be kept in"),
@@ -108,6 +116,52 @@ def test_what_cannot_be_done_is_refused(
     ended = hacheck("verify", PAIR, *arguments)
     assert ended.code == ExitCode.BAD_INPUT
     assert words in " ".join(ended.err.split())
+
+
+def test_all_refuse_what_their_engine_would_ignore() -> None:
+    ended = hacheck("verify", "--all", "--engine", "bmc", "--states", "9")
+    assert ended.code == ExitCode.BAD_INPUT
+    assert "--states is not for bmc" in ended.err
+
+
+@pytest.mark.parametrize("option", ["--threads", "--fingerprint", "--checkpoint"])
+def test_what_only_machine_code_can_do_is_refused_without_it(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiler, "is_available", lambda: Availability("llvmlite is not installed"))
+    value = {"--threads": ("2",), "--checkpoint": (str(tmp_path / "kept"),)}.get(option, ())
+    ended = hacheck("verify", PAIR, option, *value)
+    assert ended.code == ExitCode.BAD_INPUT
+    assert f"{option} is for the native engine, which is not there: llvmlite is not installed" in ended.err
+
+
+@pytest.mark.parametrize("engine", ["native", "python", "simulation"])
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        (("--states", "5"), "5 states reached"),
+        (("--depth", "2"), ""),
+        (("--time", "0.000001"), "seconds passed"),
+        (("--memory", "1k"), "of memory used"),
+    ],
+)
+def test_every_limit_that_is_taken_ends_it(engine: str, limit: tuple[str, ...], said: str) -> None:
+    check = found(PAIR, "--check", "naive", "--engine", engine, *limit)
+    assert said in json.dumps(check)
+    if limit[0] == "--depth":
+        assert check["depth"] == 2
+
+
+def test_a_walk_is_as_long_as_the_depth_says(tmp_path: Path) -> None:
+    spec = tmp_path / "count.ha"
+    spec.write_text(
+        'system Count "x"\nnode N { n: 0..999 = 0 }\naction up(x: N) when x.n < 999 do x.n := x.n + 1\n'
+        "reachable far: some x: N where x.n == 500\ncheck default\n",
+        encoding="utf-8",
+    )
+    walks = ("--engine", "simulation")
+    assert found(str(spec), *walks)["depth"] == 200
+    assert found(str(spec), *walks, "--depth", "600")["depth"] == 600
 
 
 def test_a_checkpoint_of_another_check_is_refused(tmp_path: Path) -> None:

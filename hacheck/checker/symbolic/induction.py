@@ -19,7 +19,7 @@ from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.bounded import BoundedFindings, Search
 from hacheck.checker.symbolic.encoding import DOMAIN, ERROR
 from hacheck.checker.symbolic.gaps import Gap, gap_in, judged
-from hacheck.checker.symbolic.preparing import Prepared, prepare, prepared_or_answer
+from hacheck.checker.symbolic.preparing import FINITE, Prepared, Wanted, prepare, prepared_or_answer
 from hacheck.checker.symbolic.z3_library import Formula, Model
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import Property, System
@@ -37,17 +37,22 @@ PROVABLE = ("invariant", "lemma", "step", "deadlock")
 class InductionEngine:
     """Shows by k-induction that properties hold at every depth. `depth`: the greatest k, `None` for the limit on
     depth, or `DEPTH`. `reachability`: whether to find out if the states that speak against a proof are reachable.
-    `finding`: whether to look for lemmas where those given do not do."""
+    `finding`: whether to look for lemmas where those given do not do. `reductions`: whether to leave out what nothing
+    that is asked depends on."""
 
     depth: int | None = None
     reachability: bool = True
     finding: bool = False
+    reductions: bool = True
 
     def check(self, system: System, properties: tuple[str, ...], limits: Limits, report: Report) -> Answer:
         """Errors: `Refused` without Z3; otherwise none for anything a spec can contain."""
         watch = Stopwatch(limits, report)
         depth = self.depth or limits.depth_max or DEPTH
-        prepared = prepared_or_answer(system, with_lemmas(system, properties), properties, limits, report, watch)
+        wanted = replace(FINITE, reductions=self.reductions)
+        prepared = prepared_or_answer(
+            system, with_lemmas(system, properties), properties, limits, report, watch, wanted
+        )
         if isinstance(prepared, Answer):
             return prepared
         findings = BoundedFindings()
@@ -57,7 +62,7 @@ class InductionEngine:
         lemmas: tuple[str, ...] = ()
         told: tuple[str, ...] = ()
         if self.finding and proof.gaps:
-            proof, lemmas, told = with_found(system, proof, depth, limits, report, watch)
+            proof, lemmas, told = with_found(system, proof, depth, limits, report, watch, wanted)
         gaps, prepared, findings = proof.gaps, proof.prepared, proof.search.findings
         if self.reachability and gaps:
             with watch.phase("judging counterexamples"):
@@ -82,7 +87,13 @@ def with_lemmas(system: System, properties: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def with_found(
-    system: System, before: Proof, depth: int, limits: Limits, report: Report, watch: Stopwatch
+    system: System,
+    before: Proof,
+    depth: int,
+    limits: Limits,
+    report: Report,
+    watch: Stopwatch,
+    wanted: Wanted,
 ) -> tuple[Proof, tuple[str, ...], tuple[str, ...]]:
     """A proof with lemmas that were looked for, these as a spec may say them, and what to say of them; the proof at
     hand, and none, where they do not help."""
@@ -98,7 +109,7 @@ def with_found(
         if not found:
             return before, (), ("no lemmas were found that would do",)
         larger = replace(system, properties=(*system.properties, *found))
-        prepared = prepare(larger, (*asked, *(one.name for one in found)), limits, report, watch)
+        prepared = prepare(larger, (*asked, *(one.name for one in found)), limits, report, watch, wanted)
     except GaveUp as given_up:
         return before, (), (f"no lemmas were found that would do: {given_up.reason}",)
     assert prepared is not None, "the system has an initial state"

@@ -16,7 +16,7 @@ from hacheck.cli import json_output
 from hacheck.cli.checking import report, runs
 from hacheck.cli.checking.summary import exit_code, summary
 from hacheck.cli.console import error_console, output_console
-from hacheck.cli.engines import Exploring, engine_for
+from hacheck.cli.engines import Exploring, engine_for, refuse_ignored
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.progress import Interruption, progress_display
 from hacheck.cli.selection import Selection, select
@@ -57,7 +57,7 @@ class Request:
 
 def verify_spec(request: Request) -> ExitCode:
     """Runs the checks asked for, shows what was found, and returns what the process is to return."""
-    engine_for(request.exploring)  # says at once what is wrong with it
+    refuse_ignored(request.exploring, request.states_max)
     specification = load_specification(request.spec, no_color=request.no_color)
     selection = select(
         specification,

@@ -17,7 +17,7 @@ from hacheck.cli.checking.side_by_side import SideBySide, SpecResult, jobs_defau
 from hacheck.cli.checking.summary import STYLES, VERDICTS, exit_code, listed, remark, tally
 from hacheck.cli.checking.verifying import Request
 from hacheck.cli.console import error_console, output_console, plural, seconds, symbols
-from hacheck.cli.engines import engine_for
+from hacheck.cli.engines import refuse_ignored
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import Json
 from hacheck.cli.progress import Interruption
@@ -27,7 +27,7 @@ from hacheck.model.language import Specification
 def verify_all(request: Request) -> ExitCode:
     """Runs the checks of every shipped spec, and returns what the process is to return."""
     refuse_what_is_of_one_spec(request)
-    engine_for(request.exploring)  # says at once what is wrong with it
+    refuse_ignored(request.exploring, request.states_max)
     target = None if request.json is None else json_output.open_target(request.json)
     to_stderr = target is not None and target.path is None
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)

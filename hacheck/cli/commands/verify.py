@@ -56,6 +56,8 @@ NO_REDUCTIONS = "Explore states that are alike one by one, and what no property 
 GIVEN = "With --engine induction: look for no lemmas besides those of the spec."
 EVERY = "Every shipped protocol instead of one SPEC, a row for each."
 JOBS = "With --all: how many checks run side by side; by default one for each core this process may use."
+STATES = "Stop at this many states: 5000000, 5M. Not for bmc and induction, which count none."
+DEPTH = "Go at most this many steps deep; with simulation, so many steps a walk instead of 200."
 QUIET = "Only what is not as expected, and the summary."
 
 Every = Annotated[bool, flag("--all", help=EVERY)]
@@ -70,8 +72,8 @@ Checkpoint = Annotated[One, option("--checkpoint", metavar="DIR", help=CHECKPOIN
 Resume = Annotated[One, option("--resume", metavar="DIR", help=RESUME, panel=EXPLORING)]
 NoReductions = Annotated[bool, flag("--no-reductions", help=NO_REDUCTIONS, panel=EXPLORING)]
 Given = Annotated[bool, flag("--given", help=GIVEN, panel=EXPLORING)]
-States = Annotated[One, option("--states", metavar="N", help="Stop at this many states: 5000000, 5M.", panel=LIMITS)]
-Depth = Annotated[One, option("--depth", metavar="N", help="Go at most this many steps deep.", panel=LIMITS)]
+States = Annotated[One, option("--states", metavar="N", help=STATES, panel=LIMITS)]
+Depth = Annotated[One, option("--depth", metavar="N", help=DEPTH, panel=LIMITS)]
 Time = Annotated[One, option("--time", metavar="TIME", help="Stop after this long: 90, 5m, 2h.", panel=LIMITS)]
 Memory = Annotated[One, option("--memory", metavar="SIZE", help=MEMORY, panel=LIMITS)]
 JsonFile = Annotated[

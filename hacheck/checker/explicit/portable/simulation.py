@@ -23,6 +23,8 @@ from hacheck.model.runs import Run
 from hacheck.model.semantics import EvaluationFault, Interpreter
 
 _REPORT_SECONDS = 0.2
+_ASKED_STEPS = 1_000
+"""After so many steps of a walk it is asked whether to go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +50,13 @@ def simulate(system: System, seed: int, steps: int) -> Run | None:
     return run_along(subject_of(code), Way(walk.states, tuple(walk.by)))
 
 
-def _walk(code: Code, initial: list[int], chance: random.Random, steps: int) -> Walk:
+def _walk(
+    code: Code, initial: list[int], chance: random.Random, steps: int, go_on: Callable[[], bool] = lambda: True
+) -> Walk:
     walk = Walk([initial[chance.randrange(len(initial))]], [])
-    for _ in range(steps):
+    for step in range(steps):
+        if step and step % _ASKED_STEPS == 0 and not go_on():
+            break
         possible = successors(code, walk.states[-1])
         if not possible:
             break
@@ -64,7 +70,8 @@ def _walk(code: Code, initial: list[int], chance: random.Random, steps: int) -> 
 class SimulationEngine:
     """Looks for violations on random walks: what it finds is a violation, what it does not find is unknown.
 
-    `walks` of at most `steps` steps each, from the seeds `seed`, `seed` + 1, …; limits end it sooner. Invariants and
+    `walks` of at most `steps` steps each, or of as many as the limit on depth says, from the seeds `seed`, `seed` + 1,
+    …; limits end it sooner. Invariants and
     `reachable` are asked of every state on the way, step invariants of every step; other properties stay unknown.
     """
 
@@ -136,9 +143,10 @@ class _Sampling:
     def run(self, initial: list[int]) -> None:
         self.counts = [0] * self.code.actions
         limit = self.limits.depth_max
-        steps = self.engine.steps if limit is None else min(limit, self.engine.steps)
+        steps = self.engine.steps if limit is None else limit
         while self.stopped is None:
-            walk = _walk(self.code, initial, random.Random(self.engine.seed + self.walks), steps)
+            chance = random.Random(self.engine.seed + self.walks)
+            walk = _walk(self.code, initial, chance, steps, lambda: self.reason() is None)
             self.walks += 1
             self.seen.update(walk.states)
             self.depth = max(self.depth, len(walk.by))
