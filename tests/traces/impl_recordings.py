@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from hacheck.cli.running.followed import conform_options
 from hacheck.impl.recording import TOTAL, Line, write_trace
 from hacheck.impl.simulator.faults import Fault
 from hacheck.impl.simulator.history import History
@@ -20,11 +21,7 @@ SECOND_US = 1_000_000
 
 def words_for(name: str) -> tuple[str, ...]:
     """How `hacheck conform` is told what a protocol's code follows."""
-    followed = FOLLOWED[name]
-    words = [followed.spec, *(("--check", followed.check) if followed.check else ())]
-    words += [word for setting, value in followed.settings.items() for word in ("--set", f"{setting}={value}")]
-    words += [word for member, node in followed.called.items() for word in ("--node", f"{member}={node}")]
-    return tuple(words)
+    return (FOLLOWED[name].spec, *conform_options(FOLLOWED[name]))
 
 
 def recorded(

@@ -13,13 +13,14 @@ import msgspec
 
 from hacheck.checker.engine import Progress, Report
 from hacheck.checker.resources import usable_cores
-from hacheck.cli.console import plural
+from hacheck.cli.console import output_console, plural, say
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_folder, open_target
 from hacheck.cli.processes import Died, Done, Failed, Processes
 from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.running import simulation_report
+from hacheck.cli.running.followed import conform_command, followed_by, is_as_counted, record_command, refuse_sides
 from hacheck.cli.running.protocols import first_possible, refusals
 from hacheck.cli.running.simulation_report import Failure, Tally, far
 from hacheck.impl.recording import TOTAL, write_trace
@@ -71,6 +72,7 @@ class Request:
 
 def simulate_seeds(request: Request) -> ExitCode:
     """Runs all seeds, and returns what the process is to return. Errors: `BadInput`."""
+    refuse_sides(request.protocol)
     if request.seeds > SEEDS_MAX:
         raise BadInput(f"--seeds {request.seeds}: there are {SEEDS_MAX:,} runs at most")
     with refusals():
@@ -97,7 +99,25 @@ def simulate_seeds(request: Request) -> ExitCode:
         target.write({"hacheck": version(), **content, "exit_code": int(code)})
     if request.json != "-":
         simulation_report.show(summary, request.seeds, request.out, quiet=request.quiet, no_color=request.no_color)
+        _show_how_to_compare(request, plan)
     return code
+
+
+def _show_how_to_compare(request: Request, plan: Plan) -> None:
+    """The commands that compare what was recorded, and that record what can be compared, to be copied."""
+    followed = followed_by(plan, request.protocol)
+    if request.record is None or request.quiet or followed is None:
+        return
+    console = output_console(no_color=request.no_color)
+    say(console, "  to compare what was recorded with the spec that it follows:")
+    console.print(f"    {conform_command(followed, request.record)}", markup=False, highlight=False, soft_wrap=True)
+    if not is_as_counted(plan, followed):
+        command = record_command(followed, request.record, plan)
+        say(
+            console,
+            "  it counts on another size, other settings or other faults than these runs have; what it counts on:",
+        )
+        console.print(f"    {command}", markup=False, highlight=False, soft_wrap=True)
 
 
 def exit_code(tally: Tally, *, complete: bool) -> ExitCode:
@@ -285,4 +305,5 @@ def replay_run(request: Request, file: str) -> ExitCode:
         target.write({"hacheck": version(), **content, "exit_code": int(code)})
     if request.json != "-":
         simulation_report.show_run(told, saved.system, file, no_color=request.no_color)
+        _show_how_to_compare(request, saved.plan)
     return code
