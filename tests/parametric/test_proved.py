@@ -182,6 +182,19 @@ def test_the_whole_state_before_is_told(tmp_path: Path) -> None:
     assert "last" in step
 
 
+def test_claims_that_were_found_are_told_with_what_to_do_with_them() -> None:
+    pair = str(ROOT / "tests" / "golden" / "specs" / "pair.ha")
+    told = " ".join(hacheck("prove", pair, "--check", "crashing").out.split())
+    assert "claims were found besides the spec's: written into it as lemmas, they are not looked for again" in told
+    told = " ".join(hacheck("prove", str(EXAMPLES / "quorum_election.ha")).out.split())
+    assert "-> Replica; it did, and the proof counts" in told
+    assert "were found" not in told
+    words = ("--check", "crashing", "--property", "one_active", "--engine", "induction")
+    told = " ".join(hacheck("verify", pair, *words).out.split())
+    assert "note proved with 2 lemmas that were found; written into the spec, nothing has to be" in told
+    assert "note lemma found_1: no a: Server" in told
+
+
 def test_the_command_writes_json() -> None:
     ended = hacheck("prove", str(EXAMPLES / "lock_servers.ha"), "--json", "-")
     found = json.loads(ended.out)

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 ELECTION = ROOT / "bench" / "quorum_election.ha"
 LOCKS = ROOT / "examples" / "proofs" / "lock_servers.ha"
 FIORANO = ROOT / "spec" / "fiorano_shared.ha"
-SAYS = "a spec may say: "
+SAYS = "lemma "
 
 
 def system_of(text: str, check: str | None = None, path: Path = LOCKS, **settings: str) -> System:
@@ -48,7 +48,7 @@ def verdicts(answer: Answer) -> set[str]:
 
 def found_in(answer: Answer) -> list[str]:
     """The lemmas that were found, as declarations."""
-    return [note.split(SAYS)[1] for note in answer.notes if SAYS in note]
+    return [note for note in answer.notes if note.startswith(SAYS)]
 
 
 def without_lemmas(text: str) -> str:

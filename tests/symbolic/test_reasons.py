@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from hacheck.checker.engine import Limits
@@ -128,6 +129,8 @@ def test_the_command_tells_lemmas_needs_and_settings(tmp_path: Path) -> None:
     assert "because" in ended.out
     assert "take: only when HOLDER == none" in ended.out
     assert "it does without" in ended.out
+    assert "holds at every depth" in ended.out
+    assert "it needs: the conditions of the spec without which it fails" in " ".join(ended.out.split())
     election = hacheck("why", str(LEMMAS), "--settings", columns=120)
     assert "not shown with  votes_lost = on" in election.out
 
@@ -138,6 +141,11 @@ def test_the_command_says_where_there_is_no_proof(tmp_path: Path) -> None:
     ended = hacheck("why", str(spec))
     assert ended.code == 3
     assert "no proof: it is not inductive, up to k = 3" in ended.out
+    assert "Only the lemmas of the spec were used" in ended.out
+    command = next(line.strip() for line in ended.out.splitlines() if line.strip().startswith("hacheck verify"))
+    assert command.endswith("--property even --engine induction")
+    assert "not inductive" in hacheck(*shlex.split(command)[1:]).out
+    assert "because:" not in ended.out
 
 
 def test_the_command_tells_of_a_proof_that_takes_more_steps(tmp_path: Path) -> None:
@@ -145,4 +153,4 @@ def test_the_command_tells_of_a_proof_that_takes_more_steps(tmp_path: Path) -> N
     spec.write_text(TWOS, encoding="utf-8")
     ended = hacheck("why", str(spec))
     assert ended.code == 0, ended.out
-    assert "even  at every depth (2-inductive)" in ended.out
+    assert "even  holds at every depth (2-inductive)" in ended.out

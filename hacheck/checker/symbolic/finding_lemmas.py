@@ -28,7 +28,7 @@ def lemmas(
         Property(fact_name(number), "reachable", fact.condition, None, (), "", "", 0)
         for number, fact in enumerate(known)
     )
-    with watch.phase("exploring"):
+    with watch.phase("exploring for lemmas"):
         states = reached(system, limits, report, watch)
     if states is None:
         return (), ()

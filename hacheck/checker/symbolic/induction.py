@@ -114,13 +114,17 @@ def with_found(
         return before, (), (f"no lemmas were found that would do: {given_up.reason}",)
     assert prepared is not None, "the system has an initial state"
     proof = Proof(prepared, Search(prepared, BoundedFindings()))
-    with watch.phase("solving"):
+    with watch.phase("solving with lemmas"):
         proof.run(depth)
     if not set(before.gaps) & set(proof.shown):
         return before, (), ("no lemmas were found that would do",)
     used = tuple(text for one, text in zip(found, texts, strict=True) if one.name in proof.shown)
     said = tuple(text for text in used if sayable(system, text))
-    notes = [f"proved with a lemma that was found; a spec may say: {text}" for text in said]
+    notes = []
+    if said:
+        lemmas_found = "1 lemma that was" if len(said) == 1 else f"{len(said)} lemmas that were"
+        first = f"proved with {lemmas_found} found; written into the spec, nothing has to be looked for again"
+        notes = [first, *said]
     if len(said) < len(used):
         count = f"{len(used) - len(said)} of {len(used)}"
         notes.append(f"{count} lemmas that were found are about calls and handlers under way, as no spec may say it")

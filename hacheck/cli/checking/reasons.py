@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
@@ -14,6 +15,7 @@ from hacheck.checker.engine import Limits, Progress, Refused
 from hacheck.checker.symbolic.cores import Reasons, reasons
 from hacheck.checker.symbolic.induction import InductionEngine
 from hacheck.checker.symbolic.weakening import Part
+from hacheck.checker.verify import default_check
 from hacheck.cli.checking import report
 from hacheck.cli.console import error_console, output_console, symbols
 from hacheck.cli.guard import BadInput, ExitCode
@@ -54,16 +56,20 @@ def why_spec(request: Request) -> ExitCode:
         raise BadInput(f"{request.spec} has no invariant")
     console = output_console(no_color=request.no_color)
     console.print(report.title(specification))
-    complete = True
+    complete, shown = True, False
     with Interruption().watching() as interruption:
         for name in names:
             found = _found(request, system, name, interruption)
-            show(console, specification, system, found)
+            show(console, request, specification, system, found)
+            shown = shown or found.failed is None
             complete = complete and found.failed is None
             if request.others and found.failed is None:
                 _show_others(console, request, specification, found, interruption)
             if interruption.requested:
                 return ExitCode.UNDECIDED
+    if shown:
+        console.print()
+        console.print(Padding(Text(LEGEND, style="quiet"), INDENT))
     return ExitCode.AS_EXPECTED if complete else ExitCode.UNDECIDED
 
 
@@ -80,7 +86,7 @@ def _found(request: Request, system: System, name: str, interruption: Interrupti
             raise BadInput(str(refused)) from None
 
 
-def show(console: Console, specification: Specification, system: System, found: Reasons) -> None:
+def show(console: Console, request: Request, specification: Specification, system: System, found: Reasons) -> None:
     """What the proof of one invariant rests on, and what it does without."""
     marks = symbols(console)
     asked = next(item for item in system.properties if item.name == found.name)
@@ -88,11 +94,12 @@ def show(console: Console, specification: Specification, system: System, found: 
     if found.failed is not None:
         line = Text.assemble((f"{marks.unknown} ", "warn"), (found.name, "name"), f"  no proof: {found.failed}")
         console.print(Padding(line, INDENT))
-        hint = "a lemma may help; verify --engine induction shows what speaks against a proof"
-        console.print(Padding(Text(hint, style="quiet"), (0, 0, 0, 4)))
+        console.print(Padding(Text(NO_PROOF, style="quiet"), (0, 0, 0, 4)))
+        command = looking_for_lemmas(request, specification, found.name)
+        console.print(f"      {command}", markup=False, highlight=False, soft_wrap=True)
         return
     how = "" if found.steps == 1 else f" ({found.steps}-inductive)"
-    line = Text.assemble((f"{marks.holds} ", "ok"), (found.name, "name"), f"  at every depth{how}")
+    line = Text.assemble((f"{marks.holds} ", "ok"), (found.name, "name"), f"  holds at every depth{how}")
     console.print(Padding(line, INDENT))
     if asked.description:
         console.print(Padding(Text(asked.description, style="quiet"), (0, 0, 0, 4)))
@@ -102,6 +109,26 @@ def show(console: Console, specification: Specification, system: System, found: 
     for head, words in rows(specification, system, found):
         table.add_row(head, words)
     console.print(Padding(table, (0, 0, 0, 4)))
+
+
+NO_PROOF = (
+    "that does not mean that it is wrong. Only the lemmas of the spec were used; to look for more, and to see what "
+    "speaks against a proof:"
+)
+
+LEGEND = (
+    "because: the lemmas that the proof uses; it needs: the conditions of the spec without which it fails; it does "
+    "without: those that could go, and this invariant would be shown all the same"
+)
+"""What the words at the left of a proof mean."""
+
+
+def looking_for_lemmas(request: Request, specification: Specification, name: str) -> str:
+    """The command that looks for the lemmas that a proof lacks."""
+    check = request.check or default_check(specification)
+    settings = [word for setting, value in request.settings.items() for word in ("--set", f"{setting}={value}")]
+    asked = ["--check", check, "--property", name, *settings]
+    return shlex.join(["hacheck", "verify", request.spec, *asked, "--engine", "induction"])
 
 
 def rows(specification: Specification, system: System, found: Reasons) -> Iterator[tuple[str, Text]]:

@@ -115,9 +115,15 @@ def summary(proof: Proof, spent: float) -> RenderableType:
         text = Text(f"proved: {count} shown, {seconds(spent)}", "good")
     else:
         text = unfinished(proof.stopped, spent)
+    if proof.found:
+        count = "1 claim was" if len(proof.found) == 1 else f"{len(proof.found)} claims were"
+        text.append(
+            f"\n{count} found besides the spec's: written into it as lemmas, they are not looked for again", "quiet"
+        )
     if proof.circle:
         text.append(
-            f"\noutside the decidable fragment, so the search might not have ended: {' -> '.join(proof.circle)}",
+            "\nnobody could know before that the solver comes to an end, as what was asked goes in a circle: "
+            f"{' -> '.join(proof.circle)}" + ("; it did, and the proof counts" if proof.proved else ""),
             "quiet",
         )
     return text
