@@ -52,7 +52,7 @@ class Explanation:
 class Explainer:
     """Explains traces of one system. `system`: whose steps write lines; `complete`: whether traces begin in one of the
     states that they are followed from, so that none deviates which begins in another. `rules`: of properties that may
-    be broken for long. `untold`: lines whose events begin so are not told as possible."""
+    not be broken for long. `untold`: lines whose events begin so are not told as possible."""
 
     system: System
     weaver: Weaver
