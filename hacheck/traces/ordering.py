@@ -25,6 +25,9 @@ MEMORY_BYTES = 1 << 30
 THREAD_BYTES = 1 << 28
 """For so much of it there is one thread: each keeps a run of 122,880 records in memory, whatever their size."""
 
+INTERRUPTED = "Query interrupted"
+"""What a `RuntimeError` of DuckDB says where Ctrl-C comes while Python waits for it, and not for its next batch."""
+
 
 def sorted_batches(
     dataset: Located,
@@ -89,15 +92,15 @@ def sorted_by(
                 found = connection.sql(f"SELECT * FROM records ORDER BY {order}")
                 for batch in found.to_arrow_reader(BATCH_ROWS):
                     yield batch.cast(schema)
-            except duckdb.Error as error:
+            except (duckdb.Error, RuntimeError) as error:
                 if kept.error is not None:
                     raise kept.error from None
                 raise _told(error) from None
 
 
-def _told(error: duckdb.Error) -> BaseException:
+def _told(error: Exception) -> BaseException:
     """What an error of the sorting means to whoever asked for it."""
-    if isinstance(error, duckdb.InterruptException):
+    if isinstance(error, duckdb.InterruptException) or str(error) == INTERRUPTED:
         return KeyboardInterrupt()
     if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException):
         reason = str(error).splitlines()[0]

@@ -8,7 +8,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -51,6 +53,24 @@ def test_too_little_room_is_told(tmp_path: Path) -> None:
     with pytest.raises(TracesError, match="sorting ran out of room"):
         for _ in sorted_by(shuffled(400_000), SCHEMA, ("seq",), memory_bytes=1 << 20, scratch=tmp_path):
             pass
+
+
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [
+        (duckdb.InterruptException("INTERRUPT Error: Interrupted!"), KeyboardInterrupt),
+        (RuntimeError("Query interrupted"), KeyboardInterrupt),  # of some two in forty: it was waiting for a thread
+        (RuntimeError("something else"), RuntimeError),
+    ],
+)
+def test_ctrl_c_while_it_sorts_is_one(
+    error: Exception, raised: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = MagicMock()
+    connection.__enter__.return_value.sql.side_effect = error
+    monkeypatch.setattr(duckdb, "connect", lambda *_, **__: connection)
+    with pytest.raises(raised):
+        next(sorted_by(shuffled(10_000), SCHEMA, ("seq",)))
 
 
 def test_error_of_the_reader_is_the_one_that_is_raised() -> None:
