@@ -29,6 +29,8 @@ class Followed:
 
     - `code`: the protocol, by its name;
     - `spec`, `check`, `settings`: the spec, the check whose settings count, and settings besides;
+    - `with_faults`: settings of the spec besides, for faults of a kind that leave no line of their own: with them more
+      is explained, so they count only where such faults may happen;
     - `options`: settings of the code; `called`: the model's names of members, by the code's;
     - `varied`: settings of the code besides, each of which it follows the spec under, too: other time-outs, so that
       what mostly comes one after the other meets;
@@ -43,6 +45,7 @@ class Followed:
     spec: str
     check: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
+    with_faults: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     called: Mapping[str, str] = field(default_factory=dict)
     varied: tuple[Mapping[str, str], ...] = ()
@@ -104,7 +107,8 @@ FOLLOWED: Mapping[str, Followed] = {
         "icestorm",
         "smallest_cure",
         {"max_after_push": "on", "overtaking": "1", "stamp_wiped_at_start": "off"},
-        {"client_period": "2s"},
+        with_faults={kind: {"disk_errors": "on"} for kind in ("disk-full", "disk-error")},
+        options={"client_period": "2s"},
         varied=(_HURRIED_REPLICAS,),
         replicas=3,
     ),
@@ -174,7 +178,7 @@ FOLLOWED: Mapping[str, Followed] = {
         "artemis_colocated",
         "no_look",  # of which nothing is asked that cut links break
         {"failures_noticed": "off", "max_backups": "2"},
-        {"pause_us": "5000000", "max_backups": "2"},
+        options={"pause_us": "5000000", "max_backups": "2"},
         comes_back=False,
         replicas=3,
     ),

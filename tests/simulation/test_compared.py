@@ -42,6 +42,14 @@ def test_what_is_recorded_as_told_conforms_as_told(name: str, tmp_path: Path, mo
     assert "3 traces" in ended.out
 
 
+@pytest.mark.parametrize(("faults", "asked"), [("disk", True), ("crashes", False)])
+def test_faults_without_a_line_of_their_own_are_told_to_the_spec(faults: str, asked: bool, tmp_path: Path) -> None:
+    few = ("--seeds", "1", "--seconds", "20", "--jobs", "1", "--faults", faults)
+    (conform, *_) = commands(hacheck("sim", "icestorm", *few, "--record", str(tmp_path / "runs")))
+    assert ("disk_errors=on" in conform) is asked
+    assert hacheck(*conform).code == ExitCode.AS_EXPECTED
+
+
 def test_nothing_is_said_of_code_that_follows_no_spec(tmp_path: Path) -> None:
     words = ("tests.simulation.toys:COUNTERS", "--seeds", "1", "--seconds", "5", "--jobs", "1")
     assert commands(hacheck("sim", *words, "--record", str(tmp_path))) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from hacheck.cli.guard import BadInput
 from hacheck.impl.simulator.profiles import PROMISED
@@ -52,16 +52,19 @@ def record_command(followed: Followed, folder: str, plan: Plan | None = None) ->
     return shlex.join(command)
 
 
-def conform_command(followed: Followed, folder: str) -> str:
-    """The command that compares what was recorded in a folder with the spec."""
-    return shlex.join(["hacheck", "conform", followed.spec, folder, *conform_options(followed)])
+def conform_command(followed: Followed, folder: str, faults: Iterable[str]) -> str:
+    """The command that compares what was recorded in a folder with the spec. `faults`: kinds that may have happened."""
+    return shlex.join(["hacheck", "conform", followed.spec, folder, *conform_options(followed, faults)])
 
 
-def conform_options(followed: Followed) -> Iterator[str]:
+def conform_options(followed: Followed, faults: Iterable[str] = ()) -> Iterator[str]:
     """What `hacheck conform` must be told beside the spec and the records."""
     if followed.check is not None:
         yield from ("--check", followed.check)
-    yield from _options("--set", followed.settings)
+    settings = dict(followed.settings)
+    for kind in faults:
+        settings |= followed.with_faults.get(kind, {})
+    yield from _options("--set", settings)
     yield from _options("--node", followed.called)
 
 

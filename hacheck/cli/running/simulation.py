@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -99,18 +99,19 @@ def simulate_seeds(request: Request) -> ExitCode:
         target.write({"hacheck": version(), **content, "exit_code": int(code)})
     if request.json != "-":
         simulation_report.show(summary, request.seeds, request.out, quiet=request.quiet, no_color=request.no_color)
-        _show_how_to_compare(request, plan)
+        _show_how_to_compare(request, plan, possible)
     return code
 
 
-def _show_how_to_compare(request: Request, plan: Plan) -> None:
+def _show_how_to_compare(request: Request, plan: Plan, faults: Iterable[str]) -> None:
     """The commands that compare what was recorded, and that record what can be compared, to be copied."""
     followed = followed_by(plan, request.protocol)
     if request.record is None or request.quiet or followed is None:
         return
     console = output_console(no_color=request.no_color)
     say(console, "  to compare what was recorded with the spec that it follows:")
-    console.print(f"    {conform_command(followed, request.record)}", markup=False, highlight=False, soft_wrap=True)
+    command = conform_command(followed, request.record, faults)
+    console.print(f"    {command}", markup=False, highlight=False, soft_wrap=True)
     if not is_as_counted(plan, followed):
         command = record_command(followed, request.record, plan)
         say(
@@ -305,5 +306,5 @@ def replay_run(request: Request, file: str) -> ExitCode:
         target.write({"hacheck": version(), **content, "exit_code": int(code)})
     if request.json != "-":
         simulation_report.show_run(told, saved.system, file, no_color=request.no_color)
-        _show_how_to_compare(request, saved.plan)
+        _show_how_to_compare(request, saved.plan, [fault.kind for fault in outcome.faults])
     return code
