@@ -88,7 +88,9 @@ def refuse_ignored(exploring: Exploring, states_max: int | None) -> None:
 
 
 def engine_for(exploring: Exploring) -> Engine:
-    """The engine that explores so, which does what is asked (`refuse_ignored`)."""
+    """The engine that explores so, which does what is asked (`refuse_ignored`). Errors: `BadInput` for one that there is
+    not."""
+    all_known("engine", (exploring.engine,), ENGINES)
     if exploring.engine == "native":
         from hacheck.checker.explicit.native.engine import NativeEngine
 
