@@ -88,8 +88,7 @@ def refuse_ignored(exploring: Exploring, states_max: int | None) -> None:
 
 
 def engine_for(exploring: Exploring) -> Engine:
-    """The engine that explores so, which does what is asked (`refuse_ignored`). Errors: `BadInput` for one that there is
-    not."""
+    """The engine that explores so, which does what is asked (`refuse_ignored`). Errors: `BadInput` if there is none."""
     all_known("engine", (exploring.engine,), ENGINES)
     if exploring.engine == "native":
         from hacheck.checker.explicit.native.engine import NativeEngine
