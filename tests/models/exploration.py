@@ -99,8 +99,8 @@ class _Search:
             self.fault(depth)
 
     def fault(self, depth: int) -> None:
-        if self.fault_depth is None:
-            self.fault_depth = depth
+        # An error in a step's property is as late as the step's end, one in a step as early as its beginning.
+        self.fault_depth = depth if self.fault_depth is None else min(self.fault_depth, depth)
 
     def expand(self, state: State, depth: int, following: list[State]) -> None:
         successors = 0
