@@ -157,6 +157,7 @@ import resource, signal, sys
 from pathlib import Path
 from hacheck.checker.explicit.native.machine.cache import ObjectCache
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+sys.dont_write_bytecode = True  # it would be cut short, and taken for whole by who comes next
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 cache = ObjectCache(Path(sys.argv[1]))
 cache.store("{KEY}", [bytes(5000)])
