@@ -50,11 +50,11 @@ def parse_exploring(
     )
 
 
-STATES_NEITHER = {
+UNCOUNTED = {
     "bmc": "bmc looks at runs, and counts no states",
     "induction": "induction explores no states",
 }
-"""Why engines have no limit on states."""
+"""Engines that have no limit on states, and why."""
 
 
 def refuse_ignored(exploring: Exploring, states_max: int | None) -> None:
@@ -64,10 +64,10 @@ def refuse_ignored(exploring: Exploring, states_max: int | None) -> None:
     all_known("engine", (engine,), ENGINES)
     if exploring.given and engine != "induction":
         raise BadInput("--given is for induction, which looks for lemmas", "leave it out, or say --engine induction")
-    if states_max is not None and engine in STATES_NEITHER:
+    if states_max is not None and engine in UNCOUNTED:
         greatest = "how many steps, --depth N" if engine == "bmc" else "the greatest k, --depth N"
         raise BadInput(
-            f"--states is not for {engine}: {STATES_NEITHER[engine]}",
+            f"--states is not for {engine}: {UNCOUNTED[engine]}",
             f"say {greatest}, or how long and with how much memory, --time and --memory",
         )
     asked = {

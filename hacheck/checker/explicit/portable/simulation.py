@@ -71,8 +71,8 @@ class SimulationEngine:
     """Looks for violations on random walks: what it finds is a violation, what it does not find is unknown.
 
     `walks` of at most `steps` steps each, or of as many as the limit on depth says, from the seeds `seed`, `seed` + 1,
-    …; limits end it sooner. Invariants and
-    `reachable` are asked of every state on the way, step invariants of every step; other properties stay unknown.
+    …; limits end it sooner. Invariants and `reachable` are asked of every state on the way, step invariants of every
+    step; other properties stay unknown.
     """
 
     walks: int = 1_000
