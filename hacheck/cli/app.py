@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
+from hacheck.cli.commands import COMMANDS
 from hacheck.cli.declaring import typed
 from hacheck.cli.epilogs import laid_out
 from hacheck.cli.guard import version
-from hacheck.cli.main import COMMANDS
 
 app = typer.Typer(
     name="hacheck",

@@ -1,4 +1,4 @@
-"""The `hacheck` command: which subcommands there are, and how one is started.
+"""The `hacheck` command: how one of its subcommands is started, and how the process ends.
 
 A plain command line loads the module of its command and nothing else; see `declaring`.
 """
@@ -12,57 +12,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 
+from hacheck.cli.commands import COMMANDS
 from hacheck.cli.declaring import read
-from hacheck.model.data import dataclass
 
 GARBAGE_AFTER = 100_000
 """So many new objects before Python looks for garbage: models are made of many that stay, and none goes in circles."""
-
-ASK, RUN, LOOK, WRITE = "Check", "Run", "Look", "Write"
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A subcommand: its name, its place in the help, and its function, which is called as its module is unless said
-    otherwise."""
-
-    name: str
-    panel: str
-    named: str = ""
-
-    @property
-    def module(self) -> str:
-        """The module that declares it."""
-        return f"hacheck.cli.commands.{self.name.replace('-', '_')}"
-
-    @property
-    def function(self) -> str:
-        """The function in that module."""
-        return self.named or self.name.replace("-", "_")
-
-
-COMMANDS = (
-    Command("verify", ASK),
-    Command("prove", ASK),
-    Command("why", ASK),
-    Command("timing", ASK),
-    Command("conform", ASK),
-    Command("monitor", ASK),
-    Command("simulate", ASK),
-    Command("sim", ASK),
-    Command("check-impl", ASK),
-    Command("cluster", RUN),
-    Command("admin", RUN),
-    Command("show", LOOK),
-    Command("diagram", LOOK),
-    Command("list", LOOK, "list_specs"),
-    Command("inspect", LOOK),
-    Command("version", LOOK, "print_version"),
-    Command("traces", LOOK),
-    Command("doc", WRITE),
-    Command("fmt", WRITE),
-    Command("explain", WRITE),
-)
 
 
 def run(words: Sequence[str]) -> None:

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from hacheck.cli.commands import COMMANDS
 from hacheck.cli.declaring import Option, _parameters, read, typed
-from hacheck.cli.main import COMMANDS
 from tests.cli.command import hacheck
 
 FUNCTIONS: dict[str, Callable[..., None]] = {
@@ -117,6 +117,7 @@ def test_the_command_itself_loads_no_engine() -> None:
     assert loaded == {
         "hacheck",
         "hacheck.cli",
+        "hacheck.cli.commands",
         "hacheck.cli.main",
         "hacheck.cli.declaring",
         "hacheck.model",

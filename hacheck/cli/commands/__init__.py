@@ -1,1 +1,51 @@
-"""A module for each command: what it takes on the command line, and whom it asks to do it."""
+"""The subcommands: a module for each says what it takes on the command line, and whom it asks to do it."""
+
+from __future__ import annotations
+
+from hacheck.model.data import dataclass
+
+ASK, RUN, LOOK, WRITE = "Check", "Run", "Look", "Write"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A subcommand: its name, its place in the help, and its function, which is called as its module is unless said
+    otherwise."""
+
+    name: str
+    panel: str
+    named: str = ""
+
+    @property
+    def module(self) -> str:
+        """The module that declares it."""
+        return f"hacheck.cli.commands.{self.name.replace('-', '_')}"
+
+    @property
+    def function(self) -> str:
+        """The function in that module."""
+        return self.named or self.name.replace("-", "_")
+
+
+COMMANDS = (
+    Command("verify", ASK),
+    Command("prove", ASK),
+    Command("why", ASK),
+    Command("timing", ASK),
+    Command("conform", ASK),
+    Command("monitor", ASK),
+    Command("simulate", ASK),
+    Command("sim", ASK),
+    Command("check-impl", ASK),
+    Command("cluster", RUN),
+    Command("admin", RUN),
+    Command("show", LOOK),
+    Command("diagram", LOOK),
+    Command("list", LOOK, "list_specs"),
+    Command("inspect", LOOK),
+    Command("version", LOOK, "print_version"),
+    Command("traces", LOOK),
+    Command("doc", WRITE),
+    Command("fmt", WRITE),
+    Command("explain", WRITE),
+)

@@ -25,16 +25,25 @@ from rich.text import Text
 
 from hacheck.checker.steps import run_title
 from hacheck.checker.timing.constants import Point
-from hacheck.checker.timing.exploring import Asked
+from hacheck.checker.timing.exploring import Asked, Map
+from hacheck.checker.timing.inequalities import Inequality
 from hacheck.cli.checking.runs import full_run, indented
 from hacheck.cli.console import plural, seconds, symbols, visible
 from hacheck.cli.guard import ExitCode, version
 from hacheck.cli.heading import heading
+from hacheck.model.data import dataclass
 from hacheck.model.run_json import run_to_json
 
 if TYPE_CHECKING:
-    from hacheck.cli.timing.timing import Found
     from hacheck.model.language import Specification
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is known of one property: what holds where, and the region, where it has the form of inequalities."""
+
+    map: Map
+    region: tuple[Inequality, ...] | None
 
 
 def title(specification: Specification, asked: Asked) -> RenderableType:

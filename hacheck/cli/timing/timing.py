@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from hacheck.checker.engine import Limits
 from hacheck.checker.resources import memory_default
 from hacheck.checker.timing.constants import Constant, NotVaried, constant, count_of, time_constants
-from hacheck.checker.timing.exploring import Asked, Map, explore
-from hacheck.checker.timing.inequalities import Inequality, region
+from hacheck.checker.timing.exploring import Asked, explore
+from hacheck.checker.timing.inequalities import region
 from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli import json_output
 from hacheck.cli.console import error_console, output_console
@@ -44,14 +44,6 @@ class Request:
     runs: bool = False
     json: str | None = None
     no_color: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What is known of one property: what holds where, and the region, where it has the form of inequalities."""
-
-    map: Map
-    region: tuple[Inequality, ...] | None
 
 
 def time_spec(request: Request) -> ExitCode:
@@ -117,7 +109,7 @@ def _properties(request: Request, system: System, only: tuple[str, ...]) -> tupl
     return wanted
 
 
-def _found(request: Request, asked: Asked) -> list[Found]:
+def _found(request: Request, asked: Asked) -> list[report.Found]:
     line = ProgressLine(quiet=False, no_color=request.no_color)
     total = count_of(asked.constants)
     until = None if request.seconds_max is None else time.monotonic() + request.seconds_max
@@ -131,10 +123,10 @@ def _found(request: Request, asked: Asked) -> list[Found]:
         if refused and len(refused) == total:
             raise BadInput("the spec allows none of these combinations", next(iter(refused.values())))
         line.tell(lambda: "looking for inequalities")
-        return [Found(one, region(sorted(one.safe), sorted(one.violations))) for one in maps.values()]
+        return [report.Found(one, region(sorted(one.safe), sorted(one.violations))) for one in maps.values()]
 
 
-def _code(asked: Asked, found: list[Found]) -> ExitCode:
+def _code(asked: Asked, found: list[report.Found]) -> ExitCode:
     now = tuple(one.now for one in asked.constants)
     if any(now in one.map.violations for one in found):
         return ExitCode.NOT_AS_EXPECTED
