@@ -131,3 +131,12 @@ check default expect all hold
     assert answer.verdict == "unknown"
     assert "an error of the spec after 2 steps" in answer.scope
     assert answer.run is not None
+
+
+def test_a_premise_that_is_the_goal_is_both() -> None:
+    system = system_of("""system Idle "Both sides are true, whatever holds."
+node Server[2] { busy: bool = false }
+action turn(s: Server) do s.busy := not s.busy
+leads_to true_again: (true or (some s: Server where s.busy)) ~> (true or (no s: Server where s.busy))
+""")
+    assert check(system, DEPTH, True)["true_again"].verdict == "unknown"

@@ -40,7 +40,7 @@ class Live:
 
     @property
     def expressions(self) -> Iterator[tuple[str, Expression]]:
-        """What it is made of, by the name of the formula that says where that has no value."""
+        """What it is made of, the goal first, by the name of the formula that says where that has no value."""
         for word, expression in (("goal", self.asked.goal), ("premise", self.asked.premise)):
             if expression is not None:
                 yield f".valueless {word} {self.asked.name}", expression
@@ -66,10 +66,9 @@ def conditions(behaviour: Behaviour, asked: Sequence[Property]) -> Mapping[str, 
     lowered, graph = behaviour.lowered, behaviour.lowered.graph
     found: dict[str, Node] = {}
     for one in live_of(behaviour, asked):
-        for name, expression in one.expressions:
+        for is_goal, (name, expression) in zip((True, False), one.expressions, strict=False):
             condition = lower_condition(lowered, expression)
             has_value = graph.not_(condition.fault)
-            is_goal = expression is one.asked.goal
             sought = graph.not_(condition.value) if is_goal else condition.value
             found[_unmet(one) if is_goal else _begins(one)] = graph.and_(has_value, sought)
             if condition.fault is not graph.zero:
