@@ -9,6 +9,7 @@ from hacheck.model import types as ty
 from hacheck.model.language import tree as t
 from hacheck.model.language.context import Bound, Scope, describe, told
 from hacheck.model.language.diagnostics import Span, error, near
+from hacheck.model.language.habits import NAMES
 from hacheck.model.typing import BOOL, type_of
 
 VALUES_MAX = 4_096
@@ -133,12 +134,25 @@ def name(written: t.Name, scope: Scope, expected: ty.Type | None) -> ir.Expressi
 def _unknown_hint(word: str, scope: Scope) -> str | None:
     context = scope.context
     kind = scope.actor_kind
+    if word in NAMES:
+        return NAMES[word]
+    if word in context.nodes:
+        return _one_of(context.nodes[word], scope)
     if kind is not None and f"{kind.name}.{word}" in context.variables:
         actor = scope.actor.name if isinstance(scope.actor, ir.Local) else "n"
         return f"a field is written with its node: `{actor.split('$')[0]}.{word}`"
     known = [*context.constants, *context.members, *context.definitions, *scope.locals]
     known += [variable for variable in context.variables if "." not in variable]
     return near(word, known)
+
+
+def _one_of(kind: ty.Node, scope: Scope) -> str:
+    """What to write for a kind of node of which there are several."""
+    name, short = kind.name, kind.name[0].lower()
+    if scope.actor_kind == kind and isinstance(scope.actor, ir.Local):
+        return f"there are {kind.size} {name}s: the one that acts is `{scope.actor.name.split('$')[0]}`"
+    ways = f"`every {short}: {name} satisfies …`, `some {short}: {name} where …`"
+    return f"there are {kind.size} {name}s: write {ways}{f' or `{name}(1)`' if kind.ranked else ''}"
 
 
 def variable(scope: Scope, word: str, span: Span) -> ir.Expression:

@@ -12,6 +12,7 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.context import Bound, Scope, describe, told
 from hacheck.model.language.diagnostics import Span, error, near
 from hacheck.model.language.expressions import coerce, elaborate
+from hacheck.model.language.habits import CALLS
 from hacheck.model.typing import type_of
 
 
@@ -29,7 +30,8 @@ def apply(written: t.Apply, scope: Scope, expected: ty.Type | None) -> ir.Expres
     if word in context.rules.functions:
         return context.rules.functions[word](written, scope)
     known = [*context.definitions, *context.types, *context.rules.functions]
-    raise error("HA103", f"there is no function, record or definition `{word}`", written.name.span, near(word, known))
+    hint = CALLS.get(word) or near(word, known)
+    raise error("HA103", f"there is no function, record or definition `{word}`", written.name.span, hint)
 
 
 def expand(definition: d.Definition, arguments: tuple[t.Argument, ...], span: Span, scope: Scope) -> ir.Expression:

@@ -50,7 +50,8 @@ def _all_but(context: Context, fair: d.Fair) -> list[str]:
         if name.text not in every:
             whose = "node" if kind is None else kind.name
             message = f"`all` has no handler `{name.text}` to leave out: no {whose} has one"
-            raise error("HA103", message, name.span, near(name.text, every))
+            alone = f"write `fair {name.text}` as a clause of its own" if name.text in FAULT_HANDLERS else None
+            raise error("HA103", message, name.span, alone or near(name.text, every))
     without = {name.text for name in fair.names}
     happening = {action.handler for action in context.actions}
     return [name for name in every if name in happening and name not in without]
@@ -60,5 +61,6 @@ def _handler(context: Context, name: Any) -> str:
     word = str(name.text)
     known = {action.handler for action in context.actions}
     if word not in context.handlers and word not in known and word not in FAULT_HANDLERS:
-        raise error("HA103", f"there is no action or handler `{word}`", name.span, near(word, known))
+        hint = "write `fair all` as a clause of its own" if word == "all" else near(word, known)
+        raise error("HA103", f"there is no action or handler `{word}`", name.span, hint)
     return word

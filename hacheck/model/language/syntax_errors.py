@@ -6,6 +6,7 @@ import re
 
 from hacheck.model.data import dataclass
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
+from hacheck.model.language.habits import habit, said_otherwise
 from hacheck.model.language.reading import Unreadable, tables
 from hacheck.model.language.tables import END, NAME
 
@@ -16,8 +17,6 @@ HEAD = re.compile(
     re.MULTILINE,
 )
 """What begins a declaration, at the beginning of a line."""
-
-SPELLED_OUT = {"&": "and", "|": "or", "!": "not"}
 
 PLAIN = {
     "NAME": "a name",
@@ -77,16 +76,18 @@ def syntax_error(failure: Unreadable, broken: Broken, text: str, path: str) -> D
         end = len(text.rstrip())
         message = f"the text ends in the middle of a declaration; expected {_expected(failure)}"
         return Diagnostic("HA005", message, Span(path, end - 1, end), hint="is an expression missing?")
-    if failure.kind:
-        other_word = _no_word_of_ours(failure, text, path)
-        if other_word is not None:
-            return other_word
-        message = f"`{_shorten(found)}` cannot stand here; expected {_expected(failure)}"
-        return Diagnostic("HA005", message, span, hint=_hint(failure, text))
     if found == '"':
         return Diagnostic("HA004", "this text has no closing quote on its line", span, hint='add `"`')
-    hint = f"write `{SPELLED_OUT[found]}`" if found in SPELLED_OUT else f"expected {_expected(failure)}"
-    return Diagnostic("HA004", f"the character {found!r} has no meaning here", span, hint=hint)
+    meant = habit(failure, broken.start, text)
+    if meant is not None:
+        first, end, hint = meant
+        message = f"`{text[first:end]}` has no meaning here"
+        return Diagnostic("HA005" if failure.kind else "HA004", message, Span(path, first, end), hint=hint)
+    if failure.kind:
+        message = f"`{_shorten(found)}` cannot stand here; expected {_expected(failure)}"
+        return Diagnostic("HA005", message, span, hint=_hint(failure, text))
+    message = f"the character {found!r} has no meaning here"
+    return Diagnostic("HA004", message, span, hint=f"expected {_expected(failure)}")
 
 
 def _never_closed(failure: Unreadable, broken: Broken, text: str, path: str) -> Diagnostic:
@@ -102,17 +103,6 @@ def _never_closed(failure: Unreadable, broken: Broken, text: str, path: str) -> 
     return Diagnostic("HA005", message, span, (label,), f"add `{closing}` before `{word}`")
 
 
-def _no_word_of_ours(failure: Unreadable, text: str, path: str) -> Diagnostic | None:
-    """A word of other languages, taken for a name, so that it is what follows that cannot stand there."""
-    kind, start = failure.before
-    found = re.compile(r"elif|elsif|elseif").match(text, start) if kind == NAME else None
-    if found is None:
-        return None
-    return Diagnostic(
-        "HA005", f"`{found.group()}` has no meaning here", Span(path, *found.span()), hint="write `else if`"
-    )
-
-
 def _shorten(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
@@ -123,6 +113,9 @@ def _hint(failure: Unreadable, text: str) -> str | None:
     before = text[failure.before[1] : failure.start].split()
     if found in ("=", "==") and ":=" in words:
         return "an assignment is written `:=`"
+    otherwise = said_otherwise(failure, words, text)
+    if otherwise is not None:
+        return otherwise
     if found == "." and text[: failure.start].rstrip().endswith(")"):
         return "what is changed has a name: `for n in others(s) do n.FIELD := …`"
     if found == "=" and "durable" in words and NAME in wanted:
