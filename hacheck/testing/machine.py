@@ -22,6 +22,7 @@ from hacheck.testing.options import current
 from hacheck.testing.recorded import BadRun, Recorded
 from hacheck.testing.reducing import reduced
 from hacheck.testing.session import Disagreement, Session, Undecided
+from hacheck.testing.standing import Still, standing, told, waited_enough
 from hacheck.testing.steps import SETTLE, WAIT, Step
 from hacheck.testing.stories import beside
 from hacheck.testing.talking import ProcessFailure
@@ -131,7 +132,7 @@ def _seeded(made: type[RuleBasedStateMachine], how: settings) -> tuple[type[Rule
 class Watch:
     """What is noted over all runs: where failing ones are written down; the first that failed; the last error of
     another kind, and what was said of it; how many runs there were, how many of them became larger than the model, and
-    where the last of these did; the events that the system has shown."""
+    where the last of these did; those that stood still; the events that the system has shown."""
 
     kept: Recorded
     found: Disagreement | None = None
@@ -140,6 +141,7 @@ class Watch:
     runs: int = 0
     cut: int = 0
     bound: str = ""
+    still: list[Still] = field(default_factory=list)
     shown: set[str] = field(default_factory=set)
 
     def seen(self, error: Exception, more: list[str]) -> Exception:
@@ -167,13 +169,18 @@ class Watch:
         warn(text, stacklevel=2)
 
     def _tell_of_lines(self) -> None:
-        """Says that no line was compared, though the model has some: misspelt events look like that."""
+        """Says that no line was compared, though the model has some, or that runs stood still for want of one: misspelt
+        events look like that."""
         model = model_for(self.kept.adapter)
         known = {event.name for event in model.tracker.compiled.shape.events if not event.name.startswith(DONE)}
-        if known and self.shown.isdisjoint(known):
+        name = self.kept.adapter.__name__
+        if not known or not self.shown.isdisjoint(known):
+            for text in told(self.still, self.runs, model, name):
+                warn(text, stacklevel=3)
+        else:
             shown = f"only {', '.join(sorted(self.shown))}" if self.shown else "nothing"
             warn(
-                f"no line was compared in {self.runs} runs of {self.kept.adapter.__name__}: it showed {shown}, and "
+                f"no line was compared in {self.runs} runs of {name}: it showed {shown}, and "
                 f"{model.system.name} knows {', '.join(sorted(known))}",
                 stacklevel=3,
             )
@@ -269,6 +276,9 @@ def _teardown(self: Any) -> None:
         if self.session.bound:
             self.watch.cut += 1
             self.watch.bound = self.session.bound
+        still = None if self.failed else standing(self.session)
+        if still is not None and waited_enough(self.session):
+            self.watch.still.append(still)
     if not self.failed:
         # Runs that show more of the model are tried again, a little changed.
         target(float(len(self.session.passed)), label="states of the model that a run goes through")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from warnings import warn
 
 from hacheck.testing.adapter import Adapter, settles
 from hacheck.testing.model import folder_of, model_for
 from hacheck.testing.options import current
-from hacheck.testing.session import Disagreement, Session
+from hacheck.testing.session import Disagreement, Session, Undecided
+from hacheck.testing.standing import standing
 from hacheck.testing.steps import SETTLE, WAIT, Step
 from hacheck.traces.writing import beside
 
@@ -33,16 +35,36 @@ def do(method: str, /, **arguments: Any) -> Step:
 
 
 def replay(adapter: type[Adapter], steps: Iterable[Step]) -> None:
-    """Does a run, and compares what the system shows with the model. A step that the model does not allow any more, and
-    what comes after it, is left out: the system has changed. Errors: `Disagreement`, `Undecided`, `BadModel`; `BadRun`
-    for steps that the model never has."""
+    """Does a run, and compares what the system shows with the model. Warns where a line that the last step owes has
+    not come at its end.
+
+    Errors: `Disagreement`; `Undecided` where it is not done to its end, as the model does not allow a step there, or
+    the run became larger than the model; `BadModel`; `BadRun` for steps that the model never has.
+    """
+    __tracebackhide__ = True
+    try:
+        session, left = _done(adapter, tuple(steps))
+    except Disagreement as error:
+        raise error.with_traceback(None) from None  # where in this code it was noticed helps nobody
+    still = standing(session)
+    if left:
+        if still is not None:
+            left = f"{left}: the run stands still {still.why(session.model)}"
+        raise Undecided(left)
+    if still is not None:
+        warn(f"a run of {adapter.__name__} stood still at its end, {still.why(session.model)}", stacklevel=2)
+
+
+def _done(adapter: type[Adapter], steps: Sequence[Step]) -> tuple[Session, str]:
+    """Does a run as far as the model allows it. Returns why it did not come to its end; nothing if it did. Errors: as
+    `replay`, but for that."""
     __tracebackhide__ = True
     model = model_for(adapter)
     try:
         session = Session(model, adapter())
         try:
             session.begin()
-            for step in steps:
+            for number, step in enumerate(steps, start=1):
                 if step.method == WAIT:
                     _check_wait(step)
                 elif step.method == SETTLE and settles(adapter):
@@ -51,9 +73,12 @@ def replay(adapter: type[Adapter], steps: Iterable[Step]) -> None:
                     known = ", ".join([*model.actions, WAIT, *[SETTLE] * settles(adapter)])
                     raise BadRun(f"{adapter.__name__} cannot do `{step.text}`: it has {known}")
                 if not session.take(step):
-                    return
-        except Disagreement as error:
-            raise error.with_traceback(None) from None  # where in this code it was noticed helps nobody
+                    place = f"step {number} of {len(steps)}, `{step.text}`, was not done"
+                    return session, f"{place}: {model.system.name} does not allow it there"
+            if session.bound:
+                where = f"became larger than the model at {session.bound}"
+                return session, f"the run of {adapter.__name__} {where}; enlarge the model by `settings`"
+            return session, ""
         finally:
             session.end()
     finally:
@@ -91,8 +116,8 @@ class Recorded:
             os.replace(own, self.path)
 
     def replay(self) -> None:
-        """Does the run again that was written down; one that fails no more is forgotten. Errors: as `replay`;
-        `BadRun` for a file that is none."""
+        """Does the run again that was written down, as far as the model allows it: the system has changed. One that
+        fails no more is forgotten. Errors: `Disagreement`, `BadModel`; `BadRun` for a file that is none."""
         __tracebackhide__ = True
         try:
             text = self.path.read_text(encoding="utf-8")
@@ -101,10 +126,10 @@ class Recorded:
         except (OSError, UnicodeDecodeError) as error:
             raise BadRun(f"{self.path}: cannot be read: {error}") from None
         try:
-            replay(self.adapter, steps_from(text, str(self.path)))
+            _done(self.adapter, steps_from(text, str(self.path)))
         except Disagreement as error:
             error.add_note(f"It is the run that failed the last time: {self.path}")
-            raise
+            raise error.with_traceback(None) from None
         with suppress(OSError):
             self.path.unlink()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext, suppress
+from math import inf
 from typing import TypeAlias
 
 from hacheck.testing.adapter import Adapter, does
@@ -61,7 +62,9 @@ class Session:
     - `entries`: what was done and shown so far; `lines`: all that the model was told, what was done among it;
     - `track`: how far it has followed; `passed`: the sets of states that explained it on the way;
     - `bound`: why it follows no more, though nothing is wrong: the run has become larger than the model;
-    - `started`: the system is.
+    - `started`: the system is;
+    - `idle_seconds`, `idle_looks`: for how long it has been given time, and how often it has been looked at, since the
+      model was told something.
     """
 
     def __init__(self, model: Model, adapter: Adapter) -> None:
@@ -72,6 +75,13 @@ class Session:
         self.passed: set[int] = set()
         self.bound = ""
         self.started = False
+        self.idle_seconds, self.idle_looks = 0.0, 0
+
+    @property
+    def owes(self) -> bool:
+        """Whether a step has begun to be shown, in every run that explains the lines, and has lines to come. Until they
+        do nothing can be done but to wait."""
+        return not self.bound and self.track.owing and not self.model.tracker.settled(self.track)
 
     def begin(self) -> None:
         """Starts the system. Errors: as `take`."""
@@ -118,12 +128,14 @@ class Session:
 
     def _wait(self, step: Step) -> None:
         self.entries.append(step)
+        self.idle_seconds += dict(step.arguments)["seconds"]
         self.adapter.wait(**dict(step.arguments))
         self.look()
 
     def _settle(self, step: Step) -> None:
         """Also of a run that has become larger than the model: its lines are not compared, but it must serve."""
         self.entries.append(step)
+        self.idle_seconds = inf  # it takes as long as the system ever needs
         owed = self.adapter.settle()
         self.look()
         if owed:
@@ -133,6 +145,7 @@ class Session:
         """Compares what the system shows now. Errors: as `take`."""
         if self.bound:
             return
+        self.idle_looks += 1
         for event in self.adapter.events():
             self.entries.append(event)
             if not self._follow(event):
@@ -146,6 +159,8 @@ class Session:
         self.lines.append(event)
         found = self.model.tracker.after(self.track, event)
         if isinstance(found, Track):
+            if found is not self.track:
+                self.idle_seconds, self.idle_looks = 0.0, 0
             self.track = found
             self.passed.add(found.sets[-1])
         elif found.kind == "deviates":

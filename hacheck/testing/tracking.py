@@ -245,11 +245,28 @@ class Tracker:
             found = self._states[key] = self.compiled.state(from_words(row.tolist()))
         return found
 
+    def settled(self, track: Track) -> bool:
+        """Whether some run explains the log and owes no line."""
+        return track.sets[-1] != _EMPTY
+
     # ---- why not ----
 
     def explain(self, events: Sequence[Event]) -> Explanation | None:
         """Why no run explains a log: what the model would have written, and the cheapest change that mends it; `None`
         where nobody can tell. Cost: as much as following it, and much more for the change."""
+        streams = self._streams(events)
+        return None if streams is None else self.explainer.explain(streams, at_start=True)
+
+    def owed(self, events: Sequence[Event]) -> tuple[str, ...]:
+        """The lines that may come next, in words, where every run that explains a log owes some; none where nobody can
+        tell. Cost: as much as following it."""
+        begun = next((one for one in events if one.name.startswith(DONE)), None)
+        if begun is None:
+            return ()
+        streams = self._streams((*events, begun))  # a step is done by the test before its lines, and never among them
+        return () if streams is None else self.explainer.next_lines(streams)
+
+    def _streams(self, events: Sequence[Event]) -> Streams | None:
         names: tuple[str, ...] = ()
         words = []
         for event in events:
@@ -259,4 +276,4 @@ class Tracker:
                 words.append(np.frombuffer(line.words, np.uint64))
         if not words:
             return None
-        return self.explainer.explain(Streams([np.array(words)], None, [{}], 0), at_start=True)
+        return Streams([np.array(words)], None, [{}], 0)

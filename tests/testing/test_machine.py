@@ -340,6 +340,32 @@ class Misspelt(Counting):
         super()._show(f"{name}_", node)
 
 
+class HalfMisspelt(Counting):
+    """Calls one of two lines otherwise."""
+
+    def _show(self, name: str, node: str = "Server-1") -> None:
+        super()._show("evn" if name == "even" else name, node)
+
+
+class Slow(Counting):
+    """Shows a line only when it has been given some time."""
+
+    waits = (0.1, 1.0)
+
+    def start(self) -> None:
+        """Starts."""
+        super().start()
+        self.late: list[Event] = []
+
+    def wait(self, seconds: float) -> None:
+        """It shows what it has kept back."""
+        if seconds == 1.0:
+            self.shown, self.late = [*self.shown, *self.late], []
+
+    def _show(self, name: str, node: str = "Server-1") -> None:
+        self.late.append(Event(node, name, {"n": self.number}))
+
+
 class Silent(Counting):
     """Shows nothing."""
 
@@ -353,3 +379,16 @@ def test_that_no_line_was_compared_is_told() -> None:
         run_state_machine(Misspelt, FEW)
     with pytest.warns(UserWarning, match=told.format("Silent", "nothing")):
         run_state_machine(Silent, FEW)
+
+
+def test_that_runs_stood_still_for_want_of_a_line_is_told() -> None:
+    told = (
+        r"^\d+ of \d+ runs of HalfMisspelt stood still, the last after `counted`: its line `Server 1: even\(n: [24]\)` "
+        r"never came; it showed `evn`, which Counter does not know$"
+    )
+    with pytest.warns(UserWarning, match=told):
+        run_state_machine(HalfMisspelt, FEW)
+
+
+def test_runs_that_end_before_a_line_may_have_come_do_not_stand_still() -> None:
+    run_state_machine(Slow, FEW)  # warnings are errors

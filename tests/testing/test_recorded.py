@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import pytest
 
-from hacheck.testing import BadRun, Disagreement, do, replay
+from hacheck.testing import BadRun, Disagreement, Undecided, do, replay
 from hacheck.testing.machine import run_state_machine
 from hacheck.testing.options import OPTIONS, Options
 from hacheck.testing.recorded import FOLDER, Recorded, kept_in, steps_from
@@ -85,11 +85,71 @@ def test_a_replayed_run_tells_its_story() -> None:
     assert Mending.log[-2:] == ["stop", "finish"]
 
 
-def test_what_the_model_does_not_allow_any_more_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Mending, "wrong", False)
+IMPOSSIBLE = [do("count", s="Server-2"), do("count", s="Server-1")]
+
+
+def test_a_run_that_the_model_does_not_allow_any_more_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Mending, "count", lambda self, s: self.log.append("counted"))
-    replay(Mending, [do("count", s="Server-2"), do("count", s="Server-1")])
+    told = r"^step 1 of 2, `count\(s='Server-2'\)`, was not done: Counter does not allow it there$"
+    with pytest.raises(Undecided, match=told):
+        replay(Mending, IMPOSSIBLE)
     assert "counted" not in Mending.log
+    assert Mending.log[-2:] == ["stop", "finish"]
+
+
+def test_a_kept_run_that_the_model_does_not_allow_any_more_is_forgotten(runs: Path) -> None:
+    runs.mkdir(parents=True)
+    kept = Recorded(Mending).path
+    steps = [[one.method, dict(one.arguments)] for one in IMPOSSIBLE]
+    kept.write_text(json.dumps({"hacheck.run": 1, "steps": steps}))
+    Recorded(Mending).replay()
+    assert not kept.exists()
+
+
+class Misspelt(Counting):
+    """Calls a line otherwise, the second time."""
+
+    def _show(self, name: str, node: str = "Server-1") -> None:
+        super()._show("evn" if name == "even" else name, node)
+
+
+COUNT = do("count", s="Server-1")
+
+
+def test_a_run_that_stands_still_is_undecided() -> None:
+    with pytest.raises(Undecided) as found:
+        replay(Misspelt, [COUNT, COUNT, do("wait", seconds=1), COUNT])
+    assert str(found.value) == (
+        "step 4 of 4, `count(s='Server-1')`, was not done: Counter does not allow it there: the run stands still after "
+        "`counted`: its line `Server 1: even(n: 2)` never came; it showed `evn`, which Counter does not know"
+    )
+
+
+def test_a_run_that_stands_still_at_its_end_is_told() -> None:
+    told = (
+        r"^a run of Misspelt stood still at its end, after `counted`: its line `Server 1: even\(n: 2\)` never came; .*"
+    )
+    with pytest.warns(UserWarning, match=told) as caught:
+        replay(Misspelt, [COUNT, COUNT])
+    assert caught[0].filename == __file__
+    replay(Misspelt, [COUNT])  # owes nothing
+
+
+class Growing(Counting):
+    """Counts beyond the bounds of the model."""
+
+    def start(self) -> None:
+        """Starts."""
+        super().start()
+        self.number = 8
+        self._show("counted")
+
+
+def test_a_run_that_becomes_larger_than_the_model_is_undecided() -> None:
+    with pytest.raises(
+        Undecided, match=r"^the run of Growing became larger than the model at .*; enlarge the model by"
+    ):
+        replay(Growing, [do("wait", seconds=1)])
 
 
 @pytest.mark.parametrize(

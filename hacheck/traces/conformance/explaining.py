@@ -87,6 +87,15 @@ class Explainer:
 
     # ---- what would have been possible ----
 
+    def next_lines(self, streams: Streams) -> tuple[str, ...]:
+        """The lines that some run would have written where a trace leaves the model, in words; none where one explains
+        it all, or it cannot be told."""
+        keeping = replace(self.weaver, keeps=True)
+        woven = keeping.weave(streams)
+        if woven is None or woven.status != k.DEAD or first_left(streams, woven.cut) is None:
+            return ()
+        return self.expected(Expecting(Retelling(self.system, keeping, streams)), woven.cut)[0].expected
+
     def record(self, streams: Streams, stream: int, at: int) -> tuple[str, str]:
         """The event of a record, and who wrote it, in words."""
         shape, record = self.compiled.shape, self.compiled.record
