@@ -7,7 +7,6 @@ and some that do not exist are found as well; a walk through the model tells the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -249,7 +248,7 @@ def shown_guard(system: System, action: Action, mode: str, up: str | None) -> st
         hidden.add(up)
     guard = map(_without_not, conjuncts(action.guard))
     parts = [show_expression(part) for part in guard if (names := _reads(part)) and not names <= hidden]
-    return re.sub(r"\$\d+", "", " and ".join(parts))  # bound variables as written, without their numbers
+    return " and ".join(parts)
 
 
 def _without_not(expression: Expression) -> Expression:

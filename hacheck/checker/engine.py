@@ -54,7 +54,8 @@ class PropertyAnswer:
 
     `holds`: within `scope`, a phrase such as "every reachable state (exhaustive)". For `reachable` properties `holds`
     means reached, and `run` is the shortest witness. `violated`: `run` is a shortest violation, replayed by the
-    interpreter (for an unreachable `reachable` property there is none). `unknown`: `scope` says why and how far.
+    interpreter (for an unreachable `reachable` property there is none). `unknown`: `scope` says why and how far; `run`,
+    if there is one, leads to where the property has no value, which is an error of the spec.
     `not-inductive`: `gap` are states that nothing shown forbids and a step from them that breaks the property; its
     first state is no initial one, and need not be reachable.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterator
 
 from hacheck.checker.telling import BACKGROUND, Told, told_changes
@@ -13,10 +12,8 @@ from hacheck.model.ir import Action, ActionKind, Property, System, Variable
 from hacheck.model.language.operations import OUTCOME
 from hacheck.model.runs import Run, State, Step
 from hacheck.model.show import show, spoken
+from hacheck.model.show_expression import as_written
 from hacheck.model.types import Map, Node, Record, Type, Value
-
-NUMBERED = re.compile(r"\$[0-9]+$")
-"""What makes the name of a local unlike any other; nobody wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +118,7 @@ def called(made: Made) -> str:
 def argument(name: str, kind: Type, value: Value) -> str:
     """`group = 2`; a node needs no name before it."""
     words = show(kind, value)
-    return words if isinstance(kind, Node) else f"{re.sub(NUMBERED, '', name)} = {words}"
+    return words if isinstance(kind, Node) else f"{as_written(name)} = {words}"
 
 
 def initial_lines(system: System, run: Run) -> list[tuple[str, str]]:

@@ -81,6 +81,11 @@ class PropertyResult:
             return "undecided"
         return "expected" if self.answer.verdict == self.expected else "unexpected"
 
+    @property
+    def without_value(self) -> bool:
+        """Whether the property means nothing where its run ends, such as `value(none)`: an error of the spec."""
+        return self.answer.verdict == "unknown" and self.answer.run is not None
+
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
@@ -113,8 +118,9 @@ class CheckResult:
 
     @property
     def has_fault(self) -> bool:
-        """Whether the spec itself has an error: a step, or the very beginning, that means nothing."""
-        return self.answer.fault is not None or self.answer.unstartable
+        """Whether the spec itself has an error: a step, a property, or the very beginning, that means nothing."""
+        answer = self.answer
+        return answer.fault is not None or answer.unstartable or any(found.without_value for found in self.properties)
 
     @property
     def interrupted(self) -> bool:

@@ -34,8 +34,10 @@ from hacheck.model.ir import (
     Unary,
     Variable,
 )
+from hacheck.model.rewrite import walk
 from hacheck.model.runs import State
 from hacheck.model.show import show, show_expression
+from hacheck.model.show_expression import as_written
 from hacheck.model.types import (
     Bag,
     Identity,
@@ -173,11 +175,18 @@ def _index(expression: Index, scope: Scope) -> Value:
     if isinstance(container, Map):
         if not member(container.key, key):
             shown = show(type_of(expression.key), key)
-            raise EvaluationFault(f"{show_expression(expression.base)} has no element for {shown}")
+            raise _fault(f"{show_expression(expression.base)} has no element for {shown}", expression, scope)
         return base[ordinal(container.key, key)]
     if not 1 <= key <= len(base):
-        raise EvaluationFault(f"{show_expression(expression)}: there is no element {key}, {_length(base)}")
+        raise _fault(f"{show_expression(expression)}: there is no element {key}, {_length(base)}", expression, scope)
     return base[key - 1]
+
+
+def _fault(message: str, expression: Expression, scope: Scope) -> EvaluationFault:
+    """The error that an expression has no value, with what the locals are that it reads: `… (s = Server 2)`."""
+    read = {part.name: part.type for part in walk(expression) if isinstance(part, Local) and part.name in scope.locals}
+    told = ", ".join(f"{as_written(name)} = {show(kind, scope.locals[name])}" for name, kind in read.items())
+    return EvaluationFault(f"{message} ({told})" if told else message)
 
 
 def _length(sequence: tuple[Value, ...]) -> str:
@@ -195,13 +204,14 @@ def _unary(expression: Unary, scope: Scope) -> Value:
             return operand
         case "value":
             if operand is None:
-                raise EvaluationFault(f"{show_expression(expression.operand)} is none where a value is needed")
+                shown = show_expression(expression.operand)
+                raise _fault(f"{shown} is none where a value is needed", expression, scope)
             return operand
         case "size":
             return len(operand)
         case "first" | "last" | "rest":
             if not operand:
-                raise EvaluationFault(f"{show_expression(expression)}: the sequence is empty")
+                raise _fault(f"{show_expression(expression)}: the sequence is empty", expression, scope)
             return (
                 operand[1:] if expression.operator == "rest" else operand[0 if expression.operator == "first" else -1]
             )
@@ -324,7 +334,7 @@ def _extreme(expression: Extreme, scope: Scope) -> Value:
         if better:
             best = (value, rank)
     if best is None:
-        raise EvaluationFault(f"{show_expression(expression)}: there is nothing to choose from")
+        raise _fault(f"{show_expression(expression)}: there is nothing to choose from", expression, scope)
     return best[0]
 
 

@@ -78,9 +78,15 @@ QUANTIFIERS = {
 def show_expression(expression: Expression) -> str:
     """The expression as a spec would have it: `n.mode == inactive and up(n)`.
 
-    Wrapping into an option is not shown, since a spec need not write it. Cost: the expression's size.
+    Wrapping into an option is not shown, since a spec need not write it, and locals are called as the spec calls them.
+    Cost: the expression's size.
     """
-    return _show(expression, ANY)
+    return as_written(_show(expression, ANY))
+
+
+def as_written(text: str) -> str:
+    """Names of locals as the spec has them, without the numbers that make each unlike any other."""
+    return re.sub(r"\$[0-9]+", "", text)
 
 
 def show_type(kind: Type) -> str:

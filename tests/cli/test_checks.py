@@ -80,11 +80,21 @@ def test_a_surprise_counts_more_than_what_is_undecided() -> None:
     assert exit_code([result], all_ran=True) == ExitCode.NOT_AS_EXPECTED
 
 
-def test_who_interrupts_gets_3_whatever_was_found() -> None:
+def test_who_interrupts_gets_3_unless_a_surprise_was_found_before() -> None:
     stopped = replace(ANSWER.coverage, complete=False, stopped="interrupted")
-    result = result_of(replace(ANSWER, coverage=stopped), Question("default"))
-    assert exit_code([result], all_ran=True) == ExitCode.UNDECIDED
+    interrupted = replace(ANSWER, coverage=stopped)
+    assert exit_code([result_of(interrupted)], all_ran=True) == ExitCode.UNDECIDED
     assert exit_code([result_of(ANSWER)], all_ran=False) == ExitCode.UNDECIDED
+    assert exit_code([result_of(interrupted, Question("default"))], all_ran=False) == ExitCode.NOT_AS_EXPECTED
+
+
+def test_a_property_without_a_value_is_bad_input() -> None:
+    run = next(found.run for found in ANSWER.properties if found.run is not None)
+    nothing = PropertyAnswer("one_active", "unknown", "an error of the spec", run)
+    others = tuple(found for found in ANSWER.properties if found.name != "one_active")
+    result = result_of(replace(ANSWER, properties=(nothing, *others)))
+    assert (result.outcome, remark(result)) == ("unexpected", "the spec has an error, see above")
+    assert exit_code([result], all_ran=True) == ExitCode.BAD_INPUT
 
 
 def test_an_error_of_the_spec_is_bad_input() -> None:

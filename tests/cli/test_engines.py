@@ -82,6 +82,10 @@ def test_what_was_explored_is_kept_and_gone_on_from(tmp_path: Path) -> None:
     assert stopped.code == ExitCode.UNDECIDED
     assert (folder / "default").is_dir()
     resumed = found(ELECTION, "--check", "default", "--resume", str(folder))
+    again = hacheck("verify", ELECTION, "--check", "default", "--checkpoint", str(folder))
+    assert again.code == ExitCode.BAD_INPUT
+    assert "default is kept there already" in again.err
+    assert f"--resume {folder}" in " ".join(again.err.split())
     whole = found(ELECTION, "--check", "default")
     for name in ("states", "transitions", "depth", "actions", "complete"):
         assert resumed[name] == whole[name]
@@ -169,9 +173,6 @@ def test_a_checkpoint_of_another_check_is_refused(tmp_path: Path) -> None:
     ended = hacheck("verify", PAIR, "--check", "naive", "--property", "serving", "--resume", str(tmp_path))
     assert ended.code == ExitCode.BAD_INPUT
     assert "is of something else" in ended.err
-    again = hacheck("verify", PAIR, "--check", "naive", "--checkpoint", str(tmp_path))
-    assert again.code == ExitCode.BAD_INPUT
-    assert "there is a checkpoint" in again.err
 
 
 def test_without_llvmlite_the_portable_engine_explores_and_that_is_said(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from rich.console import Console, RenderableType
@@ -11,10 +13,12 @@ from hacheck.checker.steps import call_of, run_title, tell
 from hacheck.checker.telling import Told, told_changes
 from hacheck.cli.checking import runs
 from hacheck.cli.console import THEME
+from hacheck.cli.guard import ExitCode
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from hacheck.model.runs import Run, Step
 from hacheck.model.semantics import Interpreter, Taken
+from tests.cli.command import hacheck
 from tests.cli.pair import FAILOVER, PAIR, PROPERTIES, SPLIT_BRAIN, WEDGED
 
 BEAT = """
@@ -252,3 +256,18 @@ def test_what_a_handler_forgets_when_it_is_over_is_no_news() -> None:
     first, last = tell(system, run_of(system, ("go", 1), ("go.one", 1)))
     assert Told("A 1", "remembers go.k", "0", "1") in first.changes
     assert last.changes == (Told("A 1", "m", "a", "b"), Told("A 1", "go.one is over"))
+
+
+@pytest.mark.parametrize("engine", ["native", "python", "bmc", "simulation"])
+def test_a_property_without_a_value_is_told_with_the_run_to_where_it_has_none(tmp_path: Path, engine: str) -> None:
+    path = tmp_path / "pair.ha"
+    path.write_text("""system Pair "A server that has lost its peer has no value for it."
+node Server[2] { peer: Server? = none }
+action meet(s: Server) do s.peer := other(s)
+invariant apart: every s: Server satisfies (some t: Server where t.peer != none) implies value(s.peer) != s
+""")
+    ended = hacheck("verify", str(path), "--engine", engine)
+    assert ended.code == ExitCode.BAD_INPUT
+    said = " ".join(ended.out.split())
+    assert "apart: no value in 1 step " in said
+    assert re.search(r"after 1 step: s.peer is none where a value is needed \(s = Server [12]\)", said)

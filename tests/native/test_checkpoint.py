@@ -210,9 +210,7 @@ def test_no_checkpoint_there(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_is_not_overwritten(half: Path) -> None:
-    assert refused(half, resumes=False) == (
-        f"there is a checkpoint in {half} already; go on with it by --resume {half}, or remove it"
-    )
+    assert refused(half, resumes=False) == (f"there is a checkpoint in {half} already: resume it, or remove it")
 
 
 @pytest.mark.parametrize("changed", [{"identity": "another model"}, {"fingerprint": True}])

@@ -10,7 +10,8 @@ import pytest
 from hacheck.checker.engine import Limits, Progress
 from hacheck.checker.explicit.findings import FAULTY, GaveUp
 from hacheck.checker.explicit.memory import process_bytes
-from hacheck.checker.explicit.native.search import bounds
+from hacheck.checker.explicit.native.search import bounds, ways
+from hacheck.checker.explicit.native.search import log as log_module
 from hacheck.checker.explicit.native.search.search import Options
 from hacheck.model.ir import FALSE, TRUE, Choose, Domain, Property, System
 from hacheck.model.semantics import EvaluationFault
@@ -143,15 +144,31 @@ def test_a_search_with_everything_decided_ends_with_the_level() -> None:
 # ---- looking back --------------------------------------------------------------------------------------------------
 
 
-def test_looking_back_can_be_interrupted() -> None:
+def test_looking_back_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
     def report(progress: Progress) -> bool:
         asked.append(progress.phase)
         return progress.phase != "retracing the run"
 
+    monkeypatch.setattr(ways, "FAREWELL_SECONDS", 0.0)
+    monkeypatch.setattr(log_module, "FAREWELL_SECONDS", 0.0)
     with searched(election(3, 2, 1), report=report) as log, pytest.raises(GaveUp, match="interrupted"):
         log.way_to([log.state(log.levels[-1][0][0])])
+    assert asked[-1] == "retracing the run"
+
+
+def test_what_an_interrupted_search_has_met_is_told_if_it_can_be_at_once() -> None:
+    asked: list[str] = []
+
+    def report(progress: Progress) -> bool:
+        asked.append(progress.phase)
+        return len(asked) < 4
+
+    with searched(election(5, 3, 2), report=report) as log:
+        assert log.stopped == "interrupted"
+        found = log.way_to([log.state(log.levels[-1][0][0])])
+        assert len(found.states) == log.depth + 1
     assert asked[-1] == "retracing the run"
 
 

@@ -127,7 +127,7 @@ def _answer(explored: Explored, asked: Property, undecided: str | None, judged: 
         met = "what decides it" if asked.kind == "reachable" else "a violation"
         return PropertyAnswer(name, "unknown", _untraced(met, given_up))
     if without is not None:
-        return PropertyAnswer(name, "unknown", _valueless(explored.subject.system, asked, asked.goal, without), without)
+        return PropertyAnswer(name, "unknown", valueless(explored.subject.system, asked, asked.goal, without), without)
     if undecided is not None:
         return PropertyAnswer(name, "unknown", undecided)
     if asked.kind == "reachable":
@@ -144,7 +144,7 @@ def _judged(subject: Subject, asked: Property, judgement: Judgement, scope: str)
             return PropertyAnswer(asked.name, "unknown", f"{reason}; {scope}")
         case Valueless(way, expression):
             run = run_along(subject, way)
-            return PropertyAnswer(asked.name, "unknown", _valueless(subject.system, asked, expression, run), run)
+            return PropertyAnswer(asked.name, "unknown", valueless(subject.system, asked, expression, run), run)
         case Lasso(way, loop):
             run = run_along(subject, way, loop)
             assert run.loop is not None, "the run of a lasso has a loop"
@@ -174,7 +174,7 @@ def _hit(explored: Explored, asked: Property, without_value: bool = False) -> Ru
     return run_and_step(subject, findings.way_to(findings.alike(key)), is_wanted)
 
 
-def _valueless(system: System, asked: Property, expression: Expression, run: Run) -> str:
+def valueless(system: System, asked: Property, expression: Expression, run: Run) -> str:
     """That a property is an error of the spec in the last state (or step) of a run."""
     interpreter, states = Interpreter(system), run.states
     try:
@@ -183,7 +183,7 @@ def _valueless(system: System, asked: Property, expression: Expression, run: Run
         else:
             interpreter.value(expression, states[-1])
     except EvaluationFault as fault:
-        return f"an error of the spec after {len(run.steps)} steps: {fault.message}"
+        return f"an error of the spec after {plural(len(run.steps))}: {fault.message}"
     raise AssertionError(f"{asked.name} has a value after all")
 
 

@@ -7,7 +7,6 @@ limit. That a message is there to be received, and that a handler is at the poin
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
@@ -37,7 +36,6 @@ from hacheck.model.types import Bool
 OWN = frozenset({"channel", "frame"})
 """Roles of variables that say where things stand, which no spec writes as a condition."""
 
-NUMBERED = r"\$[0-9]+"
 _IFS_MAX = 4  # an `if` that goes either way doubles an action
 
 
@@ -102,7 +100,7 @@ class _Weakening:
     def force(self, kind: Literal["guard", "condition", "limit"], words: str) -> Variable:
         """A new constant that puts a condition in force."""
         name = f"in force.{len(self.parts)}"
-        self.parts.append(Part(name, kind, re.sub(NUMBERED, "", words), self.action.name, self.action.line))
+        self.parts.append(Part(name, kind, words, self.action.name, self.action.line))
         return Variable(name, Bool())
 
     def statements(self, body: tuple[Statement, ...], with_ifs: bool, limit: Variable | None) -> Iterator[Statement]:

@@ -196,7 +196,7 @@ def mark_of(found: PropertyResult, marks: Symbols) -> tuple[str, str]:
     match found.outcome:
         case "expected":
             return marks.holds, "ok"
-        case "unexpected":
+        case _ if found.without_value or found.outcome == "unexpected":
             return marks.violated, "bad"
         case _:
             return marks.unknown, "warn"
@@ -205,6 +205,8 @@ def mark_of(found: PropertyResult, marks: Symbols) -> tuple[str, str]:
 def verdict_of(found: PropertyResult) -> str:
     """The verdict in a word."""
     verdict = found.answer.verdict
+    if found.without_value:
+        return "no value"
     if verdict == "not-inductive":
         return "not inductive"
     if found.asked.kind == "reachable":

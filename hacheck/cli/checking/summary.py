@@ -25,15 +25,15 @@ LOUD = {"expected": "good", "unexpected": "bad", "undecided": "doubt"}
 
 
 def exit_code(results: Sequence[CheckResult], *, all_ran: bool) -> ExitCode:
-    """What the process returns: an error of the spec counts most, then that the user stopped, then a surprise."""
+    """What the process returns: an error of the spec counts most, then a surprise, also where the user stopped after
+    it, then that something is not known."""
     if any(result.has_fault for result in results):
         return ExitCode.BAD_INPUT
-    if not all_ran or any(result.interrupted for result in results):
-        return ExitCode.UNDECIDED
     outcomes = {result.outcome for result in results}
     if "unexpected" in outcomes:
         return ExitCode.NOT_AS_EXPECTED
-    return ExitCode.UNDECIDED if "undecided" in outcomes else ExitCode.AS_EXPECTED
+    unknown = not all_ran or "undecided" in outcomes or any(result.interrupted for result in results)
+    return ExitCode.UNDECIDED if unknown else ExitCode.AS_EXPECTED
 
 
 def summary(

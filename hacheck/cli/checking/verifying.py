@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
 from hacheck.checker.engine import Engine, Limits, Progress, Refused
 from hacheck.checker.resources import memory_default
@@ -15,7 +16,7 @@ from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, run_ch
 from hacheck.cli import json_output
 from hacheck.cli.checking import report, runs
 from hacheck.cli.checking.summary import exit_code, summary
-from hacheck.cli.console import error_console, output_console
+from hacheck.cli.console import error_console, output_console, symbols
 from hacheck.cli.engines import Exploring, engine_for, refuse_ignored
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.progress import Interruption, progress_display
@@ -92,11 +93,18 @@ def verify_spec(request: Request) -> ExitCode:
 
 def kept_checks(exploring: Exploring, selection: Selection) -> frozenset[str]:
     """The checks of which something is kept to go on from. Errors: `BadInput` where that is asked for and there are
-    none."""
+    none, and where it is not and there are some."""
     folder = exploring.checkpoint
-    if folder is None or not exploring.resume:
+    if folder is None:
         return frozenset()
     names = [prepared.check.name for prepared in selection.prepared]
+    if not exploring.resume:
+        from hacheck.checker.explicit.native.search.manifest import NAME
+
+        if already := [name for name in names if (folder / name / NAME).exists()]:
+            hint = f"--resume {folder} goes on with it; to begin anew, name another folder or remove that"
+            raise BadInput(f"--checkpoint {folder}: {', '.join(already)} is kept there already", hint)
+        return frozenset()
     found = frozenset(name for name in names if (folder / name).is_dir())
     if not found:
         inside = sorted(item.name for item in folder.iterdir() if item.is_dir()) if folder.is_dir() else []
@@ -193,8 +201,9 @@ def show_runs(request: Request, console: Console, specification: Specification, 
         console.print(runs.indented(runs.full_run(console, result.system, fault, None)))
     for found in result.properties:
         run = found.answer.run
-        surprise = found.outcome == "unexpected"
-        wanted = request.witnesses if found.asked.kind == "reachable" else surprise or request.runs
+        surprise = found.outcome == "unexpected" or found.without_value
+        is_witness = found.asked.kind == "reachable" and not found.without_value
+        wanted = request.witnesses if is_witness else surprise or request.runs
         if found.answer.gap is not None:
             show_gap(console, specification, result, found)
         if run is None or not wanted:
@@ -207,6 +216,8 @@ def show_runs(request: Request, console: Console, specification: Specification, 
         console.print(heading)
         about = found.asked if found.answer.verdict == "violated" else None
         console.print(runs.indented(runs.full_run(console, result.system, run, about), 2))
+        if found.without_value:
+            console.print(runs.indented(Text(f"{symbols(console).violated} {found.answer.scope}", "bad")))
 
 
 def show_gap(console: Console, specification: Specification, result: CheckResult, found: PropertyResult) -> None:

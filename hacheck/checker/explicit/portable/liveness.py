@@ -101,7 +101,7 @@ def _graph(code: Code, log: Log, bad: bytearray, constraints: Constraints) -> _G
             taken: list[int] = []
             stopped: list[int] = []
             for function in code.listing():
-                function(state, found.append, taken.append, stopped.append)
+                function(state, found.append, taken.append, stopped.append, stopped.append)
             able = 0
             cut[place] = bool(stopped)
             for instance in stopped:

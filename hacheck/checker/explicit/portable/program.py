@@ -174,16 +174,19 @@ def marking_source(lowered: Lowered, wanted: Node) -> str:
 
 
 def listing_source(lowered: Lowered) -> str:
-    """Functions `list0(s, found, by, stopped)`, …: append every successor of a state, the instance that leads to it,
-    and the instances that have an outcome which is no step."""
+    """Functions `list0(s, found, by, cut, failed)`, …: append every successor of a state, the instance that leads to
+    it, and the instances that have an outcome which is no step, a cut or an error of the spec."""
 
     def outcomes(index: int) -> Outcomes:
-        return Outcomes(lambda _: ["found(n)", f"by({index})"], lambda _: [f"stopped({index})"])
+        def stopped(statement: Stopped) -> Lines:
+            return [f"cut({index})" if statement.kind == "cut" else f"failed({index})"]
+
+        return Outcomes(lambda _: ["found(n)", f"by({index})"], stopped)
 
     parts: Lines = []
     for number, group in enumerate(chunks(lowered)):
         body = tree_lines(lowered, decide(group), outcomes)
-        parts += [f"def list{number}(s, found, by, stopped):", *indented(body or ["pass"]), ""]
+        parts += [f"def list{number}(s, found, by, cut, failed):", *indented(body or ["pass"]), ""]
     return "\n".join(parts)
 
 
@@ -247,14 +250,15 @@ def cut_names(block: Block) -> Iterator[str]:
             yield statement.text
 
 
-def successors(code: Code, state: int) -> list[tuple[int, int]]:
-    """Every step from a state: where it leads, and the instance."""
+def _ignored(_: int) -> None:
+    return None
+
+
+def successors(code: Code, state: int, failed: Callable[[int], None] = _ignored) -> list[tuple[int, int]]:
+    """Every step from a state: where it leads, and the instance. `failed` gets the instances of which one is an error
+    of the spec."""
     found: list[int] = []
     by: list[int] = []
     for function in code.listing():
-        function(state, found.append, by.append, _ignored)
+        function(state, found.append, by.append, _ignored, failed)
     return list(zip(found, by, strict=True))
-
-
-def _ignored(_: int) -> None:
-    return None

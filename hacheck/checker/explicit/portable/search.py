@@ -218,7 +218,7 @@ def predecessor(code: Code, log: Log, index: int) -> int | None:
     target = log.order[index]
     for place in range(start, end):
         found: list[int] = []
-        code.listing()[function](log.order[place], found.append, _ignore, _ignore)
+        code.listing()[function](log.order[place], found.append, _ignore, _ignore, _ignore)
         if target in found:
             return place
     raise AssertionError(f"state {index} has no predecessor in batch {batch}")

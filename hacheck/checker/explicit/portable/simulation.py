@@ -8,13 +8,20 @@ from collections.abc import Callable
 from functools import partial
 
 from hacheck.checker.engine import Answer, Coverage, Limits, Progress, PropertyAnswer, Report, VerdictKind
-from hacheck.checker.explicit.answers import no_start
+from hacheck.checker.explicit.answers import no_start, valueless
 from hacheck.checker.explicit.findings import Way
 from hacheck.checker.explicit.memory import process_bytes
 from hacheck.checker.explicit.portable.findings import subject_of
-from hacheck.checker.explicit.portable.program import Code, Wanted, compiled, finding_source, generate, successors
-from hacheck.checker.explicit.questions import select
-from hacheck.checker.explicit.runs import run_along
+from hacheck.checker.explicit.portable.program import (
+    Code,
+    Wanted,
+    compiled,
+    finding_source,
+    generate,
+    successors,
+)
+from hacheck.checker.explicit.questions import FAULT, select
+from hacheck.checker.explicit.runs import run_along, run_into_fault
 from hacheck.model.data import dataclass, field
 from hacheck.model.ir import Property, System
 from hacheck.model.lowering.layout import pack
@@ -29,10 +36,12 @@ _ASKED_STEPS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The packed states of a walk, and the instance of each step."""
+    """The packed states of a walk, and the instance of each step. `faulty`: the places of states from which a
+    step is an error of the spec."""
 
     states: list[int]
     by: list[int]
+    faulty: list[int]
 
 
 def simulate(system: System, seed: int, steps: int) -> Run | None:
@@ -53,11 +62,11 @@ def simulate(system: System, seed: int, steps: int) -> Run | None:
 def _walk(
     code: Code, initial: list[int], chance: random.Random, steps: int, go_on: Callable[[], bool] = lambda: True
 ) -> Walk:
-    walk = Walk([initial[chance.randrange(len(initial))]], [])
+    walk = Walk([initial[chance.randrange(len(initial))]], [], [])
     for step in range(steps):
         if step and step % _ASKED_STEPS == 0 and not go_on():
             break
-        possible = successors(code, walk.states[-1])
+        possible = successors(code, walk.states[-1], lambda _: walk.faulty.append(len(walk.by)))
         if not possible:
             break
         state, instance = possible[chance.randrange(len(possible))]
@@ -66,13 +75,18 @@ def _walk(
     return walk
 
 
+def _way(walk: Walk, length: int) -> Way:
+    """The first steps of a walk, so many."""
+    return Way(walk.states[: length + 1], tuple(walk.by[:length]))
+
+
 @dataclass(frozen=True, slots=True)
 class SimulationEngine:
     """Looks for violations on random walks: what it finds is a violation, what it does not find is unknown.
 
     `walks` of at most `steps` steps each, or of as many as the limit on depth says, from the seeds `seed`, `seed` + 1,
     …; limits end it sooner. Invariants and `reachable` are asked of every state on the way, step invariants of every
-    step; other properties stay unknown.
+    step; other properties stay unknown. Errors of the spec are told that a walk could have met.
     """
 
     walks: int = 1_000
@@ -96,7 +110,8 @@ class SimulationEngine:
 
 
 def _finders(code: Code, asked: tuple[Property, ...]) -> dict[str, Callable[[Walk], int | None]]:
-    """For each property that a walk can decide, the number of steps after which it does."""
+    """For each property that a walk can decide, the number of steps after which it does; under `FAULT` and its name,
+    after which it has no value."""
     lowered, graph = code.lowered, code.lowered.graph
     finders: dict[str, Callable[[Walk], int | None]] = {}
     for question in asked:
@@ -105,9 +120,12 @@ def _finders(code: Code, asked: tuple[Property, ...]) -> dict[str, Callable[[Wal
         on_steps = question.kind == "step"
         condition = lower_condition(lowered, question.goal, on_steps)
         wanted = condition.value if question.kind == "reachable" else graph.not_(condition.value)
-        wanted = graph.and_(graph.not_(condition.fault), wanted)
-        find = compiled(finding_source(lowered, wanted, on_steps), question.name)["find"]
-        finders[question.name] = partial(_step_place if on_steps else _state_place, find)
+        sought = {question.name: graph.and_(graph.not_(condition.fault), wanted)}
+        if condition.fault is not graph.zero:
+            sought[FAULT + question.name] = condition.fault
+        for name, node in sought.items():
+            find = compiled(finding_source(lowered, node, on_steps), question.name)["find"]
+            finders[name] = partial(_step_place if on_steps else _state_place, find)
     return finders
 
 
@@ -134,6 +152,7 @@ class _Sampling:
     seen: set[int] = field(default_factory=set)
     counts: list[int] = field(default_factory=list)
     found: dict[str, Run] = field(default_factory=dict)
+    fault: Run | None = None
     depth: int = 0
     walks: int = 0
     stopped: str | None = None
@@ -159,9 +178,9 @@ class _Sampling:
         for name in [name for name in self.finders if name not in self.found]:
             length = self.finders[name](walk)
             if length is not None:
-                self.found[name] = run_along(
-                    subject_of(self.code), Way(walk.states[: length + 1], tuple(walk.by[:length]))
-                )
+                self.found[name] = run_along(subject_of(self.code), _way(walk, length))
+        if self.fault is None and walk.faulty:
+            self.fault = run_into_fault(subject_of(self.code), _way(walk, walk.faulty[0]))
 
     def reason(self) -> str | None:
         """Why to stop here, if there is a reason."""
@@ -187,11 +206,17 @@ class _Sampling:
         coverage = Coverage(
             len(self.seen), sum(self.counts), self.depth, seconds, False, self.stopped, (), tuple(self.counts)
         )
-        answers = []
-        for question in asked:
-            run = self.found.get(question.name)
-            verdict: VerdictKind = "unknown"
-            if run is not None:
-                verdict = "holds" if question.kind == "reachable" else "violated"
-            answers.append(PropertyAnswer(question.name, verdict, samples, run))
-        return Answer(coverage, tuple(answers), engine="simulation")
+        answers = tuple(self.answer_to(question, samples) for question in asked)
+        return Answer(coverage, answers, self.fault, engine="simulation")
+
+    def answer_to(self, question: Property, samples: str) -> PropertyAnswer:
+        """What the samples say of one property."""
+        run = self.found.get(question.name)
+        if run is not None:
+            verdict: VerdictKind = "holds" if question.kind == "reachable" else "violated"
+            return PropertyAnswer(question.name, verdict, samples, run)
+        run = self.found.get(FAULT + question.name)
+        if run is not None:
+            scope = valueless(self.code.lowered.system, question, question.goal, run)
+            return PropertyAnswer(question.name, "unknown", scope, run)
+        return PropertyAnswer(question.name, "unknown", samples)

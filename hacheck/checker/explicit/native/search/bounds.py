@@ -11,6 +11,8 @@ from hacheck.checker.explicit.native.machine.memory import available_bytes
 
 REPORT_SECONDS = 0.15
 _MEASURE_SECONDS = 0.03
+FAREWELL_SECONDS = 0.7
+"""So long runs are traced back when a search was interrupted: what was met by then is mostly told at once."""
 INTERRUPTED = "interrupted"
 EXPLORING = "exploring"
 
@@ -27,6 +29,7 @@ class Bounds:
         "_machine",
         "_measured",
         "_process",
+        "_refused",
         "_reported",
         "_started",
         "limits",
@@ -40,6 +43,7 @@ class Bounds:
         self.limits, self.report = limits, report
         self.phase = EXPLORING
         self.seen = Progress(0, 0, 0, 0, 0.0, 0)
+        self._refused: float | None = None  # when a report was first answered by no
         self._reported = time.perf_counter()
         self._started = self._reported if started is None else started
         self._before = self._process = process_bytes()  # held when the search began, and when it was last measured
@@ -86,12 +90,16 @@ class Bounds:
         self.seen = Progress(states, transitions, depth, waiting, self.seconds(), process_bytes(), self.phase)
         return None if self.report(self.seen) else INTERRUPTED
 
-    def pulse(self, phase: str) -> None:
-        """Reports, if it is time to, that something else is done now. Errors: `GaveUp` when told not to go on."""
+    def pulse(self, phase: str, farewell: float = 0.0) -> None:
+        """Reports, if it is time to, that something else is done now. Errors: `GaveUp` when told not to go on; so many
+        seconds later."""
         if phase == self.phase and not self.is_due():
             return
         self.phase = phase
-        if self.tell(self.seen.states, self.seen.transitions, self.seen.depth, self.seen.frontier):
+        if not self.tell(self.seen.states, self.seen.transitions, self.seen.depth, self.seen.frontier):
+            return
+        self._refused = self._refused or self._reported
+        if self._reported - self._refused >= farewell:
             raise GaveUp(INTERRUPTED)
 
     def _held(self, taken: int) -> int:

@@ -184,9 +184,7 @@ def _locked(folder: Path, exists: bool) -> IO[bytes]:
         if not exists:
             folder.mkdir(parents=True, exist_ok=True)
             if (folder / NAME).exists():
-                raise CheckpointError(
-                    f"there is a checkpoint in {folder} already; go on with it by --resume {folder}, or remove it"
-                )
+                raise CheckpointError(f"there is a checkpoint in {folder} already: resume it, or remove it")
         elif not (folder / NAME).is_file():
             read_manifest(folder)
         file = (folder / "lock").open("wb")

@@ -12,7 +12,7 @@ from typing import overload
 
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.findings import FAULTY, GaveUp, Way
-from hacheck.checker.explicit.native.search.bounds import Bounds
+from hacheck.checker.explicit.native.search.bounds import FAREWELL_SECONDS, Bounds
 from hacheck.checker.explicit.native.search.levels import Ranges, contains, head
 from hacheck.checker.explicit.native.search.search import Search
 from hacheck.checker.explicit.native.search.ways import PHASE, Back
@@ -152,7 +152,7 @@ class Log:
 
     @property
     def _looking_back(self) -> Back:
-        self._search.bounds.pulse(PHASE)
+        self._search.bounds.pulse(PHASE, FAREWELL_SECONDS)
         if self._back is None:
             self._back = Back(self._search, self._faulty)
         return self._back

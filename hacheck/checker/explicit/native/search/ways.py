@@ -15,6 +15,7 @@ from itertools import islice
 from hacheck.checker.explicit.findings import GaveUp, Way
 from hacheck.checker.explicit.native.codegen.notes import NotesArray
 from hacheck.checker.explicit.native.machine.memory import Region, reserve
+from hacheck.checker.explicit.native.search.bounds import FAREWELL_SECONDS
 from hacheck.checker.explicit.native.search.control import (
     BEST,
     BLOCK,
@@ -227,7 +228,7 @@ class Back:
             self._pulse()
 
     def _pulse(self) -> None:
-        self.search.bounds.pulse(PHASE)
+        self.search.bounds.pulse(PHASE, FAREWELL_SECONDS)
 
     def _start_over(self) -> None:
         """Forgets all entries."""
