@@ -49,9 +49,11 @@ def find(spec: str) -> Path:
     A file of the user's comes before a shipped one of that name. A folder does not: who keeps a folder
     `icestorm` can still ask for the spec.
 
-    Errors: `UnknownSpec`.
+    Errors: `UnknownSpec`; `OSError` for a link that leads nowhere.
     """
     path = Path(spec)
+    if path.is_symlink() and not path.exists():
+        path.stat()  # says what is wrong with the link
     if path.exists() and not path.is_dir():
         return path
     shipped = {file.stem: file for file in specs()}

@@ -97,6 +97,8 @@ def open_target(text: str) -> Target:
     path = Path(text)
     created = not os.path.lexists(path)
     try:
+        if text.endswith(os.sep) and not path.is_dir():
+            raise BadInput(f"{text}: names a directory", "give the name of a file, or - for standard output")
         if created or path.is_file():
             path.open("ab").close()
         elif path.is_dir():

@@ -51,6 +51,8 @@ NoColorOption = Annotated[bool, flag("--no-color", help="Plain text. The variabl
 DebugOption = Annotated[bool, flag("--debug", help="On an internal error, show where in hacheck it happened.")]
 
 ENGINES = ("native", "python", "simulation", "bmc", "induction")
+EXAMPLES = {"--threads": 4, "--jobs": 4, "--depth": 20, "--any-start": 4, "--seeds": 1000, "--schedules": 1000}
+"""What is told as an example of a number, where a million makes no sense."""
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
@@ -97,7 +99,8 @@ def parse_count(option: str, text: str) -> int:
     if match is not None:
         number = float(match[1]) * 10 ** int(match[2] or 0) * {"": 1, "k": 1000, "m": 1000_000}[match[3].lower()]
     if number < 1 or number != int(number):
-        raise BadInput(f"{option} {text}: not a whole number above zero", f"for example {option} 1000000")
+        example = EXAMPLES.get(option, 1_000_000)
+        raise BadInput(f"{option} {text}: not a whole number above zero", f"for example {option} {example}")
     return int(number)
 
 

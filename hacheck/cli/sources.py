@@ -158,6 +158,4 @@ def decode(data: bytes, name: str) -> str:
             f"{name}:{line}: not UTF-8 text: byte 0x{byte:02x} at offset {error.start}",
             "a spec is a text file; save it in UTF-8",
         ) from None
-    if not text.strip():
-        raise BadInput(f"{name}: empty", 'a spec begins with: system NAME "what it does"')
     return text

@@ -44,8 +44,9 @@ def test_a_folder_says_which_specs_it_holds() -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "empty"),
-        (b" \n\t\n", "empty"),
+        (b"", "HA002"),
+        (b" \n\t\n", "HA002"),
+        (b"# only a comment\n", "HA002"),
         (b"\xff\xfe\x00binary", "not UTF-8"),
         (b"system X \xe4", "not UTF-8"),
         (b"x" * ((1 << 20) + 1), "larger than 1 MiB"),
@@ -54,7 +55,7 @@ def test_a_folder_says_which_specs_it_holds() -> None:
         (b"{" * 10_000, "HA"),
         (b"node A { b : { c } }", "HA"),
     ],
-    ids=["empty", "blank", "utf16", "latin1", "huge", "long-line", "control", "braces", "headless"],
+    ids=["empty", "blank", "comment", "utf16", "latin1", "huge", "long-line", "control", "braces", "headless"],
 )
 def test_a_file_that_is_no_spec(tmp_path: Path, content: bytes, said: str) -> None:
     path = tmp_path / "x.ha"
@@ -62,6 +63,29 @@ def test_a_file_that_is_no_spec(tmp_path: Path, content: bytes, said: str) -> No
     shown = refused("verify", str(path))
     assert said in shown
     assert all(len(line) < 300 for line in shown.splitlines())
+
+
+def test_a_link_that_leads_nowhere_is_no_missing_file(tmp_path: Path) -> None:
+    loop, dangling = tmp_path / "loop.ha", tmp_path / "dangling.ha"
+    loop.symlink_to(loop)
+    dangling.symlink_to("nowhere.ha")
+    assert "loop.ha: cannot be read: Too many levels of symbolic links" in refused("verify", str(loop))
+    assert "dangling.ha: cannot be read: No such file" in refused("verify", str(dangling))
+
+
+def test_an_empty_library_is_told_as_one(tmp_path: Path) -> None:
+    (tmp_path / "empty.ha").write_text("")
+    spec = tmp_path / "x.ha"
+    spec.write_text('system X "x"\nuse "empty.ha"\n')
+    said = refused("verify", str(spec))
+    assert "HA002" in said
+    assert "empty.ha" in said
+
+
+def test_a_file_to_write_is_no_folder(tmp_path: Path) -> None:
+    place = tmp_path / "own"
+    assert f"{place}/: names a directory" in refused("verify", PAIR, "--json", f"{place}/").replace("\n", "")
+    assert not place.exists()
 
 
 def test_ten_thousand_brackets_are_no_reason_to_crash(tmp_path: Path) -> None:

@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
+from hacheck.cli.commands.sim import PROTOCOL
 from hacheck.cli.guard import version
+from hacheck.impl.systems import names
 from tests.cli.command import hacheck
 
 COMMANDS = (
@@ -44,6 +46,10 @@ def test_every_command_has_help(command: str) -> None:
     ended = hacheck(command, "--help")
     assert ended.code == 0
     assert "Usage: hacheck" in ended.out
+
+
+def test_help_names_every_protocol_whose_code_can_be_run() -> None:
+    assert PROTOCOL.partition(";")[0].split(", ") == list(names())
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,12 @@ def test_words_of_a_drawing_go_on_beside_the_lines_of_the_living() -> None:
     ]
 
 
+def test_names_of_a_drawing_go_on_beside_each_other() -> None:
+    told = [Told(0, "start", "starts", f"server-{number}") for number in (1, 2, 3)]
+    head, more, *_ = (row.plain for row in drawn(console(terminal=True, width=60), told))
+    assert (head[14:], more) == (" s1   s2   s3    s1 server-1, s2 server-2, s3", " " * 31 + "server-3")
+
+
 def test_a_drawing_is_not_broken_where_there_is_no_room_or_no_terminal() -> None:
     for made in (console(terminal=True, width=30), console(terminal=False)):
         assert len(list(drawn(made, TOLD))) == 1 + len(TOLD)

@@ -51,6 +51,13 @@ def test_what_is_no_count_is_refused(text: str) -> None:
         parse_count("--states", text)
 
 
+@pytest.mark.parametrize(("option", "example"), [("--states", "1000000"), ("--threads", "4"), ("--depth", "20")])
+def test_the_example_of_a_count_makes_sense_for_its_option(option: str, example: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        parse_count(option, "0")
+    assert refused.value.hint == f"for example {option} {example}"
+
+
 def test_the_last_value_of_a_setting_wins() -> None:
     assert parse_settings(["a=1", " b = on ", "a=2"]) == {"a": "2", "b": "on"}
 

@@ -7,7 +7,10 @@ import pytest
 from hacheck.checker.engine import Answer, Limits, PropertyAnswer
 from hacheck.checker.explicit.native.engine import NativeEngine
 from hacheck.checker.explicit.portable.engine import PortableEngine
+from hacheck.checker.explicit.reduction_data import Reductions, told
 from hacheck.model.ir import System
+from hacheck.model.symmetry_types import Alike
+from hacheck.model.types import Node
 from tests.nightly import first_of
 from tests.strategies.symmetric import symmetric_system
 
@@ -39,6 +42,12 @@ def assert_alike(system: System, whole: Answer, reduced: Answer) -> None:
         assert len(reduced.fault.steps) == len(whole.fault.steps)
     assert {name for name, _ in reduced.coverage.cuts} == {name for name, _ in whole.coverage.cuts}
     assert reduced.coverage.unreached == whole.coverage.unreached
+
+
+def test_states_are_counted_in_words() -> None:
+    found = Reductions((Alike(Node("S", 2, False), (1, 2)),))
+    assert told(found, 1, 1) == ("S 1 and 2 are alike: 1 state stands for 1",)
+    assert told(found, 3, 4) == ("S 1 and 2 are alike: 3 states stand for 4",)
 
 
 def length(item: PropertyAnswer) -> int | None:

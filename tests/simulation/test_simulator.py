@@ -10,12 +10,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from hacheck.impl.node import Fired
 from hacheck.impl.simulator.faults import Fault
-from hacheck.impl.simulator.history import History
+from hacheck.impl.simulator.history import Given, History
 from hacheck.impl.simulator.reducing import failure, reduced
 from hacheck.impl.simulator.running import Outcome, Plan, run
 from hacheck.impl.simulator.saving import SavedRun, from_json, to_json
-from hacheck.impl.simulator.story import LINES_MAX, story
+from hacheck.impl.simulator.story import LAST, LINES_MAX, story
 from hacheck.impl.simulator.world import Surroundings
 from hacheck.impl.system import Refused
 from tests.simulation.toys import COUNTERS
@@ -95,6 +96,12 @@ def test_acknowledgement_before_the_write_is_safe_is_found_out_made_small_and_to
     assert len(told) <= LINES_MAX + 30
     assert told[-1].text.startswith("told number=")
     assert [line.at_us for line in told] == sorted(line.at_us for line in told)
+
+
+@pytest.mark.parametrize(("number", "told"), [(1, "1 other input"), (2, "2 other inputs")])
+def test_what_a_story_leaves_out_is_counted(number: int, told: str) -> None:
+    fired = [Given(at_us, "a", Fired("beat")) for at_us in range(LAST + number)]
+    assert [line.text for line in story(fired, LAST + number) if line.mark == "gap"] == [told]
 
 
 def test_reduction_ends_when_it_is_told_to() -> None:

@@ -54,7 +54,8 @@ def told(reductions: Reductions, states: int, stand_for: int | None = None) -> t
     nodes = [one for one in reductions.alike if not isinstance(one.kind, Identity)]
     if nodes:
         text = " and ".join(f"{one.kind.name} {_listed(one.members)} are alike" for one in nodes)
-        phrases.append(text if stand_for is None else f"{text}: {states:,} states stand for {stand_for:,}")
+        stand = "state stands" if states == 1 else "states stand"
+        phrases.append(text if stand_for is None else f"{text}: {states:,} {stand} for {stand_for:,}")
     pools = [one.kind.name for one in reductions.alike if isinstance(one.kind, Identity)]
     if pools:
         phrases.append(f"states that differ in the names of {' and '.join(f'{name}s' for name in pools)} only are one")

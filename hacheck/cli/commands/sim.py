@@ -47,7 +47,11 @@ def faults_beginning(incomplete: str) -> list[str]:
 
 
 One = str | None
-PROTOCOL = "icestorm, fiorano-replicated, fiorano-shared, qpid, artemis-shared-store or artemis-replication."
+PROTOCOL = (
+    "icestorm, icestorm-topics, fiorano-replicated, fiorano-shared, qpid, qpid-standalone, artemis-shared-store, "
+    "artemis-replication, artemis-scale-down, artemis-colocated, artemis-client, artemis-lock-manager; or MODULE:VALUE "
+    "for code of your own."
+)
 SEEDS = "So many runs: 1000, 10k. By default 100."
 SEED = "The seed of the first run; the others follow it."
 FAULTS = (

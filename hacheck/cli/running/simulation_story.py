@@ -64,7 +64,11 @@ def drawn(console: Console, told: Sequence[Told]) -> Iterator[Text]:
     head = Text(" " * 14, style="head")
     for name in members:
         head.append(f"{short[name]:^{WIDTH}}")
-    yield head.append("  ").append(", ".join(f"{short[name]} {name}" for name in members), style="quiet")
+    names = Text(", ".join(f"{short[name]} {name}" for name in members), style="quiet")
+    for number, part in enumerate(_broken(console, names, head.cell_len)):
+        row = Text(" " * head.cell_len) if number else head.copy()
+        row.append("  ").append(part).rstrip()
+        yield row
     alive: set[Name] = set()
     for line in told:
         if line.mark == "start":
@@ -72,9 +76,7 @@ def drawn(console: Console, told: Sequence[Told]) -> Iterator[Text]:
         row = Text("  ").append(f"{line.at_us / 1e6:>10.6f}  " if line.mark != "gap" else " " * 12, style="quiet")
         style = STYLES.get(line.mark, "")
         row.append(_columns(line, members, alive, glyphs), style=style)
-        room = console.width - row.cell_len - 2
-        words = Text(_words(line, glyphs), style=style)
-        parts = words.wrap(console, room) if console.is_terminal and room >= NARROW else [words]
+        parts = _broken(console, Text(_words(line, glyphs), style=style), row.cell_len)
         if line.mark == "end":
             alive.discard(line.member)
         for number, part in enumerate(parts):
@@ -82,6 +84,12 @@ def drawn(console: Console, told: Sequence[Told]) -> Iterator[Text]:
                 row = Text(" " * 14).append("".join(_lanes(members, alive, glyphs)))
             row.append("  ").append(part).rstrip()
             yield row
+
+
+def _broken(console: Console, words: Text, taken: int) -> Sequence[Text]:
+    """The words in as many rows as they need beside what takes so many columns of each."""
+    room = console.width - taken - 2
+    return list(words.wrap(console, room)) if console.is_terminal and room >= NARROW else [words]
 
 
 def _lanes(members: Sequence[Name], alive: set[Name], glyphs: Glyphs) -> list[str]:

@@ -82,8 +82,9 @@ def _with_gaps(lines: Sequence[Told], keep: Sequence[bool]) -> Iterator[Told]:
 
 
 def _gap(left_out: Mapping[str, int]) -> str:
-    names = {"message": "messages", "lost": "lost messages", "record": "records", "input": "other inputs"}
-    return ", ".join(f"{number:,} {names.get(mark, mark)}" for mark, number in sorted(left_out.items()))
+    names = {"lost": "lost message", "input": "other input"}
+    counted = ((number, names.get(mark, mark)) for mark, number in sorted(left_out.items()))
+    return ", ".join(f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in counted)
 
 
 def _lines(entries: Iterable[Entry]) -> Iterator[tuple[Told, bool, str]]:
