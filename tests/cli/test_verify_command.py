@@ -248,3 +248,14 @@ def test_a_check_that_asks_nothing_says_so(tmp_path: Path) -> None:
     assert ended.code == 0
     assert "nothing is asked" in ended.out
     assert "as expected (nothing asked)" in ended.out
+
+
+def test_quietly_what_is_not_as_expected_is_told_and_nothing_else() -> None:
+    checks = ("--check", "naive", "--check", "default")
+    loud, quiet = hacheck("verify", PAIR, *checks), hacheck("verify", PAIR, *checks, "--quiet")
+    assert quiet.code == loud.code == ExitCode.NOT_AS_EXPECTED
+    assert "one_active: violated" in quiet.out
+    told, _, table = quiet.out.rpartition("━━━")
+    assert "✔" in table
+    assert "✔" not in told
+    assert "✔" in loud.out.rpartition("━━━")[0]

@@ -167,7 +167,10 @@ def explore(
 
 
 def show_result(request: Request, console: Console, specification: Specification, result: CheckResult) -> None:
-    """Everything there is to say about one check."""
+    """Everything there is to say about one check; of what is as expected nothing, where the user wants quiet."""
+    asked = bool(result.properties)
+    if request.quiet:
+        result = replace(result, properties=tuple(found for found in result.properties if found.outcome != "expected"))
     defaults = {parameter.name: parameter.default for parameter in specification.parameters}
     console.print()
     console.print(report.heading(console, result.check.name, result.check.description))
@@ -177,7 +180,7 @@ def show_result(request: Request, console: Console, specification: Specification
         console.print(report.properties(console, result))
         if not request.runs and any(is_short(found) for found in result.properties):
             console.print(report.how_to_see(result))
-    else:
+    elif not asked:
         console.print(report.nothing_asked())
     if (unused := report.unused(specification, result)) is not None:
         console.print()
@@ -229,7 +232,7 @@ def show_gap(console: Console, specification: Specification, result: CheckResult
     title, length = f"{found.asked.name}: {report.verdict_of(found)}", "a step from a state that is not ruled out"
     console.print()
     console.print(report.run_heading(console, title, length, "bad", found.asked, place))
-    start = "a state that is not known to be reachable"
+    start = "a state that nothing shown rules out"
     console.print(runs.indented(runs.full_run(console, result.system, gap, found.asked, start), 2))
 
 
