@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +16,7 @@ from hacheck.checker.parametric.solving import Asking
 from hacheck.checker.symbolic.z3_library import z3_module
 from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.proving import proving
 from hacheck.cli.proving.at_work import AtWork
 from tests.parametric.proofs import ROOT
 
@@ -98,3 +100,24 @@ def test_a_model_that_takes_long_to_tell_in_logic_is_not_waited_for(limit: tuple
     assert (found["proved"], found["stopped"]) == (False, why)
     assert "properties" not in found
     assert f"not proved ({why})" in ended.stderr
+
+
+def test_what_speaks_against_a_proof_is_judged_for_so_long_in_all_where_time_is_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[float] = []
+
+    def judged(example: object, engine: object, seconds: float, go_on: object) -> object:
+        given.append(seconds)
+        return example
+
+    failed = SimpleNamespace(obligation=SimpleNamespace(claim=SimpleNamespace(name="one")), refutation=True)
+    other = SimpleNamespace(obligation=SimpleNamespace(claim=SimpleNamespace(name="other")), refutation=True)
+    monkeypatch.setattr(proving, "counterexample", lambda outcome, sized: outcome)
+    monkeypatch.setattr(proving, "reached", judged)
+    proof = SimpleNamespace(failed=(failed, other))
+    proving._judge(None, proof, Interruption(), time.monotonic() + 2.0, {})  # type: ignore[arg-type]
+    proving._judge(None, proof, Interruption(), time.monotonic() - 5.0, {})  # type: ignore[arg-type]
+    proving._judge(None, proof, Interruption(), time.monotonic() + 500.0, {})  # type: ignore[arg-type]
+    assert all(1 < seconds <= 2 for seconds in given[:2])
+    assert given[2:] == [0.1, 0.1, proving.REACHED_SECONDS, proving.REACHED_SECONDS]

@@ -34,7 +34,9 @@ from hacheck.cli.sources import load_specification
 from hacheck.model.data import dataclass, field, replace
 
 REACHED_SECONDS = 10.0
-"""How long is looked for a run to the first state of a counterexample."""
+"""So long a run to the first state of a counterexample is looked for."""
+LATE_SECONDS = 2.0
+"""So long in all where the time is out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,8 @@ def prove_spec(request: Request) -> ExitCode:
             if told is not None:
                 console.print(report.scope(told[1]))
             proof = None if told is None else _proof(request, wanted, *told, at_work)
-            examples = [] if proof is None or proof.proved else _examples(wanted, proof, at_work)
+            until = max(begun + request.seconds_max, time.monotonic() + LATE_SECONDS)
+            examples = [] if proof is None or proof.proved else _examples(wanted, proof, at_work, until)
         spent = time.monotonic() - begun
         if proof is None:
             console.print(report.unfinished(at_work.asking.why, spent))
@@ -117,14 +120,18 @@ def _proof(request: Request, wanted: Wanted, made: Uniform, theory: Theory, at_w
     return replace(proof, stopped=asking.why) if more is None else more
 
 
-def _examples(wanted: Wanted, proof: Proof, at_work: AtWork) -> list[tuple[str, Counterexample]]:
-    """The first step at which each claim failed, with whether its state is reachable."""
+def _examples(wanted: Wanted, proof: Proof, at_work: AtWork, until: float) -> list[tuple[str, Counterexample]]:
+    """The first step at which each claim failed, with whether its state is reachable. `until`: on the monotonic clock,
+    when to come to an end."""
     found: dict[str, Counterexample] = {}
-    at_work.made("judging counterexamples", lambda: _judge(wanted, proof, at_work.interruption, found), timed=False)
+    judging = partial(_judge, wanted, proof, at_work.interruption, until, found)
+    at_work.made("judging counterexamples", judging, timed=False)
     return list(found.items())
 
 
-def _judge(wanted: Wanted, proof: Proof, interruption: Interruption, found: dict[str, Counterexample]) -> None:
+def _judge(
+    wanted: Wanted, proof: Proof, interruption: Interruption, until: float, found: dict[str, Counterexample]
+) -> None:
     """Adds the counterexamples, by the claims that failed, one after the other."""
     from hacheck.checker.explicit.native.engine import NativeEngine
 
@@ -137,7 +144,8 @@ def _judge(wanted: Wanted, proof: Proof, interruption: Interruption, found: dict
             lambda size, number: at_size(wanted.specification, wanted.settings, wanted.check, proof.made, size, number),
         )
         if example is not None:
-            found[name] = reached(example, NativeEngine(), REACHED_SECONDS, lambda: not interruption.requested)
+            seconds = min(REACHED_SECONDS, max(until - time.monotonic(), 0.1))
+            found[name] = reached(example, NativeEngine(), seconds, lambda: not interruption.requested)
 
 
 def _show(console: Console, proof: Proof, examples: list[tuple[str, Counterexample]], spent: float) -> None:
