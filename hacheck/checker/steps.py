@@ -10,6 +10,7 @@ from hacheck.model.choosing import Made, choices_made
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Action, ActionKind, Property, System, Variable
 from hacheck.model.language.operations import OUTCOME
+from hacheck.model.run_json import acting_node, subject
 from hacheck.model.runs import Run, State, Step
 from hacheck.model.show import show, spoken
 from hacheck.model.show_expression import as_written
@@ -76,10 +77,7 @@ def description_of(action: Action) -> str:
 
 def node_of(action: Action, arguments: tuple[Value, ...]) -> str:
     """The node a step happens on, or nothing."""
-    for (name, kind), value in zip(action.parameters, arguments, strict=True):
-        if name == action.actor:
-            return show(kind, value)
-    return ""
+    return acting_node(action, arguments) or ""
 
 
 def call_of(system: System, before: State, step: Step) -> str:
@@ -91,10 +89,10 @@ def call_of(system: System, before: State, step: Step) -> str:
     for (name, kind), value in zip(action.parameters, step.arguments, strict=True):
         if name == action.peer:
             parts.append(f"from {show(kind, value)}")
-        elif name != action.actor:
+        elif name != subject(action):
             parts.append(argument(name, kind, value))
         elif isinstance(kind, Node):
-            title = title.removesuffix(f" {kind.name}")
+            title = title.removesuffix(f" {kind.name}").removesuffix(" of")
     for made in choices_made(system, before, step):
         if made.type != OUTCOME:
             parts.append(argument(made.name, made.type, made.value))
@@ -148,10 +146,13 @@ def _lines(system: System, state: State, told: set[int]) -> list[tuple[str, str]
         if index not in told:
             continue
         kind, value = variable.type, state[index]
-        if variable.owner is not None and isinstance(kind, Map):
-            name = variable.name.removeprefix(f"{variable.owner}.")
+        if isinstance(kind, Map) and isinstance(kind.key, Node) and variable.name == f"clock.{kind.key.name}":
+            owner, name = kind.key.name, "clock"
+        else:
+            owner, name = variable.owner or "", variable.name.removeprefix(f"{variable.owner}.")
+        if owner and isinstance(kind, Map):
             for place, item in enumerate(value):
-                fields[variable.owner][place].append(f"{name} = {show(kind.value, item)}")
+                fields[owner][place].append(f"{name} = {show(kind.value, item)}")
         elif not variable.name.endswith(".believed"):
             shared.append(f"{spoken(variable.name)} = {show(kind, value)}")
     for node in system.nodes:

@@ -87,9 +87,15 @@ def action_name(system: System, action: int) -> str:
 def acting_node(action: Action, arguments: tuple[Value, ...]) -> str | None:
     """The node a step happens on, in words, or `None` for the environment."""
     for (name, kind), value in zip(action.parameters, arguments, strict=True):
-        if name == action.actor:
+        if name == subject(action):
             return show(kind, value)
     return None
+
+
+def subject(action: Action) -> str | None:
+    """The parameter that is the node which a step is told of: where it happens, or whose clock goes on."""
+    own_clock = action.kind == "environment" and action.name.startswith("clock of ")
+    return action.parameters[0][0] if own_clock else action.actor
 
 
 # ---- reading ----

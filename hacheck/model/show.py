@@ -75,7 +75,9 @@ def _leaves(
 
 
 def spoken(name: str) -> str:
-    """A variable's name as it is spoken of: `LockFile.holder`, not `lock.LockFile.holder`."""
+    """A variable's name as it is spoken of: `LockFile.holder`, not `lock.LockFile.holder`; `clock of Server`."""
+    if name.startswith("clock."):
+        return f"clock of {name.removeprefix('clock.')}"
     for prefix in ("lock.", "message.", "operation."):
         name = name.removeprefix(prefix)
     return name

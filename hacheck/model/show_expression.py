@@ -155,7 +155,8 @@ def _text(expression: Expression) -> tuple[int, str]:
 
 
 def _index(expression: Index) -> str:
-    """A field of a node reads `n.mode`; whether a node is up reads `up(n)`, whether it holds a lock `holds(L, n)`."""
+    """A field of a node reads `n.mode`; whether a node is up reads `up(n)`, whether it holds a lock `holds(L, n)`, what
+    its clock shows `clock(n)`."""
     base, key = expression.base, expression.key
     if isinstance(base, Variable) and (lock := _lock_part(base.name, "believed")) is not None:
         return f"holds({lock}, {_show(key, ANY)})"
@@ -167,6 +168,8 @@ def _index(expression: Index) -> str:
                 return f"up({_show(key, ANY)})"
             owner = f"({_show(key, ANY)})" if isinstance(key, Constant) else _show(key, SIGN)
             return f"{owner}.{field}"
+        if base.name == f"clock.{base.type.key.name}":
+            return f"clock({_show(key, ANY)})"
     return f"{_show(base, SIGN)}[{_show(key, ANY)}]"
 
 

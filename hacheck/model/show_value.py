@@ -81,9 +81,12 @@ def located(variable: str, kind: Type, path: tuple[Value, ...]) -> tuple[tuple[s
     """The same in two parts: the node whose field it is, if any, and the words without the node."""
     node = None
     words = variable
-    if isinstance(kind, Map) and isinstance(kind.key, Node) and path and variable.startswith(f"{kind.key.name}."):
-        node = (kind.key.name, int(path[0]))
-        words = variable.removeprefix(f"{kind.key.name}.")
+    if isinstance(kind, Map) and isinstance(kind.key, Node) and path:
+        if variable.startswith(f"{kind.key.name}."):
+            node, words = (kind.key.name, int(path[0])), variable.removeprefix(f"{kind.key.name}.")
+        elif variable == f"clock.{kind.key.name}":  # a node's own clock is told as a field of it
+            node, words = (kind.key.name, int(path[0])), "clock"
+    if node is not None and isinstance(kind, Map):
         kind, path = kind.value, path[1:]
     for part in path:
         while isinstance(kind, Option):
