@@ -7,7 +7,7 @@ explain everything before it are kept; a step may take records of several stream
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,6 +16,8 @@ from hacheck.model.data import dataclass, field
 from hacheck.traces.conformance.following import Memory
 from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.program import Compiled
+
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 Cut: TypeAlias = tuple[int, ...]
 """How many records of each stream are taken."""
@@ -148,7 +150,7 @@ class _Weaving:
             if total > sum(furthest[0]):
                 furthest = []
             furthest.append(cut)
-            states = _distinct(np.concatenate(self.pending.pop(cut)))
+            states = distinct(np.concatenate(self.pending.pop(cut)))
             if cut == self.lengths:
                 self.memory.hold(states[: self.memory.capacity])
                 self.mark(cut)
@@ -210,11 +212,10 @@ class _Weaving:
         emitted &= ~self.memory.masks
         whole = self.streams.whole(cut, taken)
         emitted, real = emitted[whole], real[whole]
-        ways, of = np.unique(real, axis=0, return_inverse=True)
-        for number, way in enumerate(ways.tolist()):
+        for way, mine in ways_of(real):
             after = tuple(a + b for a, b in zip(cut, way, strict=True))
             if any(way) and self.streams.allows(after, cut):
-                self.put(after, emitted[of.reshape(-1) == number])
+                self.put(after, emitted[mine])
 
 
 def taken_by(compiled: Compiled, states: Any) -> Any:
@@ -225,8 +226,33 @@ def taken_by(compiled: Compiled, states: Any) -> Any:
     return np.stack(columns, axis=1).astype(np.int64)
 
 
-def _distinct(states: Any) -> Any:
+def ways_of(taken: Any) -> Iterator[tuple[list[int], Any]]:
+    """The different rows of small numbers, in order, each with where it is."""
+    rows = np.arange(len(taken))
+    groups: list[tuple[list[int], Any]] = [([], rows)] if len(taken) else []
+    for column in taken.T:  # sorting whole rows takes longer than all steps from them
+        groups = [
+            ([*way, number], mine[column[mine] == number])
+            for way, mine in groups
+            for number in np.flatnonzero(np.bincount(column[mine])).tolist()
+        ]
+    yield from groups
+
+
+def distinct(states: Any) -> Any:
+    """The different rows of words, in an order that depends on nothing else.
+
+    They are sorted by a number made of each: to compare rows word by word takes many times as long.
+    """
     if len(states) < 2:
         return states
-    rows = np.ascontiguousarray(states).view(np.dtype((np.void, states.shape[1] * 8))).reshape(-1)
-    return states[np.unique(rows, return_index=True)[1]]
+    keys = np.zeros(len(states), np.uint64)
+    for word in range(states.shape[1]):
+        keys = (keys ^ states[:, word]) * _MULTIPLIER
+        keys ^= keys >> np.uint64(32)
+    order = np.argsort(keys, kind="stable")
+    keys, ordered = keys[order], states[order]
+    same = keys[1:] == keys[:-1]
+    if (ordered[1:][same] != ordered[:-1][same]).any():  # two rows of one number: hardly ever
+        return np.unique(states, axis=0)
+    return ordered[np.concatenate(([True], ~same))]

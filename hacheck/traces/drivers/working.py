@@ -16,6 +16,7 @@ from hacheck.traces.drivers.buckets import Scatter, in_order
 from hacheck.traces.drivers.columns import Columns
 from hacheck.traces.drivers.crew import Send
 from hacheck.traces.drivers.judging import Task, judged
+from hacheck.traces.drivers.pacing import paced
 from hacheck.traces.drivers.reading import Unit, in_batches, pieces, row_group_runs
 from hacheck.traces.drivers.table import as_message
 from hacheck.traces.findings import Finding, Findings, TracesError
@@ -108,7 +109,7 @@ class Ordering:
             case Judge():
                 ordered = in_order(self._folder, task.bucket, self._task.columns, self._share_bytes)
                 findings = Forwarded(send, task.damaged)
-                for verdicts in judged(self._task, ordered, findings):
+                for verdicts in judged(self._task, paced(ordered), findings):
                     findings.flush(as_message(verdicts))
                 findings.flush()
             case _:
@@ -139,7 +140,7 @@ class Following:
         findings.flush()
 
     def _batches(self, number: int, findings: Findings, send: Send) -> Iterator[Any]:
-        for batch in records_in_order(self._dataset, number, self._task.columns, findings):
+        for batch in paced(records_in_order(self._dataset, number, self._task.columns, findings)):
             yield batch
             send(Told(records=batch.num_rows))
 

@@ -1,0 +1,32 @@
+"""Records in such portions that whoever judges them is heard of some times a second, however long a trace takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+PORTION_SECONDS = 0.3
+"""A portion is to take about so long."""
+
+FIRST_ROWS = 512
+LEAST_ROWS = 64
+
+
+def paced(batches: Iterator[Any], clock: Callable[[], float] = time.perf_counter) -> Iterator[Any]:
+    """The same records in the same order, in smaller batches where a batch takes long: twice as many at a time while
+    they take less than half of `PORTION_SECONDS`, half as many where they take longer than that. `clock`: in seconds.
+    """
+    rows = FIRST_ROWS
+    for batch in batches:
+        start = 0
+        while start < batch.num_rows:
+            began = clock()
+            portion = batch.slice(start, rows)
+            yield portion
+            took = clock() - began
+            start += rows
+            if took > PORTION_SECONDS:
+                rows = max(rows // 2, LEAST_ROWS)
+            elif took < PORTION_SECONDS / 2 and portion.num_rows == rows:
+                rows *= 2
