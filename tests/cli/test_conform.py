@@ -71,6 +71,29 @@ def test_a_trace_that_leaves_the_protocol_is_told_with_what_would_have_been(
     assert [step["action"] for step in wrong["run"]["steps"]] == ["begin"]  # type: ignore[index]
 
 
+@pytest.mark.parametrize("order", ["total", "per_node"])
+def test_a_line_that_is_left_out_is_not_explained(tmp_path: Path, order: str) -> None:
+    spec = tmp_path / "lease.ha"
+    spec.write_text(f"{SPEC}action boast(s: Server) when s.term > 5 do log boasted(term: s.term)\n", encoding="utf-8")
+    boast = ("1", "boasted", 1)
+    wrong = {"only": [boast], "first": [boast, *GOOD], "last": [*GOOD, boast], "twice": [*GOOD, boast, boast]}
+    traces = written(tmp_path, order, **wrong)
+    common = ("conform", str(spec), str(traces))
+    assert hacheck(*common, "--json", str(tmp_path / "found.json")).code == 1
+    mended = {name: (one["repair"], one["repair_records"]) for name, one in verdicts(tmp_path).items()}
+    assert mended == {"only": ("", 0), "first": ("extra line", 3), "last": ("extra line", 0), "twice": ("", 0)}
+    shown = hacheck(*common, columns=120).out
+    assert "3 more records explained with an extra line: without this line" in shown
+    assert shown.count("the trace conforms without this line") == 1
+
+
+def test_settings_of_the_command_line_are_repeated(spec: Path, tmp_path: Path) -> None:
+    traces = written(tmp_path, good=GOOD)
+    ended = hacheck("conform", str(spec), str(traces), "--set", "last_term=3", columns=300)
+    assert "lease.ha under the settings of check default with last_term=3\n" in ended.out
+    assert "default\n" in hacheck("conform", str(spec), str(traces), columns=300).out
+
+
 def test_conforming_traces_end_well_and_make_a_table(spec: Path, tmp_path: Path) -> None:
     traces = written(tmp_path, good=GOOD, other=GOOD[:2])
     table = tmp_path / "verdicts.parquet"

@@ -142,7 +142,7 @@ def judged(request: ConformRequest, compared: Compared, findings: Findings, tabl
         )
         judge = compared.judge(checker)
         if request.json != "-" and not request.quiet:
-            heading = title(request.spec, compared.check, compared.every_step, checker)
+            heading = title(request.spec, compared.check, compared.given, compared.every_step, checker)
             output_console(no_color=request.no_color).print(heading)
         if request.engine == "spark":
             outcome = judged_on_spark(request, dataset, judge, findings, table, report)

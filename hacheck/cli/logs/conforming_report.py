@@ -34,9 +34,11 @@ BROKEN = {
 """What is said of properties, by what was wrong with them."""
 
 
-def title(spec: str, check: str, every_step: bool, checker: TraceChecker) -> Text:
-    """What is compared with what."""
+def title(spec: str, check: str, given: Mapping[str, str], every_step: bool, checker: TraceChecker) -> Text:
+    """What is compared with what. `given`: settings of the command line, which come before those of the check."""
     text = Text.assemble((spec, "head"), " under the settings of check ", (check, "name"))
+    if given:
+        text.append(f" with {', '.join(f'{name}={value}' for name, value in given.items())}")
     if every_step:
         text.append("; a record stands for each step")
     if checker.order == Order.PER_NODE:
@@ -60,9 +62,7 @@ def show_verdict(console: Console, verdict: Verdict, system: System | None) -> N
     if verdict.expected:
         lines.append(Text("the model would have allowed: " + "; ".join(verdict.expected)))
     if verdict.repair:
-        further = plural(verdict.repair_records, "more record")
-        article = "an" if verdict.repair.startswith("e") else "a"
-        lines.append(Text(f"{further} explained with {article} {verdict.repair}: {verdict.repair_text}"))
+        lines.append(Text(mended(verdict)))
     lines += [Text(one.words) for one in verdict.late if one.words != verdict.reason]
     if verdict.settings:
         lines.append(Text(f"under settings that its records give: {', '.join(verdict.settings)}"))
@@ -74,6 +74,15 @@ def show_verdict(console: Console, verdict: Verdict, system: System | None) -> N
         run = run_from_json(system, json.loads(verdict.run))
         console.print(Padding(Text(f"a shortest run up to there: {run_title(system, run)}"), (0, 0, 0, 4)))
         console.print(Padding(full_run(console, system, run, None), (0, 0, 0, 4)))
+
+
+def mended(verdict: Verdict) -> str:
+    """The cheapest change after which a trace goes on, and how far."""
+    if not verdict.repair_records:  # a line that is left out is the only change that explains no other one
+        return f"the trace conforms {verdict.repair_text}"
+    article = "an" if verdict.repair.startswith("e") else "a"
+    further = plural(verdict.repair_records, "more record")
+    return f"{further} explained with {article} {verdict.repair}: {verdict.repair_text}"
 
 
 def place(verdict: Verdict) -> Text:

@@ -137,8 +137,9 @@ class Explainer:
     # ---- what would mend it ----
 
     def repaired(self, found: Explanation, streams: Streams, cut: Cut, states: Any, at: int) -> Explanation:
-        """With the change that lets the trace go on furthest; among those the first that is tried. `cut`, `states`:
-        where the step begins in which the trace stops; `at`: which of the records from there on is mended."""
+        """With the change that lets the trace go on furthest; among those the first that is tried. A line that is left
+        out is not explained: where it was the last one, no more are. `cut`, `states`: where the step begins in which
+        the trace stops; `at`: which of the records from there on is mended."""
         rest = _from(streams, cut)
         trier = replace(self.weaver, starts=states)
         memory = self.weaver.memory
@@ -149,10 +150,11 @@ class Explainer:
             result = trier.weave(changed, lambda: memory.expanded < until)
             if result is None:
                 break
-            explained = sum(result.cut) - (sum(changed.lengths) - total) - at
-            if explained > best.records:
+            explained = sum(result.cut) - max(sum(changed.lengths) - total, 0) - at
+            whole = result.status == k.FOLLOWED and sum(cut) + sum(changed.lengths) > 0
+            if explained > best.records or whole:
                 best = replace(found, repair=kind, text=text, records=explained)
-                if result.status == k.FOLLOWED:
+                if whole:
                     break
         return best
 
