@@ -12,7 +12,8 @@
    "reach": what an engine that counts no states looked at, or null, "lemmas_found": [as a spec may say it, …],
    "bounds": [{"name", "meaning", "cut_steps"}, …],
    "reductions": […], "never_happened": [action, …], "never_reached": {variable: [member, …]},
-   "actions": {action: steps taken}, "fault": run or null,
+   "actions": {action: steps taken},
+   "fault": {"run": as below, "message": …, "place": "file:line" of the action that failed, or ""} or null,
    "properties": [{"name", "kind", "description", "source", "place": "file:line",
      "verdict": "holds|violated|unknown|not-inductive", "scope", "expected_verdict", "outcome",
      "run": [state 0, step 1, …] or null, "loop": n or null, "gap": as run, or null}, …]}]}
@@ -178,7 +179,7 @@ def check_json(specification: Specification, result: CheckResult) -> Json:
         "never_happened": list(unused_actions(result)),
         "never_reached": {variable: list(members) for variable, members in coverage.unreached if members},
         "actions": action_counts(system, coverage.action_counts),
-        "fault": None if fault is None else {"run": rows(system, fault), "message": fault_message(fault)},
+        "fault": None if fault is None else fault_json(specification, system, fault),
         "properties": [property_json(specification, system, found) for found in result.properties],
     }
 
@@ -210,9 +211,14 @@ def property_json(specification: Specification, system: System, found: PropertyR
     }
 
 
-def fault_message(run: Run) -> str:
-    """What went wrong in the last step of a run into an error of the spec."""
-    return run.fault.message if run.fault is not None else ""
+def fault_json(specification: Specification, system: System, run: Run) -> Json:
+    """A run into an error of the spec: what went wrong in its last step, and where that is declared."""
+    failed = run.fault
+    return {
+        "run": rows(system, run),
+        "message": "" if failed is None else failed.message,
+        "place": "" if failed is None else specification.place_of(system.actions[failed.action]),
+    }
 
 
 def rows(system: System, run: Run) -> list[Json]:

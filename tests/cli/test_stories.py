@@ -39,3 +39,18 @@ def test_clock_in_a_guard_reads_as_in_the_spec(tmp_path: Path) -> None:
     shown = hacheck("diagram", str(spec)).out
     assert "clock(s) == 2" in shown
     assert "clock.Server" not in shown
+
+
+def test_step_that_cannot_be_completed_is_told_with_its_place(tmp_path: Path) -> None:
+    spec, found, run = tmp_path / "over.ha", tmp_path / "found.json", tmp_path / "run.json"
+    spec.write_text('system Over "x"\nnode S { n: 0..1 = 0 }\naction go(s: S) do\n  s.n := s.n + 1\n')
+    beneath = ["✘ next, go cannot be completed: S 1.n would be 2, outside 0..1", f"{spec}:3"]
+    for command in (
+        ("verify", str(spec), "--json", str(found)),
+        ("simulate", str(spec), "--json", str(run)),
+        ("show", str(found)),
+    ):
+        lines = [line.strip() for line in hacheck(*command, columns=400).out.splitlines()]
+        assert lines[lines.index(beneath[0]) :][:2] == beneath
+    fault = json.loads(found.read_text())["checks"][0]["fault"]
+    assert (fault["message"], fault["place"]) == ("S 1.n would be 2, outside 0..1", f"{spec}:3")

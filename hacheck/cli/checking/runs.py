@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -12,7 +14,7 @@ from hacheck.checker.telling import Told
 from hacheck.cli.console import Symbols, symbols
 from hacheck.cli.prefixed import Prefixed
 from hacheck.model.data import dataclass
-from hacheck.model.ir import Property, System
+from hacheck.model.ir import Action, Property, System
 from hacheck.model.runs import Run
 
 WIDE = 120
@@ -26,12 +28,17 @@ STYLES = {"fault": "fault", "repair": "good"}
 
 
 def full_run(
-    console: Console, system: System, run: Run, about: Property | None, start: str = INITIALLY
+    console: Console,
+    system: System,
+    run: Run,
+    about: Property | None,
+    start: str = INITIALLY,
+    places: Callable[[Action], str] | None = None,
 ) -> RenderableType:
     """Every step with its description and what it changed; of a lasso the part that repeats is marked.
 
     `about`: the property the run decides; what it reads is shown as it is at the end. `start`: what is said of the
-    first state.
+    first state. `places`: where an action is declared, for one that cannot be completed.
     """
     views = tell(system, run)
     layout = Layout(
@@ -46,7 +53,7 @@ def full_run(
     if run.loop is not None:
         parts.append(loop_part(layout, views[loop:], run.loop))
     if run.fault is not None:
-        parts.append(fault_part(system, run, layout.marks))
+        parts.append(fault_part(system, run, layout.marks, places))
     if about is not None:
         parts.append(ending(system, run, about, layout))
     return Group(*parts)
@@ -136,15 +143,19 @@ def loop_part(layout: Layout, views: list[StepView], loop: int) -> RenderableTyp
     )
 
 
-def fault_part(system: System, run: Run, marks: Symbols) -> RenderableType:
-    """The step that cannot be completed, because the spec is wrong."""
+def fault_part(
+    system: System, run: Run, marks: Symbols, places: Callable[[Action], str] | None = None
+) -> RenderableType:
+    """The step that cannot be completed, because the spec is wrong, and where it is declared."""
     assert run.fault is not None, "a run without a fault has no step that failed"
     action = system.actions[run.fault.action]
-    place = f" ({action.source})" if action.source else ""
+    source = f" ({action.source})" if action.source else ""
+    place = places(action) if places is not None else ""
     return Text.assemble(
         (f"{marks.violated} next, {action.name} ", "bad"),
         (f"cannot be completed: {run.fault.message}", "bad"),
-        (f"{place}", "quiet"),
+        (source, "quiet"),
+        (f"\n  {place}" if place else "", "quiet"),
     )
 
 

@@ -22,6 +22,7 @@ from hacheck.cli.selection import one_system
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Property, System
+from hacheck.model.language import Specification
 from hacheck.model.run_json import run_from_json
 from hacheck.model.runs import Run
 from hacheck.model.semantics import EvaluationFault, replay
@@ -56,7 +57,7 @@ def simulate_spec(
     console = (error_console if to_stderr else output_console)(no_color=no_color)
     console.print(f"{specification.name}, seed {seed}: {run_title(system, run)}", markup=False)
     console.print()
-    console.print(runs.full_run(console, system, run, None))
+    console.print(runs.full_run(console, system, run, None, places=specification.place_of))
     if len(run.steps) < steps and run.fault is None:
         console.print("\nNothing more can happen here.", style="warn")
     if place is not None:
@@ -103,17 +104,20 @@ def show_saved(
         sys.stdout.write(json.dumps(run_to_itf(system, run), indent=1) + "\n")
         return ExitCode.AS_EXPECTED
     about = next((item for item in system.properties if item.name == saved.property), None)
-    place = "" if about is None else specification.place_of(about)
-    tell(output_console(no_color=no_color), system, saved, run, about, place)
+    tell(output_console(no_color=no_color), specification, system, saved, run, about)
     return ExitCode.AS_EXPECTED
 
 
-def tell(console: Console, system: System, saved: Saved, run: Run, about: Property | None, place: str) -> None:
+def tell(
+    console: Console, specification: Specification, system: System, saved: Saved, run: Run, about: Property | None
+) -> None:
     """The run with its title."""
+    place = "" if about is None else specification.place_of(about)
     what = f"check {saved.check}" if saved.check else "a run"
     title = f"{system.name}, {what}" + (f", {saved.property}" if saved.property else "")
     console.print(report.run_heading(console, title, run_title(system, run), "good", about, place))
-    console.print(runs.indented(runs.full_run(console, system, run, about), 2))
+    story = runs.full_run(console, system, run, about, places=specification.place_of)
+    console.print(runs.indented(story, 2))
     console.print("\n  Replayed by the reference interpreter: every step is possible.", style="quiet")
 
 

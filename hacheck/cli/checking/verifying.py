@@ -201,7 +201,8 @@ def show_runs(request: Request, console: Console, specification: Specification, 
         console.print(
             report.run_heading(console, "the spec has an error", "after " + run_title(result.system, fault), "bad")
         )
-        console.print(runs.indented(runs.full_run(console, result.system, fault, None)))
+        story = runs.full_run(console, result.system, fault, None, places=specification.place_of)
+        console.print(runs.indented(story))
     for found in result.properties:
         run = found.answer.run
         surprise = found.outcome == "unexpected" or found.without_value

@@ -46,7 +46,8 @@ class Walk:
 
 def simulate(system: System, seed: int, steps: int) -> Run | None:
     """A run of at most so many steps, each chosen among the possible ones with equal chance; shorter where nothing
-    more is possible, `None` without an initial state. The same for the same system and seed, in every process.
+    more is possible, with a fault where an error of the spec is why; `None` without an initial state. The same for the
+    same system and seed, in every process.
 
     Errors: `EvaluationFault` when an initial value or statement is an error of the spec.
     """
@@ -56,7 +57,9 @@ def simulate(system: System, seed: int, steps: int) -> Run | None:
     code = generate(lower(system, initial), Wanted())
     packed = [pack(code.lowered.layout, state) for state in initial]
     walk = _walk(code, packed, random.Random(seed), steps)
-    return run_along(subject_of(code), Way(walk.states, tuple(walk.by)))
+    way = Way(walk.states, tuple(walk.by))
+    stuck_in_error = len(walk.by) < steps and len(walk.by) in walk.faulty
+    return (run_into_fault if stuck_in_error else run_along)(subject_of(code), way)
 
 
 def _walk(
