@@ -118,7 +118,7 @@ class Apart:
         if beyond is not None:
             stream, cut, misfit = beyond
         place = self._place(woven, stream, cut)
-        kind, reason = outcome(self.explainer, found.status, found.limited, misfit)
+        kind, reason = outcome(self.explainer, found.status, found.limited, misfit, lambda: found.bounds)
         if found.status == k.FULL and found.expanded >= self.explainer.weaver.expanded_max:
             reason = f"more than {found.expanded:,} states of the model were looked at"
         verdict = Verdict(trace_id, kind, reason=reason, width=found.width, **counts, **place, **properties)

@@ -85,6 +85,13 @@ class Explainer:
         place = 0 if at_start else found.record - latest.cut[found.stream]
         return self.repaired(replace(found, run=told), streams, latest.cut, keeping.kept[latest.cut], place)
 
+    def bounds(self, streams: Streams) -> tuple[str, ...]:
+        """The bounds of the model that are met where a trace is followed, as far as that goes in a while."""
+        memory = self.weaver.memory
+        before, until = memory.met(), memory.expanded + EXPANDED_MAX
+        self.weaver.weave(streams, lambda: memory.expanded < until)
+        return memory.met_since(before)
+
     # ---- what would have been possible ----
 
     def next_lines(self, streams: Streams) -> tuple[str, ...]:

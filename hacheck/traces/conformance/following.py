@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hacheck.checker.explicit.native.machine.memory import Region
+from hacheck.checker.explicit.scopes import cut_counts
 from hacheck.model.data import dataclass
 from hacheck.traces.conformance.automaton import MARKS_MAX, Automaton
 from hacheck.traces.conformance.kernels import control as k
@@ -125,6 +126,15 @@ class Memory:
     def cuts(self) -> int:
         """How many steps met a bound so far, or were an error of the spec."""
         return self.compiled.kernels["cuts"](self.address)
+
+    def met(self) -> list[int]:
+        """How many steps met each bound so far. With an automaton, which counts all as one, nobody knows."""
+        return self.compiled.program.notes.cuts_of(self._notes)
+
+    def met_since(self, before: list[int]) -> tuple[str, ...]:
+        """The bounds that were met since then, those that were met most often first."""
+        counts = [now - then for now, then in zip(self.met(), before, strict=True)]
+        return tuple(name for name, _ in cut_counts(counts, self.compiled.program.bounds))
 
     def snapshot(self) -> dict[str, Any]:
         """The candidates of all sets, and how far they are."""

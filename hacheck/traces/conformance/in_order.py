@@ -77,6 +77,7 @@ class InOrder:
 
     def __init__(self, explainer: Explainer, explained_max: int, report: Callable[[], bool]) -> None:
         self.explainer, self.left, self.report = explainer, explained_max, report
+        self.bounds_left = explained_max
         self.compiled = explainer.compiled
         # Explaining happens in between, so it has a memory of its own.
         self.memory = Memory(self.compiled, explainer.weaver.memory.capacity, KNOWN_BYTES)
@@ -251,7 +252,8 @@ class InOrder:
         stopped = self._first_unexplained(state, followed, words)
         place = min(part.first + stopped - before, (part.last if part.closes else len(encoded.rows)) - 1)
         row = int(encoded.rows[place])
-        kind, reason = outcome(self.explainer, followed.status, followed.limited, encoded.misfits.get(place))
+        misfit = encoded.misfits.get(place)
+        kind, reason = outcome(self.explainer, followed.status, followed.limited, misfit, lambda: self._bounds(words))
         verdict = Verdict(
             state.trace_id,
             kind,
@@ -267,6 +269,13 @@ class InOrder:
         self.left -= 1
         streams = Streams([words], None, [{}], 0)
         return explained(verdict, self.explainer.explain(streams))
+
+    def _bounds(self, words: Any) -> tuple[str, ...]:
+        """The bounds that a trace meets, if it is one of the first that do: the trace is followed again for it."""
+        if self.bounds_left <= 0 or len(words) > _EXPLAINED_RECORDS_MAX:
+            return ()
+        self.bounds_left -= 1
+        return self.explainer.bounds(Streams([words], None, [{}], 0))
 
     def _first_unexplained(self, state: _Open, followed: Followed, words: Any) -> int:
         """The first record without which the trace would have conformed: a step may write several lines, of which the

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from hacheck.model.data import replace
+from hacheck.model.ir import System
 from hacheck.traces.conformance.encoding import Misfit
 from hacheck.traces.conformance.explaining import Explainer, Explanation
 from hacheck.traces.conformance.kernels import control as k
@@ -13,6 +14,7 @@ from hacheck.traces.conformance.lasting import Lasted, Record
 from hacheck.traces.conformance.verdicts import Late, Place, Verdict, VerdictKind
 from hacheck.traces.records import EVENT, FILE, LINE, NODE, SEQ, TIME
 
+BOUNDS_TOLD = 6
 EVENTS_TOLD = 6
 """So many events of the spec are told where a trace has none of them."""
 
@@ -64,17 +66,29 @@ def late_in(batch: Any, rows: Sequence[Any], lasted: Iterable[Lasted]) -> tuple[
     )
 
 
-def outcome(explainer: Explainer, status: int, limited: int, misfit: Misfit | None) -> tuple[VerdictKind, str]:
-    """The verdict on a trace that stopped, and the reason."""
+def outcome(
+    explainer: Explainer, status: int, limited: int, misfit: Misfit | None, bounds: Callable[[], tuple[str, ...]]
+) -> tuple[VerdictKind, str]:
+    """The verdict on a trace that stopped, and the reason. `bounds`: which bounds were met, asked where it matters."""
     if status == k.FULL:
         return "unknown", f"more than {explainer.weaver.memory.capacity:,} states of the model explain it up to here"
     if misfit is not None:
         return ("unknown" if misfit.why != "value" else "deviates"), misfit.text
     if limited:
-        return "unknown", "the model's bounds were met on the way; with larger ones it might go on"
+        return "unknown", beyond_bounds(bounds(), explainer.system)
     if not explainer.complete:
         return "unknown", "it may have begun in a state that was not among those looked at"
     return "deviates", "no run of the model writes this line here"
+
+
+def beyond_bounds(bounds: Sequence[str], system: System) -> str:
+    """That nobody knows what becomes of a trace, as these bounds were met; none where it is not known which."""
+    meanings = dict(system.bounds)
+    words = [(name, meanings.get(name, name)) for name in bounds[:BOUNDS_TOLD]]
+    told = [meaning if meaning.startswith(name) else f"{name}: {meaning}" for name, meaning in words]
+    told += [f"{len(bounds) - BOUNDS_TOLD} more"] * (len(bounds) > BOUNDS_TOLD)
+    named = f" ({'; '.join(told)})" if told else ""
+    return f"the model's bounds were met on the way{named}; with larger ones it might go on"
 
 
 def followed_to_its_end(

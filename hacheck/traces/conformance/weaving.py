@@ -74,7 +74,8 @@ class Woven:
     """What became of a trace.
 
     - `status`: of `kernels`; `cut`: how far the furthest runs came; `others`: further cuts of as many records;
-    - `width`: the most states at a cut; `limited`: how many steps met a bound; `expanded`: states that were looked at;
+    - `width`: the most states at a cut; `limited`: how many steps met a bound, and `bounds`: which ones; `expanded`:
+      states that were looked at;
     - `violated`: for each property the cuts at which it was violated, surely and perhaps (`None`: never).
     - `waiting`: where it was given up, cuts that were not looked at yet.
     """
@@ -87,6 +88,7 @@ class Woven:
     violated: tuple[tuple[Cut | None, Cut | None], ...]
     expanded: int
     waiting: tuple[Cut, ...] = ()
+    bounds: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -137,7 +139,7 @@ class _Weaving:
         self.width = 0
         self.violated: list[tuple[Cut | None, Cut | None]] = [(None, None)] * len(self.compiled.asked)
         self.started = self.memory.expanded
-        self.bounds = self.memory.cuts()
+        self.bounds, self.met = self.memory.cuts(), self.memory.met()
         self.interrupted = False
 
     def result(self) -> Woven | None:
@@ -165,7 +167,8 @@ class _Weaving:
         expanded = self.memory.expanded - self.started
         others = tuple(dict.fromkeys(furthest[1:]))
         waiting = tuple(self.pending) if status == k.FULL else ()
-        return Woven(status, furthest[0], others, self.width, limited, tuple(self.violated), expanded, waiting)
+        violated, met = tuple(self.violated), self.memory.met_since(self.met)
+        return Woven(status, furthest[0], others, self.width, limited, violated, expanded, waiting, met)
 
     def put(self, cut: Cut, states: Any) -> None:
         if cut not in self.pending:
