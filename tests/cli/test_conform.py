@@ -87,6 +87,25 @@ def test_a_line_that_is_left_out_is_not_explained(tmp_path: Path, order: str) ->
     assert shown.count("the trace conforms without this line") == 1
 
 
+COUNTERS = """system Counters "two that count in secret"
+node Server[2] { n: counter up to 3 = 0  m: counter up to 9 = 0 }
+action count(s: Server) do s.n := s.n + 1
+action count_too(s: Server) when s.m < 4 do s.m := s.m + 1
+environment action boast(s: Server) when s.n > 5 do log boasted() at s
+check default expect all hold
+"""
+
+
+@pytest.mark.parametrize("order", ["total", "per_node"])
+def test_bounds_that_were_met_are_named(tmp_path: Path, order: str) -> None:
+    spec = tmp_path / "counters.ha"
+    spec.write_text(COUNTERS, encoding="utf-8")
+    traces = written(tmp_path, order, **{name: [("1", "boasted", 0)] for name in ("one", "two")})
+    assert hacheck("conform", str(spec), str(traces), "--json", str(tmp_path / "found.json")).code == 3
+    met = "the model's bounds were met on the way (Server.n up to 3); with larger ones it might go on"
+    assert [one["reason"] for one in verdicts(tmp_path).values()] == [met, met]
+
+
 def test_settings_of_the_command_line_are_repeated(spec: Path, tmp_path: Path) -> None:
     traces = written(tmp_path, good=GOOD)
     ended = hacheck("conform", str(spec), str(traces), "--set", "last_term=3", columns=300)
@@ -283,5 +302,10 @@ def test_a_monitor_goes_on_where_it_was(spec: Path, tmp_path: Path) -> None:
     lines = (results / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()
     told = [one["verdict"] for one in map(json.loads, lines)]
     assert {one["trace_id"]: one["verdict"] for one in told} == {"good": "conforms", "wrong": "deviates"}
-    again = hacheck("monitor", str(spec), str(incoming), "--results", str(results), "--once")
-    assert (again.code, (results / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()) == (0, lines)
+    assert "2 traces, 6 records: 1 conform, 1 deviate" in ended.out, "also those behind the one that is wrong"
+    assert "judged before" not in ended.out
+    for _ in range(2):
+        again = hacheck("monitor", str(spec), str(incoming), "--results", str(results), "--once")
+        assert (again.code, (results / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()) == (0, lines)
+        assert "0 traces, 0 records: none judged" in again.out
+        assert "judged before, and told then: 2 traces: 1 conform, 1 deviate" in again.out

@@ -23,6 +23,8 @@ EPILOG = """
 [bold]Exit codes[/]
 
   0 no trace deviates   1 one deviates   2 bad input   3 undecided   4 a bug in hacheck
+
+  about the traces of this run; those of earlier ones are only counted
 """
 
 One = str | None

@@ -94,6 +94,13 @@ def place(verdict: Verdict) -> Text:
     return text.append(f" ({where})")
 
 
+def counted(counts: Mapping[str, int]) -> Text:
+    """How many traces came out how; nothing where there are none."""
+    said = (("conforms", "conform", "ok"), ("deviates", "deviate", "bad"), ("unknown", "undecided", "doubt"))
+    shown = [Text(f"{counts[kind]:,} {word}", style=style) for kind, word, style in said if counts.get(kind)]
+    return Text(", ").join(shown)
+
+
 def show_summary(
     console: Console,
     outcome: Outcome,
@@ -105,11 +112,10 @@ def show_summary(
     console.print(Rule(style="quiet", characters=symbols(console).rule))
     counts = outcome.counts
     line = Text(f"{plural(outcome.traces, 'trace')}, {plural(outcome.records, 'record')}: ")
-    said = (("conforms", "conform", "ok"), ("deviates", "deviate", "bad"), ("unknown", "undecided", "doubt"))
-    shown = [(f"{counts[kind]:,} {word}", style) for kind, word, style in said if counts.get(kind)]
-    for number, (words, style) in enumerate(shown or [("none judged", "doubt")]):
-        line.append(", " if number else "").append(words, style=style)
-    console.print(line)
+    console.print(line.append(counted(counts) or Text("none judged", style="doubt")))
+    if outcome.before:
+        line = Text(f"judged before, and told then: {plural(sum(outcome.before.values()), 'trace')}: ")
+        console.print(line.append(counted(outcome.before)))
     more = sum(counts.get(kind, 0) for kind in ("deviates", "unknown")) - len(outcome.shown)
     if more > 0:
         console.print(Text(f"{more:,} more of these are in the table: --out verdicts.parquet", style="quiet"))

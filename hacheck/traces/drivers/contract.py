@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, Protocol, TypeAlias
 
-from hacheck.model.data import dataclass
+from hacheck.model.data import dataclass, field
 from hacheck.traces.conformance.verdicts import Verdict
 from hacheck.traces.findings import TracesError
 
@@ -80,6 +80,7 @@ class Outcome:
 
     - `complete`: every trace has its verdict; otherwise it was told to stop;
     - `traces`, `records`: how many were judged; `counts`: traces by kind of verdict;
+    - `before`: the same of earlier runs of a monitor that goes on, where it knows;
     - `shown`: verdicts of traces that do not conform, by trace id, at most `SHOWN_MAX`;
     - `table`: where the table of all verdicts is, if it was asked for.
     """
@@ -90,6 +91,7 @@ class Outcome:
     counts: Mapping[str, int]
     shown: tuple[Verdict, ...]
     table: str | None = None
+    before: Mapping[str, int] = field(default_factory=dict)
 
 
 class DriverError(TracesError):

@@ -11,8 +11,9 @@ import base64
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,8 @@ def monitor_locally(
     tailing: Tailing, findings: Findings, report: Report = lambda progress: True, *, once: bool = False
 ) -> Outcome:
     """Judges traces as their records come, until `report` says to stop; with `once`, until all that is there was read,
-    then as if nothing more came. The outcome is of this run.
+    then as if nothing more came. The outcome is of this run, and its records are all that were read: also those of a
+    trace that come after the one at which it surely deviates.
 
     Errors: `TracesError` where there is no folder, something cannot be written, or the checkpoint is another's.
     """
@@ -81,7 +83,8 @@ def monitor_locally(
                 break
             time.sleep(WAIT_SECONDS)
             waited += WAIT_SECONDS
-    return monitor.tally.outcome(complete=complete or not once, table=str(tailing.verdicts))
+    outcome = monitor.tally.outcome(complete=complete or not once, table=str(tailing.verdicts))
+    return replace(outcome, records=monitor.records, before=monitor.before)
 
 
 class Monitor:
@@ -99,6 +102,7 @@ class Monitor:
         self._touched: dict[str, float] = told.get("touched", {})
         self._over: set[str] = set(told.get("over", ()))
         self._written: int = told.get("written", 0)
+        self.before: Mapping[str, int] = told.get("counts", {})
         self._cut_back()
 
     def step(self, now: float) -> bool:
@@ -274,6 +278,7 @@ class Monitor:
                 "touched": self._touched,
                 "over": sorted(self._over),
                 "written": self._written,
+                "counts": dict(Counter(self.before) + self.tally.counts),
             }
             own = path.with_name(f".{path.name}.new")
             with own.open("w", encoding="utf-8") as stream:
