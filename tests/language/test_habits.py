@@ -148,3 +148,5 @@ def test_words_of_other_languages_are_names_where_a_name_may_stand() -> None:
     assert found("define mod = 1\ndefine all = mod\ninvariant i: all == 1\ninvariant exists: all == mod") == []
     ((_, about, hint),) = found('invariant i "for all s in it, forall (s in it": 1 2')
     assert (about, hint) == ("2", "")
+    ((_, about, hint),) = found("node Disk { mod: 0..3 = 0 }\ninvariant i: Disk.mod 2")
+    assert (about, hint) == ("2", "")

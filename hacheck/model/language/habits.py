@@ -111,7 +111,7 @@ def _word(failure: Unreadable, text: str) -> tuple[int, int, str] | None:
     start, (kind_before, place_before) = failure.start, failure.before
     for kind, place in ((failure.kind, start), failure.before):
         word = re.compile(r"\w+").match(text, place)
-        if kind == NAME and word is not None and word.group() in WORDS:
+        if kind == NAME and word is not None and word.group() in WORDS and text[place - 1] != ".":
             return *word.span(), WORDS[word.group()]
     last = text[place_before:start].strip()
     if kind_before == NAME and failure.kind == NAME and last in ("all", "any"):
