@@ -109,6 +109,13 @@ class Slow(Counting):
         time.sleep(60)
 
 
+class Unhurried(Counting):
+    """Takes half a millisecond for each record."""
+
+    def look(self, batch: Any) -> None:
+        time.sleep(batch.num_rows / 2_000)
+
+
 class Broken(Counting):
     """Has a mistake in it."""
 

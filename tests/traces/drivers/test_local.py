@@ -24,7 +24,7 @@ from hacheck.traces.drivers.reading import Unit, pieces
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.records import FieldType, TraceSchema
 from hacheck.traces.writing import write_clustered
-from tests.traces.drivers.judges import Broken, Counting, Deadly, Fields, Slow
+from tests.traces.drivers.judges import Broken, Counting, Deadly, Fields, Slow, Unhurried
 from tests.traces.writing import Record, jsonl, parquet, record
 
 TWO = Options(workers=2)
@@ -278,3 +278,18 @@ def test_progress_counts_all_records(folder: Path) -> None:
     assert (seen[-1].records, seen[-1].traces) == (300, 30)
     assert seen[-1].done == seen[-1].total
     assert [progress.phase for progress in seen] == sorted((p.phase for p in seen), key=["reading", "judging"].index)
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_progress_moves_while_traces_are_judged(folder: Path, clustered: bool) -> None:
+    place = folder
+    parquet(folder / "a.parquet", mixed(60, 50))
+    if clustered:
+        place, dataset = folder.parent / "clustered", open_traces(folder, Findings())
+        write_clustered(checked_batches(dataset, Findings()), place, dataset.schema)
+    seen: list[Progress] = []
+    checked(place, Unhurried(), options=Options(workers=1), report=lambda progress: bool(seen.append(progress)) or True)
+    judged = {progress.traces for progress in seen if progress.phase == "judging"}
+    assert len(judged) > 4, "from none to all, and some between"
+    if clustered:
+        assert len({progress.records for progress in seen}) > 4
