@@ -50,7 +50,7 @@ def turns_commute(variable: str, body: tuple[Statement, ...], stops: frozenset[s
     """`None` if the turns of a loop over `variable` can be taken in any order, else what is in the way, in words.
     `stops`: what can end a step of the action."""
     own = _own_locals(body) | {variable}
-    same = _aliases(variable, body)
+    same = aliases(variable, body)
     writes = [part for one in body for part in walk(one) if isinstance(part, Assign)]
     for root in dict.fromkeys(item.target.root for item in writes):
         if isinstance(root, Local) and root.name in own:
@@ -80,7 +80,7 @@ def _own_locals(body: tuple[Statement, ...]) -> set[str]:
     return names
 
 
-def _aliases(variable: str, body: tuple[Statement, ...]) -> frozenset[str]:
+def aliases(variable: str, body: tuple[Statement, ...]) -> frozenset[str]:
     """The loop's variable, and the locals that are another name for it."""
     same = {variable}
     tree = [part for one in body for part in walk(one)]

@@ -22,7 +22,9 @@ def theory_at(system: System) -> Theory:
     """The theory of a system taken as it is, each kind of several nodes as one of which there may be any number."""
     kinds = tuple((node.name, 2) for node in system.nodes if node.size > 1)
     asked = tuple(one for one in system.properties if one.kind in ("invariant", "step"))
-    return theory_of(Uniform(system, kinds, (), (), frozenset()), asked, lambda _: "")
+    return theory_of(
+        Uniform(system, kinds, (), (), frozenset(), tuple(range(len(system.actions)))), asked, lambda _: ""
+    )
 
 
 def sizes(system: System, theory: Theory) -> dict[str, int]:

@@ -25,13 +25,13 @@ from hacheck.checker.parametric.logic import (
     negation,
 )
 from hacheck.checker.parametric.ordering import before
-from hacheck.checker.parametric.uniform import OPEN
 from hacheck.checker.parametric.values import (
     Collection,
     Fields,
     Mapping,
     Maybe,
     Told,
+    bounded,
     either,
     equal,
     every,
@@ -39,7 +39,7 @@ from hacheck.checker.parametric.values import (
     some,
     term,
 )
-from hacheck.checker.parametric.world import NUMBER, Unsupported, World
+from hacheck.checker.parametric.world import Unsupported, World
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
 from hacheck.model.show import show_expression
@@ -277,17 +277,17 @@ def _arithmetic(expression: ir.Binary, scope: Scope) -> Term:
 # ---- domains -----------------------------------------------------------------------------------------------------
 
 
+COUNTING = ("at_most_one", "exactly_one", "majority")
+"""Quantifiers that depend on how often something is in a bag, of which the logic knows only whether."""
+
+
 def in_domain(variable: str, domain: ir.Domain, scope: Scope, item: Told) -> Term:
     """Whether a value is one that a bound variable takes."""
     inside: Term = TRUE
     if domain.within is not None:
         inside = _contained(tell(domain.within, scope)).contains(item)
-    elif isinstance(domain.type, Range):
-        if domain.type.high >= OPEN:
-            raise Unsupported("a choice among numbers up to a setting of any value")
-        low, high = (scope.world.signature.numeral(one) for one in (domain.type.low, domain.type.high))
-        order = scope.world.at_most
-        inside = conjunction(order(NUMBER, low, term(item)), order(NUMBER, term(item), high))
+    else:
+        inside = bounded(scope.world, domain.type, item)
     if domain.where is None:
         return inside
     return conjunction(inside, truth(domain.where, scope.bind(variable, domain.type, item)))
@@ -296,6 +296,8 @@ def in_domain(variable: str, domain: ir.Domain, scope: Scope, item: Told) -> Ter
 def _quantified(expression: ir.Quantified, scope: Scope) -> Told:
     world, domain, variable = scope.world, expression.domain, expression.variable
     kind = domain.type
+    if domain.within is not None and isinstance(type_of(domain.within), Bag) and expression.kind in COUNTING:
+        raise Unsupported("how many elements of a bag there are")
 
     def holds(item: Told) -> Term:
         return truth(expression.body, scope.bind(variable, kind, item))

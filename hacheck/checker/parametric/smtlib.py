@@ -22,6 +22,8 @@ from hacheck.checker.parametric.logic import (
     walk,
 )
 
+NEGATIVE = re.compile(r"-[0-9]+")
+"""What Z3 reads as a number, though the standard has it for a name."""
 SIMPLE = re.compile(r"[a-zA-Z~!@%^&*_+=<>.?/-][a-zA-Z0-9~!@%^&*_+=<>.?/-]*")
 RESERVED = frozenset(
     {"and", "or", "not", "=", "ite", "true", "false", "let", "forall", "exists", "as", "par", "_", "!"}
@@ -30,7 +32,8 @@ RESERVED = frozenset(
 
 def name(text: str) -> str:
     """A name as SMT-LIB has it: quoted, unless it is a simple symbol."""
-    return text if SIMPLE.fullmatch(text) and text not in RESERVED else f"|{text}|"
+    plain = SIMPLE.fullmatch(text) and text not in RESERVED and not NEGATIVE.fullmatch(text)
+    return text if plain else f"|{text}|"
 
 
 def sort_name(sort: str) -> str:

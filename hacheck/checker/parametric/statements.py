@@ -28,7 +28,7 @@ from hacheck.checker.parametric.world import Unsupported, World
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
 from hacheck.model.rewrite import statements as all_statements
-from hacheck.model.symmetry_loops import turns_commute
+from hacheck.model.symmetry_loops import aliases, turns_commute
 from hacheck.model.types import Bool, Enum, Map, Node, Range, Set, Type, values
 from hacheck.model.typing import type_of
 
@@ -151,7 +151,8 @@ class Telling:
         own = _own_locals(statement.body)
         roots = [one for one in written if one.name not in self.left_out and one.name not in own]
         before = self.scope
-        self._requirements(statement)
+        if problem is None:
+            self._requirements(statement)
         for root in roots:
             old = tell(root, before)
             if problem is not None:
@@ -194,7 +195,7 @@ class Telling:
         return inside, turn.scope
 
     def _requirements(self, statement: ir.ForEach) -> None:
-        """What each turn needs to be possible."""
+        """What each turn needs to be possible; it is the same before the loop, as no turn sees what another does."""
         if not any(isinstance(one, ir.Require | ir.Cut | ir.Choose) for one in all_statements(statement.body)):
             return
         variable = self.world.variable(self.world.signature.sort(statement.domain.type), statement.variable)
@@ -208,6 +209,7 @@ class Telling:
             if position is not None:
                 return self._each_its_own(statement, root, old, before, position)
         way = _way(statement, root)
+        same: Told | None = None
 
         def after(leaf: Leaf, keys: tuple[Term, ...]) -> Term:
             was = read_leaf(self.world, root.type, old, leaf, keys)
@@ -222,8 +224,8 @@ class Telling:
             if leaf.sort == BOOL and way == "shrinks":
                 kept = some(self.world, kind, lambda item: turn(item, lambda a, b: conjunction(a, negation(b))))
                 return conjunction(was, negation(kept))
-            if isinstance(way, ir.Constant):
-                new = read_leaf(self.world, root.type, self._constant_at(root, old, statement, way), leaf, keys)
+            if same is not None:
+                new = read_leaf(self.world, root.type, same, leaf, keys)
                 changed = some(
                     self.world,
                     kind,
@@ -233,13 +235,14 @@ class Telling:
             raise Unsupported(f"a loop that adds up in {root.name}")
 
         try:
+            same = self._constant(root, statement, way) if isinstance(way, ir.Constant) else None
             return from_leaves(self.world, root.type, after)
         except Unsupported as reason:
             self.world.note(f"what a loop writes to {root.name} is left open: {reason}")
             return unknown(self.world, root.type, root.name)
 
-    def _constant_at(self, root: ir.Variable | ir.Local, old: Told, statement: ir.ForEach, value: ir.Constant) -> Told:
-        """The constant at every key: what a turn that changes anything writes."""
+    def _constant(self, root: ir.Variable | ir.Local, statement: ir.ForEach, value: ir.Constant) -> Told:
+        """The constant that a turn writes which changes anything. Errors: `Unsupported` where it writes a part."""
         depth = len(
             next(
                 one.target.path
@@ -284,10 +287,7 @@ def _own_key(statement: ir.ForEach, root: ir.Variable | ir.Local) -> int | None:
         for one in all_statements(statement.body)
         if isinstance(one, ir.Assign) and one.target.root == root
     ]
-    same = {statement.variable}
-    for one in all_statements(statement.body):
-        if isinstance(one, ir.Let) and isinstance(one.value, ir.Local) and one.value.name in same:
-            same.add(one.name)
+    same = aliases(statement.variable, statement.body)
     for place in range(min(len(path) for path in paths)):
         keys = [path[place] for path in paths]
         if all(isinstance(key, ir.Local) and key.name in same for key in keys):

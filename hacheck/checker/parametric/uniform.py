@@ -13,30 +13,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from hacheck.checker.parametric.aligning import Differs, aligned, folded, merged, require_alike
 from hacheck.checker.parametric.world import Unsupported
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
-from hacheck.model.language import Specification
+from hacheck.model.language import Instance, Specification
 from hacheck.model.language import declarations as d
 from hacheck.model.language import tree as t
 from hacheck.model.language.log_lines import without_logs
-from hacheck.model.types import (
-    Bag,
-    Identity,
-    Map,
-    Node,
-    Option,
-    Range,
-    Record,
-    Sequence,
-    Set,
-    Type,
-    Value,
-    values,
-)
 
-OPEN = 10**15
-"""The upper bound of a range that a varied setting gives, or something past every bound of a spec."""
 TRIED = (1, 2, 3)
 """How far above the setting at hand sizes are tried."""
 COMPARING = frozenset({"<", "<=", ">", ">=", "==", "!=", "+", "-"})
@@ -48,6 +33,7 @@ class Uniform:
 
     `kinds`: the kinds of nodes of which there may be any number, with the least number covered. `varied`: the settings
     that may have any value, with the least one; `sizes`: those of them that count nodes. `kept`: the other settings.
+    `actions`: which of those of the text the actions are, by place.
     """
 
     system: ir.System
@@ -55,15 +41,13 @@ class Uniform:
     varied: tuple[tuple[str, int], ...]
     kept: tuple[tuple[str, str], ...]
     sizes: frozenset[str]
-
-
-class _Differs(Exception):
-    """The systems of two sizes differ in more than sizes."""
+    actions: tuple[int, ...]
 
 
 def uniform(specification: Specification, settings: Mapping[str, str], check: str | None) -> Uniform:
     """The system that stands for those of every size. Errors: `Unsupported`, with every reason, one a line."""
-    base = _instantiate(specification, settings, check, {}, {})
+    at_hand = _unfolded(specification, settings, check, {}, {})
+    base = at_hand.system
     assert base is not None, "the system at hand was elaborated before"
     given = dict(base.settings)
     names = {one.name for one in specification.parameters}
@@ -88,17 +72,19 @@ def uniform(specification: Specification, settings: Mapping[str, str], check: st
             problem = next(_deciding(specification, parameter.name, names), None)
             if problem is None:
                 varied[parameter.name] = int(number)
-    return _laid_together(specification, settings, check, base, varied, literal)
+    return _laid_together(specification, settings, check, at_hand, varied, literal)
 
 
 def _laid_together(
     specification: Specification,
     settings: Mapping[str, str],
     check: str | None,
-    base: ir.System,
+    at_hand: Instance,
     varied: dict[str, int],
     literal: dict[str, int],
 ) -> Uniform:
+    base = at_hand.system
+    assert base is not None, "there is a system at hand"
     by_setting = _sized_by(specification)
     found: ir.System | None = None
     least: dict[str, int] = {}
@@ -108,12 +94,13 @@ def _laid_together(
         for value in (*(size + more for more in TRIED), *range(size - 1, 0, -1)):
             settled = {name: value} if name in varied else {}
             forced = {name: value} if name in literal else {}
-            other = _instantiate(specification, settings, check, settled, forced)
-            if other is None:
+            beside = _unfolded(specification, settings, check, settled, forced)
+            if beside.system is None:
                 continue
             try:
-                together = _system(base, other, {name: (size, value)})
-            except _Differs as differs:
+                require_alike(at_hand.settled, beside.settled)
+                together = aligned(base, beside.system, {name: (size, value)})
+            except Differs as differs:
                 if value < size:
                     break
                 if name in literal or name in by_setting:
@@ -129,16 +116,18 @@ def _laid_together(
                 raise Unsupported(f"no other value of {name} than {size} is allowed")
             continue
         least.setdefault(name, size)
-        found = alone if found is None else _merged(base, found, alone)
+        found = alone if found is None else merged(base, found, alone)
     kinds = [(node.name, least[node.name]) for node in base.nodes if node.name in literal]
     kinds += [(node, least[name]) for name, nodes in by_setting.items() if name in least for node in nodes]
     kept = tuple((name, value) for name, value in base.settings if name not in least)
+    system, actions = folded(found or base, frozenset(name for name, _ in kinds))
     return Uniform(
-        found or base,
+        system,
         tuple(kinds),
         tuple((one, least[one]) for one in least if one in varied),
         kept,
         frozenset(by_setting),
+        actions,
     )
 
 
@@ -154,7 +143,8 @@ def at_size(
     specification: Specification, settings: Mapping[str, str], check: str | None, made: Uniform, size: int, number: int
 ) -> ir.System | None:
     """The system with so many nodes of each kind that may have any number, and varied settings at some number, or at
-    the greatest one below that the spec allows; nothing where it allows no such number of nodes."""
+    the greatest one below that the spec allows; nothing where it allows no such number of nodes. Its actions are those
+    of `made`, in their order."""
     by_setting = _sized_by(specification)
     sizes = {name: size for name in by_setting if name in made.sizes}
     forced = {
@@ -162,20 +152,23 @@ def at_size(
     }
     for value in range(number, 0, -1):
         varied = {name: value for name, _ in made.varied if name not in made.sizes}
-        found = _instantiate(specification, settings, check, {**varied, **sizes}, forced)
+        found = _unfolded(specification, settings, check, {**varied, **sizes}, forced).system
         if found is not None:
-            return found
-    return _instantiate(specification, settings, check, sizes, forced)
+            break
+    else:
+        found = _unfolded(specification, settings, check, sizes, forced).system
+    return None if found is None else replace(found, actions=tuple(found.actions[place] for place in made.actions))
 
 
-def _instantiate(
+def _unfolded(
     specification: Specification,
     settings: Mapping[str, str],
     check: str | None,
     varied: Mapping[str, int],
     sizes: Mapping[str, int],
-) -> ir.System | None:
-    """The system at a size, or nothing where the spec does not allow it."""
+) -> Instance:
+    """The system at a size, none where the spec does not allow it: as it is before anything is folded, which may hide
+    that a size decides it."""
     if sizes:
         changed = tuple(
             replace(one, size=t.Number(sizes[one.name.text], one.span))
@@ -185,7 +178,7 @@ def _instantiate(
         )
         specification = replace(specification, declarations=changed)
     given = {**settings, **{name: str(value) for name, value in varied.items()}}
-    return specification.instantiate(given, check).system
+    return specification.instantiate(given, check, folded=False)
 
 
 # ---- where a setting stands in the text --------------------------------------------------------------------------
@@ -257,139 +250,3 @@ def _changes(node: Any, settings: set[str]) -> bool:
     if isinstance(node, tuple | list):
         return any(_changes(item, settings) for item in node)
     return is_dataclass(node) and any(_changes(getattr(node, one.name), settings) for one in fields(node))
-
-
-# ---- two systems side by side ------------------------------------------------------------------------------------
-
-
-Differences = Mapping[str, tuple[int, int]]
-
-
-def _system(first: ir.System, second: ir.System, varied: Differences) -> ir.System:
-    """The first system with names for what differs. Errors: `_Differs`."""
-    if [one.name for one in first.variables] != [one.name for one in second.variables]:
-        raise _Differs("it has other variables")
-    if [one.name for one in first.actions] != [one.name for one in second.actions]:
-        raise _Differs("it has other actions")
-    return replace(
-        first,
-        nodes=_aligned(first.nodes, second.nodes, varied, "nodes"),
-        variables=tuple(
-            _variable(one, other, varied) for one, other in zip(first.variables, second.variables, strict=True)
-        ),
-        initial=_aligned(first.initial, second.initial, varied, "the start"),
-        actions=tuple(
-            _aligned(one, other, varied, one.name) for one, other in zip(first.actions, second.actions, strict=True)
-        ),
-        properties=tuple(
-            _aligned(one, other, varied, one.name)
-            for one, other in zip(first.properties, second.properties, strict=True)
-        ),
-    )
-
-
-def _variable(first: ir.StateVariable, second: ir.StateVariable, varied: Differences) -> ir.StateVariable:
-    kind = _aligned(first.type, second.type, varied, first.name)
-    if first.role != "budget" and not _alike(first.type, first.initial, second.type, second.initial):
-        raise _Differs(f"{first.name} begins as something else")
-    return replace(first, type=kind)
-
-
-def _aligned(first: Any, second: Any, varied: Differences, where: str) -> Any:
-    match first, second:
-        case Range(low, high, counter), Range():
-            if low != second.low:
-                raise _Differs(f"in {where} numbers begin elsewhere")
-            return Range(low, high if high == second.high else OPEN, counter)
-        case (Node(), Node()) | (Identity(), Identity()) if first.name == second.name:
-            return first
-        case (Sequence(), Sequence()) | (Bag(), Bag()):
-            return replace(first, element=_aligned(first.element, second.element, varied, where))
-        case ir.Constant(), ir.Constant():
-            return _constant(first, second, varied, where)
-    if type(first) is not type(second):
-        raise _Differs(f"in {where} other expressions stand")
-    if isinstance(first, tuple):
-        if len(first) != len(second):
-            raise _Differs(f"in {where} there is more or less")
-        return tuple(_aligned(one, other, varied, where) for one, other in zip(first, second, strict=True))
-    if is_dataclass(first) and not isinstance(first, type):
-        parts = {
-            one.name: _aligned(getattr(first, one.name), getattr(second, one.name), varied, where)
-            for one in fields(first)
-        }
-        return replace(first, **parts)
-    if first != second:
-        raise _Differs(f"in {where} {first} becomes {second}")
-    return first
-
-
-def _constant(first: ir.Constant, second: ir.Constant, varied: Differences, where: str) -> ir.Expression:
-    if isinstance(first.type, Range) and isinstance(second.type, Range):
-        if first.value == second.value:
-            return first
-        for name, (one, other) in varied.items():
-            if first.value - one == second.value - other:
-                setting = ir.Local(name, Range(0, OPEN))
-                more = first.value - one
-                return setting if more == 0 else ir.Binary("+", setting, ir.Constant(more, Range(more, more)))
-        raise _Differs(f"in {where} {first.value} becomes {second.value}")
-    kind = _aligned(first.type, second.type, varied, where)
-    if not _alike(first.type, first.value, second.type, second.value):
-        raise _Differs(f"in {where} another constant stands")
-    return ir.Constant(first.value, kind if not _holds_range(first.type) else first.type)
-
-
-def _holds_range(kind: Type) -> bool:
-    match kind:
-        case Range():
-            return True
-        case Option(element) | Set(element) | Sequence(element, _) | Bag(element, _):
-            return _holds_range(element)
-        case Map(key, value):
-            return _holds_range(key) or _holds_range(value)
-        case Record(_, parts):
-            return any(_holds_range(part) for _, part in parts)
-        case _:
-            return False
-
-
-def _alike(first: Type, one: Value, second: Type, other: Value) -> bool:
-    """Whether two values are the same but for the sizes of their types."""
-    match first, second:
-        case Option(inner), Option(outer):
-            if one is None or other is None:
-                return one is None and other is None
-            return _alike(inner, one, outer, other)
-        case Set(inner), Set(outer) if isinstance(inner, Node) and isinstance(outer, Node) and len(one) > 1:
-            return one == other if inner.size == outer.size else _is_all(inner, one) and _is_all(outer, other)
-        case Map(key, inner), Map(other_key, outer):
-            if key == other_key:
-                return all(_alike(inner, a, outer, b) for a, b in zip(one, other, strict=True))
-            return len(set(one)) == len(set(other)) == 1 and _alike(inner, one[0], outer, other[0])
-        case Record(_, parts), Record(_, others):
-            pairs = zip(parts, one, others, other, strict=True)
-            return all(_alike(part, a, part_2, b) for (_, part), a, (_, part_2), b in pairs)
-        case _:
-            return bool(one == other)
-
-
-def _is_all(kind: Node, value: Value) -> bool:
-    return bool(value == frozenset(values(kind)))
-
-
-def _merged(base: Any, first: Any, second: Any) -> Any:
-    """Two ways in which one system was generalised, together."""
-    if first == base:
-        return second
-    if second == base or first == second:
-        return first
-    if isinstance(base, tuple):
-        return tuple(_merged(*three) for three in zip(base, first, second, strict=True))
-    if is_dataclass(base) and not isinstance(base, type) and type(base) is type(first) is type(second):
-        parts = {
-            one.name: _merged(getattr(base, one.name), getattr(first, one.name), getattr(second, one.name))
-            for one in fields(base)
-        }
-        return replace(base, **parts)
-    raise Unsupported("two settings make a difference at one place")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, assert_never
 
+from hacheck.checker.parametric.aligning import OPEN
 from hacheck.checker.parametric.leaves import Leaf, flat, leaves, related, single
 from hacheck.checker.parametric.logic import (
     BOOL,
@@ -28,7 +29,7 @@ from hacheck.checker.parametric.logic import (
     sort_of,
     whatever,
 )
-from hacheck.checker.parametric.world import Unsupported, World
+from hacheck.checker.parametric.world import NUMBER, Unsupported, World
 from hacheck.model.data import dataclass
 from hacheck.model.types import (
     Bag,
@@ -214,7 +215,11 @@ def equal(world: World, kind: Type, left: Told, right: Told) -> Term:
         case Bag(), _, _:
             raise Unsupported("bags that are compared")
         case Map(key, value), Mapping(), Mapping():
-            return every(world, key, lambda at: equal(world, value, left.at(at), right.at(at)))
+            return every(
+                world,
+                key,
+                lambda at: implication(bounded(world, key, at), equal(world, value, left.at(at), right.at(at))),
+            )
         case Record(_, fields), Fields(), Fields():
             return conjunction(*(equal(world, part, left.item(name), right.item(name)) for name, part in fields))
         case _:
@@ -233,6 +238,36 @@ def _equal_maybes(world: World, element: Type, left: Maybe, right: Maybe) -> Ter
         same = equal(world, element, left.value(), right.value())
         return conjunction(equality(left.present(), right.present()), implication(left.present(), same))
     return every(world, element, lambda item: equality(left.equals(item), right.equals(item)))
+
+
+def bounded(world: World, kind: Type, item: Told) -> Term:
+    """Whether the numbers in a value are within the bounds of its type, which no number is in the logic by itself.
+    Errors: `Unsupported`."""
+    match kind, item:
+        case Range(low, high), _:
+            if high >= OPEN:
+                raise Unsupported("a choice among numbers up to a setting of any value")
+            least, most = (world.signature.numeral(one) for one in (low, high))
+            return conjunction(world.at_most(NUMBER, least, term(item)), world.at_most(NUMBER, term(item), most))
+        case Option(element), Maybe() if has_numbers(element):
+            raise Unsupported("a choice among numbers or none")
+        case Record(_, fields), Fields():
+            return conjunction(*(bounded(world, part, item.item(name)) for name, part in fields))
+        case _:
+            return TRUE
+
+
+def has_numbers(kind: Type) -> bool:
+    """Whether there are numbers in values of a scalar type."""
+    match kind:
+        case Range():
+            return True
+        case Option(element):
+            return has_numbers(element)
+        case Record(_, fields):
+            return any(has_numbers(part) for _, part in fields)
+        case _:
+            return False
 
 
 def every(world: World, kind: Type, build: Callable[[Told], Term], hint: str = "x") -> Term:

@@ -26,7 +26,7 @@ def base(teller: Teller, bits: Any, rows: int, never: Callable[[Cube], bool]) ->
     holds = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")[:, :rows]
     if rows > STATES_SAMPLED:
         holds = holds[:, np.random.default_rng(1).choice(rows, STATES_SAMPLED, replace=False)]
-    plain = np.array([fact.weight <= PLAIN for fact in teller.facts])
+    plain = np.array([fact.weight <= PLAIN for fact in teller.facts], dtype=bool)
     found: dict[frozenset[Cube], Claim] = {}
     for cube in (*_single(holds, plain), *_pairs(holds, plain)):
         claim = teller.claim(cube)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from hacheck.model import ir
 from hacheck.model import types as ty
@@ -11,6 +11,7 @@ from hacheck.model.data import dataclass, field
 from hacheck.model.language import declarations as d
 from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, error
+from hacheck.model.language.folding import fold
 
 EXPANSIONS_MAX = 50_000
 """How often definitions, procedures and services may be put in; the shipped specs need a few hundred."""
@@ -113,8 +114,21 @@ class Context:
     """What may be lost: the fault, and the budgets that each loss takes from."""
     atomic: dict[str, bool] = field(default_factory=dict)
     """For an operation, as far as it was asked: whether its calls are one step."""
+    folded: bool = True
+    """Whether what is known is folded: not where systems of several sizes are to be compared."""
+    settled: list[ir.Expression] = field(default_factory=list)
+    """What had to have a value, as it was before it was folded."""
     unique: int = 0
     expansions: int = 0
+
+    def fold(self, expression: Any) -> Any:
+        """The expression with all that is known folded, if it is to be."""
+        return fold(expression) if self.folded else expression
+
+    def settle(self, expression: ir.Expression) -> Any:
+        """What an expression is that must have a value: folded in any case."""
+        self.settled.append(expression)
+        return fold(expression)
 
     def fresh_local(self, name: str, kind: ty.Type) -> ir.Local:
         """A local that no other local of this elaboration is confused with."""

@@ -39,16 +39,17 @@ Kind = TypeVar("Kind")
 
 def elaborate(
     file: d.File, declarations: tuple[d.Declaration, ...], given: settings.Given, at: Span,
-    sizes: Iterable[tuple[str, int]] = (), logged: bool = False,
-) -> tuple[ir.System | None, tuple[Diagnostic, ...]]:  # fmt: skip
-    """The system under these settings, or everything that is wrong with it.
+    sizes: Iterable[tuple[str, int]] = (), logged: bool = False, folded: bool = True,
+) -> tuple[ir.System | None, tuple[Diagnostic, ...], tuple[ir.Expression, ...]]:  # fmt: skip
+    """The system under these settings, or everything that is wrong with it; and what had to have a value.
 
     `sizes`: those that pools of identities without a stated size are likely to need. `logged`: the system is to be
-    compared with logs, so budgets of faults do not count. Cost: a second pass when pools need other sizes.
+    compared with logs, so budgets of faults do not count. `folded`: what is known is folded. Cost: a second pass when
+    pools need other sizes.
     """
-    first = Elaboration(file, declarations, given, at, dict(sizes), logged)
+    first = Elaboration(file, declarations, given, at, dict(sizes), logged, folded)
     made, last = fitted(first, first.run())
-    return made, tuple(last.context.diagnostics)
+    return made, tuple(last.context.diagnostics), tuple(last.context.settled)
 
 
 def fitted(last: Elaboration, made: ir.System | None) -> tuple[ir.System | None, Elaboration]:
@@ -57,7 +58,8 @@ def fitted(last: Elaboration, made: ir.System | None) -> tuple[ir.System | None,
         needed = {} if made is None else {name: max(1, size) for name, size in places(made, last.pools).items()}
         if made is None or needed == last.pools:
             break
-        last = Elaboration(last.file, last.declarations, last.given, last.at, needed, last.context.logged)
+        context = last.context
+        last = Elaboration(last.file, last.declarations, last.given, last.at, needed, context.logged, context.folded)
         made = last.run()
     return made, last
 
@@ -77,10 +79,10 @@ class Elaboration:
 
     def __init__(
         self, file: d.File, declarations: tuple[d.Declaration, ...], given: settings.Given, at: Span,
-        pools: dict[str, int], logged: bool = False,
+        pools: dict[str, int], logged: bool = False, folded: bool = True,
     ) -> None:  # fmt: skip
         self.file, self.declarations, self.given, self.at, self.pools = file, declarations, given, at, pools
-        self.context = Context(at.path, RULES, logged=logged)
+        self.context = Context(at.path, RULES, logged=logged, folded=folded)
 
     def of(self, kind: type[Kind]) -> Iterator[Kind]:
         return (one for one in self.declarations if isinstance(one, kind))
@@ -325,7 +327,7 @@ class Elaboration:
             settings=tuple(values.items()),
             nodes=tuple(context.nodes.values()),
             variables=tuple(context.variables.values()),
-            initial=fold_body(described.initial),
+            initial=fold_body(described.initial) if context.folded else described.initial,
             actions=actions,
             properties=described.properties,
             observations=described.observations,

@@ -12,7 +12,6 @@ from hacheck.model.language import link_faults, locks, losses, node_faults
 from hacheck.model.language.context import Context, Scope
 from hacheck.model.language.diagnostics import SpecError, error
 from hacheck.model.language.expressions import boolean
-from hacheck.model.language.folding import fold
 from hacheck.model.language.injection import ONE, TOTAL, ZERO, Fault, step
 from hacheck.model.language.messages import kind_of
 from hacheck.model.language.operations import conjunction
@@ -73,14 +72,14 @@ def _excluded(context: Context, written: d.FaultDeclaration) -> bool:
     if written.when is None:
         return False
     try:
-        return bool(fold(boolean(written.when, Scope(context, state=False))) == ir.FALSE)
+        return bool(context.settle(boolean(written.when, Scope(context, state=False))) == ir.FALSE)
     except SpecError:
         return False
 
 
 def condition(context: Context, written: d.FaultDeclaration) -> ir.Expression:
     """When the fault can happen, which may depend on the whole state."""
-    return ir.TRUE if written.when is None else fold(boolean(written.when, Scope(context)))
+    return ir.TRUE if written.when is None else context.fold(boolean(written.when, Scope(context)))
 
 
 def _note(context: Context, fault: Fault, limited: bool) -> None:

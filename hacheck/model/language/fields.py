@@ -8,7 +8,6 @@ from hacheck.model.language import declarations as d
 from hacheck.model.language.context import Context, Scope
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import boolean
-from hacheck.model.language.folding import fold
 from hacheck.model.language.functions import is_connected, is_running, is_up
 from hacheck.model.language.operations import conjunction
 from hacheck.model.language.resolve_types import initial_value, resolve
@@ -54,7 +53,7 @@ def _holds(context: Context, written: d.FieldDeclaration) -> bool:
     """Whether these settings make a durable field durable. Errors: `HA110` when they do not decide it."""
     if written.durable_if is None:
         return True
-    known = fold(boolean(written.durable_if, Scope(context, state=False)))
+    known = context.settle(boolean(written.durable_if, Scope(context, state=False)))
     if not isinstance(known, ir.Constant):
         raise error("HA110", "whether a field is durable must be decided by the settings", written.durable_if.span)
     return bool(known.value)

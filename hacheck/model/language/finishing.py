@@ -7,15 +7,16 @@ from typing import Any
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language.context import Context, Halt
-from hacheck.model.language.folding import fold, fold_body
+from hacheck.model.language.folding import fold_body
 from hacheck.model.language.node_faults import crash_effects
 from hacheck.model.rewrite import conjuncts, statements
 
 
 def finished(context: Context, action: ir.Action) -> ir.Action:
     """The action with halts told as what a crash does, and everything known folded."""
-    body = fold_body(_without_halts(context, action.body))
-    guard = fold(action.guard)
+    body = _without_halts(context, action.body)
+    body = fold_body(body) if context.folded else body
+    guard = context.fold(action.guard)
     if ir.FALSE in conjuncts(guard):
         guard = ir.FALSE  # the settings rule it out, whatever the state
     return ir.Action(

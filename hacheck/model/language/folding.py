@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from hacheck.model import ir
 from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, evaluate
 from hacheck.model.rewrite import parts, rebuild
-from hacheck.model.types import cardinality
+from hacheck.model.types import Type, cardinality
 from hacheck.model.typing import extent, type_of
 
 WORK_MAX = 20_000
 """How many values bound variables may take together in a part that is evaluated beforehand."""
 _NOTHING: frozenset[str] = frozenset()
+
+IsOpen: TypeAlias = Callable[[Type], bool]
+"""Whether nobody knows yet how many values a type has, so that nothing may be made of their number."""
+
+
+def _none_open(_: Type) -> bool:
+    return False
 
 
 def _work(node: Any) -> int:
@@ -31,25 +39,25 @@ def _work(node: Any) -> int:
             return inner
 
 
-def fold(expression: Any) -> Any:
+def fold(expression: Any, is_open: IsOpen = _none_open) -> Any:
     """The same expression with every part that has a known value replaced by it.
 
     A part whose evaluation is an error of the spec is left alone: it may never be reached.
     """
-    return _fold(expression)[0]
+    return _fold(expression, is_open)[0]
 
 
-def _fold(node: Any) -> tuple[Any, frozenset[str] | None]:
-    """The folded node, and the locals it needs; `None` when it needs the state."""
+def _fold(node: Any, is_open: IsOpen) -> tuple[Any, frozenset[str] | None]:
+    """The folded node, and the locals it needs; `None` when it needs the state, or how many values a type has."""
     match node:
         case ir.Constant():
-            return node, _NOTHING
+            return node, None if is_open(node.type) else _NOTHING
         case ir.Local(name, _):
             return node, frozenset((name,))
         case ir.Variable() | ir.Fresh():
             return node, None
     held = parts(node)
-    folded = [_fold(part) for part in held]
+    folded = [_fold(part, is_open) for part in held]
     if any(new is not old for (new, _), old in zip(folded, held, strict=True)):
         new_parts = (new for new, _ in folded)
         node = rebuild(node, lambda _: next(new_parts))
@@ -63,6 +71,8 @@ def _fold(node: Any) -> tuple[Any, frozenset[str] | None]:
         return node, needed
     elif isinstance(node, ir.Quantified | ir.SetOf | ir.MapOf | ir.Extreme) and needed is not None:
         needed -= {node.variable}
+        if is_open(node.key if isinstance(node, ir.MapOf) else node.domain.type):
+            needed = None
     elif isinstance(node, ir.Old):
         return node, None
     if not needed and needed is not None and _work(node) <= WORK_MAX:
@@ -104,31 +114,31 @@ def _simplify(node: Any) -> Any:
     return node
 
 
-def fold_body(body: tuple[Any, ...]) -> tuple[Any, ...]:
+def fold_body(body: tuple[Any, ...], is_open: IsOpen = _none_open) -> tuple[Any, ...]:
     """Statements with their expressions folded, and branches that are never taken left out."""
     folded: list[Any] = []
     for statement in body:
-        folded.extend(_fold_statement(statement))
+        folded.extend(_fold_statement(statement, is_open))
     return tuple(folded)
 
 
-def _fold_statement(statement: Any) -> tuple[Any, ...]:
+def _fold_statement(statement: Any, is_open: IsOpen) -> tuple[Any, ...]:
     match statement:
         case ir.If(condition, then, otherwise):
-            known = fold(condition)
+            known = fold(condition, is_open)
             if isinstance(known, ir.Constant):
-                return fold_body(then if known.value else otherwise)
-            first, second = fold_body(then), fold_body(otherwise)
+                return fold_body(then if known.value else otherwise, is_open)
+            first, second = fold_body(then, is_open), fold_body(otherwise, is_open)
             return (ir.If(known, first, second),) if first or second else ()
         case ir.ForEach(variable, domain, body):
-            inner = fold_body(body)
-            return (ir.ForEach(variable, fold(domain), inner),) if inner else ()
+            inner = fold_body(body, is_open)
+            return (ir.ForEach(variable, fold(domain, is_open), inner),) if inner else ()
         case ir.Require(condition):
-            known = fold(condition)
+            known = fold(condition, is_open)
             return () if known == ir.TRUE else (ir.Require(known),)
         case ir.Cut():
             return (statement,)
         case ir.Assign(ir.Target(_, path), ir.Constant()) if all(isinstance(step, str | ir.Local) for step in path):
             return (statement,)  # as most are in handlers of several steps: nothing to be folded
         case _:
-            return (rebuild(statement, fold),)
+            return (rebuild(statement, lambda part: fold(part, is_open)),)

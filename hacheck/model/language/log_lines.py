@@ -16,7 +16,6 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.context import Bound, Context, Scope, told
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import boolean, elaborate
-from hacheck.model.language.folding import fold
 from hacheck.model.language.messages import kind_of
 from hacheck.model.language.operations import is_atomic
 from hacheck.model.rewrite import walk
@@ -123,8 +122,8 @@ def observation(
     scope = Scope(context, old=True)
     if owners[0] is not None:
         scope = scope.bind("n", Bound(ir.Local("n", owners[0])))
-    condition = ir.TRUE if written.when is None else fold(boolean(written.when, scope))
-    fields = tuple(fold(one) for one in _shown(written.event, written.shows, scope))
+    condition = ir.TRUE if written.when is None else context.fold(boolean(written.when, scope))
+    fields = tuple(context.fold(one) for one in _shown(written.event, written.shows, scope))
     handlers = tuple(one.handler.text for one in written.handlers)
     return ir.Observation(written.event.text, handlers, condition, fields, written.span.line, owners[0], written.nobody)
 

@@ -20,7 +20,6 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.context import Answer, Bound, Context, Scope
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import boolean, elaborate
-from hacheck.model.language.folding import fold
 from hacheck.model.language.functions import fill, is_connected, is_running, is_up
 from hacheck.model.language.messages import fields_of, kind_of
 from hacheck.model.language.resolve_types import resolve
@@ -93,7 +92,7 @@ def is_atomic(context: Context, name: str) -> bool:
     declaration = context.operations[name]
     if declaration.atomic_when is None:
         return False
-    known = fold(boolean(declaration.atomic_when, Scope(context, state=False)))
+    known = context.settle(boolean(declaration.atomic_when, Scope(context, state=False)))
     if not isinstance(known, ir.Constant):
         raise error("HA110", "`atomic when` must be decided by the settings", declaration.atomic_when.span)
     context.atomic[name] = bool(known.value)

@@ -9,7 +9,6 @@ from hacheck.model.language import declarations as d
 from hacheck.model.language.context import Context, Scope
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import boolean
-from hacheck.model.language.folding import fold
 from hacheck.model.language.messages import kind_of
 
 KINDS: dict[str, Any] = {"transition": "step", "deadlock_free": "deadlock"}
@@ -22,8 +21,8 @@ def build(context: Context, written: d.PropertyDeclaration) -> ir.Property:
     scope = Scope(context, old=written.kind == "transition")
     goal: ir.Expression = ir.FALSE
     if written.goal is not None:
-        goal = fold(boolean(written.goal, scope))
-    premise = None if written.premise is None else fold(boolean(written.premise, scope))
+        goal = context.fold(boolean(written.goal, scope))
+    premise = None if written.premise is None else context.fold(boolean(written.premise, scope))
     assumed = fairness(context, written)
     kind = KINDS.get(written.kind, written.kind)
     name, text, source = written.name.text, written.text, written.source

@@ -8,7 +8,6 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.context import Context, Scope, describe
 from hacheck.model.language.diagnostics import Span, error, near
 from hacheck.model.language.expressions import elaborate
-from hacheck.model.language.folding import fold
 
 SET_ELEMENTS_MAX = 64
 CAPACITY_MAX = 256
@@ -19,7 +18,7 @@ def number(context: Context, written: t.Expression, what: str) -> int:
 
     Errors: `HA110` when it is not.
     """
-    value = fold(elaborate(written, Scope(context, state=False)))
+    value = context.settle(elaborate(written, Scope(context, state=False)))
     if not isinstance(value, ir.Constant) or not isinstance(value.type, ty.Range):
         raise error("HA110", f"{what} must be a whole number known before the exploration", written.span)
     return int(value.value)
@@ -108,7 +107,7 @@ def initial_value(context: Context, kind: ty.Type, written: t.Expression | None,
         return ty.default(kind)
     if isinstance(kind, ty.Map) and not isinstance(written, t.Each):
         return (initial_value(context, kind.value, written, span),) * ty.cardinality(kind.key)
-    folded = fold(elaborate(written, Scope(context, state=False), kind))
+    folded = context.settle(elaborate(written, Scope(context, state=False), kind))
     if not isinstance(folded, ir.Constant):
         raise error("HA110", "an initial value must be known before the exploration", written.span)
     if not ty.member(kind, folded.value):

@@ -11,7 +11,6 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.context import Context, Scope, describe
 from hacheck.model.language.diagnostics import Span, error, near
 from hacheck.model.language.expressions import elaborate
-from hacheck.model.language.folding import fold
 from hacheck.model.language.resolve_types import resolve
 
 Given = Mapping[str, str | t.Expression]
@@ -63,7 +62,7 @@ def _value(context: Context, written: d.Setting, given: str | t.Expression | Non
 
 
 def _known(context: Context, written: t.Expression, wanted: ty.Type | None, span: Span) -> ir.Constant:
-    made = fold(elaborate(written, Scope(context, state=False), wanted))
+    made = context.settle(elaborate(written, Scope(context, state=False), wanted))
     if not isinstance(made, ir.Constant):
         raise error("HA110", "a setting must be known before the exploration", span)
     return made

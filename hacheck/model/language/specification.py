@@ -65,10 +65,12 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A system, or what is wrong with the settings it was asked for under."""
+    """A system, or what is wrong with the settings it was asked for under. `settled`: what had to have a value before
+    there could be a system, such as sizes and first values, as it was before it was evaluated."""
 
     system: ir.System | None
     diagnostics: tuple[Diagnostic, ...]
+    settled: tuple[ir.Expression, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +91,24 @@ class Specification:
     trace: Trace | None = None
 
     def instantiate(
-        self, settings: Mapping[str, str] | None = None, check: str | None = None, *, logs: bool = False
+        self,
+        settings: Mapping[str, str] | None = None,
+        check: str | None = None,
+        *,
+        logs: bool = False,
+        folded: bool = True,
     ) -> Instance:
         """The system of a check (or of the defaults) with further settings given as text.
 
         `logs`: the system that logs are compared with. Its steps write lines, the settings of `trace` come before those
         of the check, and a fault that may happen at all may happen any number of times. Without, each `log` counts as
-        not written. Errors: as diagnostics, for unknown and ill-typed settings and for what they make of the spec.
+        not written. `folded`: what is known before the exploration is folded, which leaves no trace of sizes that it
+        came from. Errors: as diagnostics, for unknown and ill-typed settings and for what they make of the spec.
         """
         chosen = next((one for one in self.checks if one.name == check), None)
         given = {**_given(chosen), **_given(self.trace if logs else None), **(settings or {})}
         declarations = self.declarations if logs else without_logs(self.declarations)
-        return Instance(*elaborate(self.file, declarations, given, Span(self.path, 0, 0), self.pools, logs))
+        return Instance(*elaborate(self.file, declarations, given, Span(self.path, 0, 0), self.pools, logs, folded))
 
     def place_of(self, item: ir.Action | ir.Property) -> str:
         """Where an action or a property is declared: `spec/icestorm.ha:212`, or nothing if it is declared nowhere."""
