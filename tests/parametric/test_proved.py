@@ -238,3 +238,13 @@ def test_time_ends_a_proof() -> None:
 def test_z3_is_not_loaded_at_the_start() -> None:
     code = "import sys, hacheck.cli.main, hacheck.cli.commands.prove; sys.exit('z3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_negative_numbers_are_told_as_numbers() -> None:
+    text = """system Debt "Each server owes one, or nothing."
+node Server[3] symmetric { owed: -1..1 = 0 }
+action borrow(s: Server) when s.owed == 0 do s.owed := -1
+invariant no_gain: every s: Server satisfies s.owed <= 0
+"""
+    assert verdicts(proof_of(wanted(text, None))) == {"no_gain": "proved"}
+    assert verdicts(proof_of(wanted(text.replace("s.owed := -1", "s.owed := 1"), None)))["no_gain"] != "proved"

@@ -143,3 +143,25 @@ def test_the_limit_of_time_is_obeyed_and_told() -> None:
     answer = InductionEngine(1).check(system, (), Limits(wall_seconds_max=0.5), lambda _: True)
     assert answer.coverage.stopped == "0.5 seconds passed"
     assert all(found.verdict == "unknown" for found in answer.properties)
+
+
+def test_beside_an_error_of_the_spec_nothing_is_said_to_hold() -> None:
+    text = """system Counter "It counts beyond its end."
+node Server { n: 0..1 = 0 }
+action up(s: Server) do s.n := s.n + 1
+invariant small: Server.n <= 1
+"""
+    answer = check(system_of(text), 3)
+    assert answer.fault is not None
+    assert told(answer) == {"small": "unknown"}
+    assert told(check(system_of(text.replace("up(s: Server)", "up(s: Server) when s.n < 1")), 3)) == {"small": "holds"}
+
+
+def test_lemmas_are_looked_for_where_there_is_nothing_to_make_them_of() -> None:
+    text = """system Counter "One number, which runs past its end."
+shared n: 0..9 = 0
+environment action up() do n := n + 1
+invariant small: n <= 9
+"""
+    answer = InductionEngine(1, reachability=False, finding=True).check(system_of(text), (), Limits(), lambda _: True)
+    assert told(answer) == {"small": "holds"}

@@ -23,6 +23,8 @@ from hacheck.model.ir import Expression, Property, System
 from hacheck.model.runs import Run, State
 from hacheck.model.semantics import EvaluationFault, Interpreter
 
+NOT_JUDGED = "not judged, because a step is an error of the spec"
+
 
 @dataclass(frozen=True, slots=True)
 class Explored:
@@ -61,7 +63,7 @@ def _answers(explored: Explored, watch: Stopwatch) -> tuple[Run | None, tuple[Pr
     if findings.stopped is not None:
         undecided = stopped_short(findings.size, findings.depth, findings.stopped)
     if findings.faults:
-        undecided = undecided or "not judged, because a step is an error of the spec"
+        undecided = undecided or NOT_JUDGED
         try:
             fault = run_into_fault(explored.subject, findings.way_to(findings.alike(FAULTY)))
         except GaveUp as given_up:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hacheck.checker.engine import Answer, Limits, PropertyAnswer, Report
-from hacheck.checker.explicit.answers import Explored, answer_of
+from hacheck.checker.explicit.answers import NOT_JUDGED, Explored, answer_of
 from hacheck.checker.explicit.findings import GaveUp, Judgement, Undecided
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.bounded import BoundedFindings, Search
@@ -268,6 +268,11 @@ def _worded(proof: Proof, gaps: Mapping[str, Gap], answer: Answer, named: frozen
     """The answer: what was shown, what was refuted, and what neither."""
     prepared = proof.prepared
     properties = [_one(proof, gaps, found) for found in answer.properties if not named or found.name in named]
+    if answer.fault is not None:
+        properties = [
+            PropertyAnswer(one.name, "unknown", NOT_JUDGED) if one.verdict == "holds" and one.run is None else one
+            for one in properties
+        ]
     notes = list(answer.notes)
     if ERROR in gaps or ERROR in proof.candidates:
         notes.append(

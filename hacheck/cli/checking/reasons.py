@@ -118,7 +118,9 @@ NO_PROOF = (
 
 LEGEND = (
     "because: the lemmas that the proof uses; it needs: the conditions of the spec without which it fails; it does "
-    "without: those that could go, and this invariant would be shown all the same"
+    "without: those that could go, and this invariant would be shown all the same. It is not asked whether what steps "
+    "store stays within its type without them. Conditions on messages and handlers under way, and those of `choose`, "
+    "always stay in force"
 )
 """What the words at the left of a proof mean."""
 
