@@ -68,7 +68,7 @@ class Verdict:
       could be said; empty or `None` where it conforms.
     - `expected`: the lines that the model would have allowed there, as text.
     - `repair`: the cheapest change after which the trace goes on; `repair_text`: in words; `repair_records`: how many
-      more records it then explains.
+      more records it then explains; 0 where the last line is one too much.
     - `run`: a shortest run of the model that explains everything before, as JSON; empty where none is told.
     - `width`: the most model states that explained the trace at once.
     - `violated`: properties that were violated on the way whatever the hidden steps were, `perhaps`: in some of the
