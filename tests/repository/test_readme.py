@@ -1,4 +1,4 @@
-"""What the README tells people to type exists."""
+"""What the README tells people to type exists, and prints what it shows."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from hacheck.model.language import load
+from tests.nightly import by_night
+
 FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 PROMPT = re.compile(r"^\s*\$\s+")
 HACHECK = re.compile(r"^(?:\S*/|(?:uv run|uvx)\s+(?:--\S+\s+)*)?hacheck\s+(?=[a-z])")
+SHOWN = {"verify", "conform", "prove", "timing"}
+"""The subcommands of which the README shows what they print."""
 OPTION = re.compile(r"--[a-z][a-z-]*")
 
 
@@ -55,6 +60,53 @@ def test_example_of_a_spec_prints_what_stands_below_it(root: Path, tmp_path: Pat
     assert run.returncode == 0, run.stderr
     shown = FENCE.findall(text[text.index(spec) + len(spec) + 3 :])[0]
     assert untimed(shown) in untimed(run.stdout)
+
+
+def shown_below(text: str) -> dict[str, str]:
+    """What the README shows below a command that stands alone, by the command."""
+    found: dict[str, str] = {}
+    command = ""
+    for kind, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        lines = [line for line in block.splitlines() if line.strip()]
+        if not kind and command:
+            found[command] = block
+        command = lines[0] if kind == "sh" and len(lines) == 1 and lines[0].startswith("hacheck ") else ""
+    return found
+
+
+def test_commands_with_their_output_are_found(root: Path) -> None:
+    shown = shown_below((root / "README.md").read_text(encoding="utf-8"))
+    assert {command.split()[1] for command in shown} == SHOWN
+
+
+@pytest.mark.parametrize("subcommand", by_night(sorted(SHOWN), lambda name: name in ("conform", "verify")))
+def test_what_is_shown_below_a_command_is_what_it_prints(root: Path, subcommand: str, tmp_path: Path) -> None:
+    """Times aside, and what a line of three dots leaves out."""
+    shown = shown_below((root / "README.md").read_text(encoding="utf-8"))
+    ((command, block),) = [pair for pair in shown.items() if pair[0].split()[1] == subcommand]
+    words = [word if word != "proof" else str(tmp_path) for word in shlex.split(command)[1:]]
+    plain = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    run = subprocess.run(
+        [sys.executable, "-m", "hacheck", *words],
+        capture_output=True,
+        encoding="utf-8",
+        env=plain,
+        cwd=root,
+        check=False,
+    )
+    printed = {line.strip() for line in untimed(run.stdout).splitlines()}
+    shown_lines = {line.strip() for line in untimed(block).splitlines()} - {"", "…"}
+    assert shown_lines <= printed
+
+
+def test_the_table_of_checks_has_every_check_of_the_spec(root: Path) -> None:
+    text = (root / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^  ✔  (\S+) +[\d,]+ states", text, re.MULTILINE)
+    found = load((root / "spec" / "icestorm.ha").read_text(encoding="utf-8"), "icestorm.ha").specification
+    assert found is not None
+    names = [check.name for check in found.checks if not check.by_request]
+    assert [name[: len(row)] for name, row in zip(names, rows, strict=True)] == rows  # a long name is folded
+    assert f"{len(rows)} checks," in text
 
 
 def untimed(text: str) -> str:
