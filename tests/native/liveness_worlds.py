@@ -176,7 +176,7 @@ class World:
             reached: list[int] = []
             taken: list[int] = []
             stopped: list[int] = []
-            function(state, reached.append, taken.append, stopped.append)
+            function(state, reached.append, taken.append, stopped.append, stopped.append)
             found += zip(reached, taken, strict=True)
             found += [(state, instance | STOP) for instance in stopped]
         return found

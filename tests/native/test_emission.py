@@ -238,7 +238,7 @@ def explored(code: Code, questions: Questions, initial: list[int], states_max: i
         by: list[int] = []
         stopped: list[int] = []
         for function in code.listing():
-            function(state, found.append, by.append, stopped.append)
+            function(state, found.append, by.append, stopped.append, stopped.append)
         steps = list(zip(by, found, strict=True))
         outcomes.append(Counter([*steps, *((instance, -1) for instance in stopped)]))
         for instance, successor in steps:

@@ -158,7 +158,9 @@ def test_looking_back_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> Non
     assert asked[-1] == "retracing the run"
 
 
-def test_what_an_interrupted_search_has_met_is_told_if_it_can_be_at_once() -> None:
+def test_what_an_interrupted_search_has_met_is_told_if_it_can_be_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ways, "FAREWELL_SECONDS", 60.0)
+    monkeypatch.setattr(log_module, "FAREWELL_SECONDS", 60.0)
     asked: list[str] = []
 
     def report(progress: Progress) -> bool:

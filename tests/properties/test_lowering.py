@@ -130,7 +130,7 @@ def generated_outcomes(code: Code, packed: int) -> Counter[tuple[object, ...]]:
     by: list[int] = []
     stopped: list[int] = []
     for function in code.listing():
-        function(packed, found.append, by.append, stopped.append)
+        function(packed, found.append, by.append, stopped.append, stopped.append)
     assert [pack(layout, unpack(layout, state)) for state in found] == found
     steps: Counter[tuple[object, ...]] = Counter(
         (instances[index].action, instances[index].arguments, unpack(layout, state))

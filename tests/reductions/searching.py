@@ -121,7 +121,7 @@ class _Search:
         by: list[int] = []
         stopped: list[int] = []
         for function in self.code.listing():
-            function(state, found.append, by.append, stopped.append)
+            function(state, found.append, by.append, stopped.append, stopped.append)
         self.note_stops(state, depth)
         lively, actions = self.reduced.questions.lively, self.lowered.instances
         alive = any(actions[one].action in (lively or ()) for one in stopped)
