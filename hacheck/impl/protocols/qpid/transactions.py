@@ -8,6 +8,8 @@ With `local` a backup gets its messages one by one, like all others, and may hav
 With `replicated` each backup that has caught up has the transaction, too, and commits it by itself. One that comes
 later gets the messages as copies, and is not ready before the last of them is there (QP-9).
 
+What becomes of it is on record before anybody is told: a broker may end in between.
+
 **Source:** survey of broker failover protocols, section 1.9; overview of the HA module, "Message Identifiers".
 """
 
@@ -131,9 +133,9 @@ class Transactions:
             transaction = self.by_name[name] = Transaction(channel, name)
             if self._options.transactions == "replicated":
                 transaction.backups = dict.fromkeys(self.caught_up())
-                for backup in transaction.backups:
-                    self._host.say(backup, TxStart(name))
             self._host.record("tx_started", transaction=name, backups=_addresses(transaction))
+            for backup in transaction.backups:
+                self._host.say(backup, TxStart(name))
         elif transaction.channel is not channel or transaction.phase is not OPEN:
             return None
         return transaction
@@ -221,10 +223,10 @@ class Transactions:
     def _publish(self, transaction: Transaction) -> None:
         """All of it is on the queues at once. Backups that have it are told so; others get copies."""
         self._enter(transaction, PUBLISHED)
-        for backup in transaction.backups:
-            self._host.say(backup, TxCommit(transaction.name))
         messages = [content.message for _, _, content in transaction.enqueues]
         self._host.record("tx_published", transaction=transaction.name, messages=messages)
+        for backup in transaction.backups:
+            self._host.say(backup, TxCommit(transaction.name))
         publication = Publication(transaction.channel, transaction.request, transaction.name)
         publication.pending = 1  # for this call
         for queue, number, content in transaction.enqueues:
@@ -243,8 +245,8 @@ class Transactions:
         self.ended()
 
     def _fail(self, transaction: Transaction, reason: str) -> None:
-        self._host.say(transaction.channel, Failed(transaction.request, f"rolled back: {reason}"))
         self._end(transaction, reason)
+        self._host.say(transaction.channel, Failed(transaction.request, f"rolled back: {reason}"))
 
     def _end(self, transaction: Transaction, reason: str) -> None:
         self._enter(transaction, ROLLED_BACK)
