@@ -1,0 +1,103 @@
+"""The interface of the direct interpreter: a system for one choice of settings, its states and steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from hacheck.model.direct.interfaces import Key, State, Step, UnsupportedError
+from hacheck.model.direct.values import Value
+from hacheck.model.language.declarations import Declaration
+from hacheck.model.language.specification import Specification
+from hacheck.model.language.tree import Expression
+
+
+def load(
+    specification: Specification, settings: Mapping[str, str] | None = None, check: str | None = None
+) -> DirectSystem:
+    """The system that a file means under its defaults, then the settings of a check, then further ones as text.
+
+    Only what was parsed is used of the specification, so that it may have been read with `examined=False`.
+    """
+    chosen = next((one.written for one in specification.checks if one.name == check), None)
+    given: dict[str, str | Expression] = {} if chosen is None else {name.text: value for name, value in chosen.settings}
+    return DirectSystem(specification.declarations, {**given, **(settings or {})})
+
+
+class DirectSystem:
+    """A file under one choice of settings, as a set of initial states and a relation of steps.
+
+    Errors: `UnsupportedError` for what the interpreter does not know; a file with mistakes has no meaning here.
+    """
+
+    def __init__(self, declarations: tuple[Declaration, ...], settings: Mapping[str, str | Expression]) -> None:
+        self.declarations = declarations
+        raise UnsupportedError("the direct interpreter is not there yet")
+
+    def initial(self) -> Iterator[Step]:
+        """The initial states, each as the outcome of a step called `initially`: its bounds and errors show, too.
+
+        An equal state may come several times.
+        """
+        raise NotImplementedError
+
+    def successors(self, state: State) -> Iterator[Step]:
+        """Every step that can be taken in a state, faults and repairs as well.
+
+        Names are those of reports: `start`, `twice.in_between`, `crash Server`. Arguments are named by the parameters
+        and, where the step goes on, by the locals of the head (`at`, `from`); those of faults are `n`, or `a` and `b`.
+        Steps of equal name, arguments and outcome may come several times; those that change nothing are among them.
+        Errors: `ForgottenRead` where a step reads a local that was restored as `FORGOTTEN`.
+        """
+        raise NotImplementedError
+
+    def holds(self, property_name: str, state: State) -> bool:
+        """Whether the condition of an invariant, a lemma or a `reachable` holds; of `deadlock_free`, what it excepts.
+
+        Errors: `SpecificationFailure` where the condition has no value.
+        """
+        raise NotImplementedError
+
+    def holds_of_step(self, property_name: str, before: State, after: State) -> bool:
+        """Whether a `transition` holds of the step between two states. Errors: as `holds`."""
+        raise NotImplementedError
+
+    def properties(self) -> Mapping[str, str]:
+        """The kind of each property by its name, in the order declared."""
+        raise NotImplementedError
+
+    def is_deadlock(self, state: State) -> bool:
+        """Whether nothing but faults can change anything; what only a bound forbids could."""
+        raise NotImplementedError
+
+    def observe(self, state: State) -> Mapping[Key, Value]:
+        """Everything that is so in a state, by keys. Nodes are `Node` values; `thread` is `main` where none is named.
+
+        | key | value |
+        |---|---|
+        | `("field", node, field)` | of a node's field, ghosts too |
+        | `("disk", node, field)` | what was last synced of a `synced` field |
+        | `("view", node, view)` | a `Map` from the other kind's nodes to what was last seen |
+        | `("shared", name)` | of a `shared` or `ghost` variable |
+        | `("up", node)`, `("paused", node)` | bool |
+        | `("down", a, b)` | whether the link from `a` to `b` is cut; one for each ordered pair that a fault may cut |
+        | `("link", message, a, b)` | tuple of `Record`, what is under way in order; a `Bag` of them if unordered |
+        | `("call", operation, caller, callee)` | see `calls.py` |
+        | `("holder", lock)` | the node that the service thinks holds it, or `None` |
+        | `("late", lock)` | whether the service has yet to notice that its holder crashed |
+        | `("believes", lock, node)` | whether the node believes that it holds it, apart from any clock |
+        | `("expiry", lock)`, `("expiry", lock, node)` | of a lease: its end by true time, and by the clock |
+        | `("time",)`, `("clock", node)` | ticks |
+        | `("budget", fault)` | how often it may still happen, by its title (`crash Server`); `all together` |
+        | `("at", node, thread)` | `None`, or `(handler, point)` of the handler under way |
+        | `("local", node, handler, name)` | of each local that the handler has at its point; parameters are locals |
+
+        A local of a procedure is called `procedure.name`. Two points of one name in one handler are `name`, `name#2`.
+        """
+        raise NotImplementedError
+
+    def restore(self, observed: Mapping[Key, Value]) -> State:
+        """The state that is observed so; a local may be `FORGOTTEN`, or be missing, which is the same.
+
+        Errors: `KeyError` for what else is missing.
+        """
+        raise NotImplementedError
