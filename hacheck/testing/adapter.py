@@ -89,7 +89,8 @@ class Adapter:
         return ""
 
     def story(self) -> str:
-        """What is to be said of a run besides its lines, for people, when it fails."""
+        """What is to be said of a run besides its lines, for people. Called once for each run that fails, before
+        `stop`; where it raises, that is said instead."""
         return ""
 
 

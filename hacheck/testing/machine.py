@@ -49,7 +49,8 @@ def state_machine(adapter: type[Adapter], how: settings | None = None) -> type[T
     To be given a name that begins with `Test` in a test module. `how`: Hypothesis' settings, such as
     `settings(SETTINGS, max_examples=1000)`. The model is read when the test runs.
 
-    A failing run is written down and done first the next time (`hacheck.testing.recorded`). Errors, when it runs:
+    A failing run is written down as soon as it fails, again when it was made shorter, and done first the next time
+    (`hacheck.testing.recorded`). Errors, when it runs:
     `BadModel`; `Undecided` where nobody can tell whether a run is right.
     """
 
@@ -220,7 +221,7 @@ def _initialised(model: Model, adapter: type[Adapter], watch: Watch) -> Callable
     def initialised(self: Any) -> None:
         RuleBasedStateMachine.__init__(self)
         self.session = Session(model, adapter())
-        self.watch, self.profile, self.failed = watch, EVERYTHING, False
+        self.watch, self.profile, self.failed = watch, EVERYTHING, None
 
     return initialised
 
@@ -232,11 +233,13 @@ def _watched(done: Callable[..., None]) -> Callable[..., None]:
         try:
             done(self, **given)
         except Disagreement as found:
-            self.failed = True
-            self.watch.found = self.watch.found or found
+            self.failed = found
+            if self.watch.found is None:
+                self.watch.found = found
+                self.watch.kept.keep(found)  # before it is reduced, which takes time and may be interrupted
             raise
         except Exception as error:
-            self.failed = True
+            self.failed = error
             if self.session.entries and not isinstance(error, Undecided):
                 error.add_note(beside(self.session))
             self.watch.error, self.watch.notes = error, tuple(getattr(error, "__notes__", ()))
@@ -267,19 +270,19 @@ def _settle(self: Any) -> None:
 
 def _teardown(self: Any) -> None:
     try:
-        if self.session.started and not self.failed and settles(type(self.session.adapter)):
+        if self.session.started and self.failed is None and settles(type(self.session.adapter)):
             _settle(self)
     finally:
-        self.session.end()
+        self.session.end(self.failed)
         self.watch.runs += 1
         self.watch.shown.update(one.name for one in self.session.entries if isinstance(one, Event))
         if self.session.bound:
             self.watch.cut += 1
             self.watch.bound = self.session.bound
-        still = None if self.failed else standing(self.session)
+        still = None if self.failed is not None else standing(self.session)
         if still is not None and waited_enough(self.session):
             self.watch.still.append(still)
-    if not self.failed:
+    if self.failed is None:
         # Runs that show more of the model are tried again, a little changed.
         target(float(len(self.session.passed)), label="states of the model that a run goes through")
 

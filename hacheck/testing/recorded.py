@@ -60,6 +60,7 @@ def _done(adapter: type[Adapter], steps: Sequence[Step]) -> tuple[Session, str]:
     `replay`, but for that."""
     __tracebackhide__ = True
     model = model_for(adapter)
+    failed: BaseException | None = None
     try:
         session = Session(model, adapter())
         try:
@@ -79,8 +80,11 @@ def _done(adapter: type[Adapter], steps: Sequence[Step]) -> tuple[Session, str]:
                 where = f"became larger than the model at {session.bound}"
                 return session, f"the run of {adapter.__name__} {where}; enlarge the model by `settings`"
             return session, ""
+        except BaseException as error:
+            failed = error
+            raise
         finally:
-            session.end()
+            session.end(failed)
     finally:
         adapter.finish()
 
@@ -99,25 +103,37 @@ def kept_in(adapter: type[Adapter]) -> Path:
 
 
 class Recorded:
-    """The last run of an adapter that failed, in a file that travels with the tests if one lets it."""
+    """The last run of an adapter that failed, in a file that travels with the tests if one lets it.
+
+    `apart`: whether the file holds a run that could not be done to its end this time; it is kept beside a newer one."""
 
     def __init__(self, adapter: type[Adapter]) -> None:
         self.adapter = adapter
         module, name = adapter.__module__.rpartition(".")[2], adapter.__qualname__.replace("<locals>.", "")
         self.path = kept_in(adapter) / f"{module}.{name}.json"
+        self.apart = False
 
     def keep(self, failure: Disagreement) -> None:
-        """Writes a run down, in place of the one before. Where it cannot be written it is not."""
-        content = json.dumps({"hacheck.run": 1, "steps": [[one.method, dict(one.arguments)] for one in failure.steps]})
+        """Writes a run down, in place of the one before; one that could not be done to its end is kept beside it, as
+        `NAME.before.json`. Where that cannot be done, a note of the failure says why."""
+        run = {"hacheck.run": 1, "steps": [[one.method, dict(one.arguments)] for one in failure.steps]}
         own = beside(self.path)
-        with suppress(OSError):
+        try:
+            content = json.dumps(run)
             self.path.parent.mkdir(parents=True, exist_ok=True)
             own.write_text(content + "\n", encoding="utf-8")
+            if self.apart:
+                os.replace(self.path, self.path.with_suffix(".before.json"))
             os.replace(own, self.path)
+            self.apart = False
+        except (OSError, TypeError, ValueError) as error:
+            failure.add_note(f"The run could not be written down as {self.path}: {error}")
 
     def replay(self) -> None:
-        """Does the run again that was written down, as far as the model allows it: the system has changed. One that
-        fails no more is forgotten. Errors: `Disagreement`, `BadModel`; `BadRun` for a file that is none."""
+        """Does the run again that was written down, as far as the model allows it: the system has changed. One that is
+        done to its end and does not fail is forgotten; one that cannot be done to its end stays, with a warning.
+
+        Errors: `Disagreement`, `BadModel`, whatever the system raises; `BadRun` for a file that is none."""
         __tracebackhide__ = True
         try:
             text = self.path.read_text(encoding="utf-8")
@@ -125,11 +141,22 @@ class Recorded:
             return
         except (OSError, UnicodeDecodeError) as error:
             raise BadRun(f"{self.path}: cannot be read: {error}") from None
+        steps = steps_from(text, str(self.path))
+        model_for(self.adapter)  # what is wrong with it has nothing to do with the run
         try:
-            _done(self.adapter, steps_from(text, str(self.path)))
-        except Disagreement as error:
+            _, left = _done(self.adapter, steps)
+        except (BadRun, Undecided) as error:
+            left = str(error)
+        except Exception as error:
             error.add_note(f"It is the run that failed the last time: {self.path}")
-            raise error.with_traceback(None) from None
+            if isinstance(error, Disagreement):
+                raise error.with_traceback(None) from None
+            raise
+        if left:
+            self.apart = True
+            kept = f"the run that failed the last time is kept, and could not be done to its end: {left}"
+            warn(f"{kept}. If it is of no use any more, delete {self.path}", stacklevel=2)
+            return
         with suppress(OSError):
             self.path.unlink()
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import product
 from typing import TypeAlias
 
 from hacheck.testing.adapter import Adapter
 from hacheck.testing.model import Model, is_fault, model_for
-from hacheck.testing.session import Disagreement, Session, Undecided
+from hacheck.testing.session import Disagreement, Session
 from hacheck.testing.steps import SETTLE, WAIT, Step
 
 SECONDS = 20.0
@@ -46,19 +47,22 @@ def reduced(adapter: type[Adapter], found: Disagreement, seconds: float = SECOND
 
 
 def failure(adapter: type[Adapter], model: Model, steps: Steps) -> Disagreement | None:
-    """How a run fails, if it does. Steps that the model does not allow are left out."""
+    """How a run disagrees with the model, if it does. Steps that the model does not allow are left out. A run that ends
+    with another error, also one of the system, is not like the one that is reduced."""
     session = Session(model, adapter())
+    failed: Disagreement | None = None
     try:
         session.begin()
         for step in steps:
             session.take(step)
     except Disagreement as found:
-        return found
-    except Undecided:
+        failed = found
+    except Exception:
         return None
     finally:
-        session.end()
-    return None
+        with suppress(Exception):
+            session.end(failed)
+    return failed
 
 
 def _alike(one: Disagreement, other: Disagreement) -> bool:

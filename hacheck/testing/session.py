@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
 from math import inf
 from typing import TypeAlias
 
@@ -30,6 +29,7 @@ class Disagreement(AssertionError):
         super().__init__(broken, violated, owed)
         self.entries, self.broken, self.violated, self.owed = tuple(session.entries), broken, violated, owed
         self._session, self._story = session, ""
+        session.ask_for_story()
 
     def __str__(self) -> str:
         """The story of it, worked out when somebody reads it: whoever reduces a run sees it fail a hundred times."""
@@ -64,7 +64,8 @@ class Session:
     - `bound`: why it follows no more, though nothing is wrong: the run has become larger than the model;
     - `started`: the system is;
     - `idle_seconds`, `idle_looks`: for how long it has been given time, and how often it has been looked at, since the
-      model was told something.
+      model was told something;
+    - `story`: what the adapter says of the run besides its lines, once it was asked.
     """
 
     def __init__(self, model: Model, adapter: Adapter) -> None:
@@ -76,6 +77,7 @@ class Session:
         self.bound = ""
         self.started = False
         self.idle_seconds, self.idle_looks = 0.0, 0
+        self.story: str | None = None
 
     @property
     def owes(self) -> bool:
@@ -87,12 +89,29 @@ class Session:
         """Starts the system. Errors: as `take`."""
         self.adapter.start()
         self.started = True
+        self._look_at_invariants()
         self.look()
 
-    def end(self) -> None:
-        """Ends the system. Where it did not even start, that is what matters, and not what its `stop` says to that."""
-        with nullcontext() if self.started else suppress(Exception):
+    def end(self, failed: BaseException | None = None) -> None:
+        """Ends the system. `failed`: what the run ended with. That is what matters, and not what `stop` raises then,
+        which becomes a note of it; likewise where the system did not even start."""
+        try:
             self.adapter.stop()
+        except Exception as error:
+            if failed is not None and self.started:
+                failed.add_note(f"Then `stop` of {type(self.adapter).__name__} failed: {_said(error)}")
+            elif self.started:
+                raise
+
+    def ask_for_story(self) -> str:
+        """What the adapter says of the run; asked once, when the run fails, before the system is ended. Where `story`
+        raises, that is said instead: the run is what matters."""
+        if self.story is None:
+            try:
+                self.story = str(self.adapter.story() or "")
+            except Exception as error:
+                self.story = f"`story` of {type(self.adapter).__name__} failed: {_said(error)}"
+        return self.story
 
     def moves(self) -> tuple[Move, ...]:
         """What may be done now, by the model."""
@@ -150,12 +169,15 @@ class Session:
             self.entries.append(event)
             if not self._follow(event):
                 return
+
+    def _look_at_invariants(self) -> None:
+        """Errors: `Disagreement`, where one is violated whatever the hidden steps were."""
         violated = self.model.tracker.violated(self.track)
         if violated:
             raise Disagreement(self, None, violated)
 
     def _follow(self, event: Event) -> bool:
-        """Whether the model follows on. Errors: as `take`."""
+        """Whether the model follows on; behind each line the invariants are looked at. Errors: as `take`."""
         self.lines.append(event)
         found = self.model.tracker.after(self.track, event)
         if isinstance(found, Track):
@@ -163,6 +185,7 @@ class Session:
                 self.idle_seconds, self.idle_looks = 0.0, 0
             self.track = found
             self.passed.add(found.sets[-1])
+            self._look_at_invariants()
         elif found.kind == "deviates":
             raise Disagreement(self, found, ())
         elif found.kind == "bound":
@@ -171,3 +194,7 @@ class Session:
             hint = "raise `capacity`" if found.kind == "full" else "say how the model calls it with `called`"
             raise Undecided(f"{event.text}: {found.reason}; {hint} in {type(self.adapter).__name__}")
         return not self.bound
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -26,16 +26,13 @@ def story(session: Session, broken: Broken | None, violated: tuple[str, ...], ow
     parts = [_headline(session, broken, violated, owed), "\n".join(table(session.entries))]
     if broken is not None:
         parts.append("\n".join(instead(session.model.tracker.explain(session.lines))))
-    more = session.adapter.story()
-    if more:
-        parts.append(more)
-    parts.append(_again(session))
+    parts += [session.ask_for_story(), _again(session)]
     return "\n\n".join(part for part in parts if part)
 
 
 def beside(session: Session) -> str:
     """What is to be said beside an error of the system under test: what was done, and how to do it again."""
-    parts = ["It happened in this run:", "\n".join(table(session.entries)), session.adapter.story(), _again(session)]
+    parts = ["It happened in this run:", "\n".join(table(session.entries)), session.ask_for_story(), _again(session)]
     return "\n\n".join(part for part in parts if part)
 
 

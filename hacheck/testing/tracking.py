@@ -125,6 +125,7 @@ class Tracker:
         self._after: dict[tuple[int, bytes], _After] = {}
         self._closed: dict[int, Any] = {}
         self._states: dict[bytes, State] = {}
+        self._violated: dict[int, tuple[str, ...]] = {}
         width = self.memory.starts.shape[1]
         assert self._sets.number(np.zeros((0, width), np.uint64)) == _EMPTY
         self.start = Track((), (), (self._sets.number(self.memory.starts),), False)
@@ -228,14 +229,19 @@ class Tracker:
         return found
 
     def violated(self, track: Track) -> tuple[str, ...]:
-        """The invariants that are violated in every state that the model may be in."""
+        """The invariants that are violated in every state that the model may be in. Of a set of states that was met
+        before it costs a look-up."""
         if track.owing or not self.asked:
             return ()
-        rows = self.closed(track)
-        if not len(rows):
-            return ()
-        self.memory.hold(rows)
-        return tuple(name for number, name in enumerate(self.compiled.asked) if self.memory.marked(number)[1])
+        found = self._violated.get(track.sets[-1])
+        if found is None:
+            rows, found = self.closed(track), ()
+            if len(rows):
+                self.memory.hold(rows)
+                asked = enumerate(self.compiled.asked)
+                found = tuple(name for number, name in asked if self.memory.marked(number)[1])
+            self._violated[track.sets[-1]] = found
+        return found
 
     def state(self, row: Any) -> State:
         """A state, from its words."""

@@ -9,11 +9,15 @@ from typing import ClassVar
 
 import pytest
 
-from hacheck.testing import BadRun, Disagreement, Undecided, do, replay
+from hacheck.testing import BadRun, Disagreement, Event, Undecided, do, replay
+from hacheck.testing import machine as machine_module
 from hacheck.testing.machine import run_state_machine
 from hacheck.testing.options import OPTIONS, Options
 from hacheck.testing.recorded import FOLDER, Recorded, kept_in, steps_from
+from hacheck.testing.steps import Step
 from tests.testing.services import FEW, Counting
+
+COUNT = do("count", s="Server-1")
 
 
 class Mending(Counting):
@@ -71,11 +75,108 @@ def test_runs_are_kept_beside_the_adapter_if_nothing_else_is_said() -> None:
     assert kept_in(made_by_hand) == Path(FOLDER)
 
 
-def test_where_nothing_can_be_written_nothing_is(tmp_path: Path) -> None:
+def test_where_nothing_can_be_written_the_failure_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     OPTIONS.set(Options(runs=tmp_path / "file" / "below"))
-    with pytest.raises(Disagreement):
+    with pytest.raises(Disagreement) as found:
         run_state_machine(Mending, FEW)
+    assert found.value.__notes__[-1].startswith("The run could not be written down as ")
+
+
+class Besides(Mending):
+    """Fails behind a step that no file can hold."""
+
+    besides = (do("poke", with_=frozenset({1})),)
+
+    def act(self, action: str, arguments: object) -> None:
+        """It says what no model knows."""
+        self._show("even")
+
+
+def test_a_run_that_no_file_can_hold_is_told_all_the_same(runs: Path) -> None:
+    with pytest.raises(Disagreement) as found:
+        run_state_machine(Besides, FEW)
+    assert found.value.steps == Besides.besides
+    assert "not JSON serializable" in found.value.__notes__[-1]
+    assert not runs.exists()
+
+
+def test_a_failing_run_is_written_down_before_it_is_reduced(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(machine_module, "reduced", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_state_machine(Mending, FEW)
+    (kept,) = runs.iterdir()
+    with pytest.raises(Disagreement):
+        replay(Mending, steps_from(kept.read_text(), str(kept)))
+
+
+class FailsWhenReduced(Mending):
+    """Its machine is gone after the first run that failed."""
+
+    gone: ClassVar[bool] = False
+
+    def start(self) -> None:
+        """Starts, once."""
+        if self.gone:
+            raise OSError("no machine")
+        super().start()
+
+    def events(self) -> Iterator[Event]:
+        """What it has shown."""
+        FailsWhenReduced.gone = any(one.name == "even" for one in self.shown)
+        return super().events()
+
+
+def test_a_system_that_fails_while_a_run_is_reduced_loses_nothing(runs: Path) -> None:
+    with pytest.raises(Disagreement) as found:
+        run_state_machine(FailsWhenReduced, FEW)
+    assert found.value.broken is not None
+    assert len(list(runs.iterdir())) == 1
+
+
+class Unstoppable(Mending):
+    """Cannot be ended after it went wrong, and has nothing to say."""
+
+    def stop(self) -> None:
+        """Fails."""
+        super().stop()
+        if self.number == 2:
+            raise OSError("gone already")
+
+    def story(self) -> str:
+        """Fails, too."""
+        raise KeyError("no log")
+
+
+def test_neither_story_nor_stop_hides_a_failure() -> None:
+    for wrong in (lambda: run_state_machine(Unstoppable, FEW), lambda: replay(Unstoppable, [COUNT, COUNT])):
+        with pytest.raises(Disagreement) as found:
+            wrong()
+        assert "`story` of Unstoppable failed: KeyError: 'no log'" in str(found.value)
+        assert "> count(s='Server-1')" in str(found.value)
+        assert "Then `stop` of Unstoppable failed: OSError: gone already" in found.value.__notes__
+
+
+class Tidy(Mending):
+    """Its story is a file that is gone when it has ended."""
+
+    def stop(self) -> None:
+        """Tidies up."""
+        super().stop()
+        self.number = -1
+
+    def story(self) -> str:
+        """What the file says."""
+        return f"It had counted to {self.number}."
+
+
+def test_the_story_is_asked_for_before_the_system_is_ended() -> None:
+    with pytest.raises(Disagreement) as found:
+        replay(Tidy, [COUNT, COUNT])
+    assert "It had counted to 2." in str(found.value)
 
 
 def test_a_replayed_run_tells_its_story() -> None:
@@ -97,13 +198,39 @@ def test_a_run_that_the_model_does_not_allow_any_more_is_undecided(monkeypatch: 
     assert Mending.log[-2:] == ["stop", "finish"]
 
 
-def test_a_kept_run_that_the_model_does_not_allow_any_more_is_forgotten(runs: Path) -> None:
+@pytest.mark.parametrize("steps", [IMPOSSIBLE, [do("countdown", s="Server-1")]])
+def test_a_kept_run_that_is_no_longer_possible_is_kept(runs: Path, steps: list[Step]) -> None:
     runs.mkdir(parents=True)
     kept = Recorded(Mending).path
-    steps = [[one.method, dict(one.arguments)] for one in IMPOSSIBLE]
-    kept.write_text(json.dumps({"hacheck.run": 1, "steps": steps}))
-    Recorded(Mending).replay()
-    assert not kept.exists()
+    text = json.dumps({"hacheck.run": 1, "steps": [[one.method, dict(one.arguments)] for one in steps]})
+    kept.write_text(text)
+    with pytest.warns(
+        UserWarning, match=r"^the run that failed the last time is kept, .*(it has count, wait|step 1 of 2)"
+    ):
+        Recorded(Mending).replay()
+    assert kept.read_text() == text
+    with pytest.warns(UserWarning, match="delete "), pytest.raises(Disagreement):
+        run_state_machine(Mending, FEW)
+    before = kept.with_suffix(".before.json")
+    assert before.read_text() == text, "the new run takes its place, and it is not lost"
+    assert {one.name for one in runs.iterdir()} == {kept.name, before.name}
+    with pytest.raises(Disagreement):
+        run_state_machine(Mending, FEW)
+
+
+def test_an_error_of_the_system_in_a_kept_run_says_that_it_is_one(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Disagreement):
+        run_state_machine(Mending, FEW)
+    (kept,) = runs.iterdir()
+
+    def broken(*_: object, **__: object) -> None:
+        raise OSError("no machine")
+
+    monkeypatch.setattr(Mending, "start", broken)
+    with pytest.raises(OSError, match="no machine") as found:
+        run_state_machine(Mending, FEW)
+    assert found.value.__notes__ == [f"It is the run that failed the last time: {kept}"]
+    assert kept.exists()
 
 
 class Misspelt(Counting):
@@ -111,9 +238,6 @@ class Misspelt(Counting):
 
     def _show(self, name: str, node: str = "Server-1") -> None:
         super()._show("evn" if name == "even" else name, node)
-
-
-COUNT = do("count", s="Server-1")
 
 
 def test_a_run_that_stands_still_is_undecided() -> None:

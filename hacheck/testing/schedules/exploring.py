@@ -206,14 +206,7 @@ class _Run:
         except CodeFailed as failed:
             explored.found.append(self._found(failed=str(failed)))
             return False
-        shown = self.taken[-1].shown
-        for event in shown:
-            if not self._follow(event):
-                return False
-        if shown and (violated := self.exploring.tracker.violated(self.track)):
-            explored.found.append(self._found(violated=violated))
-            return False
-        return True
+        return all(self._follow(event) for event in self.taken[-1].shown)
 
     def _record(self, member: Name, record: Record) -> None:
         self.taken[-1].shown.append(Event(member, record.event, record.fields))
@@ -224,7 +217,9 @@ class _Run:
         after = self.exploring.tracker.after(self.track, event)
         if isinstance(after, Track):
             self.track = after
-            return True
+            if violated := self.exploring.tracker.violated(self.track):
+                explored.found.append(self._found(violated=violated))
+            return not violated
         if after.kind == "deviates":
             explored.found.append(self._found(broken=after))
         else:

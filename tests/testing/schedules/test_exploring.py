@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 import pytest
 
-from hacheck.impl.node import Record, Write
+from hacheck.impl.node import Effect, Input, Node, Record, Setup, Started, Write
+from hacheck.impl.system import Member
 from hacheck.model.language import load
 from hacheck.model.observing.lines import logged
 from hacheck.testing.schedules import cluster as cluster_module
@@ -16,7 +18,8 @@ from hacheck.testing.schedules.exploring import Explored, Exploring, Found, Limi
 from hacheck.testing.schedules.fingerprint import fingerprint, frozen
 from hacheck.testing.schedules.showing import unshown_actions
 from hacheck.testing.tracking import Tracker
-from tests.testing.schedules.voting import SPEC, VOTING
+from tests.testing.schedules.voting import SPEC, VOTING, Voting
+from tests.testing.specs import system_of
 
 PATIENT = Limits(deviations=2, steps=60, seconds=600.0)
 
@@ -80,6 +83,35 @@ def test_wrong_code_is_found_and_does_it_again(options: dict[str, str], faults: 
 def test_code_that_raises_is_found() -> None:
     (found,) = explored({"raises": "true"}, {}).found
     assert "who, me?" in found.failed
+
+
+class Hurried:
+    """Enters and leaves in one step of its code."""
+
+    def handle(self, given: Input, now_us: int) -> list[Effect]:
+        """What is to be done."""
+        return [Record("entered", {}), Record("left", {})] if isinstance(given, Started) else []
+
+
+class Hurrying(Voting):
+    """Workers that enter and leave at once."""
+
+    def members(self, replicas: int, clients: int, options: object) -> tuple[Member, ...]:
+        """The workers."""
+        return tuple(Member(f"worker-{number}", "worker") for number in range(1, replicas + 1))
+
+    def start(self, member: Member, members: tuple[Member, ...], setup: Setup) -> Node:
+        """A worker."""
+        return Hurried()
+
+
+def test_invariant_that_is_violated_and_mended_in_one_step_of_the_code_is_found() -> None:
+    text = (Path(__file__).parents[1] / "mutex.ha").read_text()
+    system = system_of(f"{text}\ninvariant none_inside: no w: Worker where w.inside", "default")
+    setting = Setting(Hurrying(), 2, 0, VOTING.options({}), {})
+    (found,) = Exploring(setting, Tracker(system, ("none_inside",)), PATIENT).run().found
+    assert found.violated == ("none_inside",)
+    assert [one.name for step in found.steps for one in step.shown] == ["entered", "left"]
 
 
 def test_mistake_that_needs_a_fault_is_not_found_without() -> None:
