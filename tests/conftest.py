@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,8 +22,12 @@ settings.load_profile("repeatable")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keeps machine code beside what pytest keeps, not in the user's folder."""
-    os.environ["HACHECK_CACHE_DIR"] = str(config.cache.mkdir("hacheck"))
+    """Keeps machine code beside what pytest keeps, not in the user's folder; where pytest keeps nothing, where the
+    environment says, or until the machine tidies up."""
+    if config.pluginmanager.hasplugin("cacheprovider"):
+        os.environ["HACHECK_CACHE_DIR"] = str(config.cache.mkdir("hacheck"))
+    else:
+        os.environ.setdefault("HACHECK_CACHE_DIR", tempfile.mkdtemp(prefix="hacheck-"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
