@@ -54,7 +54,7 @@ def bodies(draw: st.DrawFn, depth: int = 2, known: tuple[str, ...] = ()) -> str:
     """Statements of a handler of several steps that read and write locals `var k: 0..2`."""
     lines: list[str] = []
     for number in range(draw(st.integers(1, 4))):
-        kind = draw(st.sampled_from(("var", "write", "field", "step", "if", "while", "for", "finish")))
+        kind = draw(st.sampled_from(("var", "write", "field", "key", "step", "if", "while", "for", "finish")))
         value = draw(st.sampled_from((*known, "s.a", "0", "1")))
         if kind == "var":
             name = draw(st.sampled_from(LOCALS))
@@ -64,6 +64,8 @@ def bodies(draw: st.DrawFn, depth: int = 2, known: tuple[str, ...] = ()) -> str:
             lines.append(f"{draw(st.sampled_from(known))} := {value}")
         elif kind == "field":
             lines.append(f"s.b := {value}")
+        elif kind == "key":
+            lines.append(f"g[{value}] := true")
         elif kind == "step":
             lines.append("step STEP:")
         elif kind == "if" and depth:
@@ -90,6 +92,7 @@ def test_dropped_locals_are_never_missed(first: str, second: str) -> None:
     body = "".join(part + (f"p{index}" if index < len(parts) - 1 else "") for index, part in enumerate(parts))
     assert_same(
         'system Locals "x"\nnode S { a: 0..2 = 0  b: 0..2 = 0  n: 0..1 = 0 }\n'
+        "shared g: map 0..2 to bool = false\n"
         f"action go(s: S) when s.n == 0 do s.n := 1 {body}\n"
         "action change(s: S) do s.a := if s.a == 0 then 1 else s.a\n"
     )

@@ -39,13 +39,13 @@ class _Reads:
     """Which kept locals each part of a handler reads. It is asked again and again; the handler holds the parts."""
 
     def __init__(self, names: frozenset[str]) -> None:
-        self._names = names
+        self.names = names
         self._known: dict[int, frozenset[str]] = {}
 
     def of(self, node: Tree) -> frozenset[str]:
         found = self._known.get(id(node))
         if found is None:
-            found = self._known[id(node)] = self._names.intersection(_variables(node))
+            found = self._known[id(node)] = self.names.intersection(_variables(node))
         return found
 
 
@@ -77,8 +77,9 @@ def live_before(body: Made, reads: _Reads, needed: Needed, after: frozenset[str]
                 # An earlier turn's value may be read by a later one.
                 touched = frozenset().union(*(reads.of(one) for one in inner))
                 alive |= reads.of(domain) | live_before(inner, reads, needed, frozenset()) | touched
-            case ir.Assign(target, value) if len(target.path) == 1:
-                alive = (alive - {target.root.name}) | reads.of(value)
+            case ir.Assign(ir.Target(root, (_,)), value) if root.name in reads.names:
+                # A kept local as a whole: its key is the acting node, which is no local that is kept.
+                alive = (alive - {root.name}) | reads.of(value)
             case _:
                 alive |= reads.of(statement)
     return alive
