@@ -11,7 +11,7 @@ NAMES: tuple[CodeInfo, ...] = (
         "HA101",
         "declared twice",
         "A name stands for one thing in the whole file and its libraries; so do the fields of a node, the\n"
-        "parameters of a message, the steps of a handler and the lines of `faults`.",
+        "parameters of a message or handler, the steps of a handler and the lines of `faults`.",
         SERVER + "node Server { }",
         SERVER + "node Witness { }",
     ),

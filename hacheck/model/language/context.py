@@ -177,6 +177,15 @@ class Context:
         return f"{name}${self.unique}"
 
 
+def distinct(names: Iterable[t.Name]) -> None:
+    """Errors: `HA101` where two of the names that one head declares are the same."""
+    known: dict[str, Span] = {}
+    for name in names:
+        if name.text in known:
+            raise error("HA101", f"`{name.text}` is declared twice", name.span, None, (known[name.text], "first here"))
+        known[name.text] = name.span
+
+
 Lines: TypeAlias = Literal["own", "named", "none"]
 """Who writes lines of logs: the acting node, or the environment; only who is named; nobody."""
 Sight: TypeAlias = Literal["node", "all"]

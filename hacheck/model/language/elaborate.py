@@ -22,7 +22,7 @@ from hacheck.model.language import (
     settings,
 )
 from hacheck.model.language import declarations as d
-from hacheck.model.language.context import Bound, Context, Scope
+from hacheck.model.language.context import Bound, Context, Scope, distinct
 from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, error
 from hacheck.model.language.expressions import elaborate as expression
 from hacheck.model.language.fields import declare_field, declare_view, refreshes
@@ -202,10 +202,12 @@ class Elaboration:
     def _definition(self, written: d.Definition) -> None:
         self.context.declare(written.name.text, written.name.span)
         self.context.definitions[written.name.text] = written
+        distinct(parameter.name for parameter in written.parameters)
 
     def _procedure(self, written: d.Procedure) -> None:
         self.context.declare(written.name.text, written.name.span)
         self.context.procedures[written.name.text] = written
+        distinct(parameter.name for parameter in written.parameters)
 
     def _variables(self, found: list[Fault]) -> None:
         context = self.context

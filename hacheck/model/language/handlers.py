@@ -291,14 +291,14 @@ class Handler:
     def compile(self, written: t.Body, scope: Scope) -> None:
         """Fill `segments`, the first one under the name `IDLE`."""
         made: list[ir.Statement] = []
+        bounds: dict[ir.Expression, Bound] = {}
         for word, value in self.initial:
-            known = value == self.actor or not self.points
-            stored = None if known else self.keep(word, Span(word, 0, 0), value, type_of(value), False)
-            if stored is not None:
-                made.extend(stored[0])
-                scope = scope.bind(word, stored[1])
-            else:
-                scope = scope.bind(word, Bound(value))
+            if value not in bounds:
+                known = value == self.actor or not self.points
+                stored = None if known else self.keep(word, Span(word, 0, 0), value, type_of(value), False)
+                made.extend(() if stored is None else stored[0])
+                bounds[value] = Bound(value) if stored is None else stored[1]
+            scope = scope.bind(word, bounds[value])
         self.end_scope = scope
         self.segments[IDLE] = Segment(ir.TRUE, (*made, *self.sequence(written, scope, None)), False)
         while self.waiting:

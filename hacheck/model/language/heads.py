@@ -9,7 +9,7 @@ from hacheck.model import types as ty
 from hacheck.model.data import dataclass
 from hacheck.model.language import declarations as d
 from hacheck.model.language import locks, messages, operations
-from hacheck.model.language.context import Answer, Context, Scope
+from hacheck.model.language.context import Answer, Context, Scope, distinct
 from hacheck.model.language.diagnostics import error
 from hacheck.model.language.expressions import VALUES_MAX
 from hacheck.model.language.functions import is_connected
@@ -17,6 +17,9 @@ from hacheck.model.language.handlers import Made
 from hacheck.model.language.operations import conjunction
 from hacheck.model.language.points import Behaviour, name_of, owner_of
 from hacheck.model.language.resolve_types import resolve
+
+CALLER = "the caller"
+"""The local that is the caller in a service, whatever other local takes the caller's name; no name looks like it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ def _nothing(scope: Scope) -> Made:
 
 
 def _action_head(context: Context, written: d.ActionDeclaration) -> Head:
+    distinct(parameter.name for parameter in written.parameters)
     parameters: list[tuple[str, ty.Type]] = []
     for parameter in written.parameters:
         kind = resolve(context, parameter.type, parameter.name.text)
@@ -62,8 +66,6 @@ def _action_head(context: Context, written: d.ActionDeclaration) -> Head:
         if context.values_of(kind) > VALUES_MAX:
             message = f"`{parameter.name.text}` has {ty.cardinality(kind):,} values; {VALUES_MAX:,} are tried at most"
             raise error("HA112", message, parameter.type.span, "make the range smaller")
-        if parameter.name.text in dict(parameters):
-            raise error("HA101", f"`{parameter.name.text}` is declared twice", parameter.name.span)
         parameters.append((parameter.name.text, kind))
     owner = owner_of(context, written)
     actor = next((name for name, kind in parameters if kind == owner), None) if owner else None
@@ -76,8 +78,7 @@ def _action_head(context: Context, written: d.ActionDeclaration) -> Head:
 
 
 def _ends(written: d.ReceiveDeclaration, at: ty.Node, sender: ty.Node) -> tuple[ir.Local, ir.Local]:
-    if written.at.text == written.sender.text:
-        raise error("HA101", f"`{written.at.text}` is declared twice", written.sender.span)
+    distinct((*written.parameters, written.at, written.sender))
     return ir.Local(written.at.text, at), ir.Local(written.sender.text, sender)
 
 
@@ -114,10 +115,10 @@ def _serve_head(context: Context, written: d.ReceiveDeclaration, multi: bool) ->
         before.append(operation.write(context, "serving", caller, node, ir.TRUE))
     values = {field: ir.Member(local, field) for field, _ in operation.request.fields}
     inner = operations.serve_scope(context, operation, written, node, caller, values, None)
-    bound = tuple((word, one.expression) for word, one in inner.locals.items())
+    bound = (*((word, one.expression) for word, one in inner.locals.items()), (CALLER, caller))
 
     def reply(at: Scope, value: ir.Expression) -> Made:
-        to = at.find(written.sender.text)
+        to = at.find(CALLER)
         assert to is not None
         return send_back(to.expression, value)
 
@@ -128,7 +129,7 @@ def _serve_head(context: Context, written: d.ReceiveDeclaration, multi: bool) ->
         return (ir.If(heard, (sent,), ()), *finished)
 
     def end(at: Scope) -> Made:
-        to = at.find(written.sender.text)
+        to = at.find(CALLER)
         assert to is not None
         if operation.declaration.returns is None:
             return send_back(to.expression, ir.Constant("done", operations.DONE))

@@ -11,7 +11,7 @@ from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import declarations as d
 from hacheck.model.language import tree as t
-from hacheck.model.language.context import Bound, Context, Scope
+from hacheck.model.language.context import Bound, Context, Scope, distinct
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import elaborate
 from hacheck.model.language.functions import fill, is_connected, is_up, seeing_all
@@ -61,10 +61,9 @@ def declare(context: Context, written: d.MessageDeclaration) -> None:
 
 def fields_of(context: Context, parameters: tuple[d.Parameter, ...], what: str) -> tuple[tuple[str, ty.Type], ...]:
     """Names and types of a message's or operation's parameters."""
+    distinct(parameter.name for parameter in parameters)
     made: list[tuple[str, ty.Type]] = []
     for parameter in parameters:
-        if parameter.name.text in dict(made):
-            raise error("HA101", f"`{parameter.name.text}` is declared twice", parameter.name.span)
         made.append((parameter.name.text, resolve(context, parameter.type, f"{what}.{parameter.name.text}")))
     return tuple(made)
 
