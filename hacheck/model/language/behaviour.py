@@ -46,6 +46,7 @@ def build(context: Context, written: Behaviour) -> None:
     for name, kind in handler.frames.items():
         whole = ty.Map(owner, kind)
         context.variables[name] = ir.StateVariable(name, whole, ty.default(whole), owner.name, "frame")
+    context.kept.extend(liveness.claims(handler, alive))
     for point in handler.segments:
         _segment(context, written, head, scope, handler, point, alive, described)
 

@@ -12,6 +12,7 @@ from hacheck.model.language import declarations as d
 from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, error
 from hacheck.model.language.folding import fold
+from hacheck.model.language.kept_locals import KeptLocal
 
 EXPANSIONS_MAX = 50_000
 """How often definitions, procedures and services may be put in; the shipped specs need a few hundred."""
@@ -102,6 +103,8 @@ class Context:
     callers: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
     """For an operation whose caller waits: the kinds of node and threads that call it."""
     bounds: dict[str, str] = field(default_factory=dict)
+    kept: list[KeptLocal] = field(default_factory=list)
+    """What is claimed of the locals that are kept between steps."""
     actions: list[ir.Action] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     declared: dict[str, Span] = field(default_factory=dict)

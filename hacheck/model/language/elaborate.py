@@ -29,6 +29,7 @@ from hacheck.model.language.fields import declare_field, declare_view, refreshes
 from hacheck.model.language.finishing import finished, name_bounds
 from hacheck.model.language.folding import fold_body
 from hacheck.model.language.injection import Fault
+from hacheck.model.language.kept_locals import KeptLocal
 from hacheck.model.language.pools import places, uncounted
 from hacheck.model.language.resolve_types import number, resolve
 from hacheck.model.language.rules import RULES
@@ -40,8 +41,9 @@ Kind = TypeVar("Kind")
 def elaborate(
     file: d.File, declarations: tuple[d.Declaration, ...], given: settings.Given, at: Span,
     sizes: Iterable[tuple[str, int]] = (), logged: bool = False, folded: bool = True,
-) -> tuple[ir.System | None, tuple[Diagnostic, ...], tuple[ir.Expression, ...]]:  # fmt: skip
-    """The system under these settings, or everything that is wrong with it; and what had to have a value.
+) -> tuple[ir.System | None, tuple[Diagnostic, ...], tuple[ir.Expression, ...], tuple[KeptLocal, ...]]:  # fmt: skip
+    """The system under these settings, or everything that is wrong with it; what had to have a value; and what is
+    claimed of locals that are kept between steps.
 
     `sizes`: those that pools of identities without a stated size are likely to need. `logged`: the system is to be
     compared with logs, so budgets of faults do not count. `folded`: what is known is folded. Cost: a second pass when
@@ -49,7 +51,8 @@ def elaborate(
     """
     first = Elaboration(file, declarations, given, at, dict(sizes), logged, folded)
     made, last = fitted(first, first.run())
-    return made, tuple(last.context.diagnostics), tuple(last.context.settled)
+    context = last.context
+    return made, tuple(context.diagnostics), tuple(context.settled), tuple(context.kept)
 
 
 def fitted(last: Elaboration, made: ir.System | None) -> tuple[ir.System | None, Elaboration]:

@@ -75,6 +75,7 @@ class Handler:
     at_once: bool = False
     """Whether its steps follow each other without interruption, as in the service of an atomic call."""
     names: dict[Span, str] = field(default_factory=dict)
+    words: dict[Span, str] = field(default_factory=dict)
     frames: dict[str, ty.Type] = field(default_factory=dict)
     segments: dict[str, Segment] = field(default_factory=dict)
     waiting: list[tuple[str, t.Body, Scope, After | None, t.StepPoint | t.Call]] = field(default_factory=list)
@@ -88,6 +89,7 @@ class Handler:
         """The variable that keeps a local declared at this place."""
         if span not in self.names:
             self.names[span] = untaken(word, self.names.values())
+            self.words[span] = word
         return f"{self.kind.name}.{self.name}.{self.names[span]}"
 
     def keep(

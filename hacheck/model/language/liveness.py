@@ -13,6 +13,7 @@ from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language.context import Halt
 from hacheck.model.language.handlers import GoTo, Handler, Made
+from hacheck.model.language.kept_locals import KeptLocal
 from hacheck.model.language.threads import IDLE
 from hacheck.model.rewrite import Tree, parts, statements
 
@@ -103,6 +104,18 @@ def _written(body: Made, names: frozenset[str]) -> frozenset[str]:
     """Kept locals that the stretch may write."""
     roots = (part.target.root.name for part in statements(body) if isinstance(part, ir.Assign))
     return names.intersection(roots)
+
+
+def claims(handler: Handler, alive: Needed) -> list[KeptLocal]:
+    """What is relied on: from which points each kept local may still be read."""
+    found = []
+    for span, numbered in handler.names.items():
+        name = f"{handler.kind.name}.{handler.name}.{numbered}"
+        if name in handler.frames:
+            points = frozenset(point for point, needed in alive.items() if name in needed)
+            word, start = handler.words[span], span.start if span.end else -1
+            found.append(KeptLocal(name, handler.kind.name, handler.name, word, start, points))
+    return found
 
 
 # ---- the ends of steps ----

@@ -13,6 +13,7 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
 from hacheck.model.language.elaborate import elaborate
 from hacheck.model.language.examination import Examination
+from hacheck.model.language.kept_locals import KeptLocal
 from hacheck.model.language.log_lines import without_logs
 from hacheck.model.language.log_settings import FromRecord, Restored, derived, restored
 from hacheck.model.language.parse import parse
@@ -71,6 +72,8 @@ class Instance:
     system: ir.System | None
     diagnostics: tuple[Diagnostic, ...]
     settled: tuple[ir.Expression, ...] = ()
+    kept: tuple[KeptLocal, ...] = ()
+    """What the system relies on: from where in a handler a local that is kept between steps may still be read."""
 
 
 @dataclass(frozen=True, slots=True)
