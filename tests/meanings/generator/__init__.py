@@ -1,0 +1,1 @@
+"""Random specs that use every construct of the language, in systems of few states."""
