@@ -9,11 +9,25 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from types import UnionType
-from typing import Annotated, Any, TypeAlias, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from hacheck.model.data import dataclass
 
 Function: TypeAlias = Callable[..., None]
+
+
+Reads: TypeAlias = Literal["", "spec", "file", "listed", "module"]
+"""Which files a value names that are read: none; a spec and its libraries; one, or those in a folder; that of `@FILE`;
+that of `MODULE:VALUE`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """The files that a value names to be written: `within` a folder those of these patterns, without any the file of
+    that name itself. `beside`: a file is written beside that, with this ending."""
+
+    within: tuple[str, ...] = ()
+    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +37,7 @@ class Argument:
     metavar: str
     help: str
     offers: Callable[[str], list[str]] | None = None
+    reads: Reads = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +51,8 @@ class Option:
     panel: str | None = None
     least: int | None = None
     offers: Callable[[str], list[str]] | None = None
+    reads: Reads = ""
+    writes: Writes | None = None
 
 
 def option(
@@ -45,9 +62,11 @@ def option(
     panel: str | None = None,
     least: int | None = None,
     offers: Callable[[str], list[str]] | None = None,
+    reads: Reads = "",
+    writes: Writes | None = None,
 ) -> Option:
     """An option that takes a value."""
-    return Option(names, metavar, help, panel, least, offers)
+    return Option(names, metavar, help, panel, least, offers, reads, writes)
 
 
 def flag(*names: str, help: str, panel: str | None = None) -> Option:
@@ -56,7 +75,7 @@ def flag(*names: str, help: str, panel: str | None = None) -> Option:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parameter:
+class Parameter:
     """A parameter of a command: its declaration, its type without `None`, and whether it may be given often."""
 
     name: str
@@ -66,7 +85,7 @@ class _Parameter:
     default: Any
 
 
-def _parameters(function: Function) -> list[_Parameter]:
+def parameters_of(function: Function) -> list[Parameter]:
     found = []
     hints = get_type_hints(function, include_extras=True)
     for name, parameter in inspect.signature(function).parameters.items():
@@ -74,14 +93,14 @@ def _parameters(function: Function) -> list[_Parameter]:
         if get_origin(hint) is UnionType:
             hint = next(part for part in get_args(hint) if part is not type(None))
         many = get_origin(hint) is list
-        found.append(_Parameter(name, declared, get_args(hint)[0] if many else hint, many, parameter.default))
+        found.append(Parameter(name, declared, get_args(hint)[0] if many else hint, many, parameter.default))
     return found
 
 
 def read(function: Function, words: Sequence[str]) -> dict[str, Any] | None:
     """The arguments for a command as its words say; `None` if they are not plain: typer then knows what they mean, or
     what is wrong with them."""
-    parameters = _parameters(function)
+    parameters = parameters_of(function)
     options = {name: item for item in parameters if isinstance(item.declared, Option) for name in item.declared.names}
     places = [item for item in parameters if isinstance(item.declared, Argument)]
     given: dict[str, Any] = {}
@@ -108,7 +127,7 @@ def read(function: Function, words: Sequence[str]) -> dict[str, Any] | None:
     return _placed(places, loose, given, parameters)
 
 
-def _taken(item: _Parameter, value: str, given: dict[str, Any]) -> bool:
+def _taken(item: Parameter, value: str, given: dict[str, Any]) -> bool:
     """Notes a value of an option; returns whether it is one."""
     if item.type is int:
         assert isinstance(item.declared, Option), "numbers are options"
@@ -123,7 +142,7 @@ def _taken(item: _Parameter, value: str, given: dict[str, Any]) -> bool:
 
 
 def _placed(
-    places: list[_Parameter], loose: list[str], given: dict[str, Any], parameters: list[_Parameter]
+    places: list[Parameter], loose: list[str], given: dict[str, Any], parameters: list[Parameter]
 ) -> dict[str, Any] | None:
     """The words without a name put in their places, and defaults for what was not given."""
     if any(not word for word in loose):

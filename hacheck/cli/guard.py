@@ -46,11 +46,18 @@ class Reported(Exception):
 
 
 def guarded(command: Callable[Parameters, ExitCode]) -> Callable[Parameters, None]:
-    """The command with every way it can end turned into an exit code and, where one is due, a message."""
+    """The command with every way it can end turned into an exit code and, where one is due, a message. It does not
+    begin where it would write over what it reads."""
+
+    from hacheck.cli.outputs import keep_apart
 
     @wraps(command)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
-        raise SystemExit(_ending(lambda: command(*args, **kwargs), unread=_UNREAD.get(command.__name__, 0)))
+        def body() -> ExitCode:
+            keep_apart(command, kwargs)
+            return command(*args, **kwargs)
+
+        raise SystemExit(_ending(body, unread=_UNREAD.get(command.__name__, 0)))
 
     run.__annotations__ = {**command.__annotations__, "return": "None"}
     return run

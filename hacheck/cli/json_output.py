@@ -41,6 +41,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hacheck.atomic_files import check_replaceable, replace_text
 from hacheck.checker.verify import CheckResult, PropertyResult, unused_actions
 from hacheck.cli.guard import BadInput, version
 from hacheck.model.data import dataclass
@@ -57,10 +58,9 @@ Json = Any
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where JSON goes: a file, or standard output."""
+    """Where an output goes: a file, or standard output."""
 
     path: Path | None
-    created: bool
 
     def write(self, content: Json) -> None:
         """Writes the whole text.
@@ -76,16 +76,11 @@ class Target:
             sys.stdout.flush()
             return
         try:
-            self.path.write_text(text, encoding="utf-8")
+            replace_text(self.path, text)
         except BrokenPipeError:
             raise
         except OSError as error:
             raise BadInput(f"{self.path}: cannot be written: {error.strerror}") from None
-
-    def forget(self) -> None:
-        """Removes the file if the command made it and wrote nothing into it."""
-        if self.created and self.path is not None and self.path.exists() and not self.path.stat().st_size:
-            self.path.unlink()
 
 
 def open_target(text: str) -> Target:
@@ -94,22 +89,18 @@ def open_target(text: str) -> Target:
     Errors: `BadInput` when it cannot be written to, found out before any work is done.
     """
     if text == "-":
-        return Target(None, False)
+        return Target(None)
     path = Path(text)
-    created = not os.path.lexists(path)
     try:
-        if text.endswith(os.sep) and not path.is_dir():
-            raise BadInput(f"{text}: names a directory", "give the name of a file, or - for standard output")
-        if created or path.is_file():
-            path.open("ab").close()
-        elif path.is_dir():
+        if path.is_dir() or not path.name:
             raise BadInput(f"{text}: is a directory", "give the name of a file, or - for standard output")
-        elif not os.access(path, os.W_OK):
-            raise BadInput(f"{text}: cannot be written to")
+        if text.endswith(os.sep):
+            raise BadInput(f"{text}: names a directory", "give the name of a file, or - for standard output")
+        check_replaceable(path)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise BadInput(f"{text}: cannot be written: {reason}") from None
-    return Target(path, created)
+    return Target(path)
 
 
 def open_folder(text: str) -> Path:

@@ -8,7 +8,7 @@ from glob import escape, glob
 from pathlib import Path
 from typing import Annotated
 
-from hacheck.cli.declaring import Argument, flag, option
+from hacheck.cli.declaring import Argument, Writes, flag, option
 from hacheck.cli.guard import BadInput
 
 
@@ -32,18 +32,19 @@ def engines_beginning(incomplete: str) -> list[str]:
 
 SpecArgument = Annotated[
     str,
-    Argument("SPEC", "A .ha file, or the name of a shipped protocol (see hacheck list).", specs_beginning),
+    Argument("SPEC", "A .ha file, or the name of a shipped protocol (see hacheck list).", specs_beginning, "spec"),
 ]
 OptionalSpecArgument = Annotated[
     str | None,
-    Argument("[SPEC]", "A .ha file, or the name of a shipped protocol (see hacheck list).", specs_beginning),
+    Argument("[SPEC]", "A .ha file, or the name of a shipped protocol (see hacheck list).", specs_beginning, "spec"),
 ]
 SettingOptions = Annotated[
     list[str] | None,
     option("--set", metavar="NAME=VALUE", help="Set a param or switch of the spec. May be given often."),
 ]
 JsonOption = Annotated[
-    str | None, option("--json", metavar="FILE", help="Write everything found as JSON (- is stdout).")
+    str | None,
+    option("--json", metavar="FILE", help="Write everything found as JSON (- is stdout).", writes=Writes()),
 ]
 MEMORY = "Stop at this much memory: 8GiB, 500M. By default three quarters of what there is."
 MemoryOption = Annotated[str | None, option("--memory", metavar="SIZE", help=MEMORY)]

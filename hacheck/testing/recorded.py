@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 from warnings import warn
 
+from hacheck.atomic_files import replace_text
 from hacheck.testing.adapter import Adapter, settles
 from hacheck.testing.model import folder_of, model_for
 from hacheck.testing.options import current
 from hacheck.testing.session import Disagreement, Session, Undecided
 from hacheck.testing.standing import standing
 from hacheck.testing.steps import SETTLE, WAIT, Step
-from hacheck.traces.writing import beside
 
 FOLDER = ".hacheck-runs"
 """Beside the file of an adapter: the runs that failed."""
@@ -117,14 +117,12 @@ class Recorded:
         """Writes a run down, in place of the one before; one that could not be done to its end is kept beside it, as
         `NAME.before.json`. Where that cannot be done, a note of the failure says why."""
         run = {"hacheck.run": 1, "steps": [[one.method, dict(one.arguments)] for one in failure.steps]}
-        own = beside(self.path)
         try:
             content = json.dumps(run)
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            own.write_text(content + "\n", encoding="utf-8")
             if self.apart:
                 os.replace(self.path, self.path.with_suffix(".before.json"))
-            os.replace(own, self.path)
+            replace_text(self.path, content + "\n")
             self.apart = False
         except (OSError, TypeError, ValueError) as error:
             failure.add_note(f"The run could not be written down as {self.path}: {error}")

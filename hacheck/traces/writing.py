@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,6 +17,7 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from hacheck.atomic_files import beside, replacing
 from hacheck.traces import manifest
 from hacheck.traces.findings import TracesError
 from hacheck.traces.records import FIELDS, TRACE_ID, TraceSchema
@@ -80,25 +80,15 @@ def writing(path: Path, schema: TraceSchema) -> Iterator[Writer]:
         raise TracesError(f"{path}: written are .jsonl and .parquet files", "end the name with one of these")
     if path.is_dir():
         raise TracesError(f"{path}: is a folder", "give the name of a file")
-    own = beside(path)
     try:
-        own.open("xb").close()
-        writer = _Parquet(own, schema) if path.name.endswith(".parquet") else _JsonLines(own, schema)
-        try:
-            yield writer
-        finally:
-            writer.close()
-        os.replace(own, path)
+        with replacing(path) as own:
+            writer = _Parquet(own, schema) if path.name.endswith(".parquet") else _JsonLines(own, schema)
+            try:
+                yield writer
+            finally:
+                writer.close()
     except OSError as error:
         raise _unwritable(path, error) from None
-    finally:
-        with suppress(OSError):
-            own.unlink(missing_ok=True)
-
-
-def beside(path: Path) -> Path:
-    """A name that nothing has. It is known before anything is made, so that Ctrl-C at any moment leaves nothing."""
-    return path.parent / f".hacheck-{secrets.token_hex(8)}"
 
 
 def _unwritable(path: Path, error: OSError) -> TracesError:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from hacheck.cli.commands import COMMANDS
-from hacheck.cli.declaring import Option, _parameters, read, typed
+from hacheck.cli.declaring import Option, parameters_of, read, typed
 from tests.cli.command import hacheck
 
 FUNCTIONS: dict[str, Callable[..., None]] = {
@@ -45,7 +45,7 @@ def command_lines(draw: st.DrawFn) -> tuple[str, list[str]]:
     """A command and words for it: mostly its own options with values, mostly complete."""
     name = draw(st.sampled_from(sorted(FUNCTIONS)))
     words: list[str] = []
-    for item in _parameters(FUNCTIONS[name]):
+    for item in parameters_of(FUNCTIONS[name]):
         times = draw(st.sampled_from([0, 0, 1, 1, 2]))
         for _ in range(times if isinstance(item.declared, Option) else 1):
             value = draw(st.sampled_from(["3", "0", "a", "a=b", "-", "007"]))

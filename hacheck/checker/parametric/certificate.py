@@ -11,12 +11,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from hacheck import __version__
+from hacheck.atomic_files import replace_text
 from hacheck.checker.parametric import mypyvy
 from hacheck.checker.parametric.proving import Outcome
 from hacheck.checker.parametric.theory import Claim, Theory
+
+INDEX = "index.json"
 
 README = """A proof that hacheck has found, as questions to a solver.
 
@@ -37,15 +41,14 @@ def write(folder: Path, theory: Theory, claims: Sequence[Claim], outcomes: Seque
     """Writes the certificate of a proof into a folder; the files of obligations, in order. Errors: `OSError`."""
     assert all(one.verdict == "shown" for one in outcomes), "only what is proved has a certificate"
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.smt2"):
-        old.unlink()
+    _clear(folder)
     written, index = [], []
     for number, outcome in enumerate(outcomes, start=1):
         path = (
             folder
             / f"{number:03}-{_plain(outcome.obligation.transition.name)}-{_plain(outcome.obligation.claim.name)}.smt2"
         )
-        path.write_text(outcome.text + "(check-sat)\n", encoding="utf-8")
+        replace_text(path, outcome.text + "(check-sat)\n")
         written.append(path)
         index.append({"file": path.name, "shows": outcome.obligation.title, "kind": outcome.obligation.kind})
     content = {
@@ -56,10 +59,38 @@ def write(folder: Path, theory: Theory, claims: Sequence[Claim], outcomes: Seque
         "claims": [{"name": one.name, "kind": "lemma" if one.asked is None else one.asked.kind} for one in claims],
         "obligations": index,
     }
-    (folder / "index.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (folder / "model.pyv").write_text(mypyvy.text(theory, claims), encoding="utf-8")
-    (folder / "README.txt").write_text(README, encoding="utf-8")
+    replace_text(folder / INDEX, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    replace_text(folder / "model.pyv", mypyvy.text(theory, claims))
+    replace_text(folder / "README.txt", README)
     return written
+
+
+class Occupied(Exception):
+    """A folder holds files that are none of a certificate: they would be lost."""
+
+
+def check_free(folder: Path) -> None:
+    """Errors: `Occupied` for a folder that has files and no index of a certificate; `OSError`."""
+    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    if names and _index(folder) is None:
+        raise Occupied(f"{folder}: holds {min(names)}, and no certificate")
+
+
+def _clear(folder: Path) -> None:
+    """Removes the obligations of the certificate before, by its index: what else is there stays."""
+    for name in _index(folder) or ():
+        with suppress(FileNotFoundError):
+            (folder / name).unlink()
+
+
+def _index(folder: Path) -> list[str] | None:
+    """The files of obligations that the index of a certificate names; `None` where there is none."""
+    try:
+        content = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        names = [str(one["file"]) for one in content["obligations"]] if "hacheck" in content else None
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    return None if names is None else [name for name in names if re.fullmatch(r"[\w-]+\.smt2", name)]
 
 
 def _plain(name: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from hacheck.atomic_files import replace_text
 from hacheck.checker.engine import Engine, Limits, Progress, Refused
 from hacheck.checker.resources import memory_default
 from hacheck.checker.steps import run_title
@@ -73,21 +74,17 @@ def verify_spec(request: Request) -> ExitCode:
     target = None if request.json is None else json_output.open_target(request.json)
     to_stderr = target is not None and target.path is None
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)
-    try:
-        results = run_checks(request, console, specification, selection, kept)
-        skipped = [prepared.check.name for prepared in selection.prepared[len(results) :]]
-        code = exit_code(results, all_ran=not skipped)
-        spec = request.spec
-        console.print()
-        console.print(summary(console, results, skipped=skipped, left_out=selection.left_out, spec=spec))
-        if folder is not None:
-            write_itf(folder, results)
-        if target is not None:
-            not_run = [*skipped, *(check.name for check in selection.left_out)]
-            target.write(json_output.verify_json(specification, spec, results, not_run, code))
-    finally:
-        if target is not None:
-            target.forget()
+    results = run_checks(request, console, specification, selection, kept)
+    skipped = [prepared.check.name for prepared in selection.prepared[len(results) :]]
+    code = exit_code(results, all_ran=not skipped)
+    spec = request.spec
+    console.print()
+    console.print(summary(console, results, skipped=skipped, left_out=selection.left_out, spec=spec))
+    if folder is not None:
+        write_itf(folder, results)
+    if target is not None:
+        not_run = [*skipped, *(check.name for check in selection.left_out)]
+        target.write(json_output.verify_json(specification, spec, results, not_run, code))
     return code
 
 
@@ -247,6 +244,6 @@ def write_itf(folder: Path, results: list[CheckResult]) -> None:
         for name, run in runs_of(result.answer):
             path = folder / f"{result.check.name}.{name.replace(' ', '_')}.itf.json"
             try:
-                path.write_text(json.dumps(run_to_itf(result.system, run), indent=1) + "\n", encoding="utf-8")
+                replace_text(path, json.dumps(run_to_itf(result.system, run), indent=1) + "\n")
             except OSError as error:
                 raise BadInput(f"{path}: cannot be written: {error.strerror}") from None

@@ -31,13 +31,9 @@ def verify_all(request: Request) -> ExitCode:
     target = None if request.json is None else json_output.open_target(request.json)
     to_stderr = target is not None and target.path is None
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)
-    try:
-        code, found_of_each, not_run = run_and_show(request, console)
-        if target is not None:
-            target.write(json_output.all_json(found_of_each, not_run, code))
-    finally:
-        if target is not None:
-            target.forget()
+    code, found_of_each, not_run = run_and_show(request, console)
+    if target is not None:
+        target.write(json_output.all_json(found_of_each, not_run, code))
     return code
 
 

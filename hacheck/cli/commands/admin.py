@@ -80,7 +80,7 @@ QOS = "A quality of the subscription: retryCount=-1, reliability=twoway. May be 
 
 Action = Annotated[str, Argument("ACTION", "replica, topics, status, send, …: see below.", actions_beginning)]
 Words = Annotated[list[str] | None, Argument("[WORD]...", "Topics or queues, and what else the action is about.")]
-Directory = Annotated[str, option("--dir", "-d", metavar="DIR", help=DIRECTORY)]
+Directory = Annotated[str, option("--dir", "-d", metavar="DIR", help=DIRECTORY, reads="file")]
 Time = Annotated[str, option("--time", metavar="TIME", help=TIME)]
 Named = Annotated[str | None, option("--as", metavar="NAME", help=AS, panel="subscribe")]
 Qualities = Annotated[list[str] | None, option("--qos", metavar="NAME=VALUE", help=QOS, panel="subscribe")]

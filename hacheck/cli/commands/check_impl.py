@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import Argument, flag, option
+from hacheck.cli.declaring import Argument, Writes, flag, option
 from hacheck.cli.guard import ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, specs_beginning
 
@@ -61,8 +61,8 @@ def compared_beginning(incomplete: str) -> list[str]:
 
 @guarded
 def check_impl(
-    code: Annotated[str, Argument("CODE", CODE, compared_beginning)],
-    spec: Annotated[One, option("--spec", metavar="SPEC", help=SPEC, offers=specs_beginning)] = None,
+    code: Annotated[str, Argument("CODE", CODE, compared_beginning, "module")],
+    spec: Annotated[One, option("--spec", metavar="SPEC", help=SPEC, offers=specs_beginning, reads="spec")] = None,
     check: Annotated[One, option("--check", metavar="NAME", help=CHECK)] = None,
     settings: SettingOptions = None,
     options: Annotated[list[str] | None, option("--code", metavar="NAME=VALUE", help=OPTION, panel=CLUSTER)] = None,
@@ -78,7 +78,7 @@ def check_impl(
     time: Annotated[str, option("--time", metavar="T", help=TIME, panel=LIMITS)] = "60s",
     schedules: Annotated[str, option("--schedules", metavar="N", help=SCHEDULES, panel=LIMITS)] = "1M",
     found: Annotated[int, option("--disagreements", metavar="N", help=ALL, panel=LIMITS, least=1)] = 1,
-    json: Annotated[One, option("--json", metavar="FILE", help=JSON, panel=OUTPUT)] = None,
+    json: Annotated[One, option("--json", metavar="FILE", help=JSON, panel=OUTPUT, writes=Writes())] = None,
     quiet: Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)] = False,
     no_color: NoColorOption = False,
     debug: DebugOption = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import Argument, flag, option
+from hacheck.cli.declaring import Argument, Writes, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions
 
@@ -68,14 +68,16 @@ FOREGROUND = "Stay, and end the cluster with Ctrl-C."
 FROM = "Whom to cut them off from: a,b,c; members, and hosts of locks and disks. By default from all whom they reach."
 ONE_WAY = "Hold back only what they send."
 
+FILES = Writes(within=("*",))
+
 Action = Annotated[
     str, Argument("ACTION", "start, status, kill, stop, cont, restart, cut, heal or stop-all.", actions_beginning)
 ]
 Names = Annotated[list[str] | None, Argument("[NAME]...", NAMES)]
-Directory = Annotated[str, option("--dir", "-d", metavar="DIR", help=DIRECTORY)]
+Directory = Annotated[str, option("--dir", "-d", metavar="DIR", help=DIRECTORY, writes=FILES)]
 Replicas = Annotated[int | None, option("--replicas", metavar="N", help=REPLICAS, panel=STARTING, least=1)]
 Clients = Annotated[int | None, option("--clients", metavar="N", help=CLIENTS, panel=STARTING, least=0)]
-Recorded = Annotated[str | None, option("--record", metavar="DIR", help=RECORD, panel=STARTING)]
+Recorded = Annotated[str | None, option("--record", metavar="DIR", help=RECORD, panel=STARTING, writes=FILES)]
 Port = Annotated[int, option("--port", metavar="N", help=PORT, panel=STARTING, least=0)]
 Foreground = Annotated[bool, flag("--foreground", help=FOREGROUND, panel=STARTING)]
 From = Annotated[str | None, option("--from", metavar="LIST", help=FROM, panel=CUTTING)]

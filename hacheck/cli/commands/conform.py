@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from hacheck.cli.commands.traces import ADAPTER, QUARANTINE, ZONE, adapters_beginning
-from hacheck.cli.declaring import Argument, flag, option
+from hacheck.cli.declaring import Argument, Writes, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
 
@@ -47,12 +47,12 @@ JSON = "Write everything found as JSON (- is stdout)."
 RUNS = "Tell a shortest run of the protocol up to where a trace leaves it, step by step."
 QUIET = "Only traces that do not conform, and the summary."
 
-Place = Annotated[str, Argument("TRACES", TRACES)]
-AdapterName = Annotated[One, option("--adapter", metavar="NAME", help=ADAPTER, offers=adapters_beginning)]
+Place = Annotated[str, Argument("TRACES", TRACES, reads="file")]
+AdapterName = Annotated[One, option("--adapter", metavar="NAME", help=ADAPTER, offers=adapters_beginning, reads="file")]
 Zone = Annotated[One, option("--time-zone", metavar="ZONE", help=ZONE)]
 Check = Annotated[One, option("--check", metavar="NAME", help=CHECK, panel=COMPARING)]
 Steps = Annotated[bool, flag("--steps", help=STEPS, panel=COMPARING)]
-Hide = Annotated[One, option("--hide", metavar="EVENTS", help=HIDE, panel=COMPARING)]
+Hide = Annotated[One, option("--hide", metavar="EVENTS", help=HIDE, panel=COMPARING, reads="listed")]
 Skew = Annotated[int, option("--skew", metavar="MS", help=SKEW, panel=COMPARING, least=0)]
 States = Annotated[str, option("--states", metavar="N", help=STATES, panel=COMPARING)]
 AnyStart = Annotated[One, option("--any-start", metavar="N", help=ANY_START, panel=COMPARING)]
@@ -61,9 +61,9 @@ Within = Annotated[list[str] | None, option("--within", metavar="NAME=TIME", hel
 Nodes = Annotated[list[str] | None, option("--node", metavar="NAME=NODE", help=NODE, panel=COMPARING)]
 Engine = Annotated[str, option("--engine", metavar="NAME", help=ENGINE, panel=RUNNING)]
 Master = Annotated[One, option("--master", metavar="URL", help=MASTER, panel=RUNNING)]
-Out = Annotated[One, option("--out", "-o", metavar="FILE", help=OUT, panel=OUTPUT)]
-JsonFile = Annotated[One, option("--json", metavar="FILE", help=JSON, panel=OUTPUT)]
-Quarantine = Annotated[One, option("--quarantine", metavar="FILE", help=QUARANTINE, panel=OUTPUT)]
+Out = Annotated[One, option("--out", "-o", metavar="FILE", help=OUT, panel=OUTPUT, writes=Writes())]
+JsonFile = Annotated[One, option("--json", metavar="FILE", help=JSON, panel=OUTPUT, writes=Writes())]
+Quarantine = Annotated[One, option("--quarantine", metavar="FILE", help=QUARANTINE, panel=OUTPUT, writes=Writes())]
 Runs = Annotated[bool, flag("--runs", help=RUNS, panel=OUTPUT)]
 Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
 

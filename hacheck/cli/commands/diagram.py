@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import flag, option
+from hacheck.cli.declaring import Writes, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
 
@@ -30,7 +30,9 @@ def diagram(
     check: Annotated[str | None, option("--check", metavar="NAME", help="The check whose settings count.")] = None,
     settings: SettingOptions = None,
     format: Annotated[str, option("--format", metavar="FORMAT", help="text, mermaid, dot or svg.")] = "text",
-    output: Annotated[str | None, option("--output", "-o", metavar="FILE", help="Write into a file instead.")] = None,
+    output: Annotated[
+        str | None, option("--output", "-o", metavar="FILE", help="Write into a file instead.", writes=Writes())
+    ] = None,
     static: Annotated[bool, flag("--static", help="From the text of the spec alone, without exploring it.")] = False,
     states: Annotated[str, option("--states", metavar="N", help="Explore at most this many states.")] = "1M",
     time: Annotated[str, option("--time", metavar="TIME", help="Explore at most this long: 30, 2m.")] = "20",

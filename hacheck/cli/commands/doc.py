@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import flag, option
+from hacheck.cli.declaring import Writes, flag, option
 from hacheck.cli.guard import ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SpecArgument
 
@@ -18,12 +18,14 @@ EPILOG = """
   hacheck doc mine.ha --out mine.md --check         exit 1 if the page is out of date
 """
 
+OUT = "Write the page into a file, its diagram beside it."
+
 
 @guarded
 def doc(
     spec: SpecArgument,
     out: Annotated[
-        str | None, option("--out", "-o", metavar="FILE", help="Write the page into a file, its diagram beside it.")
+        str | None, option("--out", "-o", metavar="FILE", help=OUT, writes=Writes(beside=".svg"))
     ] = None,
     check: Annotated[bool, flag("--check", help="Change nothing; exit 1 if the page is out of date.")] = False,
     static: Annotated[bool, flag("--static", help="From the text of the spec alone: no check is run.")] = False,

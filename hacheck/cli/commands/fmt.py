@@ -75,7 +75,9 @@ def format_one(spec: str, *, check: bool, diff: bool, no_color: bool) -> bool:
 
 def write(path: Path, text: str) -> None:
     """Replaces a file's text. Errors: `BadInput`."""
+    from hacheck.atomic_files import replace_text
+
     try:
-        path.write_text(text, encoding="utf-8", newline="")
+        replace_text(path, text)
     except OSError as error:
         raise BadInput(f"{path}: cannot be written: {error.strerror}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from hacheck.cli.commands.conform import COMPARING, RUNNING, Check, Hide, Master, Nodes, Skew, States, Steps, Within
-from hacheck.cli.declaring import Argument, flag, option
+from hacheck.cli.declaring import Argument, Writes, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
 
@@ -37,10 +37,12 @@ ENGINE = "Who watches: local (this machine; files may grow) or spark (complete f
 ONCE = "Judge what is there, as if nothing more came, and end."
 QUIET = "Show no progress."
 
-Place = Annotated[str, Argument("FOLDER", FOLDER)]
-Results = Annotated[One, option("--results", "-o", metavar="DIR", help=RESULTS)]
+WRITTEN = Writes(within=("verdicts*", "checkpoint*"))
+
+Place = Annotated[str, Argument("FOLDER", FOLDER, reads="file")]
+Results = Annotated[One, option("--results", "-o", metavar="DIR", help=RESULTS, writes=WRITTEN)]
 PerNode = Annotated[bool, flag("--per-node", help=PER_NODE, panel=COMPARING)]
-Last = Annotated[One, option("--last", metavar="EVENTS", help=LAST, panel=ENDING)]
+Last = Annotated[One, option("--last", metavar="EVENTS", help=LAST, panel=ENDING, reads="listed")]
 Idle = Annotated[str, option("--idle", metavar="TIME", help=IDLE, panel=ENDING)]
 Once = Annotated[bool, flag("--once", help=ONCE, panel=ENDING)]
 Engine = Annotated[str, option("--engine", metavar="NAME", help=ENGINE, panel=RUNNING)]

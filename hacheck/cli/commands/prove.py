@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import flag, option
+from hacheck.cli.declaring import Writes, flag, option
 from hacheck.cli.guard import ExitCode, guarded
 from hacheck.cli.options import DebugOption, JsonOption, MemoryOption, NoColorOption, SettingOptions, SpecArgument
 
@@ -26,6 +26,8 @@ CHECK = "Whose settings and properties count; by default the check called defaul
 FOLDER = "Write a folder with the proof, which z3 alone checks again."
 GIVEN = "Look for no further claims: the properties and lemmas of the spec, or nothing."
 
+PROOF = Writes(within=("*.smt2", "index.json", "model.pyv", "README.txt"))
+
 
 @guarded
 def prove(
@@ -44,7 +46,7 @@ def prove(
     threads: Annotated[
         str | None, option("--threads", metavar="N", help="How many obligations are shown side by side.")
     ] = None,
-    certificate: Annotated[str | None, option("--certificate", metavar="DIR", help=FOLDER)] = None,
+    certificate: Annotated[str | None, option("--certificate", metavar="DIR", help=FOLDER, writes=PROOF)] = None,
     json: JsonOption = None,
     no_color: NoColorOption = False,
     debug: DebugOption = False,

@@ -16,16 +16,18 @@ EPILOG = """
   hacheck show run.json --itf > run.itf.json      for tools that read ITF
 """
 
+SPEC = "The spec: of several this one, or where it is now."
+
 
 @guarded
 def show(
-    run: Annotated[str, Argument("RUN.json", "What verify or simulate wrote with --json; - is stdin.")],
+    run: Annotated[str, Argument("RUN.json", "What verify or simulate wrote with --json; - is stdin.", reads="file")],
     check: Annotated[str | None, option("--check", metavar="NAME", help="Of several checks, this one.")] = None,
     only: Annotated[
         str | None, option("--property", metavar="NAME", help="Of several runs, that of this property.")
     ] = None,
     spec: Annotated[
-        str | None, option("--spec", metavar="SPEC", help="The spec: of several this one, or where it is now.")
+        str | None, option("--spec", metavar="SPEC", help=SPEC, reads="spec")
     ] = None,
     itf: Annotated[bool, flag("--itf", help="Print the run as ITF JSON.")] = False,
     no_color: NoColorOption = False,

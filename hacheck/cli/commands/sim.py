@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import Argument, flag, option
+from hacheck.cli.declaring import Argument, Writes, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions
 
@@ -71,7 +71,9 @@ JSON = "Write everything found as JSON (- is stdout)."
 JOBS = "So many processes at once; by default one for each core. What is found does not depend on it."
 QUIET = "Only what is broken, and the summary."
 
-Protocol = Annotated[str, Argument("PROTOCOL", PROTOCOL, systems_beginning)]
+RUNS, TRACES = Writes(within=("*.json",)), Writes(within=("*.jsonl",))
+
+Protocol = Annotated[str, Argument("PROTOCOL", PROTOCOL, systems_beginning, "module")]
 Seeds = Annotated[One, option("--seeds", "-n", metavar="N", help=SEEDS)]
 Seed = Annotated[int, option("--seed", metavar="N", help=SEED)]
 Faults = Annotated[str, option("--faults", metavar="PROFILE", help=FAULTS, offers=faults_beginning)]
@@ -79,12 +81,12 @@ Seconds = Annotated[int, option("--seconds", metavar="S", help=SECONDS, least=1)
 Stretch = Annotated[int, option("--stretch", metavar="N", help=STRETCH, least=1)]
 Replicas = Annotated[int | None, option("--replicas", metavar="N", help=REPLICAS, panel=CLUSTER, least=1)]
 Clients = Annotated[int, option("--clients", metavar="N", help=CLIENTS, panel=CLUSTER, least=0)]
-Replay = Annotated[One, option("--replay", metavar="FILE", help=REPLAY)]
+Replay = Annotated[One, option("--replay", metavar="FILE", help=REPLAY, reads="file")]
 First = Annotated[bool, flag("--first", help=FIRST)]
 AsItIs = Annotated[bool, flag("--as-it-is", help=AS_IT_IS)]
-Out = Annotated[One, option("--out", "-o", metavar="DIR", help=OUT, panel=OUTPUT)]
-Recorded = Annotated[One, option("--record", metavar="DIR", help=RECORD, panel=OUTPUT)]
-Json = Annotated[One, option("--json", metavar="FILE", help=JSON, panel=OUTPUT)]
+Out = Annotated[One, option("--out", "-o", metavar="DIR", help=OUT, panel=OUTPUT, writes=RUNS)]
+Recorded = Annotated[One, option("--record", metavar="DIR", help=RECORD, panel=OUTPUT, writes=TRACES)]
+Json = Annotated[One, option("--json", metavar="FILE", help=JSON, panel=OUTPUT, writes=Writes())]
 Jobs = Annotated[int | None, option("--jobs", "-j", metavar="N", help=JOBS, least=1)]
 Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import flag, option
+from hacheck.cli.declaring import Writes, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
 
@@ -38,6 +38,7 @@ DROP = "This share of the lines is lost: 0.001, or 0.1%."
 MUTATE = "One thing is wrong in this share of the traces: 0.01, or 1%."
 KINDS = "What: value, node, swap, lost, duplicate. By default any of these."
 QUIET = "Only what is wrong."
+FILES = Writes(within=("*",))
 OF_TRACES = (
     *("--out", "--format", "--jobs", "--every-step", "--hide", "--hide-fields"),
     *("--skew", "--drop-lines", "--mutate", "--mutations"),
@@ -52,9 +53,9 @@ def simulate(
     steps: Annotated[int | None, option("--steps", metavar="N", help=STEPS, least=0)] = None,
     check: Annotated[One, option("--check", metavar="NAME", help="The check whose settings count.")] = None,
     settings: SettingOptions = None,
-    json: Annotated[One, option("--json", metavar="FILE", help=JSON)] = None,
+    json: Annotated[One, option("--json", metavar="FILE", help=JSON, writes=Writes())] = None,
     traces: Annotated[One, option("--traces", metavar="N", help=NUMBER, panel=TRACES)] = None,
-    out: Annotated[One, option("--out", "-o", metavar="DIR", help=OUT, panel=TRACES)] = None,
+    out: Annotated[One, option("--out", "-o", metavar="DIR", help=OUT, panel=TRACES, writes=FILES)] = None,
     form: Annotated[One, option("--format", metavar="FORM", help=FORM, panel=TRACES)] = None,
     jobs: Annotated[int | None, option("--jobs", "-j", metavar="N", help=JOBS, panel=TRACES, least=1)] = None,
     every_step: Annotated[bool, flag("--every-step", help=EVERY, panel=TRACES)] = False,

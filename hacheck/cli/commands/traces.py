@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import Argument, flag, option
+from hacheck.cli.declaring import Argument, Writes, flag, option
 from hacheck.cli.guard import ExitCode, guarded
 from hacheck.cli.options import DebugOption, JsonOption, NoColorOption
 
@@ -69,14 +69,14 @@ OUT = "Where to write: a .jsonl or .parquet file; for cluster, a new folder."
 PART = "About so many records go into one file of a clustered folder."
 
 Action = Annotated[str, Argument("ACTION", "validate, stats, convert or cluster.", actions_beginning)]
-Place = Annotated[str, Argument("PLACE", PLACE)]
-AdapterName = Annotated[One, option("--adapter", metavar="NAME", help=ADAPTER, offers=adapters_beginning)]
+Place = Annotated[str, Argument("PLACE", PLACE, reads="file")]
+AdapterName = Annotated[One, option("--adapter", metavar="NAME", help=ADAPTER, offers=adapters_beginning, reads="file")]
 Zone = Annotated[One, option("--time-zone", metavar="ZONE", help=ZONE)]
-Events = Annotated[One, option("--events", metavar="LIST", help=EVENTS, panel=CHECKING)]
-Nodes = Annotated[One, option("--nodes", metavar="LIST", help=NODES, panel=CHECKING)]
+Events = Annotated[One, option("--events", metavar="LIST", help=EVENTS, panel=CHECKING, reads="listed")]
+Nodes = Annotated[One, option("--nodes", metavar="LIST", help=NODES, panel=CHECKING, reads="listed")]
 ClockBack = Annotated[int, option("--clock-back", metavar="MS", help=CLOCK_BACK, panel=CHECKING, least=0)]
-Quarantine = Annotated[One, option("--quarantine", metavar="FILE", help=QUARANTINE)]
-Out = Annotated[One, option("--out", "-o", metavar="PATH", help=OUT, panel=WRITING)]
+Quarantine = Annotated[One, option("--quarantine", metavar="FILE", help=QUARANTINE, writes=Writes())]
+Out = Annotated[One, option("--out", "-o", metavar="PATH", help=OUT, panel=WRITING, writes=Writes())]
 PartRecords = Annotated[str, option("--part-records", metavar="N", help=PART, panel=WRITING)]
 Quiet = Annotated[bool, flag("--quiet", "-q", help="Show no progress, and print nothing if all is well.")]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import flag, option
+from hacheck.cli.declaring import Writes, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import (
     MEMORY,
@@ -60,6 +60,9 @@ STATES = "Stop at this many states: 5000000, 5M. Not for bmc and induction, whic
 DEPTH = "Go at most this many steps deep; with simulation, so many steps a walk instead of 200."
 QUIET = "Only what is not as expected, and the summary."
 
+JSON = "Write everything found as JSON (- is stdout)."
+KEPT, ITF = Writes(within=("*",)), Writes(within=("*.itf.json",))
+
 Every = Annotated[bool, flag("--all", help=EVERY)]
 Jobs = Annotated[One, option("--jobs", metavar="N", help=JOBS, panel=EXPLORING)]
 Checks = Annotated[Many, option("--check", metavar="NAME", help="Run this check only. May be given often.")]
@@ -68,8 +71,8 @@ Wide = Annotated[bool, flag("--wide", help="Run the checks marked `by request` a
 EngineName = Annotated[str, option("--engine", metavar="NAME", help=ENGINES, panel=EXPLORING, offers=engines_beginning)]
 Threads = Annotated[One, option("--threads", metavar="N", help=THREADS, panel=EXPLORING)]
 Fingerprint = Annotated[bool, flag("--fingerprint", help=FINGERPRINT, panel=EXPLORING)]
-Checkpoint = Annotated[One, option("--checkpoint", metavar="DIR", help=CHECKPOINT, panel=EXPLORING)]
-Resume = Annotated[One, option("--resume", metavar="DIR", help=RESUME, panel=EXPLORING)]
+Checkpoint = Annotated[One, option("--checkpoint", metavar="DIR", help=CHECKPOINT, panel=EXPLORING, writes=KEPT)]
+Resume = Annotated[One, option("--resume", metavar="DIR", help=RESUME, panel=EXPLORING, writes=KEPT)]
 NoReductions = Annotated[bool, flag("--no-reductions", help=NO_REDUCTIONS, panel=EXPLORING)]
 Given = Annotated[bool, flag("--given", help=GIVEN, panel=EXPLORING)]
 States = Annotated[One, option("--states", metavar="N", help=STATES, panel=LIMITS)]
@@ -77,10 +80,12 @@ Depth = Annotated[One, option("--depth", metavar="N", help=DEPTH, panel=LIMITS)]
 Time = Annotated[One, option("--time", metavar="TIME", help="Stop after this long: 90, 5m, 2h.", panel=LIMITS)]
 Memory = Annotated[One, option("--memory", metavar="SIZE", help=MEMORY, panel=LIMITS)]
 JsonFile = Annotated[
-    One, option("--json", metavar="FILE", help="Write everything found as JSON (- is stdout).", panel=OUTPUT)
+    One,
+    option("--json", metavar="FILE", help=JSON, panel=OUTPUT, writes=Writes()),
 ]
 ItfFolder = Annotated[
-    One, option("--itf", metavar="DIR", help="Write every run as ITF JSON into a folder.", panel=OUTPUT)
+    One,
+    option("--itf", metavar="DIR", help="Write every run as ITF JSON into a folder.", panel=OUTPUT, writes=ITF),
 ]
 Runs = Annotated[bool, flag("--runs", help="Tell expected violations step by step, too.", panel=OUTPUT)]
 Witnesses = Annotated[bool, flag("--witnesses", help="Tell how reachable properties are reached.", panel=OUTPUT)]

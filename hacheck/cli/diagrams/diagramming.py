@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from hacheck.atomic_files import replacing
 from hacheck.checker.diagram import ModeField, Sightings, diagrams, mode_fields, walk
 from hacheck.checker.engine import Progress
 from hacheck.cli.console import console_for, error_console
@@ -102,7 +104,7 @@ def show_text(views: Sequence[View], request: DiagramRequest, *, to_file: str | 
         for view in views:
             console.print(text_diagram(console, view))
         return
-    with open(to_file, "w", encoding="utf-8") as stream:
+    with replacing(Path(to_file)) as own, own.open("w", encoding="utf-8") as stream:
         console = console_for(stream, no_color=True)
         for view in views:
             console.print(text_diagram(console, view))

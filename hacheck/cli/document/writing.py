@@ -63,30 +63,28 @@ def document(request: DocumentRequest) -> ExitCode:
     """Writes the page, or compares it with what is there."""
     if request.compare and request.out is None:
         raise BadInput("--check compares with a file", "say which: --out docs/icestorm.md --check")
+    if request.out is not None and (not request.out.name or request.out.is_dir()):
+        raise BadInput(f"--out {request.out}: is a directory", "give the name of a file: --out docs/icestorm.md")
     specification = load_specification(request.spec, no_color=request.no_color)
     selection = None
     if request.verify is not None:
         selection = select(specification, (), {}, (), wide=False, no_color=request.no_color)
     targets = [open_target(str(path)) for path in places(request) if not request.compare]
-    try:
-        with Interruption().watching() as interruption:
-            made = made_of(request, specification, selection, interruption)
-        if interruption.requested:
-            print("hacheck: interrupted; nothing was written", file=sys.stderr)
-            return ExitCode.UNDECIDED
-        if request.out is None:
-            sys.stdout.write(made.page)
-            return ExitCode.AS_EXPECTED
-        contents = [made.page, made.picture]
-        if request.compare:
-            return compared(list(zip(places(request), contents, strict=True)))
-        for target, content in zip(targets, contents, strict=True):
-            if content is not None:
-                target.save(content)
-                print(f"wrote {target.path}", file=sys.stderr)
-    finally:
-        for target in targets:
-            target.forget()
+    with Interruption().watching() as interruption:
+        made = made_of(request, specification, selection, interruption)
+    if interruption.requested:
+        print("hacheck: interrupted; nothing was written", file=sys.stderr)
+        return ExitCode.UNDECIDED
+    if request.out is None:
+        sys.stdout.write(made.page)
+        return ExitCode.AS_EXPECTED
+    contents = [made.page, made.picture]
+    if request.compare:
+        return compared(list(zip(places(request), contents, strict=True)))
+    for target, content in zip(targets, contents, strict=True):
+        if content is not None:
+            target.save(content)
+            print(f"wrote {target.path}", file=sys.stderr)
     return ExitCode.AS_EXPECTED
 
 

@@ -113,8 +113,7 @@ def table_of(request: ConformRequest, stack: ExitStack) -> Path:
     if request.engine == "local":
         if path.suffix != ".parquet":
             raise BadInput(f"--out {request.out}: verdicts are a table", "give a .parquet file")
-        target = open_target(request.out)
-        target.forget()
+        open_target(request.out)
     elif path.exists():
         raise BadInput(f"--out {request.out}: exists", "Spark writes a new folder")
     return path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import time
 from collections.abc import Callable, Mapping
@@ -12,6 +11,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+from hacheck.atomic_files import replace_text
 from hacheck.checker.engine import Progress, Report
 from hacheck.checker.resources import usable_cores
 from hacheck.checker.verify import default_check, questions_of
@@ -326,6 +326,4 @@ def _write_manifests(folder: Path, plan: Plan, files: Mapping[int, File], said: 
 
 
 def _write_json(path: Path, content: object) -> None:
-    unfinished = path.with_name(f".{path.name}{UNFINISHED}")
-    unfinished.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    os.replace(unfinished, path)
+    replace_text(path, json.dumps(content, indent=1) + "\n")

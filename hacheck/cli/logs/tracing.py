@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TextIO
 
+from hacheck.atomic_files import replacing
 from hacheck.cli.console import output_console, plural
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
@@ -130,8 +131,11 @@ def quarantine(file: str | None, stack: ExitStack) -> TextIO | None:
     target = open_target(file)
     if target.path is None:
         raise BadInput("--quarantine -: findings are shown there already", "give a file, or use --json -")
-    stream = stack.enter_context(target.path.open("w", encoding="utf-8"))
-    return stream
+    try:
+        own = stack.enter_context(replacing(target.path))
+        return stack.enter_context(own.open("w", encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(f"{file}: cannot be written: {error.strerror}") from None
 
 
 def _counted(batches: Iterable[Any], statistics: Statistics, progress: _Far) -> Iterator[Any]:

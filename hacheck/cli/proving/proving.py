@@ -67,45 +67,41 @@ def prove_spec(request: Request) -> ExitCode:
     for one in system.properties:
         if one.name in request.properties and one.kind not in SAFETY:
             raise BadInput(f"{one.name} is no invariant, lemma or transition", "verify decides it within bounds")
-    folder = None if request.certificate is None else json_output.open_folder(request.certificate)
+    folder = None if request.certificate is None else _certificate_folder(request.certificate)
     target = None if request.json is None else json_output.open_target(request.json)
     to_stderr = target is not None and target.path is None
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)
     wanted = Wanted(specification, request.settings, check, request.properties)
     line = ProgressLine(quiet=False, no_color=request.no_color)
-    try:
-        console.print(heading(specification, check))
-        with Interruption().watching() as interruption:
-            at_work = AtWork(Asking(begun + request.seconds_max), interruption, line, request.memory_max)
-            try:
-                told = at_work.made("telling the model in logic", partial(prepared, wanted))
-            except Unsupported as reason:
-                console.print(report.outside(str(reason)))
-                if target is not None:
-                    target.write(as_json.outside(request.spec, specification.name, str(reason)))
-                return ExitCode.BAD_INPUT
-            if told is not None and not told[1].claims:
-                raise BadInput(f"check {check} asks nothing that could be proved", "name one with --property")
-            z3_is_there()
-            if told is not None:
-                console.print(report.scope(told[1]))
-            proof = None if told is None else _proof(request, wanted, *told, at_work)
-            until = max(begun + request.seconds_max, time.monotonic() + LATE_SECONDS)
-            examples = [] if proof is None or proof.proved else _examples(wanted, proof, at_work, until)
-        spent = time.monotonic() - begun
-        if proof is None:
-            console.print(report.unfinished(at_work.asking.why, spent))
-        else:
-            _show(console, proof, examples, spent)
-        if folder is not None and proof is not None and proof.proved:
-            _keep(console, folder, proof)
-        if target is not None and proof is not None:
-            target.write(as_json.proof(request.spec, check, proof, examples, spent))
-        elif target is not None:
-            target.write(as_json.unfinished(request.spec, specification.name, check, at_work.asking.why, spent))
-    finally:
-        if target is not None:
-            target.forget()
+    console.print(heading(specification, check))
+    with Interruption().watching() as interruption:
+        at_work = AtWork(Asking(begun + request.seconds_max), interruption, line, request.memory_max)
+        try:
+            told = at_work.made("telling the model in logic", partial(prepared, wanted))
+        except Unsupported as reason:
+            console.print(report.outside(str(reason)))
+            if target is not None:
+                target.write(as_json.outside(request.spec, specification.name, str(reason)))
+            return ExitCode.BAD_INPUT
+        if told is not None and not told[1].claims:
+            raise BadInput(f"check {check} asks nothing that could be proved", "name one with --property")
+        z3_is_there()
+        if told is not None:
+            console.print(report.scope(told[1]))
+        proof = None if told is None else _proof(request, wanted, *told, at_work)
+        until = max(begun + request.seconds_max, time.monotonic() + LATE_SECONDS)
+        examples = [] if proof is None or proof.proved else _examples(wanted, proof, at_work, until)
+    spent = time.monotonic() - begun
+    if proof is None:
+        console.print(report.unfinished(at_work.asking.why, spent))
+    else:
+        _show(console, proof, examples, spent)
+    if folder is not None and proof is not None and proof.proved:
+        _keep(console, folder, proof)
+    if target is not None and proof is not None:
+        target.write(as_json.proof(request.spec, check, proof, examples, spent))
+    elif target is not None:
+        target.write(as_json.unfinished(request.spec, specification.name, check, at_work.asking.why, spent))
     return ExitCode.AS_EXPECTED if proof is not None and proof.proved else ExitCode.UNDECIDED
 
 
@@ -157,6 +153,18 @@ def _show(console: Console, proof: Proof, examples: list[tuple[str, Counterexamp
             console.print(part)
     console.print()
     console.print(report.summary(proof, spent))
+
+
+def _certificate_folder(text: str) -> Path:
+    """Errors: `BadInput` for a folder with other files."""
+    folder = json_output.open_folder(text)
+    try:
+        certificate.check_free(folder)
+    except certificate.Occupied as error:
+        raise BadInput(str(error), "give a new folder, or that of an older certificate") from None
+    except OSError as error:
+        raise BadInput(f"{text}: cannot be read: {error.strerror}") from None
+    return folder
 
 
 def _keep(console: Console, folder: Path, proof: Proof) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from hacheck.atomic_files import replace_bytes
 from hacheck.checker.engine import Progress, Report
 from hacheck.checker.resources import usable_cores
 from hacheck.cli.console import output_console, plural, say
@@ -268,7 +269,7 @@ def _story(system: System, outcome: Outcome, history: History | None = None) -> 
 def _save(folder: Path, protocol: str, failure: Failure) -> None:
     path = folder / failure.file_name(protocol)
     try:
-        path.write_bytes(to_json(SavedRun(protocol, failure.outcome.again(), failure.label)))
+        replace_bytes(path, to_json(SavedRun(protocol, failure.outcome.again(), failure.label)))
     except OSError as error:
         raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
 

@@ -55,18 +55,14 @@ def time_spec(request: Request) -> ExitCode:
     to_stderr = target is not None and target.path is None
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)
     begun = time.monotonic()
-    try:
-        console.print(report.title(specification, asked))
-        found = _found(request, asked)
-        for one in found:
-            console.print(report.shown(console, asked, one, runs=request.runs))
-        code = _code(asked, found)
-        console.print(report.closing(asked, found, code, time.monotonic() - begun))
-        if target is not None:
-            target.write(report.as_json(request.spec, asked, found, code))
-    finally:
-        if target is not None:
-            target.forget()
+    console.print(report.title(specification, asked))
+    found = _found(request, asked)
+    for one in found:
+        console.print(report.shown(console, asked, one, runs=request.runs))
+    code = _code(asked, found)
+    console.print(report.closing(asked, found, code, time.monotonic() - begun))
+    if target is not None:
+        target.write(report.as_json(request.spec, asked, found, code))
     return code
 
 

@@ -10,6 +10,7 @@ import re
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from hacheck.atomic_files import replace_text
 from hacheck.model.language.tables import GRAMMAR, KEPT
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Keeps the tables of the grammar as it is now."""
-    KEPT.write_text(written(made(GRAMMAR.read_text(encoding="utf-8"))), encoding="utf-8")
+    replace_text(KEPT, written(made(GRAMMAR.read_text(encoding="utf-8"))))
 
 
 def made(grammar: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from hacheck.atomic_files import replace_text
 from hacheck.traces.adapters.description import Adapter, EventRule, FieldRule
 from hacheck.traces.adapters.loading import load, shipped_names
 
@@ -76,4 +77,4 @@ def sentence(text: str) -> str:
 
 if __name__ == "__main__":
     path = Path(sys.argv[1])
-    path.write_text(with_tables(path.read_text(encoding="utf-8")), encoding="utf-8")
+    replace_text(path, with_tables(path.read_text(encoding="utf-8")))

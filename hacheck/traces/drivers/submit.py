@@ -16,6 +16,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from hacheck.atomic_files import replace_text
 from hacheck.traces.dataset import open_traces
 from hacheck.traces.drivers.contract import Outcome, Progress
 from hacheck.traces.drivers.spark_batch import check_on_spark
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if chosen.json is None:
             print(text)
         else:
-            chosen.json.write_text(text + "\n", encoding="utf-8")
+            replace_text(chosen.json, text + "\n")
     except OSError as error:
         print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
         return FAILED

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from hacheck.atomic_files import beside
 from hacheck.traces.conformance.verdicts import SCHEMA, Verdict, from_batch
 from hacheck.traces.drivers.contract import SHOWN_MAX, Outcome
 from hacheck.traces.findings import TracesError
-from hacheck.traces.writing import beside
 
 GROUP_ROWS = 65_536
 """So many verdicts are written at a time."""
