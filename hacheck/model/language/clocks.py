@@ -13,6 +13,7 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.context import Context, Scope
 from hacheck.model.language.diagnostics import error
 from hacheck.model.language.expressions import elaborate
+from hacheck.model.language.functions import changing
 from hacheck.model.language.messages import kind_of
 from hacheck.model.language.resolve_types import number
 from hacheck.model.typing import type_of
@@ -109,6 +110,7 @@ def _own_tick(context: Context, kind: ty.Node, most: ir.Expression, written: d.C
 
 def function(written: t.Apply, scope: Scope) -> ir.Expression:
     """`time()` and `clock(n)`."""
+    changing(written, scope)
     context = scope.context
     if written.name.text == "time":
         if written.arguments or TIME not in context.variables:

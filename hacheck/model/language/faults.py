@@ -9,6 +9,7 @@ from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import declarations as d
 from hacheck.model.language import link_faults, locks, losses, node_faults
+from hacheck.model.language import tree as t
 from hacheck.model.language.context import Context, Scope
 from hacheck.model.language.diagnostics import SpecError, error
 from hacheck.model.language.expressions import boolean
@@ -69,10 +70,14 @@ def _heal_alike(found: list[Fault]) -> None:
 
 def _excluded(context: Context, written: d.FaultDeclaration) -> bool:
     """Whether the settings alone rule the fault out. What else its `when` speaks of is not known yet."""
-    if written.when is None:
-        return False
+    return written.when is not None and _is_ruled_out(context, written.when)
+
+
+def _is_ruled_out(context: Context, when: t.Expression) -> bool:
+    if isinstance(when, t.Infix) and when.operator == "and":
+        return _is_ruled_out(context, when.left) or _is_ruled_out(context, when.right)
     try:
-        return bool(context.settle(boolean(written.when, Scope(context, state=False))) == ir.FALSE)
+        return bool(context.settle(boolean(when, Scope(context, state=False))) == ir.FALSE)
     except SpecError:
         return False
 

@@ -121,8 +121,15 @@ def uses(scope: Scope) -> tuple[tuple[Span, str], ...]:
     return tuple((span, "used here") for span in scope.used_at)
 
 
+def changing(written: t.Apply, scope: Scope) -> None:
+    """Errors: `HA110` where only settings are known, which is before there are variables."""
+    if not scope.state:
+        raise error("HA110", f"`{written.name.text}(…)` changes; only settings are known here", written.span)
+
+
 def seeing_all(written: t.Apply, scope: Scope) -> None:
-    """Errors: `HA120` where a node would know what no node can know."""
+    """Errors: `HA110` where only settings are known; `HA120` where a node would know what no node can know."""
+    changing(written, scope)
     if scope.sight == "node":
         hint = "a crashed, a paused, a cut off and a slow peer look the same; use time-outs and failed calls"
         raise error("HA120", f"no node can know `{written.name.text}(…)`", written.span, hint, *uses(scope))
@@ -273,6 +280,7 @@ def _fresh(written: t.Apply, scope: Scope) -> ir.Expression:
 
 def _running(written: t.Apply, scope: Scope) -> ir.Expression:
     """`running(n, handler)` or `running(n, handler.step)`: whether a multi-step handler is under way at a node."""
+    changing(written, scope)
     node_tree, point = _arguments(written, 2)
     node = elaborate(node_tree, scope)
     kind = type_of(node)

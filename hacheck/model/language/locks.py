@@ -14,7 +14,7 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.context import Context, Scope
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import elaborate
-from hacheck.model.language.functions import is_connected, is_up
+from hacheck.model.language.functions import changing, is_connected, is_up
 from hacheck.model.language.messages import kind_of
 from hacheck.model.language.operations import conjunction, disjunction
 from hacheck.model.language.resolve_types import number
@@ -165,6 +165,7 @@ def late_release(context: Context, lock: d.LockDeclaration) -> ir.Action:
 
 def function(written: t.Apply, scope: Scope) -> ir.Expression:
     """`free(L)`, `holder(L)`, `holds(L, n)`."""
+    changing(written, scope)
     word = written.name.text
     wanted = 2 if word == "holds" else 1
     if len(written.arguments) != wanted or not isinstance(written.arguments[0].value, t.Name):
