@@ -63,6 +63,14 @@ class SpecificationFailure(Exception):
     """The evaluation has no value; becomes a `SpecificationError` where it is part of a step."""
 
 
+class BoundFailure(Exception):
+    """The step goes past a bound; becomes `BoundReached`."""
+
+    def __init__(self, bound: str) -> None:
+        super().__init__(bound)
+        self.bound = bound
+
+
 class _Forgotten:
     """The value of a local that must not be read."""
 

@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from hacheck.model.direct.interfaces import Key, State, Step, UnsupportedError
+from hacheck.model.direct.calls import CALLEE, CALLER, Calls
+from hacheck.model.direct.expressions import NOTHING, Expressions
+from hacheck.model.direct.faults import Faults
+from hacheck.model.direct.handlers import Handlers, Move
+from hacheck.model.direct.interfaces import Key, State, Step
+from hacheck.model.direct.layout import Layout
+from hacheck.model.direct.locks import Locks
+from hacheck.model.direct.machine import Machine, outcomes
+from hacheck.model.direct.messages import Messages
+from hacheck.model.direct.nodes import Nodes
+from hacheck.model.direct.observation import observe, restore
+from hacheck.model.direct.program import ordered_by, run
+from hacheck.model.direct.statements import Statements
 from hacheck.model.direct.values import Value
+from hacheck.model.language import declarations as d
+from hacheck.model.language import tree as t
 from hacheck.model.language.declarations import Declaration
 from hacheck.model.language.specification import Specification
 from hacheck.model.language.tree import Expression
@@ -30,15 +44,53 @@ class DirectSystem:
     """
 
     def __init__(self, declarations: tuple[Declaration, ...], settings: Mapping[str, str | Expression]) -> None:
-        self.declarations = declarations
-        raise UnsupportedError("the direct interpreter is not there yet")
+        self._layout = layout = Layout(declarations, settings)
+        self._expressions = expressions = Expressions(layout)
+        layout.settle(expressions)
+        nodes = Nodes(layout, self._durable())
+        timing = NOTHING.having_local("caller", CALLER).having_local("callee", CALLEE)
+        times_out = {
+            name: expressions.of(one.timeout_when, timing)
+            for name, one in layout.operations.items()
+            if one.timeout_when is not None
+        }
+        statements = Statements(
+            expressions, nodes, Messages(layout), Locks(layout, nodes), Calls(layout, nodes, times_out)
+        )
+        order = ordered_by(lambda kind: layout.domains.named(kind).ordered)
+        self._handlers = Handlers(layout, statements, order)
+        self._faults = Faults(layout, expressions, self._handlers)
+        self._begun = [
+            statements.program(one.body, NOTHING) for one in declarations if isinstance(one, d.Initially)
+        ]
+        self._order = order
+        self._asked = {one.name.text: one for one in declarations if isinstance(one, d.PropertyDeclaration)}
+        self._goals = {
+            name: expressions.of(t.Word(False, one.span) if one.goal is None else one.goal)
+            for name, one in self._asked.items()
+        }
+
+    def _durable(self) -> frozenset[tuple[str, str]]:
+        return frozenset(
+            (kind, field.name.text)
+            for kind, declared in self._layout.kinds.items()
+            for field in declared.fields
+            if "durable" in field.flags and (field.durable_if is None or self._layout.number(field.durable_if))
+        )
 
     def initial(self) -> Iterator[Step]:
         """The initial states, each as the outcome of a step called `initially`: its bounds and errors show, too.
 
-        An equal state may come several times.
+        An equal state comes once.
         """
-        raise NotImplementedError
+        first = State(tuple(self._layout.initial))
+        yield from (Step("initially", {}, outcome) for outcome in outcomes(first, self._begin))
+
+    def _begin(self, m: Machine) -> None:
+        m.handler, m.before = "initially", None
+        for program in self._begun:
+            m.env.clear()
+            run(m, program, 0, self._order)
 
     def successors(self, state: State) -> Iterator[Step]:
         """Every step that can be taken in a state, faults and repairs as well.
@@ -48,26 +100,34 @@ class DirectSystem:
         Steps of equal name, arguments and outcome may come several times; those that change nothing are among them.
         Errors: `ForgottenRead` where a step reads a local that was restored as `FORGOTTEN`.
         """
-        raise NotImplementedError
+        for move in self.moves(state):
+            for outcome in outcomes(state, move.effect):
+                yield Step(move.name, move.arguments, outcome, move.fault)
+
+    def moves(self, state: State) -> Iterator[Move]:
+        """The steps that may be possible, before anything is known of what they come to."""
+        yield from self._handlers.moves(state.slots)
+        yield from self._faults.moves(state.slots)
 
     def holds(self, property_name: str, state: State) -> bool:
         """Whether the condition of an invariant, a lemma or a `reachable` holds; of `deadlock_free`, what it excepts.
 
         Errors: `SpecificationFailure` where the condition has no value.
         """
-        raise NotImplementedError
+        return bool(self._goals[property_name](Machine(list(state.slots))))
 
     def holds_of_step(self, property_name: str, before: State, after: State) -> bool:
         """Whether a `transition` holds of the step between two states. Errors: as `holds`."""
-        raise NotImplementedError
+        return bool(self._goals[property_name](Machine(list(after.slots), before.slots)))
 
     def properties(self) -> Mapping[str, str]:
         """The kind of each property by its name, in the order declared."""
-        raise NotImplementedError
+        return {name: one.kind for name, one in self._asked.items()}
 
     def is_deadlock(self, state: State) -> bool:
         """Whether nothing but faults can change anything; what only a bound forbids could."""
-        raise NotImplementedError
+        steps = (step for step in self.successors(state) if not step.fault)
+        return all(step.outcome == state for step in steps)
 
     def observe(self, state: State) -> Mapping[Key, Value]:
         """Everything that is so in a state, by keys. Nodes are `Node` values; `thread` is `main` where none is named.
@@ -81,7 +141,7 @@ class DirectSystem:
         | `("up", node)`, `("paused", node)` | bool |
         | `("down", a, b)` | whether the link from `a` to `b` is cut; one for each ordered pair that a fault may cut |
         | `("link", message, a, b)` | tuple of `Record`, what is under way in order; a `Bag` of them if unordered |
-        | `("call", operation, caller, callee)` | see `calls.py` |
+        | `("call", operation, caller, callee)` | a `layout.Call` |
         | `("holder", lock)` | the node that the service thinks holds it, or `None` |
         | `("late", lock)` | whether the service has yet to notice that its holder crashed |
         | `("believes", lock, node)` | whether the node believes that it holds it, apart from any clock |
@@ -92,12 +152,14 @@ class DirectSystem:
         | `("local", node, handler, name)` | of each local that the handler has at its point; parameters are locals |
 
         A local of a procedure is called `procedure.name`. Two points of one name in one handler are `name`, `name#2`.
+        Of a `for` with points there is `rest of NAME`, a tuple of the elements still to come; of a call, `asked by
+        OPERATION`, a tuple of the callees.
         """
-        raise NotImplementedError
+        return observe(self._layout, self._handlers, state)
 
     def restore(self, observed: Mapping[Key, Value]) -> State:
         """The state that is observed so; a local may be `FORGOTTEN`, or be missing, which is the same.
 
         Errors: `KeyError` for what else is missing.
         """
-        raise NotImplementedError
+        return restore(self._layout, self._handlers, observed)

@@ -80,6 +80,20 @@ class Map(NamedTuple):
         return Map(self.keys, (*self.parts[:at], part, *self.parts[at + 1 :]))
 
 
+class Braces(frozenset[Any]):
+    """What `{a, b}` is before it is known whether a set or a bag is meant: a set that remembers its elements."""
+
+    items: tuple[Value, ...]
+
+    @classmethod
+    def of(cls, items: Iterable[Value]) -> Braces:
+        """The elements as they were written."""
+        listed = tuple(items)
+        made = cls(listed)
+        made.items = listed
+        return made
+
+
 class Bag:
     """A collection that counts; equal to one with the same elements equally often."""
 
@@ -90,6 +104,8 @@ class Bag:
         self.counts = frozenset(Counter(self.items).items())
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, Braces):
+            return self == Bag(other.items)
         return isinstance(other, Bag) and self.counts == other.counts
 
     def __hash__(self) -> int:

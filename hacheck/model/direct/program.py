@@ -1,0 +1,183 @@
+"""The statements of a handler as a program that can stop at its points and go on from there.
+
+`if`, `while` and `for` become jumps, procedures stand where they are called. A condition that the settings decide is
+decided here, so that a handler has a point only where it can come to one under these settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from hacheck.model.data import dataclass
+from hacheck.model.direct.calls import CallSite
+from hacheck.model.direct.interfaces import UnsupportedError
+from hacheck.model.direct.machine import Blocked, Closure, Effect, Machine
+from hacheck.model.direct.values import Identity, Node, Record, Value
+
+INSTRUCTIONS_MAX = 100_000
+"""So long may one step be; a loop that does not end is a mistake of the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Do:
+    """A statement of which nothing more need be known here."""
+
+    effect: Effect
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """Goes on elsewhere."""
+
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unless:
+    """Goes on elsewhere where a condition does not hold."""
+
+    condition: Closure
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The next turn of a `for`: takes one of the elements that are left, or leaves the loop.
+
+    `stops`: whether turns have points; then elements without an order of their own may come in any.
+    """
+
+    rest: str
+    key: str
+    stops: bool
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Where the handler waits. `locals`: what it keeps; `call`: that it waits for."""
+
+    name: str
+    holding: bool
+    when: Closure | None
+    locals: tuple[str, ...]
+    call: CallSite | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The handler has ended."""
+
+
+Instruction: TypeAlias = Do | Jump | Unless | Turn | Point | End
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The code of a handler. `points`: where each of those it can come to stands."""
+
+    code: tuple[Instruction, ...]
+    points: dict[str, int]
+
+    def point(self, name: str) -> Point:
+        """The point of this name."""
+        found = self.code[self.points[name]]
+        assert isinstance(found, Point)
+        return found
+
+
+def linked(code: Sequence[Instruction]) -> Program:
+    """A program of this code, with the points that can be reached from its beginning."""
+    points: dict[str, int] = {}
+    seen: set[int] = set()
+    waiting = [0]
+    while waiting:
+        at = waiting.pop()
+        if at in seen:
+            continue
+        seen.add(at)
+        match code[at]:
+            case Jump(target):
+                waiting.append(target)
+            case Unless(_, target) | Turn(end=target):
+                waiting += [target, at + 1]
+            case End():
+                pass
+            case Point(name):
+                points[name] = at
+                waiting.append(at + 1)
+            case Do():
+                waiting.append(at + 1)
+    return Program(tuple(code), dict(sorted(points.items(), key=lambda item: item[1])))
+
+
+def run(
+    m: Machine, program: Program, begin: int, ordered: Callable[[Value], bool], through: bool = False
+) -> Point | None:
+    """Runs up to the next point, or to the end. `through`: points do not stop, as in a service that is part of its
+    caller's step; what they wait for must then be so at once."""
+    at = begin
+    for _ in range(INSTRUCTIONS_MAX):
+        match program.code[at]:
+            case Do(effect):
+                effect(m)
+                m.drawn.clear()
+                at += 1
+            case Jump(target):
+                at = target
+            case Unless(condition, target):
+                at = at + 1 if condition(m) else target
+            case Turn(rest, key, stops, end):
+                at = at + 1 if _turn(m, rest, key, stops, ordered) else end
+            case Point() as point:
+                if not through:
+                    return point
+                if point.call is not None:
+                    raise UnsupportedError(f"`{point.name}` waits inside a step")
+                if point.when is not None and not point.when(m):
+                    raise Blocked
+                at += 1
+            case End():
+                return None
+    raise RecursionError(f"a step of `{m.handler}` has more than {INSTRUCTIONS_MAX:,} statements")
+
+
+def _turn(m: Machine, rest: str, key: str, stops: bool, ordered: Callable[[Value], bool]) -> bool:
+    left: tuple[Value, ...] = m.env[rest]
+    if not left:
+        del m.env[rest]
+        return False
+    free = stops and not isinstance(left, Listed) and not all(ordered(one) for one in left)
+    chosen = left.index(m.pick(distinct(left))) if free else 0
+    m.env[key] = left[chosen]
+    m.env[rest] = type(left)((*left[:chosen], *left[chosen + 1 :]))
+    return True
+
+
+class Listed(tuple[Value, ...]):
+    """Elements of a sequence, which has its own order."""
+
+    __slots__ = ()
+
+
+def distinct(values: Sequence[Value]) -> list[Value]:
+    """Each value once."""
+    return list(dict.fromkeys(values))
+
+
+def ordered_by(ranked: Callable[[str], bool]) -> Callable[[Value], bool]:
+    """Whether values have an order that means something; nodes do where their kind is `ranked`."""
+
+    def ordered(value: Value) -> bool:
+        match value:
+            case Node(kind, _):
+                return ranked(kind)
+            case Identity():
+                return False
+            case Record(_, _, parts):
+                return all(ordered(part) for part in parts)
+            case _:
+                return True
+
+    return ordered
