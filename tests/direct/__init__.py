@@ -1,0 +1,1 @@
+"""The direct interpreter: a second meaning of the language, and what it finds in states by itself."""
