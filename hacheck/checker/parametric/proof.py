@@ -47,6 +47,11 @@ class Proof:
     found: tuple[Claim, ...] = ()
 
     @property
+    def texts(self) -> tuple[str | None, ...]:
+        """Each claim of `found` as text of a spec, if the language has words for it."""
+        return tuple(one.text(self.theory.system) for one in self.found)
+
+    @property
     def proved(self) -> bool:
         """Whether everything asked is proved. A lemma is an aid: one that was not needed may be left over."""
         asked = [verdict for one, verdict in self.verdicts if one.kind != "lemma"]

@@ -12,6 +12,7 @@ from hacheck.checker.parametric.logic import Bound, Sort, Symbol, Term
 from hacheck.model import ir
 from hacheck.model.data import dataclass
 from hacheck.model.show import show_expression
+from hacheck.model.spec_form import spec_text
 from hacheck.model.types import Type
 
 START = "start"
@@ -52,9 +53,13 @@ class Claim:
     formula: Term
     of_steps: bool = False
 
+    def text(self, system: ir.System) -> str | None:
+        """The claim as text of a spec that means the same, if the language has words for it."""
+        return None if self.asked is None else spec_text(system, self.asked.goal)
+
     @property
     def words(self) -> str:
-        """The claim in the words of the language."""
+        """The claim for people, with the names of the model's variables where the language has no words."""
         return "" if self.asked is None else show_expression(self.asked.goal)
 
 

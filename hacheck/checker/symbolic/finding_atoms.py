@@ -7,11 +7,14 @@ beside the condition that something is there, so a fact always has a value.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from itertools import combinations
 
 from hacheck.model import ir
 from hacheck.model.data import dataclass
+from hacheck.model.spec_form import holding_lease
 from hacheck.model.types import (
     Bag,
     Bool,
@@ -31,6 +34,7 @@ from hacheck.model.types import (
 )
 
 FACTS_MAX = 4_000
+_LEASE = re.compile(r"lock\.(.+)\.mine")
 WEIGHTS = {"field": 1, "shared": 1, "channel": 1, "lock": 1, "view": 2, "status": 2, "frame": 3}
 """How far-fetched a fact about a variable of each role is. What is left out counts nothing that the protocol knows."""
 SMALL = 6
@@ -57,18 +61,29 @@ class Fact:
 
 def facts(system: ir.System) -> tuple[Fact, ...]:
     """The facts of a system, each once, the plainest first."""
-    places = [place for variable in system.variables for place in _of_variable(variable)]
+    leases = [lock[1] for variable in system.variables if (lock := _LEASE.fullmatch(variable.name))]
+    hidden = {f"lock.{lock}.{part}" for lock in leases for part in ("believed", "mine", "until")}
+    places = [place for variable in system.variables for place in _of_variable(variable, hidden)]
     found: dict[ir.Expression, Fact] = {}
-    for fact in (*_alone(places), *_compared(places)):
+    for fact in (*_leases(system, leases), *_alone(places), *_compared(places)):
         found.setdefault(fact.condition, fact)
     ordered = sorted(found.values(), key=lambda fact: fact.weight)
     return tuple(ordered[:FACTS_MAX])
 
 
-def _of_variable(variable: ir.StateVariable) -> Iterator[Place]:
-    weight = WEIGHTS.get(variable.role)
+def _of_variable(variable: ir.StateVariable, hidden: AbstractSet[str]) -> Iterator[Place]:
+    weight = WEIGHTS["frame"] if variable.name in hidden else WEIGHTS.get(variable.role)
     if weight is not None:
         yield from _parts(Place(ir.Variable(variable.name, variable.type), variable.type, (), weight))
+
+
+def _leases(system: ir.System, leases: Iterable[str]) -> Iterator[Fact]:
+    """Who holds a lease, by its own clock: what a spec calls `holds`."""
+    for lock in leases:
+        holder = next(one.type for one in system.variables if one.name == f"lock.{lock}.believed")
+        assert isinstance(holder, Map), "each node believes something"
+        for member in values(holder.key):
+            yield Fact(holding_lease(system, lock, ir.Constant(member, holder.key)), WEIGHTS["lock"])
 
 
 def _parts(place: Place) -> Iterator[Place]:

@@ -1,12 +1,11 @@
 """Claims that some facts never hold together: how they are told, and what they are of all members that are alike.
 
 A claim is found about members by id, told of every choice of as many different members, and believed of no more than
-the states at hand show. As text it is `no a: Replica, b: Replica where a != b and …`, which a spec may say.
+the states at hand show. As text it is `no a: Replica, b: Replica where a != b and …`, which means the same in a spec.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import combinations, permutations, product
 
@@ -15,9 +14,8 @@ from hacheck.model import ir
 from hacheck.model.data import dataclass
 from hacheck.model.rewrite import rebuild, walk
 from hacheck.model.show_expression import show_expression
-from hacheck.model.types import Bool, Enum, Map, Node, Option, Record, Set, Type
-
-_MESSAGE = "message."
+from hacheck.model.spec_form import free_names, spec_form
+from hacheck.model.types import Node, Type
 
 Literal = tuple[int, bool]
 """A fact by its index, and whether it is that it holds, or that it does not."""
@@ -43,7 +41,6 @@ class Teller:
         self.system, self.facts = system, facts
         self._index = {fact.condition: number for number, fact in enumerate(facts)}
         self._members = [frozenset(_members(fact.condition)) for fact in facts]
-        self._taken = frozenset(_words(system))
         self._moved: dict[tuple[int, frozenset[tuple[ir.Constant, int]]], int | None] = {}
 
     def claim(self, cube: Cube) -> Claim | None:
@@ -77,11 +74,13 @@ class Teller:
             self._moved[fact, own] = self._index.get(normal(_replaced(self.facts[fact].condition, names)))
         return self._moved[fact, own]
 
-    def told(self, claim: Claim) -> tuple[ir.Expression, str]:
-        """The claim as a condition on states, and in words."""
+    def told(self, claim: Claim) -> tuple[ir.Expression, str | None]:
+        """The claim as a condition on states, and as text of a spec, if the language has words for all of it."""
         cube = claim.cube
-        members = sorted(frozenset().union(*(self._members[fact] for fact, _ in cube)), key=_order)
-        names = (name for name in _names() if name not in self._taken)
+        # Those of a kind with one member, too: how many there are may be a setting, and no other choice could name it.
+        conditions = [self.facts[fact].condition for fact, _ in cube]
+        members = sorted({one for condition in conditions for one in _members(condition, 1)}, key=_order)
+        names = free_names(self.system)
         locals_ = {one: ir.Local(next(names), one.type) for one in members}
         apart: list[ir.Expression] = [
             ir.Binary("!=", locals_[one], locals_[other])
@@ -92,17 +91,18 @@ class Teller:
         for fact, holds in sorted(cube, key=lambda one: (not one[1], one[0])):
             told = _replaced(self.facts[fact].condition, locals_)
             said.append(told if holds else _denied(told))
-        whole = _all((*apart, *said))
-        goal: ir.Expression = ir.Unary("not", whole)
+        goal: ir.Expression = ir.Unary("not", _all((*apart, *said)))
         for one in reversed(locals_.values()):
             assert isinstance(one.type, Node), "members of kinds"
             goal = ir.Quantified("every", one.name, ir.Domain(one.type, None, None), goal)
-        words = show_expression(_in_words(self.system, whole))
+        forms = [spec_form(self.system, one) for one in (*apart, *said)]
+        whole = [one for one in forms if one is not None]
+        if len(whole) < len(forms):
+            return goal, None
+        words = show_expression(_all(tuple(whole)))
         if not members:
             return goal, f"not ({words})"
-        binders = ", ".join(
-            f"{one.name}: {show_expression(ir.Local(_kind(one.type), one.type))}" for one in locals_.values()
-        )
+        binders = ", ".join(f"{one.name}: {_kind(one.type)}" for one in locals_.values())
         return goal, f"no {binders} where {words}"
 
 
@@ -111,10 +111,10 @@ def _kind(kind: Type) -> str:
     return kind.name
 
 
-def _members(condition: ir.Expression) -> Iterator[ir.Constant]:
-    """The members of kinds with more than one that a fact names."""
+def _members(condition: ir.Expression, size_min: int = 2) -> Iterator[ir.Constant]:
+    """The members that a fact names of kinds with so many or more."""
     for part in walk(condition):
-        if isinstance(part, ir.Constant) and isinstance(part.type, Node) and part.type.size > 1:
+        if isinstance(part, ir.Constant) and isinstance(part.type, Node) and part.type.size >= size_min:
             yield part
 
 
@@ -169,68 +169,3 @@ def _conjuncts(condition: ir.Expression) -> Iterator[ir.Expression]:
         yield from _conjuncts(condition.right)
     else:
         yield condition
-
-
-def _names() -> Iterator[str]:
-    yield from "abcdefghijklmnopqrstuvwxyz"
-    number = 1
-    while True:
-        yield f"n{number}"
-        number += 1
-
-
-def _words(system: ir.System) -> Iterator[str]:
-    """Names that a spec has given to something else."""
-    for variable in system.variables:
-        yield from variable.name.split(".")
-        yield from _types(variable.type)
-    yield from (name for name, _ in system.settings)
-
-
-def _types(kind: Type) -> Iterator[str]:
-    match kind:
-        case Enum(_, members):
-            yield from members
-        case Option(element) | Set(element):
-            yield from _types(element)
-        case Map(_, element):
-            yield from _types(element)
-        case Record(_, fields):
-            for name, field in fields:
-                yield name
-                yield from _types(field)
-        case _:
-            return
-
-
-def _in_words(system: ir.System, condition: ir.Expression) -> ir.Expression:
-    """The condition with what a spec has another way of saying said in that way: messages under way, links."""
-    channels = {variable.name for variable in system.variables if variable.role == "channel"}
-
-    def change(part: object) -> object:
-        match part:
-            case ir.Index(ir.Index(ir.Variable(name, kind), one), other) if name in channels:
-                return ir.Local(f"under_way({name.removeprefix(_MESSAGE)}, {_said(one)}, {_said(other)})", kind)
-            case ir.Unary("not", ir.Index(ir.Index(ir.Variable(name, _), one), other)) if name.startswith("cut."):
-                return ir.Local(f"connected({_said(one)}, {_said(other)})", Bool())
-            case ir.Index(ir.Index(ir.Variable(name, _), one), other) if name.startswith("cut."):
-                return ir.Local(f"(not connected({_said(one)}, {_said(other)}))", Bool())
-            case ir.Constant(_, Node(size=1) as kind):
-                return ir.Local(kind.name, kind)
-            case _:
-                return rebuild(part, change)
-
-    return change(condition)  # type: ignore[return-value]
-
-
-def sayable(system: ir.System, text: str) -> bool:
-    """Whether a spec has words for a claim that was told: for requests and answers of calls it has none, nor for where
-    a handler stands."""
-    frames = [variable.name.rpartition(".")[2] for variable in system.variables if variable.role == "frame"]
-    hidden = "|".join([r"under_way\(operation\.", *(rf"\.{re.escape(name)}\b" for name in frames)])
-    return re.search(hidden, text) is None
-
-
-def _said(one: ir.Expression) -> str:
-    alone = isinstance(one, ir.Constant) and isinstance(one.type, Node) and one.type.size == 1
-    return _kind(one.type) if alone and isinstance(one, ir.Constant) else show_expression(one)

@@ -19,9 +19,9 @@ FINDING_SECONDS_MAX = 60.0
 
 def lemmas(
     system: System, names: tuple[str, ...], limits: Limits, report: Report, watch: Stopwatch
-) -> tuple[tuple[Property, ...], tuple[str, ...]]:
-    """Lemmas with which all these properties may be inductive, and how each is told in a spec; none where none were
-    found. Errors: `GaveUp`, `Refused`, `EvaluationFault` as `prepare`."""
+) -> tuple[tuple[Property, ...], tuple[str | None, ...]]:
+    """Lemmas with which all these properties may be inductive, and each as text of a spec if it can be said there; none
+    where none were found. Errors: `GaveUp`, `Refused`, `EvaluationFault` as `prepare`."""
     own = tuple(one for one in system.properties if one.name in names)
     known = facts(system)
     asked = tuple(
@@ -43,4 +43,4 @@ def lemmas(
     free = (name for name in (f"found_{number}" for number in range(1, 10_000)) if name not in taken)
     told = [(name, *finder.teller.told(claim)) for name, claim in zip(free, chosen, strict=False)]
     made = tuple(Property(name, "lemma", goal, None, (), "found", "", 0) for name, goal, _ in told)
-    return made, tuple(f"lemma {name}: {text}" for name, _, text in told)
+    return made, tuple(None if text is None else f"lemma {name}: {text}" for name, _, text in told)

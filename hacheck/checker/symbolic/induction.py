@@ -97,7 +97,6 @@ def with_found(
 ) -> tuple[Proof, tuple[str, ...], tuple[str, ...]]:
     """A proof with lemmas that were looked for, these as a spec may say them, and what to say of them; the proof at
     hand, and none, where they do not help."""
-    from hacheck.checker.symbolic.finding_claims import sayable
     from hacheck.checker.symbolic.finding_lemmas import FINDING_SECONDS_MAX, lemmas
 
     asked = tuple(item.name for item in before.prepared.questions.asked)
@@ -119,15 +118,17 @@ def with_found(
     if not set(before.gaps) & set(proof.shown):
         return before, (), ("no lemmas were found that would do",)
     used = tuple(text for one, text in zip(found, texts, strict=True) if one.name in proof.shown)
-    said = tuple(text for text in used if sayable(system, text))
+    said = tuple(text for text in used if text is not None)
     notes = []
     if said:
         lemmas_found = "1 lemma that was" if len(said) == 1 else f"{len(said)} lemmas that were"
-        first = f"proved with {lemmas_found} found; written into the spec, nothing has to be looked for again"
-        notes = [first, *said]
+        what = "they hold under these settings, and may be written into the spec"
+        if len(said) == len(used):
+            what = "written into the spec, nothing has to be looked for again under these settings"
+        notes = [f"proved with {lemmas_found} found; {what}", *said]
     if len(said) < len(used):
         count = f"{len(used) - len(said)} of {len(used)}"
-        notes.append(f"{count} lemmas that were found are about calls and handlers under way, as no spec may say it")
+        notes.append(f"{count} lemmas that were found are not shown, as the language has no words for them")
     return proof, said, tuple(notes)
 
 

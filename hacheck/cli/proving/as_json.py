@@ -3,7 +3,8 @@
 ```
 {"hacheck": version, "spec", "system", "check", "proved": bool, "in_fragment": bool, "reasons": [why not, …],
  "covers": [words, …], "left_open": [words, …], "seconds": x, "stopped": why or "", "circle": [sort, …],
- "properties": [{"name", "kind", "verdict": "proved|not inductive|open"}, …], "found": [words, …],
+ "properties": [{"name", "kind", "verdict": "proved|not inductive|open"}, …], "found": [text of a spec, …],
+ "found_without_words": how many claims were found that no spec can state,
  "obligations": [{"shows", "kind": "base|step", "verdict": "shown|refuted|open", "seconds"}, …],
  "counterexamples": [{"claim", "size", "reachable", "action", "arguments", "before": state, "after": state or null}, …]}
 ```
@@ -62,7 +63,8 @@ def proof(spec: str, check: str, found: Proof, examples: list[tuple[str, Counter
         "stopped": found.stopped,
         "circle": list(found.circle),
         "properties": [{"name": one.name, "kind": one.kind, "verdict": said} for one, said in found.verdicts],
-        "found": [one.words for one in found.found],
+        "found": [one for one in found.texts if one is not None],
+        "found_without_words": sum(one is None for one in found.texts),
         "obligations": [
             {
                 "shows": one.obligation.title,

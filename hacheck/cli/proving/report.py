@@ -59,15 +59,10 @@ def verdicts(console: Console, proof: Proof) -> RenderableType:
             asked.kind,
             much if verdict == "proved" else _failing(proof, asked.name),
         )
-    for claim in proof.found:
-        grid.add_row(
-            Text(f"  {marks.holds}", "good"), Text(claim.name, "quiet"), "proved", "found", visible(_words(claim))
-        )
+    for claim, text in zip(proof.found, proof.texts, strict=True):
+        words = visible(text) if text is not None else f"{visible(claim.words)} (not text of a spec)"
+        grid.add_row(Text(f"  {marks.holds}", "good"), Text(claim.name, "quiet"), "proved", "found", words)
     return grid
-
-
-def _words(claim: object) -> str:
-    return getattr(claim, "words", "") or ""
 
 
 def _failing(proof: Proof, name: str) -> str:
@@ -117,9 +112,11 @@ def summary(proof: Proof, spent: float) -> RenderableType:
         text = unfinished(proof.stopped, spent)
     if proof.found:
         count = "1 claim was" if len(proof.found) == 1 else f"{len(proof.found)} claims were"
-        text.append(
-            f"\n{count} found besides the spec's: written into it as lemmas, they are not looked for again", "quiet"
-        )
+        unsaid = sum(one is None for one in proof.texts)
+        what = "written into it as lemmas, they are not looked for again"
+        if unsaid:
+            what = f"the language has no words for {unsaid} of them; the others may be written into it as lemmas"
+        text.append(f"\n{count} found besides the spec's: {what}", "quiet")
     if proof.circle:
         text.append(
             "\nnobody could know before that the solver comes to an end, as what was asked goes in a circle: "
