@@ -52,9 +52,14 @@ def tell(system: System, run: Run) -> list[StepView]:
     return views
 
 
+def fault_count(system: System, run: Run) -> int:
+    """How many steps of a run are faults."""
+    return sum(system.actions[step.action].kind == "fault" for step in run.steps)
+
+
 def run_title(system: System, run: Run) -> str:
     """`7 steps, 2 faults`; of a lasso also how much of it repeats."""
-    faults = sum(system.actions[step.action].kind == "fault" for step in run.steps)
+    faults = fault_count(system, run)
     title = _plural(len(run.steps), "step")
     if faults:
         title += f", {_plural(faults, 'fault')}"

@@ -182,3 +182,11 @@ def unused_actions(result: CheckResult) -> tuple[str, ...]:
     idle = [number for number, count in enumerate(counts) if count == 0]
     never = impossible(result.system, Interpreter(result.system).initial_states()) if idle else frozenset()
     return tuple(result.system.actions[number].name for number in idle if number not in never)
+
+
+def not_reached(result: CheckResult) -> tuple[tuple[str, str], ...]:
+    """The bounds that cut no step of a finished exploration, each with its meaning: they limit no verdict of it."""
+    if not result.answer.coverage.complete or result.answer.reach:
+        return ()
+    cuts = {name for name, _ in result.answer.coverage.cuts}
+    return tuple((name, meaning) for name, meaning in result.system.bounds if name not in cuts)

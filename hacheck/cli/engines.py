@@ -87,6 +87,14 @@ def refuse_ignored(exploring: Exploring, states_max: int | None) -> None:
         raise BadInput(f"{given[0]} is for the native engine, which is not there: {missing}", f"leave {given[0]} out")
 
 
+def refuse_no_exploration(exploring: Exploring) -> None:
+    """Errors: `BadInput` when limits are to be raised by an engine that does not explore every state, and so never
+    says that something holds within them."""
+    if exploring.engine not in ("native", "python"):
+        hint = "leave --engine out: the native engine explores every state"
+        raise BadInput(f"--raise-bounds is not for {exploring.engine}, which does not explore every state", hint)
+
+
 def engine_for(exploring: Exploring) -> Engine:
     """The engine that explores so, which does what is asked (`refuse_ignored`). Errors: `BadInput` if there is none."""
     all_known("engine", (exploring.engine,), ENGINES)

@@ -10,14 +10,23 @@
    "states": n, "transitions": n, "depth": n, "seconds": x, "complete": bool, "stopped": why or null,
    "bytes_per_state": x or null, "omission_probability": x, "notes": [sentence, …],
    "reach": what an engine that counts no states looked at, or null, "lemmas_found": [as a spec may say it, …],
-   "bounds": [{"name", "meaning", "cut_steps"}, …],
+   "bounds": [{"name", "meaning", "cut_steps"}, …], "bounds_not_reached": [{"name", "meaning"}, …],
    "reductions": […], "never_happened": [action, …], "never_reached": {variable: [member, …]},
    "actions": {action: steps taken},
    "fault": {"run": as below, "message": …, "place": "file:line" of the action that failed, or ""} or null,
+   "raised": {"trials": [{"limits": [limit, …], "complete", "stopped", "states", "depth", "seconds",
+       "claims": {property: "holds|refuted|open"}}, …],
+     "not_tried": [[limit, …], …], "not_raised": [{"name", "reason"}, …]} or null,
    "properties": [{"name", "kind", "description", "source", "place": "file:line",
      "verdict": "holds|violated|unknown|not-inductive", "scope", "expected_verdict", "outcome",
-     "run": [state 0, step 1, …] or null, "loop": n or null, "gap": as run, or null}, …]}]}
+     "run": [state 0, step 1, …] or null, "loop": n or null, "gap": as run, or null,
+     "raised": {"holds_with": [[limit, …], …], "refuted_by": [{"limits": [limit, …], "steps", "faults"}, …],
+       "not_decided": [{"limits": [limit, …], "stopped"}, …]} or null}, …]}]}
 ```
+
+`raised`: what `--raise-bounds` found, now or (of the same spec) earlier; each list of limits is one trial. A limit is
+`{"kind": "bound|size|fault budget|setting|granularity|assumption", "name", "from", "to", "set": "NAME=VALUE" or null,
+"place": "file:line" or null}`.
 
 With `--all` there is one such object for each spec that could be read, and `not_run` names the specs not begun:
 
@@ -37,17 +46,19 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hacheck.atomic_files import check_replaceable, replace_text
-from hacheck.checker.verify import CheckResult, PropertyResult, unused_actions
+from hacheck.checker.verify import CheckResult, PropertyResult, not_reached, unused_actions
+from hacheck.cli.checking import raised_json
 from hacheck.cli.guard import BadInput, version
 from hacheck.model.data import dataclass
 from hacheck.model.run_json import run_to_json
 
 if TYPE_CHECKING:
+    from hacheck.cli.checking.kept_trials import Raised
     from hacheck.model.ir import System
     from hacheck.model.language import Specification
     from hacheck.model.runs import Run
@@ -117,9 +128,15 @@ def open_folder(text: str) -> Path:
 
 
 def verify_json(
-    specification: Specification, spec: str, results: Sequence[CheckResult], not_run: Iterable[str], code: int
+    specification: Specification,
+    spec: str,
+    results: Sequence[CheckResult],
+    not_run: Iterable[str],
+    code: int,
+    raised: Mapping[str, Raised] | None = None,
 ) -> Json:
-    """Everything that was found."""
+    """Everything that was found. `raised`: by check, what is known of its raised limits."""
+    known = raised or {}
     return {
         "hacheck": version(),
         "spec": spec,
@@ -127,7 +144,7 @@ def verify_json(
         "system": specification.name,
         "exit_code": code,
         "not_run": list(not_run),
-        "checks": [check_json(specification, result) for result in results],
+        "checks": [check_json(specification, result, known.get(result.check.name)) for result in results],
     }
 
 
@@ -136,7 +153,7 @@ def all_json(specs: Sequence[Json], not_run: Iterable[str], code: int) -> Json:
     return {"hacheck": version(), "exit_code": code, "not_run": list(not_run), "specs": list(specs)}
 
 
-def check_json(specification: Specification, result: CheckResult) -> Json:
+def check_json(specification: Specification, result: CheckResult, raised: Raised | None = None) -> Json:
     """One check."""
     system, coverage = result.system, result.answer.coverage
     meanings = dict(system.bounds)
@@ -166,12 +183,14 @@ def check_json(specification: Specification, result: CheckResult) -> Json:
         "bounds": [
             {"name": name, "meaning": meanings.get(name, ""), "cut_steps": count} for name, count in coverage.cuts
         ],
+        "bounds_not_reached": [{"name": name, "meaning": meaning} for name, meaning in not_reached(result)],
         "reductions": list(result.answer.reductions),
         "never_happened": list(unused_actions(result)),
         "never_reached": {variable: list(members) for variable, members in coverage.unreached if members},
         "actions": action_counts(system, coverage.action_counts),
         "fault": None if fault is None else fault_json(specification, system, fault),
-        "properties": [property_json(specification, system, found) for found in result.properties],
+        "raised": None if raised is None else raised_json.check_json(raised),
+        "properties": [property_json(specification, system, found, raised) for found in result.properties],
     }
 
 
@@ -183,7 +202,9 @@ def action_counts(system: System, counts: tuple[int, ...]) -> dict[str, int]:
     return totals
 
 
-def property_json(specification: Specification, system: System, found: PropertyResult) -> Json:
+def property_json(
+    specification: Specification, system: System, found: PropertyResult, raised: Raised | None = None
+) -> Json:
     """One property with its run."""
     run = found.answer.run
     return {
@@ -199,6 +220,7 @@ def property_json(specification: Specification, system: System, found: PropertyR
         "run": None if run is None else rows(system, run),
         "loop": None if run is None else run.loop,
         "gap": None if found.answer.gap is None else rows(system, found.answer.gap),
+        "raised": None if raised is None else raised_json.property_json(raised, found.asked.name),
     }
 
 

@@ -15,7 +15,7 @@ from rich.text import Text
 from hacheck.checker.engine import AS_ASKED
 from hacheck.checker.explicit.scopes import unlikely
 from hacheck.checker.steps import run_title
-from hacheck.checker.verify import CheckResult, PropertyResult, unused_actions
+from hacheck.checker.verify import CheckResult, PropertyResult, not_reached, unused_actions
 from hacheck.cli.console import Symbols, plural, seconds, size, symbols
 from hacheck.model.ir import Property, System
 
@@ -107,6 +107,9 @@ def facts(result: CheckResult, defaults: Mapping[str, str]) -> RenderableType:
         meaning = meanings.get(bound, "")
         said = f": {meaning}" if meaning else ""
         table.add_row("cut at" if index == 0 else "", f"{bound}{said} ({plural(count, 'step')} not taken)")
+    spare = [meaning for name, meaning in not_reached(result) if not name.startswith("calls of ")]
+    if spare:
+        table.add_row("bounds", f"not reached: {'; '.join(spare)}")
     for index, phrase in enumerate(result.answer.reductions):
         table.add_row("reduced" if index == 0 else "", phrase)
     for note in result.answer.notes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
@@ -16,9 +17,10 @@ from hacheck.checker.steps import run_title
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, run_check, runs_of
 from hacheck.cli import json_output
 from hacheck.cli.checking import report, runs
+from hacheck.cli.checking.raising_limits import Earlier, command_of, raise_limits, show_raised
 from hacheck.cli.checking.summary import exit_code, summary
 from hacheck.cli.console import error_console, output_console, symbols
-from hacheck.cli.engines import Exploring, engine_for, refuse_ignored
+from hacheck.cli.engines import Exploring, engine_for, refuse_ignored, refuse_no_exploration
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.progress import Interruption, progress_display
 from hacheck.cli.selection import Selection, select
@@ -26,6 +28,9 @@ from hacheck.cli.sources import load_specification
 from hacheck.model.data import dataclass, field, replace
 from hacheck.model.language import Specification
 from hacheck.model.semantics import replay
+
+if TYPE_CHECKING:
+    from hacheck.cli.checking.kept_trials import Raised
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,7 @@ class Request:
     properties: tuple[str, ...] = ()
     wide: bool = False
     jobs: int | None = None
+    raising: bool = False
     exploring: Exploring = Exploring()
     states_max: int | None = None
     depth_max: int | None = None
@@ -60,6 +66,8 @@ class Request:
 def verify_spec(request: Request) -> ExitCode:
     """Runs the checks asked for, shows what was found, and returns what the process is to return."""
     refuse_ignored(request.exploring, request.states_max)
+    if request.raising:
+        refuse_no_exploration(request.exploring)
     specification = load_specification(request.spec, no_color=request.no_color)
     selection = select(
         specification,
@@ -74,7 +82,7 @@ def verify_spec(request: Request) -> ExitCode:
     target = None if request.json is None else json_output.open_target(request.json)
     to_stderr = target is not None and target.path is None
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)
-    results = run_checks(request, console, specification, selection, kept)
+    results, raised = run_checks(request, console, specification, selection, kept)
     skipped = [prepared.check.name for prepared in selection.prepared[len(results) :]]
     code = exit_code(results, all_ran=not skipped)
     spec = request.spec
@@ -84,7 +92,7 @@ def verify_spec(request: Request) -> ExitCode:
         write_itf(folder, results)
     if target is not None:
         not_run = [*skipped, *(check.name for check in selection.left_out)]
-        target.write(json_output.verify_json(specification, spec, results, not_run, code))
+        target.write(json_output.verify_json(specification, spec, results, not_run, code, raised))
     return code
 
 
@@ -118,17 +126,27 @@ def engine_of(exploring: Exploring, prepared: Prepared, kept: frozenset[str]) ->
 
 def run_checks(
     request: Request, console: Console, specification: Specification, selection: Selection, kept: frozenset[str]
-) -> list[CheckResult]:
-    """Runs one check after the other until all are done or the user interrupts. `kept`: the checks to go on with."""
+) -> tuple[list[CheckResult], dict[str, Raised]]:
+    """Runs one check after the other until all are done or the user interrupts, and then, if that is asked for, again
+    with each limit raised. What is known of raised limits, by check. `kept`: the checks to go on with."""
     results: list[CheckResult] = []
+    raised: dict[str, Raised] = {}
     if not request.quiet:
         console.print(report.title(specification))
     with Interruption().watching() as interruption:
+        before = Earlier(specification, tuple(request.settings.items()))
         for result in explored(request, selection, interruption, kept=kept):
             results.append(result)
+            known = None if request.raising else before.known(result)
+            if known is not None:
+                raised[result.check.name] = known
             if not request.quiet or result.outcome != "expected":
                 show_result(request, console, specification, result)
-    return results
+                if known is not None:
+                    show_raised(console, known, command_of(request, result))
+        if request.raising:
+            raised = raise_limits(request, console, [(request.spec, specification, results)], interruption)[0]
+    return results, raised
 
 
 def explored(

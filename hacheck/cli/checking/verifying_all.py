@@ -12,22 +12,25 @@ from rich.text import Text
 
 from hacheck import shipped
 from hacheck.cli import json_output
+from hacheck.cli.checking.kept_trials import Raised
 from hacheck.cli.checking.progress_of_several import progress_of_several
+from hacheck.cli.checking.raising_limits import raise_limits
 from hacheck.cli.checking.side_by_side import SideBySide, SpecResult, jobs_default
 from hacheck.cli.checking.summary import STYLES, VERDICTS, exit_code, listed, remark, tally
 from hacheck.cli.checking.verifying import Request
 from hacheck.cli.console import error_console, output_console, plural, seconds, symbols
-from hacheck.cli.engines import refuse_ignored
+from hacheck.cli.engines import refuse_ignored, refuse_no_exploration
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import Json
 from hacheck.cli.progress import Interruption
-from hacheck.model.language import Specification
 
 
 def verify_all(request: Request) -> ExitCode:
     """Runs the checks of every shipped spec, and returns what the process is to return."""
     refuse_what_is_of_one_spec(request)
     refuse_ignored(request.exploring, request.states_max)
+    if request.raising:
+        refuse_no_exploration(request.exploring)
     target = None if request.json is None else json_output.open_target(request.json)
     to_stderr = target is not None and target.path is None
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)
@@ -43,7 +46,6 @@ def run_and_show(request: Request, console: Console) -> tuple[ExitCode, list[Jso
     paths = shipped.specs()
     width = max((len(path.stem) for path in paths), default=0)
     done: list[SpecResult] = []
-    found_of_each: list[Json] = []
     jobs, begin = request.jobs or jobs_default(), time.monotonic()
     console.print(heading(width))
     errors = error_console(no_color=request.no_color)
@@ -57,18 +59,34 @@ def run_and_show(request: Request, console: Console) -> tuple[ExitCode, list[Jso
             if not request.quiet or code_of(found) != ExitCode.AS_EXPECTED:
                 display.hide()
                 show_row(console, found, width)
-            if request.json is not None and found.specification is not None:
-                found_of_each.append(json_of(found, found.specification))
+        raised = raised_of(request, console, done, interruption)
     names = {one.name for one in done}
     not_run = [path.stem for path in paths if path.stem not in names]
     show_summary(console, done, not_run, time.monotonic() - begin)
+    found_of_each = [] if request.json is None else [json_of(one, raised.get(one.name)) for one in read(done)]
     return overall(done, not_run), found_of_each, not_run
 
 
-def json_of(found: SpecResult, specification: Specification) -> Json:
+def read(done: list[SpecResult]) -> list[SpecResult]:
+    """The specs whose text has no errors."""
+    return [one for one in done if one.specification is not None]
+
+
+def raised_of(
+    request: Request, console: Console, done: list[SpecResult], interruption: Interruption
+) -> dict[str, dict[str, Raised]]:
+    """What raising the limits of all specs finds, by spec and check, if that is asked for."""
+    if not request.raising:
+        return {}
+    specs = [(one.name, one.specification, one.results) for one in done if one.specification is not None]
+    return dict(zip((name for name, *_ in specs), raise_limits(request, console, specs, interruption), strict=True))
+
+
+def json_of(found: SpecResult, raised: dict[str, Raised] | None) -> Json:
     """All that was found, as `hacheck verify` has it for this spec alone."""
+    assert found.specification is not None, "only what could be read is written down"
     not_run = [*found.skipped, *found.left_out]
-    return json_output.verify_json(specification, found.name, found.results, not_run, code_of(found))
+    return json_output.verify_json(found.specification, found.name, found.results, not_run, code_of(found), raised)
 
 
 def code_of(found: SpecResult) -> ExitCode:

@@ -33,6 +33,8 @@ EPILOG = """
 
   hacheck verify mine.ha --engine induction         at every depth, by Z3
 
+  hacheck verify mine.ha --raise-bounds             does it hold with one more of everything?
+
   hacheck verify mine.ha --checkpoint kept          then, if it is cut off:
   hacheck verify mine.ha --resume kept              go on where it was
 
@@ -55,7 +57,11 @@ RESUME = "Go on from what --checkpoint kept in this folder; it is kept up to dat
 NO_REDUCTIONS = "Explore states that are alike one by one, and what no property reads."
 GIVEN = "With --engine induction: look for no lemmas besides those of the spec."
 EVERY = "Every shipped protocol instead of one SPEC, a row for each."
-JOBS = "With --all: how many checks run side by side; by default one for each core this process may use."
+RAISE = (
+    "Check what holds again with each bound, size, fault budget and other number raised by one, and each assumption "
+    "switched off. --time then also limits all these trials together (by default 10 min)."
+)
+JOBS = "With --all or --raise-bounds: how many checks run side by side; by default one for each core."
 STATES = "Stop at this many states: 5000000, 5M. Not for bmc and induction, which count none."
 DEPTH = "Go at most this many steps deep; with simulation, so many steps a walk instead of 200."
 QUIET = "Only what is not as expected, and the summary."
@@ -64,6 +70,7 @@ JSON = "Write everything found as JSON (- is stdout)."
 KEPT, ITF = Writes(within=("*",)), Writes(within=("*.itf.json",))
 
 Every = Annotated[bool, flag("--all", help=EVERY)]
+RaiseBounds = Annotated[bool, flag("--raise-bounds", help=RAISE, panel=EXPLORING)]
 Jobs = Annotated[One, option("--jobs", metavar="N", help=JOBS, panel=EXPLORING)]
 Checks = Annotated[Many, option("--check", metavar="NAME", help="Run this check only. May be given often.")]
 Only = Annotated[Many, option("--property", metavar="NAME", help="Decide this property only. May be given often.")]
@@ -92,6 +99,15 @@ Witnesses = Annotated[bool, flag("--witnesses", help="Tell how reachable propert
 Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
 
 
+def refuse_contradictions(spec: str | None, every: bool, jobs: str | None, raise_bounds: bool) -> None:
+    """Errors: `BadInput` where it is not said what to check, or how many run at once of what does not."""
+    if spec is None and not every:
+        raise BadInput("which spec?", "hacheck verify icestorm, or --all for all that is shipped")
+    if jobs is not None and not (every or raise_bounds):
+        hint = "leave --jobs out"
+        raise BadInput("--jobs goes with --all or --raise-bounds: one spec runs one check after the other", hint)
+
+
 @guarded
 def verify(
     spec: OptionalSpecArgument = None,
@@ -101,6 +117,7 @@ def verify(
     only: Only = None,
     wide: Wide = False,
     engine: EngineName = "native",
+    raise_bounds: RaiseBounds = False,
     jobs: Jobs = None,
     threads: Threads = None,
     fingerprint: Fingerprint = False,
@@ -125,16 +142,14 @@ def verify(
     from hacheck.cli.engines import parse_exploring
     from hacheck.cli.options import parse_count, parse_seconds, parse_settings, parse_size
 
-    if spec is None and not every:
-        raise BadInput("which spec?", "hacheck verify icestorm, or --all for all that is shipped")
-    if jobs is not None and not every:
-        raise BadInput("--jobs goes with --all: one spec runs one check after the other", "leave --jobs out")
+    refuse_contradictions(spec, every, jobs, raise_bounds)
     request = Request(
         spec=spec or "",
         checks=tuple(check or ()),
         settings=parse_settings(settings or ()),
         properties=tuple(only or ()),
         wide=wide,
+        raising=raise_bounds,
         jobs=None if jobs is None else parse_count("--jobs", jobs),
         exploring=parse_exploring(engine, threads, fingerprint, no_reductions, checkpoint, resume, given),
         states_max=None if states is None else parse_count("--states", states),
