@@ -20,28 +20,34 @@ from hacheck.model.language import tree as t
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The names that an expression may use besides those of the file. `keys`: the locals among them that a handler
-    keeps, by their places in `Machine.env`; `types`: those that are written, by key."""
+    """The names that an expression may use besides those of the file. `keys`: the locals among them, by their places in
+    `Machine.env`; `kept`: the places of all locals that a handler has here, also of those that others hide; `types`:
+    those that are written, by place."""
 
     read: Mapping[str, Closure]
     keys: Mapping[str, str]
+    kept: tuple[str, ...]
     types: Mapping[str, Domain]
 
     def having(self, name: str, read: Closure) -> Scope:
         """With one more name, whose value nobody can assign."""
         keys = {one: key for one, key in self.keys.items() if one != name}
-        return Scope({**self.read, name: read}, keys, self.types)
+        return Scope({**self.read, name: read}, keys, self.kept, self.types)
 
     def having_local(self, name: str, key: str) -> Scope:
         """With one more local."""
-        return Scope({**self.read, name: local(key)}, {**self.keys, name: key}, self.types)
+        return Scope({**self.read, name: local(key)}, {**self.keys, name: key}, (*self.kept, key), self.types)
+
+    def keeping(self, kept: tuple[str, ...]) -> Scope:
+        """With locals that are kept, though they cannot be named."""
+        return Scope(self.read, self.keys, (*self.kept, *kept), self.types)
 
     def typed(self, key: str, domain: Domain) -> Scope:
         """With the type of a local."""
-        return Scope(self.read, self.keys, {**self.types, key: domain})
+        return Scope(self.read, self.keys, self.kept, {**self.types, key: domain})
 
 
-NOTHING = Scope({}, {}, {})
+NOTHING = Scope({}, {}, (), {})
 """No names besides those of the file."""
 
 

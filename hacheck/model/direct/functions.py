@@ -115,7 +115,11 @@ class Functions:
         return lambda m: everyone
 
     def _of_size(self, arguments: list[t.Expression], scope: Scope) -> Closure:
-        (collection,) = self._given(arguments, scope)
+        (of,) = arguments
+        if isinstance(of, t.Name) and of.text in self.layout.sizes and of.text not in scope.read:
+            number = self.layout.sizes[of.text]
+            return lambda m: number
+        collection = self.expressions.of(of, scope)
         return lambda m: len(collection(m))
 
     def _of_majority(self, arguments: list[t.Expression], scope: Scope) -> Closure:

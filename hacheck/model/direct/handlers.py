@@ -16,8 +16,9 @@ from hacheck.model.direct.locks import Locks
 from hacheck.model.direct.machine import Blocked, Closure, Effect, Frame, Halted, Machine
 from hacheck.model.direct.messages import Messages
 from hacheck.model.direct.nodes import Nodes
+from hacheck.model.direct.order import Order
 from hacheck.model.direct.program import Program, run
-from hacheck.model.direct.statements import Statements
+from hacheck.model.direct.statements import Statements, statements_in
 from hacheck.model.direct.values import Node, Record, Value
 from hacheck.model.language import declarations as d
 from hacheck.model.language import tree as t
@@ -63,7 +64,7 @@ class Handlers:
         self,
         layout: Layout,
         statements: Statements,
-        ordered: Callable[[Value], bool],
+        order: Order,
     ) -> None:
         self.layout = layout
         self.statements = statements
@@ -71,7 +72,7 @@ class Handlers:
         self.messages: Messages = statements.messages
         self.locks: Locks = statements.locks
         self.calls: Calls = statements.calls
-        self.ordered = ordered
+        self.order = order
         self.all: tuple[Handler, ...] = ()
         self.by_name: dict[str, Handler] = {}
         self._declared = [one for one in layout.declarations if isinstance(one, Handled)]
@@ -82,7 +83,7 @@ class Handlers:
     def _settle(self) -> None:
         """`running(n, h)` is false of a handler without points, which may leave others without points."""
         functions = self.statements.expressions.functions
-        stopping = [one for one in self._declared if _may_stop(self.layout, one)]
+        stopping = [one for one in self._declared if _may_stop(self.layout, one.body)]
         functions.running_at = {self._name(one): self._place(one) for one in stopping}
         while True:
             self.all = tuple(self._made(one) for one in self._declared)
@@ -306,7 +307,7 @@ class Handlers:
     def _proceed(self, m: Machine, handler: Handler, begin: int) -> None:
         """Runs to the next point or the end, and leaves the handler there."""
         try:
-            point = run(m, handler.program, begin, self.ordered)
+            point = run(m, handler.program, begin, self.order)
         except Halted:
             return
         if handler.thread is not None:
@@ -326,24 +327,21 @@ class Handlers:
             m.env.update(zip(handler.values, request.parts, strict=True))
             if not all(condition(m) for condition in handler.conditions):
                 raise Blocked
-            run(m, handler.program, 0, self.ordered, through=True)
+            run(m, handler.program, 0, self.order, through=True)
             self.calls.end_service(m, handler.name)
 
         return serve
 
 
-def _may_stop(layout: Layout, one: Handled) -> bool:
-    """Whether there is a point anywhere in a handler or the procedures that it performs."""
-    waiting, seen = list(one.body), set()
+def _may_stop(layout: Layout, body: t.Body) -> bool:
+    """Whether there is a point anywhere in a body or in the procedures that it performs."""
+    waiting, seen = [body], set()
     while waiting:
-        match waiting.pop():
-            case t.StepPoint() | t.Call():
-                return True
-            case t.If(_, then, otherwise) | t.Acquire(_, then, otherwise):
-                waiting += [*then, *otherwise]
-            case t.For(body=body) | t.While(body=body):
-                waiting += body
-            case t.Perform(procedure) if procedure.text not in seen:
-                seen.add(procedure.text)
-                waiting += layout.procedures[procedure.text].body
+        for one in statements_in(waiting.pop()):
+            match one:
+                case t.StepPoint() | t.Call():
+                    return True
+                case t.Perform(procedure) if procedure.text not in seen:
+                    seen.add(procedure.text)
+                    waiting.append(layout.procedures[procedure.text].body)
     return False

@@ -8,7 +8,7 @@ from hacheck.model.direct.handlers import Handlers
 from hacheck.model.direct.interfaces import FORGOTTEN, Key, State
 from hacheck.model.direct.layout import Call, Layout
 from hacheck.model.direct.machine import Frame
-from hacheck.model.direct.program import Listed, Point
+from hacheck.model.direct.program import Point
 from hacheck.model.direct.values import Node, Value
 
 
@@ -50,17 +50,18 @@ def _frame(
     for name in point.locals:
         value = observed.get(("local", node, handler.name, name), FORGOTTEN)
         if value is FORGOTTEN and point.call is not None and name == point.call.targets:
-            value = _asked(layout, observed, node, point)
-        values.append(tuple.__new__(Listed, value) if isinstance(value, list) else value)
+            value = _asked(layout, handlers, observed, node, point)
+        values.append(value)
     return Frame(handler.name, point.name, point.holding, tuple(values))
 
 
-def _asked(layout: Layout, observed: Mapping[Key, Value], node: Node, point: Point) -> Value:
+def _asked(layout: Layout, handlers: Handlers, observed: Mapping[Key, Value], node: Node, point: Point) -> Value:
     """Whom a caller waits for: those of whom that is observed, if it waits for that operation at one point only."""
     assert point.call is not None
     operation = point.call.operation
-    waiting = [place for key, place in observed.items() if key[0] == "at" and key[1] == node and place is not None]
-    if sum(place[1].partition("#")[0] == operation for place in waiting) != 1:
+    places = [place for key, place in observed.items() if key[:2] == ("at", node) and place is not None]
+    calls_at = [handlers.by_name[handler].program.point(at).call for handler, at in places]
+    if [site.operation for site in calls_at if site is not None].count(operation) != 1:
         return FORGOTTEN
     calls: dict[Node, Call] = {key[3]: observed[key] for key in layout.index if key[:3] == ("call", operation, node)}
-    return tuple(callee for callee, call in calls.items() if call.waiting)
+    return frozenset(callee for callee, call in calls.items() if call.waiting)

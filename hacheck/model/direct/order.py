@@ -40,3 +40,27 @@ def elements(collection: Value, place: Place) -> Sequence[Value]:
     if isinstance(collection, Bag | frozenset):
         return sorted(collection, key=lambda one: rank(one, place))
     return tuple(collection)
+
+
+class Order:
+    """The order of values in loops. `ranked`: whether the ids of a kind of nodes mean something."""
+
+    def __init__(self, place: Place, ranked: Callable[[str], bool]) -> None:
+        self.place = place
+        self.ranked = ranked
+
+    def elements(self, collection: Value) -> Sequence[Value]:
+        """The elements of a collection, see `elements`."""
+        return elements(collection, self.place)
+
+    def means_something(self, value: Value) -> bool:
+        """Whether the order of such values does."""
+        match value:
+            case Node(kind, _):
+                return self.ranked(kind)
+            case Identity():
+                return False
+            case Record(_, _, parts):
+                return all(self.means_something(part) for part in parts)
+            case _:
+                return True

@@ -6,14 +6,16 @@ decided here, so that a handler has a point only where it can come to one under 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from hacheck.model.data import dataclass
 from hacheck.model.direct.calls import CallSite
+from hacheck.model.direct.domains import is_sequence
 from hacheck.model.direct.interfaces import UnsupportedError
 from hacheck.model.direct.machine import Blocked, Closure, Effect, Machine
-from hacheck.model.direct.values import Identity, Node, Record, Value
+from hacheck.model.direct.order import Order
+from hacheck.model.direct.values import Bag, Value
 
 INSTRUCTIONS_MAX = 100_000
 """So long may one step be; a loop that does not end is a mistake of the file."""
@@ -112,9 +114,7 @@ def linked(code: Sequence[Instruction]) -> Program:
     return Program(tuple(code), dict(sorted(points.items(), key=lambda item: item[1])))
 
 
-def run(
-    m: Machine, program: Program, begin: int, ordered: Callable[[Value], bool], through: bool = False
-) -> Point | None:
+def run(m: Machine, program: Program, begin: int, order: Order, through: bool = False) -> Point | None:
     """Runs up to the next point, or to the end. `through`: points do not stop, as in a service that is part of its
     caller's step; what they wait for must then be so at once."""
     at = begin
@@ -128,8 +128,8 @@ def run(
                 at = target
             case Unless(condition, target):
                 at = at + 1 if condition(m) else target
-            case Turn(rest, key, stops, end):
-                at = at + 1 if _turn(m, rest, key, stops, ordered) else end
+            case Turn(end=end) as turn:
+                at = at + 1 if _turn(m, turn, order) else end
             case Point() as point:
                 if not through:
                     return point
@@ -143,41 +143,23 @@ def run(
     raise RecursionError(f"a step of `{m.handler}` has more than {INSTRUCTIONS_MAX:,} statements")
 
 
-def _turn(m: Machine, rest: str, key: str, stops: bool, ordered: Callable[[Value], bool]) -> bool:
-    left: tuple[Value, ...] = m.env[rest]
+def _turn(m: Machine, turn: Turn, order: Order) -> bool:
+    left: Value = m.env[turn.rest]
     if not left:
-        del m.env[rest]
+        del m.env[turn.rest]
         return False
-    free = stops and not isinstance(left, Listed) and not all(ordered(one) for one in left)
-    chosen = left.index(m.pick(distinct(left))) if free else 0
-    m.env[key] = left[chosen]
-    m.env[rest] = type(left)((*left[:chosen], *left[chosen + 1 :]))
+    items = order.elements(left)
+    free = turn.stops and not is_sequence(left) and not all(order.means_something(one) for one in items)
+    chosen = m.pick(distinct(items)) if free else items[0]
+    m.env[turn.key] = chosen
+    if isinstance(left, Bag):
+        m.env[turn.rest] = left.removing(chosen)
+    else:
+        m.env[turn.rest] = left - {chosen} if isinstance(left, frozenset) else left[1:]
     return True
-
-
-class Listed(tuple[Value, ...]):
-    """Elements of a sequence, which has its own order."""
-
-    __slots__ = ()
 
 
 def distinct(values: Sequence[Value]) -> list[Value]:
     """Each value once."""
     return list(dict.fromkeys(values))
 
-
-def ordered_by(ranked: Callable[[str], bool]) -> Callable[[Value], bool]:
-    """Whether values have an order that means something; nodes do where their kind is `ranked`."""
-
-    def ordered(value: Value) -> bool:
-        match value:
-            case Node(kind, _):
-                return ranked(kind)
-            case Identity():
-                return False
-            case Record(_, _, parts):
-                return all(ordered(part) for part in parts)
-            case _:
-                return True
-
-    return ordered

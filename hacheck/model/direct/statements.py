@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from itertools import count
 
 from hacheck.model.data import replace
 from hacheck.model.direct.assignments import assignment, synced
 from hacheck.model.direct.calls import Calls, CallSite
-from hacheck.model.direct.domains import is_sequence, stored
+from hacheck.model.direct.domains import stored
 from hacheck.model.direct.expressions import Expressions, Scope
 from hacheck.model.direct.interfaces import UnsupportedError
 from hacheck.model.direct.layout import Unsettled
@@ -22,7 +22,6 @@ from hacheck.model.direct.program import (
     End,
     Instruction,
     Jump,
-    Listed,
     Point,
     Program,
     Turn,
@@ -31,7 +30,7 @@ from hacheck.model.direct.program import (
     linked,
 )
 from hacheck.model.direct.settled import settled
-from hacheck.model.direct.values import Node
+from hacheck.model.direct.values import Bag, Node
 from hacheck.model.language import tree as t
 
 
@@ -52,7 +51,7 @@ class Statements:
 
 
 class _Writer:
-    """Writes one program. `prefix`: of the locals, the procedure they are of."""
+    """Writes one program. `keys`, `names`: the local or point that a statement makes, by its `id`."""
 
     def __init__(self, known: Statements, serves: str | None) -> None:
         self.known = known
@@ -60,16 +59,17 @@ class _Writer:
         self.layout = known.layout
         self.serves = serves
         self.code: list[Instruction] = []
-        self.prefix = ""
         self.labels: dict[int, int] = {}
-        self.points = count(1)
+        self.keys: dict[int, str] = {}
+        self.names: dict[int, str] = {}
+        self._points: dict[str, int] = {}
         self._numbers = count(-2, -1)
-        self._names: set[str] = set()
 
     END = -1
     """The label of the end; labels are negative until the code is written."""
 
     def program(self, body: t.Body, scope: Scope) -> Program:
+        self._name_locals("", list(scope.keys), body)
         self.body(body, scope)
         self.labels[self.END] = len(self.code)
         self.code.append(End())
@@ -92,11 +92,27 @@ class _Writer:
         """What follows has this label."""
         self.labels[label] = len(self.code)
 
+    def unique(self, name: str) -> str:
+        """The name of a point: `work`, and `work_2` for the next of that name."""
+        number = self._points[name] = self._points.get(name, 0) + 1
+        return name if number == 1 else f"{name}_{number}"
+
     def of(self, written: t.Expression, scope: Scope) -> Closure:
         return self.expressions.of(written, scope)
 
     def do(self, effect: Effect) -> None:
         self.code.append(Do(effect))
+
+    def _name_locals(self, prefix: str, parameters: list[str], body: t.Body) -> None:
+        """Numbers the locals and points of one name in the order in which they are written: `v`, `v#2`."""
+        numbers = dict.fromkeys(parameters, 1)
+        for one in statements_in(body):
+            if isinstance(one, t.StepPoint | t.Call):
+                self.names[id(one)] = self.unique((one.name if isinstance(one, t.StepPoint) else one.operation).text)
+            name = declared_by(one)
+            if name is not None:
+                number = numbers[name] = numbers.get(name, 0) + 1
+                self.keys[id(one)] = prefix + (name if number == 1 else f"{name}#{number}")
 
     # ---- bodies ----
 
@@ -122,8 +138,8 @@ class _Writer:
                 self._perform(one, scope)
             case t.Call():
                 return self._call(one, scope)
-            case t.StepPoint(name, holding, when):
-                self._point(name.text, scope, holding, when)
+            case t.StepPoint(_, holding, when):
+                self._point(self.names[id(one)], scope, holding, when)
             case t.Acquire():
                 self._acquire(one, scope)
             case t.Finish():
@@ -185,31 +201,31 @@ class _Writer:
         self.here(end)
 
     def _for(self, one: t.For, scope: Scope) -> None:
-        key = self.prefix + one.binder.name.text
+        key = self.keys[id(one)]
         rest = f"rest of {key}"
-        walk, _ = self.expressions.filtered((one.binder,), one.where, scope)
         begin, end = self.label(), self.label()
-        listed = self._is_listed(one.binder, scope)
-
-        def elements_of(m: Machine) -> None:
-            m.env[rest] = (Listed if listed(m) else tuple)(walk(m))
-
-        self.do(elements_of)
+        self.do(self._elements(rest, one, scope))
         self.here(begin)
         at = len(self.code)
         self.code.append(Turn(rest, key, False, end))
-        inner = scope.having_local(one.binder.name.text, key).having_local(rest, rest)
+        inner = scope.having_local(one.binder.name.text, key).keeping((rest,))
         self.body(one.body, inner)
         self.code.append(Jump(begin))
         stops = any(isinstance(written, Point) for written in self.code[at:])
         self.code[at] = Turn(rest, key, stops, end)
         self.here(end)
 
-    def _is_listed(self, binder: t.Binder, scope: Scope) -> Callable[[Machine], bool]:
-        if binder.within is None:
-            return lambda m: False
-        within = self.of(binder.within, scope)
-        return lambda m: is_sequence(within(m))
+    def _elements(self, rest: str, one: t.For, scope: Scope) -> Effect:
+        """Takes the elements of a loop when it begins: a set, a sequence or a bag of them."""
+        walk, _ = self.expressions.filtered((one.binder,), one.where, scope)
+        within = None if one.binder.within is None else self.of(one.binder.within, scope)
+
+        def elements_of(m: Machine) -> None:
+            whole = frozenset() if within is None else within(m)
+            kind = Bag if isinstance(whole, Bag) else frozenset if isinstance(whole, frozenset) else tuple
+            m.env[rest] = kind(walk(m))
+
+        return elements_of
 
     def _acquire(self, one: t.Acquire, scope: Scope) -> None:
         otherwise, end, lock = self.label(), self.label(), one.lock.text
@@ -223,15 +239,10 @@ class _Writer:
     def _point(
         self, name: str, scope: Scope, holding: bool, when: t.Expression | None, call: CallSite | None = None
     ) -> None:
-        number = 2
-        unique = name
-        while unique in self._names:
-            unique, number = f"{name}#{number}", number + 1
-        self._names.add(unique)
-        kept = dict.fromkeys(scope.keys.values())
+        kept = dict.fromkeys(scope.kept)
         if call is not None:
             kept[call.targets] = None
-        self.code.append(Point(unique, holding, None if when is None else self.of(when, scope), tuple(kept), call))
+        self.code.append(Point(name, holding, None if when is None else self.of(when, scope), tuple(kept), call))
 
     def _halt(self, m: Machine) -> None:
         if m.node is None:
@@ -242,7 +253,7 @@ class _Writer:
     # ---- names ----
 
     def _let(self, one: t.Let, scope: Scope) -> Scope:
-        key = self.prefix + one.name.text
+        key = self.keys[id(one)]
         value = self.of(one.value, scope)
         domain = None if one.type is None else self.layout.domains.of(one.type)
 
@@ -255,7 +266,7 @@ class _Writer:
         return inner if domain is None else inner.typed(key, domain)
 
     def _choose(self, one: t.Choose, scope: Scope) -> Scope:
-        key = self.prefix + one.binder.name.text
+        key = self.keys[id(one)]
         walk, _ = self.expressions.filtered((one.binder,), one.where, scope)
 
         def choose(m: Machine) -> None:
@@ -271,10 +282,7 @@ class _Writer:
         procedure = self.layout.procedures[name]
         functions = self.expressions.functions
         given = functions.bound([parameter.name.text for parameter in procedure.parameters], one.arguments, scope)
-        inner = self.expressions.nothing
-        # What the caller keeps is kept at the points of the procedure, too.
-        for key in scope.keys.values():
-            inner = inner.having_local(f"{key} of the caller", key)
+        inner = self.expressions.nothing.keeping(scope.kept)
         for parameter, _ in given:
             inner = inner.having_local(parameter, f"{name}.{parameter}")
 
@@ -283,9 +291,8 @@ class _Writer:
             m.env.update({f"{name}.{parameter}": value for (parameter, _), value in zip(given, values, strict=True)})
 
         self.do(take)
-        prefix, self.prefix = self.prefix, f"{name}."
+        self._name_locals(f"{name}.", [parameter for parameter, _ in given], procedure.body)
         self.body(procedure.body, inner)
-        self.prefix = prefix
 
     # ---- messages and calls ----
 
@@ -312,7 +319,7 @@ class _Writer:
         operation = self.layout.operations[name]
         request = self.expressions.functions.arguments(name, operation.parameters, one.arguments, scope)
         at, place = self.of(one.at, scope), self.layout.place_of_word
-        result = None if one.result is None else self.prefix + one.result.text
+        result = None if one.result is None else self.keys[id(one)]
         calls = self.known.calls
 
         def targets(m: Machine) -> list[Node]:
@@ -328,16 +335,39 @@ class _Writer:
 
             self.do(at_once)
         else:
-            site = CallSite(name, one.at_each, f"asked by {name}", result)
+            point = self.names[id(one)]
+            site = CallSite(name, one.at_each, f"asked by {point}", result)
 
             def ask(m: Machine) -> None:
                 made, callees = request(m), targets(m)
                 calls.ask(m, name, made, callees)
-                m.env[site.targets] = tuple(callees)
+                m.env[site.targets] = frozenset(callees)
 
             self.do(ask)
-            self._point(name, scope, False, None, site)
+            self._point(point, scope, False, None, site)
         return scope if one.result is None or result is None else scope.having_local(one.result.text, result)
+
+
+def statements_in(body: t.Body) -> Iterator[t.Statement]:
+    """All statements of a body, in the order written."""
+    for one in body:
+        yield one
+        match one:
+            case t.If(_, then, otherwise) | t.Acquire(_, then, otherwise):
+                yield from statements_in((*then, *otherwise))
+            case t.For(body=inner) | t.While(body=inner):
+                yield from statements_in(inner)
+
+
+def declared_by(one: t.Statement) -> str | None:
+    """The local that a statement makes."""
+    match one:
+        case t.Let(name) | t.Call(result=t.Name() as name):
+            return name.text
+        case t.Choose(binder) | t.For(binder):
+            return binder.name.text
+        case _:
+            return None
 
 
 def _required(condition: Closure) -> Effect:

@@ -15,7 +15,8 @@ from hacheck.model.direct.machine import Machine, outcomes
 from hacheck.model.direct.messages import Messages
 from hacheck.model.direct.nodes import Nodes
 from hacheck.model.direct.observation import observe, restore
-from hacheck.model.direct.program import ordered_by, run
+from hacheck.model.direct.order import Order
+from hacheck.model.direct.program import run
 from hacheck.model.direct.statements import Statements
 from hacheck.model.direct.values import Value
 from hacheck.model.language import declarations as d
@@ -57,7 +58,7 @@ class DirectSystem:
         statements = Statements(
             expressions, nodes, Messages(layout), Locks(layout, nodes), Calls(layout, nodes, times_out)
         )
-        order = ordered_by(lambda kind: layout.domains.named(kind).ordered)
+        order = Order(layout.place_of_word, lambda kind: layout.domains.named(kind).ordered)
         self._handlers = Handlers(layout, statements, order)
         self._faults = Faults(layout, expressions, self._handlers)
         self._begun = [
@@ -151,9 +152,9 @@ class DirectSystem:
         | `("at", node, thread)` | `None`, or `(handler, point)` of the handler under way |
         | `("local", node, handler, name)` | of each local that the handler has at its point; parameters are locals |
 
-        A local of a procedure is called `procedure.name`. Two points of one name in one handler are `name`, `name#2`.
-        Of a `for` with points there is `rest of NAME`, a tuple of the elements still to come; of a call, `asked by
-        OPERATION`, a tuple of the callees.
+        A local of a procedure is called `procedure.name`. The second local of one name that is declared in a handler
+        is `name#2`, the second point `name_2`. Of a `for` with points there is `rest of NAME`: a set, a sequence or a
+        bag of the elements still to come; of a call, `asked by POINT`: the set of its callees.
         """
         return observe(self._layout, self._handlers, state)
 
