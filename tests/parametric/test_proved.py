@@ -145,12 +145,48 @@ def test_the_command_says_what_is_covered() -> None:
     assert "proved: 22 obligations shown" in ended.out
 
 
-def test_the_command_tells_a_counterexample_to_induction() -> None:
-    ended = hacheck(
-        "prove", str(EXAMPLES / "lock_servers.ha"), "--check", "lossy", "--property", "one_active", "--given"
-    )
+def test_the_command_shows_the_run_that_violates_a_false_property() -> None:
+    lossy = ("prove", str(EXAMPLES / "lock_servers.ha"), "--check", "lossy", "--property", "one_active")
+    ended = hacheck(*lossy)
+    assert ended.code == 1
+    assert "one_active: violated with 3 Servers" in ended.out
+    assert "lose LockFile" in ended.out
+    assert "counterexample to induction" not in ended.out
+    assert "lemma is missing" not in ended.out
+    found = json.loads(hacheck(*lossy, "--json", "-").out)
+    assert {one["name"]: one["verdict"] for one in found["properties"]}["one_active"] == "violated"
+    (run,) = [one for one in found["violations"] if one["property"] == "one_active"]
+    assert run["nodes"]["Server"] == 3
+    assert len(run["run"]["steps"]) == 3
+    assert not found["proved"]
+
+
+PAIRED = """
+system Paired "One server marks another; where there is one, it marks none."
+param servers = 1 in 1..5
+node Server[servers] symmetric { marked: bool = false  busy: bool = false }
+environment action mark(s: Server, t: Server) when s != t do t.marked := true
+action work(s: Server) do s.busy := not s.busy
+invariant none_is_marked: no s: Server where s.marked
+invariant one_or_more: some s: Server where s.busy or not s.busy
+check default expect all hold
+"""
+
+
+def test_what_a_larger_size_violates_is_violated_and_the_rest_is_proved(tmp_path: Path) -> None:
+    (tmp_path / "paired.ha").write_text(PAIRED)
+    ended = hacheck("prove", str(tmp_path / "paired.ha"))
+    assert ended.code == 1
+    assert "none_is_marked: violated with 2 Servers" in ended.out
+    assert "one_or_more     proved" in ended.out
+    assert hacheck("verify", str(tmp_path / "paired.ha")).code == 0, "at one it holds"
+
+
+def test_the_command_tells_a_counterexample_to_induction(tmp_path: Path) -> None:
+    (tmp_path / "fenced.ha").write_text(FENCED)
+    ended = hacheck("prove", str(tmp_path / "fenced.ha"), "--given")
     assert ended.code == 3
-    assert "counterexample to induction of one_active" in ended.out
+    assert "counterexample to induction of newer" in ended.out
     assert "which does not mean that it is wrong" in ended.out
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Literal
 
 from hacheck.checker.parametric.building import theory_of
@@ -19,21 +20,21 @@ from hacheck.checker.parametric.solving import Asking
 from hacheck.checker.parametric.theory import Claim, Theory
 from hacheck.checker.parametric.uniform import Uniform, uniform
 from hacheck.model import ir
-from hacheck.model.data import dataclass
+from hacheck.model.data import dataclass, replace
 from hacheck.model.language import Specification
 
 SAFETY = frozenset({"invariant", "lemma", "step"})
 """The kinds of properties that can be proved so."""
 
-Verdict = Literal["proved", "not inductive", "open"]
+Verdict = Literal["proved", "violated", "not inductive", "open"]
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
     """What was found. `claims`: those shown together, with `outcomes` for all their obligations. `verdicts`: of each
-    property asked; `not inductive`: it cannot be shown with what was given or found, and `failed` says at which steps;
-    `open`: not decided in time. `circle`: why a solver might not come to an end, if it might not. `found`: claims that
-    the spec does not have."""
+    property asked; `violated`: exploring some size refuted it; `not inductive`: it cannot be shown with what was given
+    or found, and `failed` says at which steps; `open`: not decided in time. `circle`: why a solver might not come to an
+    end, if it might not. `found`: claims that the spec does not have."""
 
     theory: Theory
     made: Uniform
@@ -110,6 +111,22 @@ def prove_given(
             break
         claims = [one for one in claims if one.name not in given_up]
     return summed_up(made, theory, claims if not wrong else [], outcomes, failed, begun, asking)
+
+
+def without(before: Proof, names: AbstractSet[str]) -> Proof:
+    """A proof that does not try these properties again."""
+    claims = tuple(one for one in before.theory.claims if one.name not in names)
+    verdicts = tuple((one, verdict) for one, verdict in before.verdicts if one.name not in names)
+    failed = tuple(one for one in before.failed if one.obligation.claim.name not in names)
+    return replace(before, theory=replace(before.theory, claims=claims), verdicts=verdicts, failed=failed)
+
+
+def with_violated(before: Proof, violated: Sequence[ir.Property]) -> Proof:
+    """A proof beside properties that exploring refuted."""
+    refuted: tuple[tuple[ir.Property, Verdict], ...] = tuple((one, "violated") for one in violated)
+    names = {one.name for one in violated}
+    rest = tuple((one, verdict) for one, verdict in before.verdicts if one.name not in names)
+    return replace(before, verdicts=(*refuted, *rest))
 
 
 def summed_up(

@@ -3,7 +3,8 @@
 ```
 {"hacheck": version, "spec", "system", "check", "proved": bool, "in_fragment": bool, "reasons": [why not, …],
  "covers": [words, …], "left_open": [words, …], "seconds": x, "stopped": why or "", "circle": [sort, …],
- "properties": [{"name", "kind", "verdict": "proved|not inductive|open"}, …], "found": [text of a spec, …],
+ "properties": [{"name", "kind", "verdict": "proved|violated|not inductive|open"}, …],
+ "violations": [{"property", "nodes": {kind: how many}, "run": as verify has it}, …], "found": [text of a spec, …],
  "found_without_words": how many claims were found that no spec can state,
  "obligations": [{"shows", "kind": "base|step", "verdict": "shown|refuted|open", "seconds"}, …],
  "counterexamples": [{"claim", "size", "reachable", "action", "arguments", "before": state, "after": state or null}, …]}
@@ -14,11 +15,14 @@ Where it had to stop before anything was found, there are only the fields up to 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hacheck.checker.parametric.counterexample import Counterexample
 from hacheck.checker.parametric.proof import Proof
+from hacheck.checker.parametric.violations import Violation
 from hacheck.cli.guard import version
+from hacheck.model.run_json import run_to_json
 from hacheck.model.runs import State
 from hacheck.model.value_json import value_to_json as to_json
 
@@ -48,7 +52,14 @@ def unfinished(spec: str, system: str, check: str, stopped: str, seconds: float)
     }
 
 
-def proof(spec: str, check: str, found: Proof, examples: list[tuple[str, Counterexample]], seconds: float) -> Any:
+def proof(
+    spec: str,
+    check: str,
+    found: Proof,
+    violated: Sequence[Violation],
+    examples: list[tuple[str, Counterexample]],
+    seconds: float,
+) -> Any:
     """Everything that was found."""
     return {
         "hacheck": version(),
@@ -63,6 +74,7 @@ def proof(spec: str, check: str, found: Proof, examples: list[tuple[str, Counter
         "stopped": found.stopped,
         "circle": list(found.circle),
         "properties": [{"name": one.name, "kind": one.kind, "verdict": said} for one, said in found.verdicts],
+        "violations": [_violation(one) for one in violated],
         "found": [one for one in found.texts if one is not None],
         "found_without_words": sum(one is None for one in found.texts),
         "obligations": [
@@ -75,6 +87,14 @@ def proof(spec: str, check: str, found: Proof, examples: list[tuple[str, Counter
             for one in (*found.outcomes, *found.failed)
         ],
         "counterexamples": [_example(name, one) for name, one in examples],
+    }
+
+
+def _violation(found: Violation) -> Any:
+    return {
+        "property": found.property.name,
+        "nodes": {node.name: node.size for node in found.system.nodes},
+        "run": run_to_json(found.system, found.run),
     }
 
 

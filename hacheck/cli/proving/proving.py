@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -11,11 +11,12 @@ from rich.console import Console
 
 from hacheck.checker.parametric import certificate
 from hacheck.checker.parametric.counterexample import Counterexample, counterexample, reached
-from hacheck.checker.parametric.proof import SAFETY, Proof, Wanted, prepared, prove_given
+from hacheck.checker.parametric.proof import SAFETY, Proof, Wanted, prepared, prove_given, with_violated, without
 from hacheck.checker.parametric.searching import search
 from hacheck.checker.parametric.solving import Asking
 from hacheck.checker.parametric.theory import Theory
 from hacheck.checker.parametric.uniform import Uniform, at_size
+from hacheck.checker.parametric.violations import Violation, violations
 from hacheck.checker.parametric.world import Unsupported
 from hacheck.checker.resources import usable_cores
 from hacheck.checker.verify import default_check
@@ -33,6 +34,8 @@ from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
 from hacheck.model.data import dataclass, field, replace
 
+EXPLORING_SECONDS = 8.0
+"""So long small sizes are explored for what could not be proved."""
 REACHED_SECONDS = 10.0
 """So long a run to the first state of a counterexample is looked for."""
 LATE_SECONDS = 2.0
@@ -88,32 +91,58 @@ def prove_spec(request: Request) -> ExitCode:
         z3_is_there()
         if told is not None:
             console.print(report.scope(told[1]))
-        proof = None if told is None else _proof(request, wanted, *told, at_work)
-        until = max(begun + request.seconds_max, time.monotonic() + LATE_SECONDS)
-        examples = [] if proof is None or proof.proved else _examples(wanted, proof, at_work, until)
+        until = begun + request.seconds_max
+        proof, violated = (None, ()) if told is None else _proof(request, wanted, *told, at_work, until)
+        late = max(until, time.monotonic() + LATE_SECONDS)
+        examples = [] if proof is None or proof.proved else _examples(wanted, proof, at_work, late)
     spent = time.monotonic() - begun
     if proof is None:
         console.print(report.unfinished(at_work.asking.why, spent))
     else:
-        _show(console, proof, examples, spent)
+        _show(console, proof, violated, examples, spent)
     if folder is not None and proof is not None and proof.proved:
         _keep(console, folder, proof)
     if target is not None and proof is not None:
-        target.write(as_json.proof(request.spec, check, proof, examples, spent))
+        target.write(as_json.proof(request.spec, check, proof, violated, examples, spent))
     elif target is not None:
         target.write(as_json.unfinished(request.spec, specification.name, check, at_work.asking.why, spent))
+    if violated:
+        return ExitCode.NOT_AS_EXPECTED
     return ExitCode.AS_EXPECTED if proof is not None and proof.proved else ExitCode.UNDECIDED
 
 
-def _proof(request: Request, wanted: Wanted, made: Uniform, theory: Theory, at_work: AtWork) -> Proof | None:
-    """What was found with what is given, and where that does not do, with what is looked for; `None` if nothing was
-    before it had to stop."""
+def _proof(
+    request: Request, wanted: Wanted, made: Uniform, theory: Theory, at_work: AtWork, until: float
+) -> tuple[Proof | None, tuple[Violation, ...]]:
+    """What was proved with what is given; what small sizes violate of the rest; and what was proved with lemmas that
+    were looked for. `None` if nothing was found before it had to stop. `until`: on the monotonic clock, when time is
+    out."""
     asking, threads = at_work.asking, request.threads or usable_cores()
     proof = at_work.made("proving", lambda: prove_given(made, theory, asking, at_work.tell, threads))
-    if proof is None or proof.proved or request.given_only or asking.over:
-        return proof
-    more = at_work.made("looking for lemmas", lambda: search(wanted, proof, asking, at_work.tell, threads))
-    return replace(proof, stopped=asking.why) if more is None else more
+    if proof is None or proof.proved:
+        return proof, ()
+    violated = _violated(wanted, proof, at_work, until)
+    rest = without(proof, {one.property.name for one in violated})
+    more: Proof | None = rest
+    if not (rest.proved or request.given_only or asking.over):
+        more = at_work.made("looking for lemmas", lambda: search(wanted, rest, asking, at_work.tell, threads))
+    if more is None:
+        more = replace(rest, stopped=asking.why)
+    return with_violated(more, [one.property for one in violated]), violated
+
+
+def _violated(wanted: Wanted, proof: Proof, at_work: AtWork, until: float) -> tuple[Violation, ...]:
+    """What exploring small sizes refutes."""
+    from hacheck.checker.explicit.native.engine import NativeEngine
+
+    now = time.monotonic()
+    end = min(max(until, now + LATE_SECONDS), now + EXPLORING_SECONDS)
+
+    def go_on() -> bool:
+        return not at_work.interruption.requested
+
+    explored = partial(violations, wanted, proof, NativeEngine(), end, go_on)
+    return at_work.made("exploring small sizes", explored, timed=False) or ()
 
 
 def _examples(wanted: Wanted, proof: Proof, at_work: AtWork, until: float) -> list[tuple[str, Counterexample]]:
@@ -144,9 +173,19 @@ def _judge(
             found[name] = reached(example, NativeEngine(), seconds, lambda: not interruption.requested)
 
 
-def _show(console: Console, proof: Proof, examples: list[tuple[str, Counterexample]], spent: float) -> None:
+def _show(
+    console: Console,
+    proof: Proof,
+    violated: Sequence[Violation],
+    examples: list[tuple[str, Counterexample]],
+    spent: float,
+) -> None:
     console.print()
     console.print(report.verdicts(console, proof))
+    for one in violated:
+        console.print()
+        for part in report.violation(console, proof, one):
+            console.print(part)
     for name, example in examples:
         console.print()
         for part in report.example(console, proof, name, example):

@@ -13,6 +13,7 @@ from rich.text import Text
 from hacheck.checker.parametric.counterexample import Counterexample
 from hacheck.checker.parametric.proof import Proof
 from hacheck.checker.parametric.theory import Theory
+from hacheck.checker.parametric.violations import Violation
 from hacheck.cli.checking.runs import full_run, indented
 from hacheck.cli.console import plural, seconds, symbols, visible
 from hacheck.model.runs import Run, Step
@@ -48,6 +49,7 @@ def verdicts(console: Console, proof: Proof) -> RenderableType:
     for asked, verdict in proof.verdicts:
         mark, style = {
             "proved": (marks.holds, "good"),
+            "violated": (marks.violated, "bad"),
             "not inductive": (marks.unknown, "doubt"),
             "open": (marks.unknown, "doubt"),
         }[verdict]
@@ -57,7 +59,7 @@ def verdicts(console: Console, proof: Proof) -> RenderableType:
             Text(visible(asked.name), "name"),
             Text(verdict, style),
             asked.kind,
-            much if verdict == "proved" else _failing(proof, asked.name),
+            much if verdict == "proved" else "" if verdict == "violated" else _failing(proof, asked.name),
         )
     for claim, text in zip(proof.found, proof.texts, strict=True):
         words = visible(text) if text is not None else f"{visible(claim.words)} (not text of a spec)"
@@ -71,6 +73,15 @@ def _failing(proof: Proof, name: str) -> str:
     if not titles:
         return "not tried"
     return f"not shown: {visible(titles[0])}" + (f", and {len(titles) - 1} more" if len(titles) > 1 else "")
+
+
+def violation(console: Console, proof: Proof, found: Violation) -> Iterator[RenderableType]:
+    """A run of a small size that violates a property."""
+    sizes = {node.name: node.size for node in found.system.nodes}
+    nodes = ", ".join(f"{sizes[kind]} {kind}s" for kind, _ in proof.made.kinds if kind in sizes)
+    with_ = f" with {nodes}" if nodes else ""
+    yield Text.assemble((f"{visible(found.property.name)}: violated", "bad"), with_)
+    yield indented(full_run(console, found.system, found.run, found.property), 2)
 
 
 def example(console: Console, proof: Proof, name: str, found: Counterexample) -> Iterator[RenderableType]:
@@ -106,7 +117,10 @@ def summary(proof: Proof, spent: float) -> RenderableType:
     """The last lines: proved or not, of what size the proof is, and whether it had to come to an end. `spent`: seconds
     since the command began."""
     count = plural(len(proof.outcomes), "obligation")
-    if proof.proved:
+    violated = [one.name for one, verdict in proof.verdicts if verdict == "violated"]
+    if violated:
+        text = Text(f"violated: {visible(', '.join(violated))}; {seconds(spent)}", "bad")
+    elif proof.proved:
         text = Text(f"proved: {count} shown, {seconds(spent)}", "good")
     else:
         text = unfinished(proof.stopped, spent)
