@@ -29,7 +29,7 @@ def settings_scope(spec: Spec) -> Scope:
 
 def describe(spec: Spec) -> str:
     """A text now and then."""
-    return ' "some words"' if chance(spec.chooser, 6) else ""
+    return ' "some words"' if chance(spec.chooser, 9) else ""
 
 
 # ---- settings and types ----
@@ -127,12 +127,21 @@ def choose_nodes(spec: Spec) -> list[tuple[str, str]]:
     return heads
 
 
+def calculated(spec: Spec) -> Kind:
+    """A range whose limits are calculated."""
+    known = [name for name, kind in spec.settings if kind.form == "number"]
+    texts = ["0..1 + 1", "-1..2", "0..2 * 1", "-1..(3 - 1)"] + [f"0..2 + {name} - {name}" for name in known]
+    text = pick(spec.chooser, texts)
+    return replace(number(-1 if text.startswith("-") else 0, 2), text=text)
+
+
 def field_kind(spec: Spec) -> Kind:
     """The type of a field: plain ones more often than large ones."""
     chooser = spec.chooser
     node = spec_node(spec)
     plain: list[tuple[int, Kind]] = [
         (5, number(0, 2)),
+        (1, calculated(spec)),
         (4, BOOL),
         (4, option(node)),
         (3, option(number(0, 1))),
@@ -184,7 +193,7 @@ def fields(spec: Spec, node: str, count: int) -> list[str]:
         if flag == "durable if":
             word = f"durable (if {predicate(settings_scope(spec))}) "
         elif not flag and kind.form == "enum" and not any("state " in line for line in lines) and chance(chooser, 60):
-            word = "state "
+            word = pick(chooser, ["state ", "state durable ", "durable state "])
         shown = kind.text or f"{{ {', '.join(kind.words)} }}"
         lines.append(f"{word}{name}: {shown}{initial(spec, kind)}{describe(spec)}")
         spec.fields[node].append(Field(name, kind, flag.partition(" ")[0]))
@@ -221,7 +230,7 @@ def variables(spec: Spec) -> list[str]:
     lines = []
     for word in ("shared", "ghost"):
         if chance(spec.chooser, 35):
-            kind, name = field_kind(spec), spec.fresh(word)
+            kind, name = field_kind(spec), "log" if word == "shared" and chance(spec.chooser, 8) else spec.fresh(word)
             shown = kind.text or f"{{ {', '.join(kind.words)} }}"
             lines.append(f"{word} {name}: {shown}{initial(spec, kind)}{describe(spec)}")
             spec.variables.append(Field(name, kind, word))
@@ -236,7 +245,9 @@ def payload(spec: Spec) -> tuple[tuple[str, Kind], ...]:
     chooser = spec.chooser
     kinds = [number(0, 1), number(0, 1), BOOL, option(spec_node(spec)), spec_node(spec), *spec.enums, *spec.records]
     kinds += [*spec.identities, set_of(spec_node(spec)), sequence_of(number(0, 1), 2), map_to(BOOL, BOOL)]
-    return tuple((spec.fresh("a"), pick(chooser, kinds)) for _ in range(weighted(chooser, [(2, 0), (5, 1), (1, 2)])))
+    return tuple(
+        (spec.fresh("a"), pick(chooser, kinds)) for _ in range(weighted(chooser, [(4, 0), (10, 1), (2, 2), (1, 3)]))
+    )
 
 
 def head(name: str, parameters: tuple[tuple[str, Kind], ...]) -> str:
@@ -285,16 +296,16 @@ def locks_and_clocks(spec: Spec) -> list[str]:
     """Locks, leases and what these run on."""
     chooser, lines = spec.chooser, []
     holder = pick(chooser, list(spec.nodes))
-    if chance(chooser, 12):
+    if chance(chooser, 20):
         skew = f" skew {chooser.integer(0, 1)}" if chance(chooser, 50) else ""
         lines.append(f"clock {holder} up to {chooser.integer(1, 3)}{skew}{describe(spec)}")
         spec.clocks.append(holder)
-    if chance(chooser, 30):
+    if chance(chooser, 35):
         name = spec.fresh("L")
         hosts = [kind.text for kind in spec.nodes.values() if kind.high == 1]
         host = f" on {pick(chooser, hosts)}" if hosts and chance(chooser, 60) else ""
         lease = f" lease {chooser.integer(1, 2)} ticks" if spec.clocks and chance(chooser, 60) else ""
-        how = lease or pick(chooser, ["", " freed late"])
+        how = lease + pick(chooser, ["", "", " freed late"]) if lease else pick(chooser, ["", " freed late"])
         lines.append(f"lock {name}{host} held by {holder}{how}{describe(spec)}")
         spec.locks.append(Lock(name, holder))
     return lines

@@ -27,7 +27,7 @@ def value(scope: Scope, kind: Kind) -> str:
         [
             (12, lambda: made),
             (1, lambda: conditional(scope, kind)),
-            (1, lambda: defined(scope, kind, made)),
+            (3, lambda: defined(scope, kind, made)),
             (1, lambda: extracted(scope, kind, made)),
         ],
     )()
@@ -201,7 +201,7 @@ def _set(scope: Scope, kind: Kind) -> str:
     other = value(inner, kind)
     other = "{" + value(inner, element) + "}" if other == "{}" else other
     ways: list[tuple[int, Make]] = [
-        (2, lambda: "{" + ", ".join(value(inner, element) for _ in range(chooser.integer(1, 2))) + "}"),
+        (2, lambda: "{" + ", ".join(value(inner, element) for _ in range(chooser.integer(1, 3))) + "}"),
         (2, lambda: f"({base} with {value(inner, element)})"),
         (1, lambda: f"({base} without {value(inner, element)})"),
         (1, lambda: f"({base} union {other})"),

@@ -40,6 +40,7 @@ def _fault(spec: Spec, final: dict[str, bool], links_final: bool) -> tuple[str, 
     known = [one.name for one in (*spec.messages, *spec.operations)] + [one.name for one in spec.locks]
     several = [one.name for one in spec.messages if one.several]
     ways += [(5, "lose")] if known else []
+    ways += [(4, "lose lock")] if spec.locks else []
     ways += [(5, "duplicate")] if several else []
     match weighted(chooser, ways):
         case "crash" | "wipe" | "blackout" as word:
@@ -53,6 +54,8 @@ def _fault(spec: Spec, final: dict[str, bool], links_final: bool) -> tuple[str, 
             return f"isolate {kind}", links_final
         case "lose":
             return f"lose {pick(chooser, known)}", False
+        case "lose lock":
+            return f"lose {spec.locks[0].name}", False
         case "duplicate":
             return f"duplicate {pick(chooser, several)}", False
         case word:
@@ -76,7 +79,8 @@ def properties(spec: Spec) -> list[str]:
             chooser, [(4, "invariant"), (1, "lemma"), (2, "transition"), (4, "reachable"), (1, "deadlock_free")]
         )
         kind = spec.nodes["S"]
-        words = (' "some words"' if chance(chooser, 5) else "") + (' source "a book"' if chance(chooser, 5) else "")
+        words = (' "some words"' if chance(chooser, 5) else "") + (' source "a book"' if chance(chooser, 8) else "")
+        words += ' note "a choice"' if chance(chooser, 8) else ""
         if word == "deadlock_free":
             end = f" except {predicate(Scope(spec, (), sight='all'))}" if chance(chooser, 60) else ""
             lines.append(f"{word} q_{number}{words}{end}")

@@ -103,7 +103,7 @@ def quantified(scope: Scope) -> str:
     word = pick(chooser, QUANTIFIERS)
     several = word in ("some", "no", "every") and chance(chooser, 30)
     binders, inner = [], scope.inner()
-    for _ in range(1 + several):
+    for _ in range(weighted(chooser, [(3, 2), (1, 3)]) if several else 1):
         text, name, kind = _binder(inner)
         binders.append(text)
         inner = replace(inner, known=(*inner.known, (name, kind)))

@@ -42,7 +42,8 @@ def random_program(chooser: Chooser, logged: bool = False) -> Program:
     if (first or second) and chance(chooser, 8):
         library = "\n".join(('library Parts "what is shared"', *first, *second)) + "\n"
         first, second = [f'use "{LIBRARY}"'], []
-    lines = ['system Random "made by chance"', *identities, *first, *nodes, *variables, *channels, *second]
+    source = ' source "a book"' * chooser.integer(1, 2) if chance(chooser, 8) else ""
+    lines = [f'system Random "made by chance"{source}', *identities, *first, *nodes, *variables, *channels, *second]
     return Program("\n".join((*lines, *behaviour, *asked)) + "\n", library)
 
 

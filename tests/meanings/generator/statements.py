@@ -21,7 +21,7 @@ def body(scope: Scope, length: int) -> Made:
     lines: list[str] = []
     for _ in range(length):
         made, scope = statement(scope)
-        lines += made
+        lines += [*made[:-1], made[-1] + ";"] if chance(scope.spec.chooser, 4) else made
     return lines, scope
 
 
@@ -234,10 +234,8 @@ def repeating(scope: Scope) -> Made:
 def performing(scope: Scope) -> Made:
     """A procedure, its arguments in order or by name."""
     one = pick(scope.spec.chooser, scope.spec.procedures)
-    if (
-        (one.sees_all
-        and scope.sight != "all")
-        or not all(expressions.available(scope, kind) for _, kind in one.parameters)
+    if (one.sees_all and scope.sight != "all") or not all(
+        expressions.available(scope, kind) for _, kind in one.parameters
     ):
         return requiring(scope)
     given = [(name, expressions.value(scope, kind)) for name, kind in one.parameters]
