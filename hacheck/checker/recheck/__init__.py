@@ -1,0 +1,1 @@
+"""Two meanings of a system compared: the one that engines explore, and that of the direct interpreter."""
