@@ -142,12 +142,14 @@ class Comparison:
         return found
 
     def _comparable(self, observed: Mapping[Key, Value]) -> Seen:
-        """Without locals that may be forgotten, and without the ends of leases that are over."""
+        """Without locals that may be forgotten, the ends of leases that are over, and links that are whole."""
         remembered = self.observer.remembered(observed)
         return frozenset(
             (key, _unordered(value) if key[0] == LOCAL and " " in key[3] else value)
             for key, value in observed.items()
-            if (key[0] != LOCAL or key in remembered) and (key[0] != "expiry" or _runs(key, observed))
+            if (key[0] != LOCAL or key in remembered)
+            and (key[0] != "expiry" or _runs(key, observed))
+            and (key[0] != "down" or value)
         )
 
     # ---- properties ----
