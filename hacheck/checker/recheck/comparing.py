@@ -26,7 +26,6 @@ from hacheck.model.direct import (
 from hacheck.model.direct import State as DirectState
 from hacheck.model.direct import Step as DirectStep
 from hacheck.model.direct.interfaces import SpecificationFailure
-from hacheck.model.direct.program import Listed
 from hacheck.model.language.declarations import Declaration
 from hacheck.model.language.kept_locals import KeptLocal
 from hacheck.model.runs import State
@@ -70,7 +69,7 @@ class Comparison:
         states = [step.outcome for step in self.started if isinstance(step.outcome, DirectState)]
         defaults = direct.observe(states[0]) if states else {}
         self.observer = Observer(system, kept, declarations, defaults)
-        self.names = [self.observer.words.step(action.name) for action in system.actions]
+        self.names = [action.name for action in system.actions]
         self._observed: dict[DirectState, Seen] = {}
         self._known: dict[State, Seen] = {}
 
@@ -145,7 +144,7 @@ class Comparison:
         """Without locals that may be forgotten, the ends of leases that are over, and links that are whole."""
         remembered = self.observer.remembered(observed)
         return frozenset(
-            (key, _unordered(value) if key[0] == LOCAL and " " in key[3] else value)
+            (key, value)
             for key, value in observed.items()
             if (key[0] != LOCAL or key in remembered)
             and (key[0] != "expiry" or _runs(key, observed))
@@ -211,11 +210,6 @@ class Comparison:
             return ()
         only_first, only_second = first - second, second - first
         return (Difference(where, state, _told(only_first, only_second), _told(only_second, only_first)),)
-
-
-def _unordered(value: Value) -> Value:
-    """The elements that a loop has still to take, whose order says nothing unless they are those of a sequence."""
-    return tuple(value) if isinstance(value, list | Listed) else Bag(value)
 
 
 def _runs(key: Key, observed: Mapping[Key, Value]) -> bool:

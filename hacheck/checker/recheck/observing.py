@@ -6,7 +6,6 @@ reads of a handler's locals is left out.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -27,7 +26,6 @@ Items = tuple[tuple[Key, Value], ...]
 Part = Callable[..., Items]
 """What the value of one variable, or the values of some, say in a state."""
 LOCAL = "local"
-OTHER_NAMES = ((" to come", "rest of {}"), (" asked", "asked by {}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +84,13 @@ class Observer:
         if at == IDLE:
             found["at", node, thread] = None
             return
-        handler, point = self.words.point(at)
+        handler, _, point = at.partition(".")
         found["at", node, thread] = handler, point
         found[LOCAL, node, handler, self.words.actors[handler]] = node
         for local in self.kept.get((node.kind, at), ()):
-            found[LOCAL, node, handler, local.name] = _remembered_value(local, state[local.place][node.id - 1])
+            found[LOCAL, node, handler, local.name or f"asked by {point}"] = _remembered_value(
+                local, state[local.place][node.id - 1]
+            )
 
     def remembered(self, observed: Mapping[Key, Value]) -> frozenset[Key]:
         """The locals that a later step may read, as is claimed, where the threads of a state stand."""
@@ -98,9 +98,9 @@ class Observer:
         for key, value in observed.items():
             if key[0] == "at" and value is not None:
                 node = key[1]
-                at = self.words.written.get((node.kind, *value))
-                for local in self.kept.get((node.kind, at or f"{value[0]}.{value[1]}"), ()):
-                    found.add((LOCAL, node, value[0], local.name))
+                handler, point = value
+                for local in self.kept.get((node.kind, f"{handler}.{point}"), ()):
+                    found.add((LOCAL, node, handler, local.name or f"asked by {point}"))
         return frozenset(found)
 
     def _kept_by_point(self, kept: Iterable[KeptLocal]) -> Mapping[tuple[str, str], list[_Kept]]:
@@ -112,7 +112,6 @@ class Observer:
             for point in claim.read_after:
                 if point != IDLE:
                     found[claim.kind, point].append(local)
-                    self.words.remember(claim.kind, point)
         return found
 
     # ---- variables ----
@@ -281,19 +280,11 @@ def _says_done(kind: ty.Type) -> bool:
 
 
 def _remembered_value(local: _Kept, value: Any) -> Value:
-    """A local's value. What is still to come is a tuple in the order of the elements, of a sequence a list; so is who
-    was asked."""
+    """A local's value; of a call, the set of those who were asked."""
     kind = local.kind
-    if " " not in local.name:
+    if local.name:
         return from_plain(kind, value)
-    match kind:
-        case ty.Set(element):
-            return tuple(from_plain(element, one) for one in sorted(value, key=lambda one: ty.sort_key(element, one)))
-        case ty.Bag(element) | ty.Sequence(element):
-            items = [from_plain(element, one) for one in value]
-            return items if isinstance(kind, ty.Sequence) else tuple(items)
-        case _:
-            return (from_plain(kind, value),)
+    return from_plain(kind, value) if isinstance(kind, ty.Set) else frozenset([from_plain(kind, value)])
 
 
 # ---- names ----
@@ -303,45 +294,27 @@ class _Words:
     """Names of points and locals, as the two interpreters write them."""
 
     def __init__(self, declarations: Iterable[d.Declaration], kinds: set[str]) -> None:
-        self.steps: dict[str, set[str]] = {}
         self.actors: dict[str, str] = {}
         self.starts: dict[str, dict[str, list[int]]] = {}
-        self.written: dict[tuple[str, str, str], str] = {}
+        self.loops: dict[str, dict[int, int]] = {}
         for one in declarations:
             if isinstance(one, d.ActionDeclaration | d.ReceiveDeclaration | d.LostDeclaration):
                 handler = name_of(one)
-                self.steps[handler] = {part.name.text for part in _trees(one.body) if isinstance(part, t.StepPoint)}
                 self.starts[handler] = _declared(one.body)
+                loops = (part for part in _trees(one.body) if isinstance(part, t.For))
+                self.loops[handler] = {part.span.start: part.binder.name.span.start for part in loops}
                 self.actors[handler] = _actor(one, kinds)
 
-    def point(self, at: str) -> tuple[str, str]:
-        """The handler and the point; what is one of several calls is numbered by `#`."""
-        handler, _, word = at.partition(".")
-        if word not in self.steps.get(handler, ()):
-            word = re.sub(r"_(\d+)$", r"#\1", word)
-        return handler, word
-
-    def step(self, name: str) -> str:
-        """The name of a step; one that goes on from a point is called by it."""
-        if "." not in name or " " in name.removesuffix(" fails"):
-            return name
-        at, fails = name.removesuffix(" fails"), " fails" if name.endswith(" fails") else ""
-        return ".".join(self.point(at)) + fails
-
-    def remember(self, kind: str, at: str) -> None:
-        """That this is how the elaboration writes a point."""
-        self.written[(kind, *self.point(at))] = at
-
     def local(self, claim: KeptLocal) -> str:
-        """The local's name; the second of one name in a handler is `name#2`."""
-        for ending, form in OTHER_NAMES:
-            if claim.word.endswith(ending):
-                return form.format(claim.word.removesuffix(ending))
-        starts = self.starts.get(claim.handler, {}).get(claim.word, [])
-        if claim.start < 0 or claim.start not in starts:
-            return claim.word
-        number = starts.index(claim.start) + 1
-        return claim.word if number == 1 else f"{claim.word}#{number}"
+        """The local's name; the second of one name in a handler is `name#2`. Who was asked has none of its own."""
+        if claim.word.endswith(" asked"):
+            return ""
+        word, start, form = claim.word, claim.start, "{}"
+        if word.endswith(" to come"):
+            word, start, form = word.removesuffix(" to come"), self.loops[claim.handler][start], "rest of {}"
+        starts = self.starts[claim.handler].get(word, [])
+        number = starts.index(start) + 1 if start in starts else 1
+        return form.format(word if number == 1 else f"{word}#{number}")
 
 
 def _actor(written: d.ActionDeclaration | d.ReceiveDeclaration | d.LostDeclaration, kinds: set[str]) -> str:
