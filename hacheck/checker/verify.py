@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from hacheck.checker.engine import Answer, Engine, Limits, PropertyAnswer, Report
+from hacheck.model.counters.gaps import unbounded
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Property, System
 from hacheck.model.lowering.impossible import impossible
@@ -166,7 +167,7 @@ def run_check(prepared: Prepared, engine: Engine, limits: Limits, report: Report
             raise RunDoesNotReplay(f"the engine gave no answer for {asked.name}")
         expected: Expectation = "violated" if asked.name in prepared.check.expect_violated else "holds"
         results.append(PropertyResult(asked, answers[asked.name], expected))
-    return CheckResult(prepared.check, system, answer, tuple(results), prepared.asked)
+    return CheckResult(prepared.check, unbounded(system), answer, tuple(results), prepared.asked)
 
 
 def runs_of(answer: Answer) -> list[tuple[str, Run]]:

@@ -133,7 +133,7 @@ Statement: TypeAlias = Assign | Let | Choose | If | ForEach | Require | Cut | Lo
 
 # ---- the system --------------------------------------------------------------------------------------------------
 
-Role = Literal["field", "shared", "status", "frame", "channel", "budget", "lock", "clock", "view"]
+Role = Literal["field", "shared", "status", "frame", "channel", "budget", "lock", "clock", "view", "distance"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +143,7 @@ class StateVariable:
     `owner`: the kind of node whose field it is (then `type` is a `Map` from that node) or `None`.
     `ghost`: written by actions, read only by properties and by other ghosts.
     `mode`: the enum field that the state diagram of its owner is drawn from.
+    `role` is `distance` of what an exploration notes for itself (`counters.gaps`): no step changes a state by it alone.
     """
 
     name: str
@@ -238,6 +239,8 @@ class System:
     `settings`: every param and switch with its value, as text. `assumptions`: the timing assumptions in force.
     `bounds`: for each name that `Cut`, a counter or a pool can report, what it means in words.
     `faults`: one line for each kind of fault explored, as printed in the report.
+    `endless`: the counters that have no greatest value. Their ranges end at a bound for whoever explores up to one;
+    `counters.ranges.unbounded` is the system without it.
     """
 
     name: str
@@ -253,6 +256,7 @@ class System:
     assumptions: tuple[tuple[str, str], ...]
     bounds: tuple[tuple[str, str], ...]
     faults: tuple[str, ...]
+    endless: tuple[str, ...] = ()
 
 
 __all__ = [

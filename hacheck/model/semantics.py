@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
+from hacheck.model.counters.gaps import unbounded
 from hacheck.model.data import dataclass
 from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, evaluate
 from hacheck.model.execution import Continuation, Going, Line, execute
@@ -200,10 +201,10 @@ def replay(system: System, run: Run) -> str | None:
 
     It must start in an initial state; each step must be an outcome in its state, with the same arguments,
     choices and next state; a loop must close; the step of a fault must be an error there (its message is not
-    compared). A loop of no steps is a run that stays in its last state for ever. Cost: the initial states and
-    the outcomes of one action instance for each step.
+    compared). A loop of no steps is a run that stays in its last state for ever. Counters without an end pass their
+    bound in it. Cost: the initial states and the outcomes of one action instance for each step.
     """
-    interpreter = Interpreter(system)
+    interpreter = Interpreter(unbounded(system))
     if run.initial not in interpreter.initial_states():
         return "The run does not start in an initial state."
     state = run.initial

@@ -11,6 +11,7 @@ from hacheck.checker.explicit.findings import (
     Judgement,
     Lasso,
     Subject,
+    Unconfirmed,
     Undecided,
     Valueless,
 )
@@ -24,6 +25,9 @@ from hacheck.model.runs import Run, State
 from hacheck.model.semantics import EvaluationFault, Interpreter
 
 NOT_JUDGED = "not judged, because a step is an error of the spec"
+
+UNCONFIRMED = "what was found may be no run, as it forgets how far apart the values of counters are"
+"""Why a property is undecided that would be decided by a run, where what is found need be none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,8 @@ def _answers(explored: Explored, watch: Stopwatch) -> tuple[Run | None, tuple[Pr
             fault = run_into_fault(explored.subject, findings.way_to(findings.alike(FAULTY)))
         except GaveUp as given_up:
             undecided = _untraced("an error of the spec", given_up)
+        except Unconfirmed:
+            undecided = UNCONFIRMED
     live = tuple(asked for asked in explored.asked if asked.kind in ("eventually", "leads_to"))
     judged: dict[str, Judgement] = {}
     if undecided is None and live:
@@ -116,7 +122,10 @@ def _answer(explored: Explored, asked: Property, undecided: str | None, judged: 
     if asked.kind in ("eventually", "leads_to"):
         if undecided is not None:
             return PropertyAnswer(name, "unknown", undecided)
-        return _judged(explored.subject, asked, judged[name], scope)
+        try:
+            return _judged(explored.subject, asked, judged[name], scope)
+        except Unconfirmed:
+            return PropertyAnswer(name, "unknown", UNCONFIRMED)
     try:
         run = _hit(explored, asked)
         if run is not None:
@@ -128,6 +137,8 @@ def _answer(explored: Explored, asked: Property, undecided: str | None, judged: 
     except GaveUp as given_up:
         met = "what decides it" if asked.kind == "reachable" else "a violation"
         return PropertyAnswer(name, "unknown", _untraced(met, given_up))
+    except Unconfirmed:
+        return PropertyAnswer(name, "unknown", UNCONFIRMED)
     if without is not None:
         return PropertyAnswer(name, "unknown", valueless(explored.subject.system, asked, asked.goal, without), without)
     if undecided is not None:

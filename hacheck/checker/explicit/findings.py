@@ -26,12 +26,13 @@ FAULTY = ""
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What was searched: the system, its instances, the names of the bounds that can cut a step, and how a state of
-    the interpreter is reduced and packed."""
+    the interpreter is reduced and packed. `exact`: what was found is a run of the system; else it may be none."""
 
     system: System
     instances: tuple[Occurrence, ...]
     bounds: tuple[str, ...]
     reduce: Callable[[State], int]
+    exact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,10 @@ class GaveUp(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class Unconfirmed(Exception):
+    """What was found is no run of the system: it forgets how far apart the values of counters are."""
 
 
 class Findings(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hacheck.model.counters.gaps import Gaps
 from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.show import spoken
@@ -31,17 +32,18 @@ class Unlike:
 class Reductions:
     """What is done to the states of a system. `alike`: members that are exchanged freely. `unlike`: why members of
     other kinds are not. `exact`: the states that a state stands for are all reachable if it is, so they can be
-    counted."""
+    counted. `gaps`: the counters whose values are renumbered."""
 
     alike: tuple[Alike, ...] = ()
     unlike: tuple[Unlike, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     exact: bool = True
+    gaps: tuple[Gaps, ...] = ()
 
     @property
     def permutes(self) -> bool:
         """Whether states have to be replaced by representatives."""
-        return bool(self.alike)
+        return bool(self.alike or self.gaps)
 
 
 NONE = Reductions()
@@ -59,6 +61,8 @@ def told(reductions: Reductions, states: int, stand_for: int | None = None) -> t
     pools = [one.kind.name for one in reductions.alike if isinstance(one.kind, Identity)]
     if pools:
         phrases.append(f"states that differ in the names of {' and '.join(f'{name}s' for name in pools)} only are one")
+    for one in reductions.gaps:
+        phrases.append(f"{one.counter} has no end: of values {one.exact} or more apart only the order counts")
     if reductions.dropped:
         bits = sum(item.bits for item in reductions.dropped)
         names = ", ".join(spoken(item.variable) for item in reductions.dropped)
@@ -77,13 +81,14 @@ def reductions_to_json(reductions: Reductions) -> Any:
     """Reductions as JSON has it."""
     alike = [[type(one.kind).__name__, one.kind.name, list(one.members)] for one in reductions.alike]
     unlike = [[one.kind, list(one.reasons)] for one in reductions.unlike]
-    return [alike, unlike, [[one.variable, one.bits] for one in reductions.dropped], reductions.exact]
+    gaps = [[one.counter, one.literal, one.exact] for one in reductions.gaps]
+    return [alike, unlike, [[one.variable, one.bits] for one in reductions.dropped], reductions.exact, gaps]
 
 
 def reductions_from_json(json: Any, system: System) -> Reductions:
     """What `reductions_to_json` wrote. Errors: `KeyError`, `TypeError` and `ValueError` where it is nothing of the
     kind."""
-    alike, unlike, dropped, exact = json
+    alike, unlike, dropped, exact, gaps = json
     kinds: dict[tuple[str, str], Node | Identity] = {("Node", node.name): node for node in system.nodes}
     if any(word == "Identity" for word, _, _ in alike):
         for variable in system.variables:
@@ -95,4 +100,5 @@ def reductions_from_json(json: Any, system: System) -> Reductions:
         tuple(Unlike(kind, tuple(reasons)) for kind, reasons in unlike),
         tuple(Dropped(variable, bits) for variable, bits in dropped),
         bool(exact),
+        tuple(Gaps(str(counter), int(literal), int(near)) for counter, literal, near in gaps),
     )

@@ -14,6 +14,7 @@ from itertools import chain, pairwise
 
 from hacheck.checker.explicit.questions import Questions
 from hacheck.checker.explicit.reduction_data import NONE, Dropped, Reductions, Unlike
+from hacheck.model.counters.gaps import Gaps
 from hacheck.model.ir import Fresh, Property
 from hacheck.model.lowering.blocks import Block, Branch, Emit, Lowered, Stopped
 from hacheck.model.lowering.canonical import Exchange, exchange_in, slots_holding
@@ -37,17 +38,25 @@ _SET_BITS_MAX = 63
 
 
 def reduced(
-    lowered: Lowered, questions: Questions, initial: Sequence[State], symmetry: bool = True, relevance: bool = True
+    lowered: Lowered,
+    questions: Questions,
+    initial: Sequence[State],
+    symmetry: bool = True,
+    relevance: bool = True,
+    gaps: tuple[Gaps, ...] = (),
 ) -> tuple[Lowered, Reductions]:
     """The system without what is not needed, and which members are alike in it, for what is asked. `initial`: its
-    initial states. `symmetry`, `relevance`: whether to look for these at all. Cost: some passes over the lowered form
+    initial states. `symmetry`, `relevance`: whether to look for these at all. `gaps`: the counters that the system
+    follows without an end. Cost: some passes over the lowered form
     and the system's text."""
     with room_for_nesting():
         whole = lowered
         if relevance:
             lowered = relevant(lowered, _roots(lowered, questions), questions.lively)
         found = _symmetry(lowered, questions, initial) if symmetry else NONE
-    return lowered, Reductions(found.alike, found.unlike, _dropped(whole, lowered), found.exact)
+    return lowered, Reductions(
+        found.alike, found.unlike, _dropped(whole, lowered), found.exact and not gaps, gaps
+    )
 
 
 # ---- what is needed ----

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 from hacheck import __version__
-from hacheck.checker.explicit.findings import Occurrence, Subject, Way
-from hacheck.model.ir import System
+from hacheck.checker.explicit.findings import Occurrence, Subject, Unconfirmed, Way
 from hacheck.model.runs import Run, State, Step
 from hacheck.model.semantics import Failed, Interpreter, Taken
+
+Leg: TypeAlias = tuple[int, int | None]
+"""A packed state that a step leads to, and the step's instance, if that is known."""
+
+_WIDTH = 16
+"""How many states are kept at a time that one found state may stand for, where not each of them need do."""
 
 
 def run_along(subject: Subject, way: Way, loop: int | None = None) -> Run:
@@ -16,13 +22,15 @@ def run_along(subject: Subject, way: Way, loop: int | None = None) -> Run:
 
     Where states are reduced, the concrete run follows the reduced one; a loop is followed until a concrete state is
     seen again. Cost: the outcomes of one instance for each step whose instance is known (if it leads there), of all of
-    them for the others.
+    them for the others. Errors: `Unconfirmed`, only where what was found need be no run.
     """
     interpreter = Interpreter(subject.system)
     initial = _start(subject, interpreter, way.states[0])
     instances = (*(None for _ in range(len(way.states) - 1 - len(way.by))), *way.by)
     legs = list(zip(way.states[1:], instances, strict=True))
     before = legs if loop is None else legs[:loop]
+    if not subject.exact:
+        return _confirmed(subject, interpreter, initial, legs, loop)
     steps = list(_followed(subject, interpreter, initial, before))
     if loop is None:
         return Run(initial, tuple(steps))
@@ -36,6 +44,26 @@ def run_along(subject: Subject, way: Way, loop: int | None = None) -> Run:
         heads[head] = len(steps)
 
 
+def _confirmed(
+    subject: Subject, interpreter: Interpreter, initial: State, legs: Sequence[Leg], loop: int | None
+) -> Run:
+    """A run along a way that need be none. A found state stands for several: some of them are followed at a time. A
+    loop has to close the first time, as values that grow in it grow for ever."""
+    found: dict[State, tuple[Step, ...]] = {initial: ()}
+    for target, instance in legs:
+        following: dict[State, tuple[Step, ...]] = {}
+        for state, steps in found.items():
+            for step in _steps_to(subject, interpreter, state, target, instance):
+                if len(following) < _WIDTH:
+                    following.setdefault(step.state, (*steps, step))
+        found = following
+    for steps in found.values():
+        run = Run(initial, steps, loop)
+        if loop is None or run.states[loop] == run.states[-1]:
+            return run
+    raise Unconfirmed
+
+
 def run_and_step(subject: Subject, way: Way, is_wanted: Callable[[State, State], bool]) -> Run:
     """The run along a way and one step more that is wanted, given the states before and after it."""
     run = run_along(subject, way)
@@ -44,7 +72,7 @@ def run_and_step(subject: Subject, way: Way, is_wanted: Callable[[State, State],
         for outcome in interpreter.outcomes_with(action, arguments, last):
             if isinstance(outcome, Taken) and is_wanted(last, outcome.step.state):
                 return Run(run.initial, (*run.steps, outcome.step))
-    raise AssertionError(_ours(subject.system, f"no step of the interpreter from {last} is one that was met"))
+    raise _no_run(subject, f"no step of the interpreter from {last} is one that was met")
 
 
 def run_into_fault(subject: Subject, way: Way) -> Run:
@@ -55,19 +83,17 @@ def run_into_fault(subject: Subject, way: Way) -> Run:
         for outcome in interpreter.outcomes_with(action, arguments, last):
             if isinstance(outcome, Failed):
                 return Run(run.initial, run.steps, None, outcome.fault)
-    raise AssertionError(_ours(subject.system, f"the interpreter knows no error of the spec in {last}"))
+    raise _no_run(subject, f"the interpreter knows no error of the spec in {last}")
 
 
 def _start(subject: Subject, interpreter: Interpreter, wanted: int) -> State:
     for state in interpreter.initial_states():
         if subject.reduce(state) == wanted:
             return state
-    raise AssertionError(_ours(subject.system, f"no initial state is packed as {wanted:#x}"))
+    raise _no_run(subject, f"no initial state is packed as {wanted:#x}")
 
 
-def _followed(
-    subject: Subject, interpreter: Interpreter, state: State, legs: Iterable[tuple[int, int | None]]
-) -> Iterator[Step]:
+def _followed(subject: Subject, interpreter: Interpreter, state: State, legs: Iterable[Leg]) -> Iterator[Step]:
     """The steps from a state through packed ones, each given with its instance if that is known."""
     for target, instance in legs:
         step = _step_to(subject, interpreter, state, target, instance)
@@ -76,11 +102,22 @@ def _followed(
 
 
 def _step_to(subject: Subject, interpreter: Interpreter, state: State, target: int, instance: int | None) -> Step:
+    for step in _steps_to(subject, interpreter, state, target, instance):
+        return step
+    raise _no_run(subject, f"no step of the interpreter leads from {state} to {target:#x}")
+
+
+def _steps_to(
+    subject: Subject, interpreter: Interpreter, state: State, target: int, instance: int | None
+) -> list[Step]:
+    """The steps of one instance that lead to a packed state; none if no instance has any."""
     for action, arguments in _likely_first(subject, instance):
-        for outcome in interpreter.outcomes_with(action, arguments, state):
-            if isinstance(outcome, Taken) and subject.reduce(outcome.step.state) == target:
-                return outcome.step
-    raise AssertionError(_ours(subject.system, f"no step of the interpreter leads from {state} to {target:#x}"))
+        outcomes = interpreter.outcomes_with(action, arguments, state)
+        steps = [outcome.step for outcome in outcomes if isinstance(outcome, Taken)]
+        found = [step for step in steps if subject.reduce(step.state) == target]
+        if found:
+            return found
+    return []
 
 
 def _likely_first(subject: Subject, instance: int | None) -> Iterator[Occurrence]:
@@ -97,6 +134,12 @@ def _likely_first(subject: Subject, instance: int | None) -> Iterator[Occurrence
                 yield occurrence
 
 
-def _ours(system: System, problem: str) -> str:
+def _no_run(subject: Subject, problem: str) -> Exception:
+    """What was found is no run: that may be, or it is a bug of ours."""
+    if not subject.exact:
+        return Unconfirmed()
+    system = subject.system
     settings = " ".join(f"{name}={value}" for name, value in system.settings)
-    return f"a run that the model does not have (hacheck {__version__}, {system.name} {settings}): {problem}"
+    return AssertionError(
+        f"a run that the model does not have (hacheck {__version__}, {system.name} {settings}): {problem}"
+    )

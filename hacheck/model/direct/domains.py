@@ -208,7 +208,7 @@ class Domains:
                 return self.named(written.names[0].text)
             case "range":
                 return Domain("range", low=limits[0], high=limits[1])
-            case "counter":
+            case "counter" | "endless":
                 return Domain("counter", low=0, high=limits[0])
             case "enum":
                 return Domain("enum", fields=tuple(name.text for name in written.names))

@@ -105,6 +105,8 @@ class Context:
     bounds: dict[str, str] = field(default_factory=dict)
     kept: list[KeptLocal] = field(default_factory=list)
     """What is claimed of the locals that are kept between steps."""
+    endless: list[str] = field(default_factory=list)
+    """The counters that have no greatest value."""
     actions: list[ir.Action] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     declared: dict[str, Span] = field(default_factory=dict)

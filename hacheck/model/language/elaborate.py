@@ -339,4 +339,5 @@ class Elaboration:
             assumptions=assumed,
             bounds=tuple(context.bounds.items()),
             faults=described.faults,
+            endless=tuple(context.endless),
         )

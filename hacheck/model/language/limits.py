@@ -282,7 +282,7 @@ def _type(kind: t.TypeTree, name: str, change: Change) -> t.TypeTree:
     """A type with the bounds of its counters, sequences and bags replaced."""
     inner = tuple(_type(part, name, change) for part in kind.parts)
     limits = kind.limits
-    if kind.kind in ("counter", "sequence", "bag"):
+    if kind.kind in ("counter", "endless", "sequence", "bag"):
         limits = tuple(_bound(limit, name, change) for limit in limits)
     return replace(kind, parts=inner, limits=limits)
 

@@ -39,11 +39,13 @@ def resolve(context: Context, written: t.TypeTree, name: str) -> ty.Type:
             if low > high:
                 raise error("HA111", f"the range {low}..{high} is empty", written.span, "write the smaller limit first")
             return ty.Range(low, high)
-        case "counter":
+        case "counter" | "endless":
             high = number(context, written.limits[0], "a counter's bound")
             if high < 0:
                 raise error("HA111", f"a counter from 0 up to {high} has no values", written.span)
             context.bounds[name] = f"{name} up to {high}"
+            if written.kind == "endless" and name not in context.endless:
+                context.endless.append(name)
             return ty.Range(0, high, name)
         case "enum":
             return _enum(context, written, name)

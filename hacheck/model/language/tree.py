@@ -192,7 +192,7 @@ class TypeTree:
     """A type as written. `kind` says which form; `parts` are the types in it, `limits` the numbers, `names` the
     words."""
 
-    kind: Literal["bool", "name", "range", "counter", "enum", "set", "map", "sequence", "bag", "option"]
+    kind: Literal["bool", "name", "range", "counter", "endless", "enum", "set", "map", "sequence", "bag", "option"]
     parts: tuple[TypeTree, ...]
     limits: tuple[Expression, ...]
     names: tuple[Name, ...]

@@ -32,6 +32,7 @@ from hacheck.checker.explicit.reduction_data import (
     told,
 )
 from hacheck.checker.explicit.stopwatch import Stopwatch, begun
+from hacheck.model.counters.gaps import Followed, Gaps, followed, representatives, unbounded
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
 from hacheck.model.lowering.layout import pack
@@ -104,7 +105,9 @@ class Form:
 
 class Builder:
     """Builds for one check. `reduces`: whether reductions may be used. `patient`: code is made as good as can be before
-    anything is explored. `text`: what is built, as far as it matters."""
+    anything is explored. `given`: the system as it is; `system`: what is explored; `replayed`: what runs are runs of.
+    `gaps`: the counters without an end; `bounded`: those that are explored up to a bound after all, and why. `text`:
+    what is built, as far as it matters."""
 
     def __init__(
         self,
@@ -115,9 +118,13 @@ class Builder:
         watch: Stopwatch,
         patient: bool = False,
     ) -> None:
-        self.system, self.asked, self.reduces, self.patient = system, asked, reduces, patient
+        self.given = system
+        made = explored_form(system, reduces)
+        self.system, self.gaps, self.bounded = made.system, made.gaps, made.bounded
+        self.replayed = unbounded(system) if made.gaps else made.system
+        self.asked, self.reduces, self.patient = asked, reduces, patient
         self.cache, self.watch = cache, watch
-        self.text = f"{asked} {reduces}\n{described(system)}"
+        self.text = f"{asked} {reduces} {self.gaps}\n{described(self.system)}"
         self._form: Form | None = None
         self._quick: tuple[list[str], Entry] | None = None
 
@@ -163,6 +170,8 @@ class Builder:
             return Built(program, initial, reductions, functions, 0, None, partial(pack, program.layout), quick)
         count = functions.function("count_orbits", 2) if reductions.exact else None
         reduce = _representative(program, functions.function("canonical", 2))
+        if self.gaps:
+            reduce = _without_distances(self.system, self.gaps, reduce)
         return Built(program, initial, reductions, functions, functions.address("canonical"), count, reduce, quick)
 
     def _kept_for_liveness(self, entry: Entry) -> BuiltForLiveness | None:
@@ -178,7 +187,8 @@ class Builder:
 
     def _lowered(self) -> Form:
         if self._form is None:
-            self._form = self.watch.attended("lowering", partial(lowered_form, self.system, self.asked, self.reduces))
+            lowered = partial(lowered_form, self.system, self.asked, self.reduces, self.gaps)
+            self._form = self.watch.attended("lowering", lowered)
         return self._form
 
     def _made(self, compiled: Callable[[Form], Entry]) -> Entry:
@@ -213,7 +223,7 @@ class Builder:
     def _compiled_again(self) -> Entry:
         """What was compiled quickly, in this process or an earlier one."""
         if self._quick is None:
-            return self._compiled(True, lowered_form(self.system, self.asked, self.reduces))
+            return self._compiled(True, lowered_form(self.system, self.asked, self.reduces, self.gaps))
         texts, entry = self._quick
         better = [compile_object(text, KERNEL_LEVELS) for text in texts]
         return Entry((*better, *entry.objects[len(texts) :]), {**entry.facts, "quick_lines": 0})
@@ -243,15 +253,25 @@ def printed(system: System, reduces: bool = True) -> str:
     why others are not made."""
     from hacheck.checker.explicit.native.codegen.functions import emit
 
-    form = lowered_form(system, (), reduces)
+    made = explored_form(system, reduces)
+    form = lowered_form(made.system, (), reduces, made.gaps)
     emitted = emit(form.lowered, form.questions.sought, form.questions.lively)
     unlike = (f"{one.kind}s are not alike: {'; '.join(one.reasons)}" for one in form.reductions.unlike)
     head = [f"; {line}" for line in (*told(form.reductions, 0), *unlike)]
     return "\n".join([*head, emitted.ir])
 
 
-def lowered_form(system: System, asked: tuple[str, ...], reduces: bool) -> Form:
-    """The lowered form and what is asked of it. Errors: `EvaluationFault` where the system cannot begin."""
+def explored_form(system: System, reduces: bool) -> Followed:
+    """What is explored of a system. Counters without an end have one where nothing may be reduced."""
+    if not system.endless:
+        return Followed(system, (), ())
+    return followed(system) if reduces else Followed(replace(system, endless=()), (), ())
+
+
+def lowered_form(system: System, asked: tuple[str, ...], reduces: bool, gaps: tuple[Gaps, ...] = ()) -> Form:
+    """The lowered form and what is asked of it. `gaps`: the counters that it follows without an end.
+
+    Errors: `EvaluationFault` where the system cannot begin."""
     from hacheck.checker.explicit.questions import pose
     from hacheck.checker.explicit.reductions import reduced
     from hacheck.model.lowering.system import lower
@@ -260,7 +280,7 @@ def lowered_form(system: System, asked: tuple[str, ...], reduces: bool) -> Form:
     lowered = lower(system, initial, copies_max=1)
     questions, reductions = pose(lowered, asked), NONE
     if reduces:
-        lowered, reductions = reduced(lowered, questions, initial)
+        lowered, reductions = reduced(lowered, questions, initial, gaps=gaps)
     return Form(lowered, questions, reductions, initial)
 
 
@@ -294,7 +314,7 @@ def _canonical(system: System, program: Program, reductions: Reductions) -> Iter
     from hacheck.checker.explicit.native.kernels.to_llvm import kernel_ir_of_source
     from hacheck.checker.explicit.native.symmetry.canonical import canonicaliser
 
-    texts = canonicaliser(system, program.layout, reductions.alike)
+    texts = canonicaliser(system, program.layout, reductions.alike, reductions.gaps)
     constants = {"W": program.words}
     yield kernel_ir_of_source(texts.canonical, constants, ["canonical"]), KERNEL_LEVELS
     if reductions.exact:
@@ -312,3 +332,17 @@ def _representative(program: Program, canonical: Callable[..., int]) -> Callable
         return from_words(content)
 
     return reduce
+
+
+def _without_distances(
+    system: System, gaps: tuple[Gaps, ...], reduce: Callable[[State], int]
+) -> Callable[[State], int]:
+    """Reduces states of the real system; -1 of one that no explored state stands for."""
+
+    standing = representatives(system, gaps)
+
+    def whole(state: State) -> int:
+        found = standing.of(state)
+        return -1 if found is None else reduce(found)
+
+    return whole

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hacheck import __version__
 from hacheck.checker.engine import Answer, Limits, Refused, Report
-from hacheck.checker.explicit.answers import Explored, answer_of, no_start, unexplored
+from hacheck.checker.explicit.answers import UNCONFIRMED, Explored, answer_of, no_start, unexplored
 from hacheck.checker.explicit.findings import GaveUp, Judgement, Subject, Undecided
 from hacheck.checker.explicit.native.building import Builder, Built, Unavailable
 from hacheck.checker.explicit.native.improving import Improvement, functions_of
@@ -84,7 +84,21 @@ class NativeEngine:
                 Bounds(limits, report, watch.started),
             )
             search.better = improvement.functions if built.quick_lines else None
-            return self._explored(builder, built, search)
+            return self._confirmed(builder, self._explored(builder, built, search), limits, report)
+
+    def _confirmed(self, builder: Builder, answer: Answer, limits: Limits, report: Report) -> Answer:
+        """The answer, in which what may be no run is decided by exploring up to the bounds of the counters."""
+        notes = [f"{counter} is explored up to its bound: {'; '.join(why)}" for counter, why in builder.bounded]
+        open_ones = tuple(found.name for found in answer.properties if found.scope == UNCONFIRMED)
+        if open_ones:
+            counters = " and ".join(one.counter for one in builder.gaps)
+            notes.append(f"{', '.join(open_ones)}: explored up to the bound of {counters}; runs beyond may be none")
+            again = replace(self, checkpoint=None, resume=False)
+            bounded = again.check(replace(builder.given, endless=()), open_ones, _left(limits, builder.watch), report)
+            found = {one.name: one for one in bounded.properties}
+            answers = tuple(found.get(one.name, one) for one in answer.properties)
+            answer = replace(answer, properties=answers, fault=answer.fault or bounded.fault)
+        return replace(answer, notes=(*answer.notes, *notes))
 
     def _explored(self, builder: Builder, built: Built, search: Search) -> Answer:
         """The answer of a search."""
@@ -96,7 +110,8 @@ class NativeEngine:
         except CheckpointError as error:
             raise Refused(str(error)) from None
         with closing(found) as log:
-            subject = Subject(system, built.program.instances, built.program.bounds, built.reduce)
+            instances, bounds = built.program.instances, built.program.bounds
+            subject = Subject(builder.replayed, instances, bounds, built.reduce, exact=not builder.gaps)
             omission = log.size**2 / 2**65 if self.fingerprint else 0.0
             judge = partial(self._judged, builder, search, log)
             answer = answer_of(Explored(subject, asked, log, judge, omission), watch)
@@ -151,3 +166,10 @@ class NativeEngine:
         except GaveUp:
             return None
         return states
+
+
+def _left(limits: Limits, watch: Stopwatch) -> Limits:
+    """The limits of a second exploration, after some time."""
+    if limits.wall_seconds_max is None:
+        return limits
+    return replace(limits, wall_seconds_max=max(limits.wall_seconds_max - watch.seconds(), 0.0))

@@ -13,8 +13,9 @@ from hacheck.checker.explicit.native.codegen.asking import ANYTHING, copy, note
 from hacheck.checker.explicit.native.codegen.enabling import enabled_function
 from hacheck.checker.explicit.native.codegen.expanding import STOP_BIT, Plan, step_event
 from hacheck.checker.explicit.native.codegen.flow import Code
-from hacheck.checker.explicit.native.codegen.module import Module, listed, signed
+from hacheck.checker.explicit.native.codegen.module import listed, signed
 from hacheck.checker.explicit.native.codegen.words import WORD_BITS
+from hacheck.model.lowering.layout import slots_of
 
 _BATCH = WORD_BITS  # a word has a bit for each state of a batch
 
@@ -209,7 +210,7 @@ compare:
   %s = getelementptr i64, ptr %states, i64 %offset
   %offset2 = mul i64 %k, {plan.module.words}
   %t = getelementptr i64, ptr %out, i64 %offset2
-{_difference_text(plan.module)}
+{_difference_text(plan)}
   br i1 %differs, label %way, label %next
 way:
   %alive1 = or i64 %alive, %bit
@@ -222,19 +223,33 @@ next:
 }}"""
 
 
-def _difference_text(module: Module) -> str:
+def _difference_text(plan: Plan) -> str:
     """Whether the states at `%s` and `%t` differ, as `%differs`."""
     code = Code()
     difference = "0"
-    for index in range(module.words):
+    unseen = _unseen(plan)
+    for index in range(plan.module.words):
         sides = []
         for name in ("%s", "%t"):
             place = code.put(f"getelementptr i64, ptr {name}, i64 {index}")
             sides.append(code.put(f"load i64, ptr {place}"))
         changed = code.put(f"xor i64 {sides[0]}, {sides[1]}")
+        if kept := unseen.get(index):
+            changed = code.put(f"and i64 {changed}, {signed(~kept)}")
         difference = code.put(f"or i64 {difference}, {changed}")
     code.do(f"%differs = icmp ne i64 {difference}, 0")
     return code.body()
+
+
+def _unseen(plan: Plan) -> dict[int, int]:
+    """For words the bits that do not count as changed, as an exploration notes something there for itself."""
+    found: dict[int, int] = {}
+    lowered = plan.lowered
+    for variable, place in zip(lowered.system.variables, lowered.layout.places, strict=True):
+        for slot in slots_of(place) if variable.role == "distance" else ():
+            word, shift = divmod(lowered.layout.slots[slot].offset, WORD_BITS)
+            found[word] = found.get(word, 0) | ((1 << lowered.layout.slots[slot].width) - 1) << shift
+    return found
 
 
 def _dead_ends_asked(plan: Plan, dead: Sequence[str]) -> str:

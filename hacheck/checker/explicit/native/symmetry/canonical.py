@@ -14,9 +14,11 @@ from itertools import combinations
 from math import factorial, prod
 
 from hacheck.checker.explicit.native.machine.compiler import Levels
+from hacheck.checker.explicit.native.symmetry.distances import closing_lines
 from hacheck.checker.explicit.native.symmetry.numbering import Numbering, finish
 from hacheck.checker.explicit.native.symmetry.signature import SCATTERED, Signature, signature_of
 from hacheck.checker.explicit.native.symmetry.slots import Lines, Words, exchange_lines, indented
+from hacheck.model.counters.gaps import Gaps
 from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.lowering.canonical import exchange_in
@@ -42,16 +44,19 @@ class Canonicaliser:
     counting: str
 
 
-def canonicaliser(system: System, layout: Layout, classes: Sequence[Alike]) -> Canonicaliser:
-    """The representatives under all permutations within classes. Every exchange of two members of a class must be
-    possible on the layout (see `exchange_in`), whose slots must be arranged in words. Cost: the slots of the layout,
-    for each pair of members."""
+def canonicaliser(
+    system: System, layout: Layout, classes: Sequence[Alike], gaps: Sequence[Gaps] = ()
+) -> Canonicaliser:
+    """The representatives under all permutations within classes, once the values of some counters are drawn near each
+    other. Every exchange of two members of a class must be possible on the layout (see `exchange_in`), whose slots must
+    be arranged in words. Cost: the slots of the layout, for each pair of members."""
     words = Words(layout)
+    closing = [line for one in gaps for line in closing_lines(system, words, one)]
     pools = [one.kind for one in classes if isinstance(one.kind, Identity)]
     numberings = tuple(Numbering(words, pool, number) for number, pool in enumerate(pools))
     sorting = _Sorting(system, words, [one for one in classes if isinstance(one.kind, Node)], classes)
     parts = [SCATTERED, _keep(words), *_settling(words, numberings), *sorting.functions()]
-    parts.append(_canonical(words, numberings, sorting))
+    parts.append(_canonical(words, numberings, sorting, closing))
     return Canonicaliser("\n".join(parts), "\n".join([SCATTERED, _counting(words, sorting)]))
 
 
@@ -226,7 +231,7 @@ def _stored(words: Words) -> Lines:
     return [f"store64(at, {word}, {name})" for word, name in enumerate(words.names)]
 
 
-def _canonical(words: Words, numberings: tuple[Numbering, ...], sorting: _Sorting) -> str:
+def _canonical(words: Words, numberings: tuple[Numbering, ...], sorting: _Sorting, first: Lines) -> str:
     names = ", ".join(words.names)
     greatest = [f"store64(at, {word}, {_LAST})" for word in range(len(words.names))]
     if any(numbering.loose for numbering in numberings):
@@ -234,9 +239,9 @@ def _canonical(words: Words, numberings: tuple[Numbering, ...], sorting: _Sortin
     else:
         alone = [*(line for numbering in numberings for line in numbering.lines()), *_stored(words)]
     if not sorting.classes:
-        return _for_each("canonical", words, alone)
+        return _for_each("canonical", words, [*first, *alone])
     tried = [*greatest, f"{_trying(0, 0)}(at, {names}, ties)"]
-    each = [*sorting.sorted(), "if ties:", *indented(tried), "else:", *indented(alone)]
+    each = [*first, *sorting.sorted(), "if ties:", *indented(tried), "else:", *indented(alone)]
     return _for_each("canonical", words, each)
 
 
