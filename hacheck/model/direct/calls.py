@@ -50,12 +50,16 @@ class CallSite:
 
 class Calls:
     """The operations of a file. `times_out`: of each, when a caller may give up on a callee that would answer;
-    `losses`: of each, the faults that lose it and how they are counted; `services`: what serves it."""
+    `losses`: of each, the faults that lose it; `services`: what serves it; `at_once`: whether that is one step."""
 
     def __init__(self, layout: Layout, nodes: Nodes, times_out: dict[str, Closure]) -> None:
         self.layout = layout
         self.nodes = nodes
         self.times_out = times_out
+        self.at_once = {
+            name: one.atomic_when is not None and bool(layout.number(one.atomic_when))
+            for name, one in layout.operations.items()
+        }
         self.losses: dict[str, Sequence[Loss]] = {}
         self.services: dict[str, Service] = {}
         domains = layout.domains
@@ -205,10 +209,8 @@ class Calls:
             ways.append(("unheard", None))
         if not there or not back or out:
             ways.append(("not done", None))
-        if there:
-            ways.extend(("not done", loss) for loss in losses)
-        if there and back:
-            ways.extend(("unheard", loss) for loss in losses)
+        if there and back and not out:  # what is explained without a loss is not counted as one
+            ways.extend((way, loss) for loss in losses for way in ("not done", "unheard"))
         way, loss = m.pick(ways)
         if loss is not None:
             loss.count(m)

@@ -82,7 +82,7 @@ class Expressions:
             case t.Prefix():
                 return self._prefix(written, scope)
             case t.Infix(sign, left, right):
-                return _infix(sign, self.of(left, scope), self.of(right, scope))
+                return self._infix(sign, self.of(left, scope), self.of(right, scope))
             case t.Choice(condition, then, otherwise):
                 if_, then_, else_ = self.of(condition, scope), self.of(then, scope), self.of(otherwise, scope)
                 return lambda m: then_(m) if if_(m) else else_(m)
@@ -162,6 +162,22 @@ class Expressions:
             raise SpecificationFailure(f"{of!r} has no `{field}`")
 
         return read
+
+    def _infix(self, sign: str, left: Closure, right: Closure) -> Closure:
+        place = self.layout.place_of_word
+        match sign:
+            case "and":
+                return lambda m: left(m) and right(m)
+            case "or":
+                return lambda m: left(m) or right(m)
+            case "implies":
+                return lambda m: not left(m) or right(m)
+            case "<" | "<=" | ">" | ">=":
+                compare = COMPARISONS[sign]
+                return lambda m: compare(rank(left(m), place), rank(right(m), place))
+            case _:
+                combine = OPERATORS[sign]
+                return lambda m: combine(left(m), right(m))
 
     # ---- what binds names ----
 
@@ -276,19 +292,6 @@ def _subscript(base: Closure, key: Closure) -> Closure:
     return read
 
 
-def _infix(sign: str, left: Closure, right: Closure) -> Closure:
-    match sign:
-        case "and":
-            return lambda m: left(m) and right(m)
-        case "or":
-            return lambda m: left(m) or right(m)
-        case "implies":
-            return lambda m: not left(m) or right(m)
-        case _:
-            combine = OPERATORS[sign]
-            return lambda m: combine(left(m), right(m))
-
-
 def _with(base: Value, item: Value) -> Value:
     if isinstance(base, Braces):
         return Braces.of((*base.items, item))
@@ -306,13 +309,15 @@ def _without(base: Value, item: Value) -> Value:
     return (*base[:at], *base[at + 1 :])
 
 
+COMPARISONS: Mapping[str, Callable[[Value, Value], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 OPERATORS: Mapping[str, Callable[[Value, Value], Value]] = {
     "==": equal,
     "!=": lambda a, b: not equal(a, b),
-    "<": lambda a, b: rank(a) < rank(b),
-    "<=": lambda a, b: rank(a) <= rank(b),
-    ">": lambda a, b: rank(a) > rank(b),
-    ">=": lambda a, b: rank(a) >= rank(b),
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,

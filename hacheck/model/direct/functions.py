@@ -154,11 +154,13 @@ class Functions:
 
     def _of_larger(self, arguments: list[t.Expression], scope: Scope) -> Closure:
         a, b = self._given(arguments, scope)
-        return lambda m: max(a(m), b(m), key=rank)
+        place = self.layout.place_of_word
+        return lambda m: max(a(m), b(m), key=lambda one: rank(one, place))
 
     def _of_smaller(self, arguments: list[t.Expression], scope: Scope) -> Closure:
         a, b = self._given(arguments, scope)
-        return lambda m: min(a(m), b(m), key=rank)
+        place = self.layout.place_of_word
+        return lambda m: min(a(m), b(m), key=lambda one: rank(one, place))
 
     def _of_fresh(self, arguments: list[t.Expression], scope: Scope) -> Closure:
         (pool,) = arguments

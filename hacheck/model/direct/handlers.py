@@ -40,7 +40,7 @@ class Move(NamedTuple):
 class Handler:
     """A handler under these settings. `kind`: of the nodes it happens on, none for the environment's. `names`: its
     parameters with their types; the first one is the node. `conditions`: what must hold when it begins. `thread`: the
-    one it needs, none if it takes a single step."""
+    one it needs, which is none if it takes a single step and names none. `stops`: whether its text has points."""
 
     name: str
     role: Role
@@ -50,6 +50,7 @@ class Handler:
     conditions: tuple[Closure, ...]
     program: Program
     thread: str | None
+    stops: bool
 
     @property
     def at(self) -> str:
@@ -81,16 +82,11 @@ class Handlers:
     # ---- made once ----
 
     def _settle(self) -> None:
-        """`running(n, h)` is false of a handler without points, which may leave others without points."""
+        """What stops by its text is under way in between, and needs a thread for it."""
+        stopping = [one for one in self._declared if self._may_stop(one.body)]
         functions = self.statements.expressions.functions
-        stopping = [one for one in self._declared if _may_stop(self.layout, one.body)]
         functions.running_at = {self._name(one): self._place(one) for one in stopping}
-        while True:
-            self.all = tuple(self._made(one) for one in self._declared)
-            left = {one.name: (one.kind or "", one.thread) for one in self.all if one.thread is not None}
-            if left == functions.running_at:
-                break
-            functions.running_at = left
+        self.all = tuple(self._made(one) for one in self._declared)
         self.by_name = {one.name: one for one in self.all}
         for one in self.all:
             if one.role == "serve":
@@ -144,16 +140,32 @@ class Handlers:
         for parameter in (*(each for each, _ in names), *values):
             scope = scope.having_local(parameter, parameter)
         program = self.statements.program(one.body, scope, name if role == "serve" else None)
-        thread = self._place(one)[1] if program.points else None
-        if thread is not None and (kind is None or role == "restart"):
+        stops = name in (self.statements.expressions.functions.running_at or ())
+        if stops and (kind is None or role == "restart"):
             raise UnsupportedError(f"`{name}` has points, but no thread")
-        return Handler(name, role, kind, names, values, self._conditions(one.clauses, scope), program, thread)
+        thread = self._place(one)[1] if stops or one.clauses.thread is not None else None
+        return Handler(name, role, kind, names, values, self._conditions(one.clauses, scope), program, thread, stops)
 
     def _sender(self, name: str, serves: bool) -> str:
         return self.layout.operations[name].caller.text if serves else self.layout.messages[name].sender.text
 
     def _conditions(self, clauses: d.Clauses, scope: Scope) -> tuple[Closure, ...]:
         return tuple(self.statements.expressions.of(one, scope) for one in (*clauses.when, *clauses.only_after))
+
+    def _may_stop(self, body: t.Body) -> bool:
+        """Whether there is a point anywhere in a body or in the procedures that it performs."""
+        waiting, seen = [body], set()
+        while waiting:
+            for one in statements_in(waiting.pop()):
+                match one:
+                    case t.StepPoint():
+                        return True
+                    case t.Call(operation) if not self.calls.at_once[operation.text]:
+                        return True
+                    case t.Perform(procedure) if procedure.text not in seen:
+                        seen.add(procedure.text)
+                        waiting.append(self.layout.procedures[procedure.text].body)
+        return False
 
     # ---- steps that begin ----
 
@@ -310,7 +322,7 @@ class Handlers:
             point = run(m, handler.program, begin, self.order)
         except Halted:
             return
-        if handler.thread is not None:
+        if handler.stops:
             frame = None
             if point is not None:
                 values = tuple(m.env[key] for key in point.locals)
@@ -323,6 +335,9 @@ class Handlers:
 
     def _service(self, handler: Handler) -> Callable[[Machine, Node, Node, Record], None]:
         def serve(m: Machine, callee: Node, caller: Node, request: Record) -> None:
+            named = handler.thread is not None and not handler.stops
+            if named and m.memory[self.layout.index["frame", callee, handler.thread]] is not None:
+                raise Blocked
             m.env.update({handler.at: callee, handler.names[1][0]: caller})
             m.env.update(zip(handler.values, request.parts, strict=True))
             if not all(condition(m) for condition in handler.conditions):
@@ -332,16 +347,3 @@ class Handlers:
 
         return serve
 
-
-def _may_stop(layout: Layout, body: t.Body) -> bool:
-    """Whether there is a point anywhere in a body or in the procedures that it performs."""
-    waiting, seen = [body], set()
-    while waiting:
-        for one in statements_in(waiting.pop()):
-            match one:
-                case t.StepPoint() | t.Call():
-                    return True
-                case t.Perform(procedure) if procedure.text not in seen:
-                    seen.add(procedure.text)
-                    waiting.append(layout.procedures[procedure.text].body)
-    return False

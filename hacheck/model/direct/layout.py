@@ -56,7 +56,7 @@ class Layout:
 
     def __init__(self, declarations: tuple[d.Declaration, ...], given: Mapping[str, str | t.Expression]) -> None:
         self.declarations = declarations
-        self.words = _Words(declarations)
+        self.words = Words(declarations)
         self.definitions = {one.name.text: one for one in declarations if isinstance(one, d.Definition)}
         self.procedures = {one.name.text: one for one in declarations if isinstance(one, d.Procedure)}
         self.messages = {one.name.text: one for one in declarations if isinstance(one, d.MessageDeclaration)}
@@ -76,7 +76,9 @@ class Layout:
         self.faults: tuple[d.FaultDeclaration, ...] = ()
 
     def place_of_word(self, word: str) -> int:
-        """The place of a word in its type."""
+        """A place of a word, which compares with those of the other words of its type. Errors: `UnsupportedError`."""
+        if word in self.words.unclear:
+            raise UnsupportedError(f"the order of `{word}` depends on the type that is meant")
         return self.words[word]
 
     def nodes(self, kind: str) -> tuple[Node, ...]:
@@ -271,12 +273,24 @@ def names_in(tree: Any) -> set[str]:
     return {part.text for part in trees_in(tree) if isinstance(part, t.Name)}
 
 
-class _Words(dict[str, int]):
-    """The words of all types, each with its place."""
+class Words(dict[str, int]):
+    """The words of all types, each with a place that is in no type before that of a word before it. `unclear`: words
+    that several types have in different orders."""
 
     def __init__(self, declarations: Iterable[d.Declaration]) -> None:
         super().__init__()
-        for part in trees_in(tuple(declarations)):
-            if isinstance(part, t.TypeTree) and part.kind == "enum":
-                for place, name in enumerate(part.names):
-                    self.setdefault(name.text, place)
+        self.unclear: set[str] = set()
+        parts = trees_in(tuple(declarations))
+        types = [part.names for part in parts if isinstance(part, t.TypeTree) and part.kind == "enum"]
+        before: dict[str, set[str]] = {}
+        for names in types:
+            for place, name in enumerate(names):
+                before.setdefault(name.text, set()).update(one.text for one in names[:place])
+        while before:
+            free = [name for name, others in before.items() if not others & set(before)]
+            if not free:
+                self.unclear = set(before)
+                free = list(before)
+            for word in free:
+                self[word] = len(self)
+                del before[word]

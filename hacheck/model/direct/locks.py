@@ -61,7 +61,7 @@ class Locks:
     def is_lost(self, m: Machine, lock: str, node: Node) -> bool:
         """Whether a node that believes that it has a lock can learn that it has not."""
         believes = m.memory[self.layout.index["believes", lock, node]]
-        return believes and self.reached(m, lock, node) and m.memory[self.layout.index["holder", lock]] != node
+        return believes and self.reached(m, lock, node) and holder_of(self.layout, m, lock) != node
 
     def notice(self, m: Machine, lock: str, node: Node) -> None:
         """The node believes no longer."""

@@ -11,7 +11,6 @@ from hacheck.model.direct.calls import Calls, CallSite
 from hacheck.model.direct.domains import stored
 from hacheck.model.direct.expressions import Expressions, Scope
 from hacheck.model.direct.interfaces import UnsupportedError
-from hacheck.model.direct.layout import Unsettled
 from hacheck.model.direct.locks import Locks
 from hacheck.model.direct.machine import Blocked, Closure, Effect, Halted, Machine
 from hacheck.model.direct.messages import Messages
@@ -29,7 +28,6 @@ from hacheck.model.direct.program import (
     distinct,
     linked,
 )
-from hacheck.model.direct.settled import settled
 from hacheck.model.direct.values import Bag, Node
 from hacheck.model.language import tree as t
 
@@ -172,32 +170,21 @@ class _Writer:
 
     # ---- flow ----
 
-    def _branch(self, condition: t.Expression, scope: Scope, otherwise: int) -> bool | None:
-        """Jumps where the condition does not hold; what it is, where the settings decide it."""
-        try:
-            return bool(settled(self.expressions, condition, scope))
-        except Unsettled:
-            self.code.append(Unless(self.of(condition, scope), otherwise))
-            return None
-
     def _if(self, one: t.If, scope: Scope) -> None:
         otherwise, end = self.label(), self.label()
-        decided = self._branch(one.condition, scope, otherwise)
-        if decided is not False:
-            self.body(one.then, scope)
-        if decided is None:
-            self.code.append(Jump(end))
+        self.code.append(Unless(self.of(one.condition, scope), otherwise))
+        self.body(one.then, scope)
+        self.code.append(Jump(end))
         self.here(otherwise)
-        if decided is not True:
-            self.body(one.otherwise, scope)
+        self.body(one.otherwise, scope)
         self.here(end)
 
     def _while(self, one: t.While, scope: Scope) -> None:
         begin, end = self.label(), self.label()
         self.here(begin)
-        if self._branch(one.condition, scope, end) is not False:
-            self.body(one.body, scope)
-            self.code.append(Jump(begin))
+        self.code.append(Unless(self.of(one.condition, scope), end))
+        self.body(one.body, scope)
+        self.code.append(Jump(begin))
         self.here(end)
 
     def _for(self, one: t.For, scope: Scope) -> None:
@@ -286,9 +273,13 @@ class _Writer:
         for parameter, _ in given:
             inner = inner.having_local(parameter, f"{name}.{parameter}")
 
+        kinds = [self.layout.domains.of(parameter.type) for parameter in procedure.parameters]
+
         def take(m: Machine) -> None:
             values = [argument(m) for _, argument in given]
-            m.env.update({f"{name}.{parameter}": value for (parameter, _), value in zip(given, values, strict=True)})
+            for (parameter, _), kind, value in zip(given, kinds, values, strict=True):
+                key = f"{name}.{parameter}"
+                m.env[key] = stored(kind, value, key)
 
         self.do(take)
         self._name_locals(f"{name}.", [parameter for parameter, _ in given], procedure.body)
@@ -326,7 +317,7 @@ class _Writer:
             target = at(m)
             return list(elements(target, place)) if one.at_each else [target]
 
-        if operation.atomic_when is not None and settled(self.expressions, operation.atomic_when):
+        if self.known.calls.at_once[name]:
 
             def at_once(m: Machine) -> None:
                 answer = calls.call_at_once(m, name, request(m), targets(m), one.at_each)

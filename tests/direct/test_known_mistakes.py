@@ -1,0 +1,167 @@
+"""Wrong answers that the first meaning once gave: the direct interpreter gives the right ones, each for its reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from hacheck.model.direct import BoundReached, DirectSystem, ForgottenRead, Node, load
+from hacheck.model.direct.interfaces import FORGOTTEN, State
+from hacheck.model.language.specification import load as read
+from tests.direct.exploration import Explored, explore
+
+
+def system_of(text: str, **settings: str) -> DirectSystem:
+    """The system of a text under its defaults."""
+    loaded = read(text, "mistake.ha", examined=False)
+    assert loaded.specification is not None, loaded.diagnostics
+    return load(loaded.specification, settings)
+
+
+def verdicts(text: str) -> dict[str, str]:
+    """What every property comes out as."""
+    system = system_of(text)
+    found = _explored(system)
+    return {name: found.verdict(name, kind) for name, kind in system.properties().items()}
+
+
+def _explored(system: DirectSystem) -> Explored:
+    found = explore(system, 5_000)
+    assert found.complete
+    assert found.errors == []
+    return found
+
+
+ONLY_AS_A_KEY = """system X
+node A { done: bool = false  second: bool = false }
+shared g: map bool to 0..1 = 0
+action go(a: A) when not a.done do
+  choose q: bool
+  a.done := true
+  step one:
+  a.second := q
+  step two:
+  g[q] := 1
+invariant never_true: g[true] == 0
+"""
+
+
+def test_local_used_only_as_a_key_is_kept() -> None:
+    assert verdicts(ONLY_AS_A_KEY) == {"never_true": "violated"}
+
+
+@pytest.mark.parametrize("made", ["let k = a.key", "for k in {a.key} do {", "choose k in {a.key}"])
+def test_any_local_may_be_used_only_as_a_key(made: str) -> None:
+    end = "}" if made.endswith("{") else ""
+    text = f"""system X
+    node A {{ done: bool = false  key: bool = true }}
+    shared g: map bool to 0..1 = 0
+    action go(a: A) when not a.done do
+      {made}
+      a.done := true
+      step one:
+      g[k] := 1
+      {end}
+    reachable written: g[true] == 1 and g[false] == 0
+    """
+    assert verdicts(text) == {"written": "holds"}
+
+
+def _goes_on(forgotten: tuple[str, ...]) -> None:
+    """Takes the step after `two`, with these locals forgotten there."""
+    system = system_of(ONLY_AS_A_KEY)
+    level = [step.outcome for step in system.initial()]
+    for _ in range(2):
+        level = [step.outcome for state in level if isinstance(state, State) for step in system.successors(state)]
+    node = Node("A", 1)
+    for state in level:
+        assert isinstance(state, State)
+        observed = dict(system.observe(state))
+        assert observed["at", node, "main"] == ("go", "two")
+        for name in forgotten:
+            observed["local", node, "go", name] = FORGOTTEN
+        assert [step.name for step in system.successors(system.restore(observed))] == ["go.two"]
+
+
+def test_forgotten_local_that_is_read_is_noticed() -> None:
+    with pytest.raises(ForgottenRead) as caught:
+        _goes_on(("q",))
+    assert (caught.value.handler, caught.value.local) == ("go", "q")
+
+
+def test_forgotten_local_that_is_not_read_does_no_harm() -> None:
+    _goes_on(("a",))
+
+
+@pytest.mark.parametrize(
+    ("fault", "what"),
+    [
+        ("crash B up to 1 for good when not up(A)", "not up(B)"),
+        ("wipe B up to 1 for good when not up(A)", "not up(B)"),
+        ("blackout B up to 1 for good when not up(A)", "not up(B)"),
+        ("pause B up to 1 when not up(A)", "paused(B)"),
+        ("cut A - B up to 1 when not up(A)", "not connected(A, B)"),
+        ("isolate B up to 1 when not up(A)", "not connected(A, B)"),
+        ("crash B up to 1 for good when paused(A)", "not up(B)"),
+    ],
+)
+def test_fault_may_ask_whether_a_node_is_down(fault: str, what: str) -> None:
+    text = f"""system X
+    node A {{ }}
+    node B {{ }}
+    faults {{ crash A up to 1 for good, pause A up to 1, {fault} }}
+    reachable happens: {what}
+    """
+    assert verdicts(text) == {"happens": "holds"}
+
+
+THREE_SENDS = """system X
+node A { next: 1..4 = 1 }
+node B { got: sequence of 1..2 up to 4  listens: bool = false }
+message m(x: 1..2) from A to B fifo up to 4
+action go(a: A) when a.next < 4 do
+  send m(if a.next == 2 then 2 else 1) to B
+  a.next := a.next + 1
+action listen(b: B) when not b.listens do b.listens := true
+on m(x) at b from a when b.listens do b.got := b.got with x
+"""
+
+
+def test_any_message_of_a_queue_may_be_lost() -> None:
+    text = f"""{THREE_SENDS}
+    faults {{ lose m up to 1 }}
+    define done = A.next == 4 and not in_flight(m)
+    reachable first: done and B.got == [2, 1]
+    reachable second: done and B.got == [1, 1]
+    reachable third: done and B.got == [1, 2]
+    """
+    assert set(verdicts(text).values()) == {"holds"}
+
+
+def test_copy_of_a_message_may_arrive_beside_it() -> None:
+    text = f"""{THREE_SENDS}
+    faults {{ duplicate m up to 1 }}
+    reachable beside: B.got == [1, 1, 2, 1]
+    """
+    assert verdicts(text) == {"beside": "holds"}
+
+
+def test_beginning_beyond_a_bound_is_no_state() -> None:
+    system = system_of("system X\nnode S { n: counter up to 1 = 0 }\ninitially do S.n := 2\ninvariant i: S.n == 0")
+    assert [step.outcome for step in system.initial()] == [BoundReached("S.n")]
+
+
+def test_lock_that_is_not_given_back_is_not_freed_without_a_crash() -> None:
+    text = """system X
+    node Host { }
+    node S { state mode: { new, has, gave } = new }
+    lock L on Host held by S freed late
+    action take(s: S) when s.mode == new do acquire L then s.mode := has
+    action give(s: S) when s.mode == has do
+      s.mode := gave
+      release L
+    faults { cut S - Host up to 1 for good }
+    reachable given: S.mode == gave and free(L)
+    reachable kept: S.mode == gave and not free(L)
+    transition only_by_hand: old(holder(L)) == S and holder(L) == none implies S.mode == gave and old(S.mode) == has
+    """
+    assert set(verdicts(text).values()) == {"holds"}
