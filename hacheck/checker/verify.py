@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from hacheck.checker.engine import Answer, Engine, Limits, PropertyAnswer, Report
 from hacheck.model.counters.gaps import unbounded
 from hacheck.model.data import dataclass
+from hacheck.model.evaluation import StartFault
 from hacheck.model.ir import Property, System
 from hacheck.model.lowering.impossible import impossible
 from hacheck.model.runs import Run
@@ -181,7 +182,10 @@ def unused_actions(result: CheckResult) -> tuple[str, ...]:
     cannot under these settings, as the text shows."""
     counts = result.answer.coverage.action_counts
     idle = [number for number, count in enumerate(counts) if count == 0]
-    never = impossible(result.system, Interpreter(result.system).initial_states()) if idle else frozenset()
+    try:
+        never = impossible(result.system, Interpreter(result.system).initial_states()) if idle else frozenset()
+    except StartFault:  # then nothing happens at all, and the answer says why
+        return ()
     return tuple(result.system.actions[number].name for number in idle if number not in never)
 
 

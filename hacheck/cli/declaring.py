@@ -16,6 +16,9 @@ from hacheck.model.data import dataclass
 Function: TypeAlias = Callable[..., None]
 
 
+DIGITS_MAX = 30
+"""A word with more of them is no number that anything takes."""
+
 Reads: TypeAlias = Literal["", "spec", "file", "listed", "module"]
 """Which files a value names that are read: none; a spec and its libraries; one, or those in a folder; that of `@FILE`;
 that of `MODULE:VALUE`."""
@@ -43,13 +46,14 @@ class Argument:
 @dataclass(frozen=True, slots=True)
 class Option:
     """A word with a name, and a value if it is no flag. `panel`: the heading in the help under which it stands.
-    `least`: the smallest number it takes."""
+    `least`, `most`: the smallest and the largest whole number it takes. `reads`, `writes`: which files it names."""
 
     names: tuple[str, ...]
     metavar: str
     help: str
     panel: str | None = None
     least: int | None = None
+    most: int | None = None
     offers: Callable[[str], list[str]] | None = None
     reads: Reads = ""
     writes: Writes | None = None
@@ -61,12 +65,13 @@ def option(
     help: str,
     panel: str | None = None,
     least: int | None = None,
+    most: int | None = None,
     offers: Callable[[str], list[str]] | None = None,
     reads: Reads = "",
     writes: Writes | None = None,
 ) -> Option:
     """An option that takes a value."""
-    return Option(names, metavar, help, panel, least, offers, reads, writes)
+    return Option(names, metavar, help, panel, least, most, offers, reads, writes)
 
 
 def flag(*names: str, help: str, panel: str | None = None) -> Option:
@@ -131,7 +136,10 @@ def _taken(item: Parameter, value: str, given: dict[str, Any]) -> bool:
     """Notes a value of an option; returns whether it is one."""
     if item.type is int:
         assert isinstance(item.declared, Option), "numbers are options"
-        if not (value.isascii() and value.isdigit()) or int(value) < (item.declared.least or 0):
+        assert item.declared.most is not None, "each number has a range"
+        if not (value.isascii() and value.isdigit()) or len(value) > DIGITS_MAX:
+            return False
+        if not (item.declared.least or 0) <= int(value) <= item.declared.most:
             return False
         given[item.name] = int(value)
     elif item.many:
@@ -171,6 +179,7 @@ def typed(function: Function) -> Function:
             help=declared.help,
             rich_help_panel=declared.panel,
             min=declared.least,
+            max=declared.most,
             autocompletion=declared.offers,
         )
 

@@ -93,8 +93,18 @@ def _ending(body: Callable[[], ExitCode], *, unread: int) -> int:
         _say("out of memory; --memory sets a limit at which an exploration ends with what it has covered")
         return int(ExitCode.UNDECIDED)
     except Exception as error:
+        return int(_of_spec(error) or ExitCode.OUR_BUG)
+
+
+def _of_spec(error: Exception) -> ExitCode | None:
+    """Says what is wrong with a spec that cannot begin, where an error means that; else that it is a bug."""
+    from hacheck.model.evaluation import StartFault
+
+    if not isinstance(error, StartFault):
         _say_bug(error)
-        return int(ExitCode.OUR_BUG)
+        return None
+    _say_bad_input(BadInput(f"the system cannot begin: {error.message}", "`hacheck verify` shows where it is wrong"))
+    return ExitCode.BAD_INPUT
 
 
 def _say_bad_input(error: BadInput) -> None:

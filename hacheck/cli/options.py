@@ -54,6 +54,26 @@ DebugOption = Annotated[bool, flag("--debug", help="On an internal error, show w
 ENGINES = ("native", "python", "simulation", "bmc", "induction")
 EXAMPLES = {"--threads": 4, "--jobs": 4, "--depth": 20, "--any-start": 4, "--seeds": 1000, "--schedules": 1000}
 """What is told as an example of a number, where a million makes no sense."""
+MEMBERS_MAX = 100
+"""So many replicas, or clients, a cluster has at most."""
+JOBS_MAX = 1024
+"""So many processes or threads work at once at most."""
+SEED_MAX = 2**63 - 1
+SECONDS_MAX = 366 * 24 * 3600
+"""A year: the longest time that a command line asks for."""
+MS_MAX = 1_000_000_000
+"""The longest time in milliseconds: 11 days."""
+SIZE_MAX = 2**50
+COUNT_MAX = 10**15
+COUNTS_MAX = {
+    "--threads": JOBS_MAX,
+    "--jobs": JOBS_MAX,
+    "--depth": 10**9,
+    "--any-start": 10**9,
+    "--points": 10**6,
+    "--part-records": 10**12,
+}
+"""The largest number that an option takes, where that is not `COUNT_MAX`."""
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
@@ -71,9 +91,12 @@ def parse_settings(texts: Iterable[str], option: str = "--set") -> dict[str, str
 def parse_size(text: str) -> int:
     """A number of bytes: `8GiB`, `500M`, `1.5g`, `1048576`."""
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(?:i?b)?\s*", text, re.IGNORECASE)
-    if match is None or float(match[1]) == 0:
+    size = 0.0 if match is None else float(match[1]) * UNITS[match[2].lower()]
+    if size < 1:
         raise BadInput(f"--memory {text}: not a size", "write a number with a unit, for example --memory 8GiB")
-    return int(float(match[1]) * UNITS[match[2].lower()])
+    if size > SIZE_MAX:
+        raise BadInput(f"--memory {text}: more than 1024 TiB, which no machine has", "for example --memory 8GiB")
+    return int(size)
 
 
 def memory_limit(text: str | None) -> int | None:
@@ -83,22 +106,31 @@ def memory_limit(text: str | None) -> int | None:
     return memory_default() if text is None else parse_size(text)
 
 
-def parse_seconds(text: str) -> float:
+def parse_seconds(text: str, option: str = "--time") -> float:
     """A time in seconds: `90`, `90s`, `5m`, `1.5h`."""
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(s|m|min|h)?\s*", text, re.IGNORECASE)
-    if match is None or float(match[1]) == 0:
-        raise BadInput(f"--time {text}: not a time", "write seconds, or a number with s, m or h: --time 5m")
-    return float(match[1]) * {"s": 1, "m": 60, "min": 60, "h": 3600}[(match[2] or "s").lower()]
+    unit = {"s": 1, "m": 60, "min": 60, "h": 3600}["s" if match is None else (match[2] or "s").lower()]
+    seconds = 0.0 if match is None else float(match[1]) * unit
+    if seconds == 0:
+        raise BadInput(f"{option} {text}: not a time", f"write seconds, or a number with s, m or h: {option} 5m")
+    if seconds > SECONDS_MAX:
+        raise BadInput(f"{option} {text}: longer than a year (8784h)", f"for example {option} 5m")
+    return seconds
 
 
 def parse_count(option: str, text: str) -> int:
-    """A whole number above zero: `1000000`, `1_000_000`, `1M`, `2e6`."""
+    """A whole number above zero, up to what the option takes: `1000000`, `1_000_000`, `1M`, `2e6`."""
     match = re.fullmatch(
         r"\s*([0-9]+(?:\.[0-9]+)?)(?:e([0-9]))?\s*([km]?)\s*", text.replace("_", "").replace(",", ""), re.I
     )
     number = 0.0
     if match is not None:
         number = float(match[1]) * 10 ** int(match[2] or 0) * {"": 1, "k": 1000, "m": 1000_000}[match[3].lower()]
+    most = COUNTS_MAX.get(option, COUNT_MAX)
+    if number > most:
+        raise BadInput(
+            f"{option} {text}: larger than {most:,}", f"for example {option} {EXAMPLES.get(option, 1_000_000)}"
+        )
     if number < 1 or number != int(number):
         example = EXAMPLES.get(option, 1_000_000)
         raise BadInput(f"{option} {text}: not a whole number above zero", f"for example {option} {example}")

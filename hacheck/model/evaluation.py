@@ -68,6 +68,10 @@ class EvaluationFault(Exception):
         self.message = message
 
 
+class StartFault(EvaluationFault):
+    """A system cannot begin: an initial value or statement is an error of the spec."""
+
+
 class BoundReached(Exception):
     """The step would pass the bound of the exploration called `bound`."""
 

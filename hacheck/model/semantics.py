@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from hacheck.model.counters.gaps import unbounded
 from hacheck.model.data import dataclass
-from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, evaluate
+from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, StartFault, evaluate
 from hacheck.model.execution import Continuation, Going, Line, execute
 from hacheck.model.ir import TRUE, Action, Expression, Property, Require, System
 from hacheck.model.runs import Run, State, Step, StepFault
@@ -122,20 +122,20 @@ class Interpreter:
     def initial_states(self) -> tuple[State, ...]:
         """The distinct initial states, in the order of the choices that lead to them.
 
-        What meets a bound in `System.initial` is no initial state. Errors: `EvaluationFault` when an initial
+        What meets a bound in `System.initial` is no initial state. Errors: `StartFault` when an initial
         value or statement is an error of the spec.
         """
         start = tuple(variable.initial for variable in self.system.variables)
         for variable in self.system.variables:
             found = misfit(variable.type, variable.initial)
             if found is not None:
-                raise EvaluationFault(f"at the start: {refuse(variable.name, variable.type, (), found)}")
+                raise StartFault(f"at the start: {refuse(variable.name, variable.type, (), found)}")
         distinct: dict[State, None] = {}
         for end in execute(self.system.initial, Going(Scope(self.variables, start, start), ())):
             if isinstance(end, Going):
                 distinct[end.scope.state] = None
             elif end.bound is None:
-                raise EvaluationFault(f"at the start: {end.message}")
+                raise StartFault(f"at the start: {end.message}")
         return tuple(distinct)
 
     def outcomes(self, state: State) -> Iterator[Outcome]:

@@ -136,7 +136,7 @@ def open_traces(place: Path, findings: Findings) -> Dataset:
             schema = told if schema is None else united(schema, told)
         except SchemaError as error:
             leave_out(file, error, findings)
-        except (OSError, pa.ArrowException) as error:
+        except parquet_files.DAMAGE as error:
             leave_out(file, error, findings)
         else:
             accepted.append(file)

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from hacheck.traces.findings import Finding, Findings, Kind, text_of
-from hacheck.traces.json_records import Problem, parsed, problem_of, storable, type_of
+from hacheck.traces.json_records import Problem, encodable, parsed, problem_of, storable, type_of
 from hacheck.traces.records import (
     CAUSES,
     EVENT,
@@ -61,7 +61,7 @@ def schema_of(path: Path, name: str) -> TraceSchema:
                 return told
             fields = content.get(FIELDS)
             for field, value in fields.items() if isinstance(fields, dict) else ():
-                kind = type_of(value)
+                kind = type_of(value) if encodable(field) else None
                 before = found.get(field)
                 if kind is not None and (before is None or (before, kind) == (FieldType.INT, FieldType.FLOAT)):
                     found[field] = kind

@@ -77,7 +77,7 @@ def parsed(line: bytes) -> dict[str, Any] | Problem:
 def problem_of(record: Mapping[str, Any], fields: Mapping[str, FieldType]) -> Problem | None:
     """What keeps an object from being a record with these fields; nothing if it is one."""
     trace = record.get("trace_id")
-    trace_id = trace if isinstance(trace, str) and trace and _encodable(trace) else None
+    trace_id = trace if isinstance(trace, str) and trace and encodable(trace) else None
 
     def problem(kind: Kind, message: str) -> Problem:
         return Problem(kind, message, trace_id)
@@ -136,7 +136,7 @@ def problem_of_value(value: object, kind: FieldType) -> Kind | None:
         case FieldType.STRING:
             if not isinstance(value, str):
                 return Kind.WRONG_TYPE
-            return None if _encodable(value) else Kind.WRONG_VALUE
+            return None if encodable(value) else Kind.WRONG_VALUE
         case FieldType.INTS | FieldType.STRINGS:
             if not isinstance(value, list) or None in value:
                 return Kind.WRONG_TYPE
@@ -176,7 +176,8 @@ def _is_finite(value: float) -> bool:
         return False
 
 
-def _encodable(text: str) -> bool:
+def encodable(text: str) -> bool:
+    """Whether a text can be stored: JSON may escape halves of characters, which are none."""
     return not any("\ud800" <= char <= "\udfff" for char in text)
 
 

@@ -22,12 +22,15 @@ BATCH_ROWS = 65_536
 BATCH_BYTES = 8 << 20
 """About so many bytes, as they are stored, are in a batch."""
 
+DAMAGE = (OSError, pa.ArrowException, UnicodeDecodeError)
+"""What is raised where a file cannot be read: names of columns that are no UTF-8 are decoded without Arrow noticing."""
+
 MAGIC = b"PAR1"
 """What a Parquet file begins and ends with."""
 
 
 def schema_of(path: Path, name: str) -> TraceSchema:
-    """The schema of a file. Errors: `SchemaError`; `OSError` and `pa.ArrowInvalid` where it cannot be read."""
+    """The schema of a file. Errors: `SchemaError`; those of `DAMAGE` where it cannot be read."""
     with pq.ParquetFile(path) as file:
         return from_arrow(file.schema_arrow)
 
@@ -57,7 +60,7 @@ def rows_of(path: Path) -> int:
     try:
         with pq.ParquetFile(path) as file:
             return int(file.metadata.num_rows)
-    except (OSError, pa.ArrowException):
+    except DAMAGE:
         return 0
 
 
@@ -72,7 +75,7 @@ def trace_ids_of(path: Path) -> Iterator[str]:
             if TRACE_ID in file.schema_arrow.names:
                 for batch in file.iter_batches(BATCH_ROWS, columns=[TRACE_ID]):
                     yield from (str(value) for value in pc.unique(batch.column(0)).to_pylist() if value is not None)
-    except (OSError, pa.ArrowException):  # then nobody can tell
+    except DAMAGE:  # then nobody can tell
         return
 
 
@@ -93,7 +96,7 @@ def read(path: Path, name: str, schema: TraceSchema, findings: Findings) -> Iter
                     batch, numbers = _sorted_out(batch, numbers, name, schema, findings)
                 if batch.num_rows:
                     yield batch, numbers
-    except (OSError, pa.ArrowException) as error:
+    except DAMAGE as error:
         found = unreadable(name, error, row)
         findings.add(Finding(found.kind, f"{found.message}; the rest is left out", name, row, records=_rest(path, row)))
 

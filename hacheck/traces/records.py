@@ -134,7 +134,9 @@ def from_header(header: object) -> TraceSchema:
     if not isinstance(names, dict):
         raise SchemaError([*problems, ("header", "`fields` of a header maps names of fields to types")])
     for name, kind in names.items():
-        if not isinstance(kind, str) or kind not in known:
+        if any("\ud800" <= char <= "\udfff" for char in name):
+            problems.append(("header", f"the field {name!r} has half a character in its name"))
+        elif not isinstance(kind, str) or kind not in known:
             problems.append(("header", f"type {kind!r} of the field {name!r}: there are {', '.join(known)}"))
     if problems:
         raise SchemaError(problems)

@@ -68,5 +68,6 @@ def blocks(path: Path, name: str, findings: Findings) -> Iterator[Block]:
 
 def unreadable(name: str, error: Exception, line: int | None = None) -> Finding:
     """The finding that a file cannot be read (on)."""
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
+    first = next(iter(str(error).splitlines()), type(error).__name__)
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else first
     return Finding(Kind.UNREADABLE, f"cannot be read: {reason}", name, line)

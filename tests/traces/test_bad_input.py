@@ -315,3 +315,28 @@ def test_files_whose_names_are_no_text_are_read_or_told(tmp_path: Path) -> None:
     records, findings = read_all(tmp_path)
     assert records == GOOD
     assert found(findings) == [("unreadable", "n\\xffight/a.parquet")]
+
+
+def test_field_with_half_a_character_in_its_name_is_no_field(tmp_path: Path) -> None:
+    place = jsonl(tmp_path / "some.jsonl", GOOD[0], record("bad", 1, fields={"\ud800": 1}), GOOD[1])
+    records, findings = read_all(place)
+    assert records == GOOD
+    assert found(findings) == [("extra_column", f"{place}:2")]
+
+
+def test_header_with_half_a_character_in_a_name_is_refused(tmp_path: Path) -> None:
+    header = {"hacheck.traces": 1, "fields": {"\udfff": "int"}}
+    place = jsonl(tmp_path / "some.jsonl", header, *GOOD)
+    _, findings = read_all(place)
+    assert ("header", f"{place}:1") in found(findings)
+
+
+def test_parquet_with_a_column_that_is_no_utf8_is_unreadable(tmp_path: Path) -> None:
+    place = parquet(tmp_path / "some.parquet", GOOD)
+    content = place.read_bytes()
+    assert content.count(b"message") > 1
+    place.write_bytes(content.replace(b"message", b"mess\xffge"))
+    records, findings = read_all(place)
+    assert records == []
+    assert {one.kind for one in findings.first} <= {Kind.UNREADABLE, Kind.EXTRA_COLUMN}
+    assert findings.total

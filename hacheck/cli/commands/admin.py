@@ -84,7 +84,9 @@ Directory = Annotated[str, option("--dir", "-d", metavar="DIR", help=DIRECTORY, 
 Time = Annotated[str, option("--time", metavar="TIME", help=TIME)]
 Named = Annotated[str | None, option("--as", metavar="NAME", help=AS, panel="subscribe")]
 Qualities = Annotated[list[str] | None, option("--qos", metavar="NAME=VALUE", help=QOS, panel="subscribe")]
-Count = Annotated[int | None, option("--count", metavar="N", help=COUNT, panel="subscribe", least=1)]
+Count = Annotated[
+    int | None, option("--count", metavar="N", help=COUNT, panel="subscribe", least=1, most=1_000_000_000)
+]
 
 
 @guarded

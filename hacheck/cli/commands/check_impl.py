@@ -6,7 +6,7 @@ from typing import Annotated
 
 from hacheck.cli.declaring import Argument, Writes, flag, option
 from hacheck.cli.guard import ExitCode, guarded
-from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, specs_beginning
+from hacheck.cli.options import MEMBERS_MAX, DebugOption, NoColorOption, SettingOptions, specs_beginning
 
 CLUSTER, LIMITS, OUTPUT = "The cluster", "Limits", "Output"
 
@@ -67,17 +67,25 @@ def check_impl(
     settings: SettingOptions = None,
     options: Annotated[list[str] | None, option("--code", metavar="NAME=VALUE", help=OPTION, panel=CLUSTER)] = None,
     nodes: Annotated[list[str] | None, option("--node", metavar="NAME=NODE", help=NODE, panel=CLUSTER)] = None,
-    replicas: Annotated[int | None, option("--replicas", metavar="N", help=REPLICAS, panel=CLUSTER, least=1)] = None,
-    clients: Annotated[int | None, option("--clients", metavar="N", help=CLIENTS, panel=CLUSTER, least=0)] = None,
-    crashes: Annotated[int, option("--crashes", metavar="N", help=CRASHES, panel=LIMITS, least=0)] = 1,
-    cuts: Annotated[int, option("--cuts", metavar="N", help=CUTS, panel=LIMITS, least=0)] = 0,
-    power: Annotated[int, option("--power", metavar="N", help=POWER, panel=LIMITS, least=0)] = 0,
-    lock_losses: Annotated[int, option("--lock-losses", metavar="N", help=LOCKS, panel=LIMITS, least=0)] = 0,
-    deviations: Annotated[int, option("--deviations", metavar="N", help=DEVIATIONS, panel=LIMITS, least=0)] = 2,
-    steps: Annotated[int | None, option("--steps", metavar="N", help=STEPS, panel=LIMITS, least=1)] = None,
+    replicas: Annotated[
+        int | None, option("--replicas", metavar="N", help=REPLICAS, panel=CLUSTER, least=1, most=MEMBERS_MAX)
+    ] = None,
+    clients: Annotated[
+        int | None, option("--clients", metavar="N", help=CLIENTS, panel=CLUSTER, least=0, most=MEMBERS_MAX)
+    ] = None,
+    crashes: Annotated[int, option("--crashes", metavar="N", help=CRASHES, panel=LIMITS, least=0, most=1000)] = 1,
+    cuts: Annotated[int, option("--cuts", metavar="N", help=CUTS, panel=LIMITS, least=0, most=1000)] = 0,
+    power: Annotated[int, option("--power", metavar="N", help=POWER, panel=LIMITS, least=0, most=1000)] = 0,
+    lock_losses: Annotated[int, option("--lock-losses", metavar="N", help=LOCKS, panel=LIMITS, least=0, most=1000)] = 0,
+    deviations: Annotated[
+        int, option("--deviations", metavar="N", help=DEVIATIONS, panel=LIMITS, least=0, most=1000)
+    ] = 2,
+    steps: Annotated[
+        int | None, option("--steps", metavar="N", help=STEPS, panel=LIMITS, least=1, most=1_000_000)
+    ] = None,
     time: Annotated[str, option("--time", metavar="T", help=TIME, panel=LIMITS)] = "60s",
     schedules: Annotated[str, option("--schedules", metavar="N", help=SCHEDULES, panel=LIMITS)] = "1M",
-    found: Annotated[int, option("--disagreements", metavar="N", help=ALL, panel=LIMITS, least=1)] = 1,
+    found: Annotated[int, option("--disagreements", metavar="N", help=ALL, panel=LIMITS, least=1, most=1_000_000)] = 1,
     json: Annotated[One, option("--json", metavar="FILE", help=JSON, panel=OUTPUT, writes=Writes())] = None,
     quiet: Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)] = False,
     no_color: NoColorOption = False,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from hacheck.cli.declaring import Argument, Writes, flag, option
-from hacheck.cli.guard import BadInput, ExitCode, guarded
-from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions
+from hacheck.cli.guard import ExitCode, guarded
+from hacheck.cli.options import MEMBERS_MAX, DebugOption, NoColorOption, SettingOptions
 
 ACTIONS = ("start", "status", "kill", "stop", "cont", "restart", "cut", "heal", "stop-all")
 FOLDER = "hacheck-cluster"
@@ -75,10 +75,14 @@ Action = Annotated[
 ]
 Names = Annotated[list[str] | None, Argument("[NAME]...", NAMES)]
 Directory = Annotated[str, option("--dir", "-d", metavar="DIR", help=DIRECTORY, writes=FILES)]
-Replicas = Annotated[int | None, option("--replicas", metavar="N", help=REPLICAS, panel=STARTING, least=1)]
-Clients = Annotated[int | None, option("--clients", metavar="N", help=CLIENTS, panel=STARTING, least=0)]
+Replicas = Annotated[
+    int | None, option("--replicas", metavar="N", help=REPLICAS, panel=STARTING, least=1, most=MEMBERS_MAX)
+]
+Clients = Annotated[
+    int | None, option("--clients", metavar="N", help=CLIENTS, panel=STARTING, least=0, most=MEMBERS_MAX)
+]
 Recorded = Annotated[str | None, option("--record", metavar="DIR", help=RECORD, panel=STARTING, writes=FILES)]
-Port = Annotated[int, option("--port", metavar="N", help=PORT, panel=STARTING, least=0)]
+Port = Annotated[int, option("--port", metavar="N", help=PORT, panel=STARTING, least=0, most=65_000)]
 Foreground = Annotated[bool, flag("--foreground", help=FOREGROUND, panel=STARTING)]
 From = Annotated[str | None, option("--from", metavar="LIST", help=FROM, panel=CUTTING)]
 OneWay = Annotated[bool, flag("--one-way", help=ONE_WAY, panel=CUTTING)]
@@ -104,8 +108,6 @@ def cluster(
     from hacheck.cli.options import all_known, parse_settings
 
     all_known("action", (action,), ACTIONS)
-    if port > 65_000:
-        raise BadInput(f"--port {port}: ports end at 65535, and each member needs one", "--port 20000, for example")
     from hacheck.cli.running.clustering import Request, carried_out
 
     return carried_out(

@@ -7,7 +7,7 @@ from typing import Annotated
 from hacheck.cli.commands.traces import ADAPTER, QUARANTINE, ZONE, adapters_beginning
 from hacheck.cli.declaring import Argument, Writes, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
-from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
+from hacheck.cli.options import MS_MAX, DebugOption, NoColorOption, SettingOptions, SpecArgument
 
 COMPARING, RUNNING, OUTPUT = "What is compared", "Who compares", "Output"
 
@@ -53,7 +53,7 @@ Zone = Annotated[One, option("--time-zone", metavar="ZONE", help=ZONE)]
 Check = Annotated[One, option("--check", metavar="NAME", help=CHECK, panel=COMPARING)]
 Steps = Annotated[bool, flag("--steps", help=STEPS, panel=COMPARING)]
 Hide = Annotated[One, option("--hide", metavar="EVENTS", help=HIDE, panel=COMPARING, reads="listed")]
-Skew = Annotated[int, option("--skew", metavar="MS", help=SKEW, panel=COMPARING, least=0)]
+Skew = Annotated[int, option("--skew", metavar="MS", help=SKEW, panel=COMPARING, least=0, most=MS_MAX)]
 States = Annotated[str, option("--states", metavar="N", help=STATES, panel=COMPARING)]
 AnyStart = Annotated[One, option("--any-start", metavar="N", help=ANY_START, panel=COMPARING)]
 Properties = Annotated[list[str] | None, option("--property", metavar="NAME", help=PROPERTY, panel=COMPARING)]

@@ -94,7 +94,7 @@ def monitor(
             skew_ms=skew,
             capacity=parse_count("--states", states),
             last=last,
-            idle_seconds=parse_seconds(idle),
+            idle_seconds=parse_seconds(idle, "--idle"),
             once=once,
             engine=engine,
             master=master,

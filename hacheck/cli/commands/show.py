@@ -26,9 +26,7 @@ def show(
     only: Annotated[
         str | None, option("--property", metavar="NAME", help="Of several runs, that of this property.")
     ] = None,
-    spec: Annotated[
-        str | None, option("--spec", metavar="SPEC", help=SPEC, reads="spec")
-    ] = None,
+    spec: Annotated[str | None, option("--spec", metavar="SPEC", help=SPEC, reads="spec")] = None,
     itf: Annotated[bool, flag("--itf", help="Print the run as ITF JSON.")] = False,
     no_color: NoColorOption = False,
     debug: DebugOption = False,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from hacheck.cli.declaring import Argument, Writes, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
-from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions
+from hacheck.cli.options import JOBS_MAX, MEMBERS_MAX, SECONDS_MAX, SEED_MAX, DebugOption, NoColorOption, SettingOptions
 
 CLUSTER, OUTPUT = "The cluster", "Output"
 
@@ -75,19 +75,21 @@ RUNS, TRACES = Writes(within=("*.json",)), Writes(within=("*.jsonl",))
 
 Protocol = Annotated[str, Argument("PROTOCOL", PROTOCOL, systems_beginning, "module")]
 Seeds = Annotated[One, option("--seeds", "-n", metavar="N", help=SEEDS)]
-Seed = Annotated[int, option("--seed", metavar="N", help=SEED)]
+Seed = Annotated[int, option("--seed", metavar="N", help=SEED, least=0, most=SEED_MAX)]
 Faults = Annotated[str, option("--faults", metavar="PROFILE", help=FAULTS, offers=faults_beginning)]
-Seconds = Annotated[int, option("--seconds", metavar="S", help=SECONDS, least=1)]
-Stretch = Annotated[int, option("--stretch", metavar="N", help=STRETCH, least=1)]
-Replicas = Annotated[int | None, option("--replicas", metavar="N", help=REPLICAS, panel=CLUSTER, least=1)]
-Clients = Annotated[int, option("--clients", metavar="N", help=CLIENTS, panel=CLUSTER, least=0)]
+Seconds = Annotated[int, option("--seconds", metavar="S", help=SECONDS, least=1, most=SECONDS_MAX)]
+Stretch = Annotated[int, option("--stretch", metavar="N", help=STRETCH, least=1, most=1_000_000)]
+Replicas = Annotated[
+    int | None, option("--replicas", metavar="N", help=REPLICAS, panel=CLUSTER, least=1, most=MEMBERS_MAX)
+]
+Clients = Annotated[int, option("--clients", metavar="N", help=CLIENTS, panel=CLUSTER, least=0, most=MEMBERS_MAX)]
 Replay = Annotated[One, option("--replay", metavar="FILE", help=REPLAY, reads="file")]
 First = Annotated[bool, flag("--first", help=FIRST)]
 AsItIs = Annotated[bool, flag("--as-it-is", help=AS_IT_IS)]
 Out = Annotated[One, option("--out", "-o", metavar="DIR", help=OUT, panel=OUTPUT, writes=RUNS)]
 Recorded = Annotated[One, option("--record", metavar="DIR", help=RECORD, panel=OUTPUT, writes=TRACES)]
 Json = Annotated[One, option("--json", metavar="FILE", help=JSON, panel=OUTPUT, writes=Writes())]
-Jobs = Annotated[int | None, option("--jobs", "-j", metavar="N", help=JOBS, least=1)]
+Jobs = Annotated[int | None, option("--jobs", "-j", metavar="N", help=JOBS, least=1, most=JOBS_MAX)]
 Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from hacheck.cli.declaring import Writes, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
-from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
+from hacheck.cli.options import JOBS_MAX, MS_MAX, SEED_MAX, DebugOption, NoColorOption, SettingOptions, SpecArgument
 
 TRACES, DAMAGE = "Traces", "Traces that are not as they were"
 
@@ -49,20 +49,22 @@ OF_TRACES = (
 @guarded
 def simulate(
     spec: SpecArgument,
-    seed: Annotated[int, option("--seed", metavar="N", help=SEED)] = 0,
-    steps: Annotated[int | None, option("--steps", metavar="N", help=STEPS, least=0)] = None,
+    seed: Annotated[int, option("--seed", metavar="N", help=SEED, least=0, most=SEED_MAX)] = 0,
+    steps: Annotated[int | None, option("--steps", metavar="N", help=STEPS, least=0, most=1_000_000)] = None,
     check: Annotated[One, option("--check", metavar="NAME", help="The check whose settings count.")] = None,
     settings: SettingOptions = None,
     json: Annotated[One, option("--json", metavar="FILE", help=JSON, writes=Writes())] = None,
     traces: Annotated[One, option("--traces", metavar="N", help=NUMBER, panel=TRACES)] = None,
     out: Annotated[One, option("--out", "-o", metavar="DIR", help=OUT, panel=TRACES, writes=FILES)] = None,
     form: Annotated[One, option("--format", metavar="FORM", help=FORM, panel=TRACES)] = None,
-    jobs: Annotated[int | None, option("--jobs", "-j", metavar="N", help=JOBS, panel=TRACES, least=1)] = None,
+    jobs: Annotated[
+        int | None, option("--jobs", "-j", metavar="N", help=JOBS, panel=TRACES, least=1, most=JOBS_MAX)
+    ] = None,
     every_step: Annotated[bool, flag("--every-step", help=EVERY, panel=TRACES)] = False,
     quiet: Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=TRACES)] = False,
     hide: Annotated[One, option("--hide", metavar="EVENTS", help=HIDE, panel=DAMAGE)] = None,
     hide_fields: Annotated[One, option("--hide-fields", metavar="FIELDS", help=HIDE_FIELDS, panel=DAMAGE)] = None,
-    skew: Annotated[int | None, option("--skew", metavar="MS", help=SKEW, panel=DAMAGE, least=0)] = None,
+    skew: Annotated[int | None, option("--skew", metavar="MS", help=SKEW, panel=DAMAGE, least=0, most=MS_MAX)] = None,
     drop: Annotated[One, option("--drop-lines", metavar="SHARE", help=DROP, panel=DAMAGE)] = None,
     mutate: Annotated[One, option("--mutate", metavar="SHARE", help=MUTATE, panel=DAMAGE)] = None,
     kinds: Annotated[One, option("--mutations", metavar="KINDS", help=KINDS, panel=DAMAGE)] = None,

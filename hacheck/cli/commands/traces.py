@@ -6,7 +6,7 @@ from typing import Annotated
 
 from hacheck.cli.declaring import Argument, Writes, flag, option
 from hacheck.cli.guard import ExitCode, guarded
-from hacheck.cli.options import DebugOption, JsonOption, NoColorOption
+from hacheck.cli.options import MS_MAX, DebugOption, JsonOption, NoColorOption
 
 ACTIONS = ("validate", "stats", "convert", "cluster")
 
@@ -74,7 +74,7 @@ AdapterName = Annotated[One, option("--adapter", metavar="NAME", help=ADAPTER, o
 Zone = Annotated[One, option("--time-zone", metavar="ZONE", help=ZONE)]
 Events = Annotated[One, option("--events", metavar="LIST", help=EVENTS, panel=CHECKING, reads="listed")]
 Nodes = Annotated[One, option("--nodes", metavar="LIST", help=NODES, panel=CHECKING, reads="listed")]
-ClockBack = Annotated[int, option("--clock-back", metavar="MS", help=CLOCK_BACK, panel=CHECKING, least=0)]
+ClockBack = Annotated[int, option("--clock-back", metavar="MS", help=CLOCK_BACK, panel=CHECKING, least=0, most=MS_MAX)]
 Quarantine = Annotated[One, option("--quarantine", metavar="FILE", help=QUARANTINE, writes=Writes())]
 Out = Annotated[One, option("--out", "-o", metavar="PATH", help=OUT, panel=WRITING, writes=Writes())]
 PartRecords = Annotated[str, option("--part-records", metavar="N", help=PART, panel=WRITING)]

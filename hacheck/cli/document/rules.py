@@ -11,6 +11,7 @@ from hacheck.model.language import Specification
 from hacheck.model.language import declarations as d
 from hacheck.model.language import tree as t
 from hacheck.model.language.diagnostics import Span
+from hacheck.model.language.specification import written_setting
 from hacheck.model.language.walking import parts
 
 RuleKind = Literal["action", "environment", "receipt", "service", "notice", "restart", "fault", "property", "witness"]
@@ -59,7 +60,7 @@ def rule_of(written: d.Declaration) -> Rule | None:
     """The rule a declaration is, if it is one."""
     match written:
         case d.ActionDeclaration():
-            parts = ", ".join(f"{one.name.text}: {one.type.names[0].text}" for one in written.parameters)
+            parts = ", ".join(f"{one.name.text}: {written_type(one.type)}" for one in written.parameters)
             kind: RuleKind = "environment" if written.environment else "action"
             return _of_clauses(kind, written.name.text, f"{written.name.text}({parts})", written)
         case d.ReceiveDeclaration():
@@ -81,6 +82,30 @@ def rule_of(written: d.Declaration) -> Rule | None:
             return Rule("fault", written.title, written.title, "", (), (), (), (), written.span)
         case _:
             return None
+
+
+def written_type(written: t.TypeTree) -> str:
+    """A type as it is written, in one line."""
+    parts, limits = [written_type(one) for one in written.parts], [written_setting(one) for one in written.limits]
+    match written.kind:
+        case "name":
+            return written.names[0].text
+        case "bool":
+            return "bool"
+        case "range":
+            return f"{limits[0]}..{limits[1]}"
+        case "counter":
+            return f"counter up to {limits[0]}"
+        case "enum":
+            return f"{{{', '.join(name.text for name in written.names)}}}"
+        case "set":
+            return f"set of {parts[0]}"
+        case "map":
+            return f"map {parts[0]} to {parts[1]}"
+        case "sequence" | "bag":
+            return f"{written.kind} of {parts[0]} up to {limits[0]}"
+        case "option":
+            return f"{parts[0]}?"
 
 
 def _of_clauses(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli.guard import BadInput
 from hacheck.cli.logs.tracing import words
-from hacheck.cli.options import all_known, parse_settings
+from hacheck.cli.options import SECONDS_MAX, all_known, parse_settings
 from hacheck.cli.sources import instantiate
 from hacheck.model.data import dataclass
 from hacheck.model.language.log_settings import UNITS, FromRecord
@@ -145,7 +145,10 @@ def parse_within(texts: Iterable[str]) -> dict[str, int]:
         if not equals or not name.strip() or match is None:
             raise BadInput(f"--within {text}: expected INVARIANT=TIME", "for example --within one_leader=10s")
         unit = {"m": "min"}.get(match[2] or "s", match[2] or "s")
-        found[name.strip()] = int(float(match[1]) * UNITS[unit])
+        nanoseconds = float(match[1]) * UNITS[unit]
+        if nanoseconds > SECONDS_MAX * UNITS["s"]:
+            raise BadInput(f"--within {text}: longer than a year", "for example --within one_leader=10s")
+        found[name.strip()] = int(nanoseconds)
     return found
 
 

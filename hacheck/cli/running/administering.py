@@ -210,8 +210,10 @@ def operations(request: Request, publisher: str) -> Iterator[Asked]:
             yield from (Retrieve(word) for word in words)
         case "link":
             cost = words[2] if len(words) > 2 else "0"
-            if not cost.isdecimal():
-                raise BadInput(f"a cost is a whole number from 0, not {cost}", "hacheck admin link FROM TO 5")
+            if not (cost.isascii() and cost.isdigit() and len(cost) <= 9):
+                raise BadInput(
+                    f"a cost is a whole number from 0 to 999999999, not {cost}", "hacheck admin link FROM TO 5"
+                )
             yield Link(words[0], words[1], int(cost))
         case "unlink":
             yield Unlink(words[0], words[1])

@@ -26,7 +26,7 @@ from hacheck.model.data import dataclass, field
 from hacheck.model.ir import System
 from hacheck.model.language import Specification
 
-INTERVAL = re.compile(r"(\w+)(?:=(\d+)\.\.(\d+))?")
+INTERVAL = re.compile(r"(\w+)(?:=([0-9]{1,15})\.\.([0-9]{1,15}))?")
 DECIDABLE = ("invariant", "lemma", "step", "deadlock", "eventually", "leads_to")
 
 

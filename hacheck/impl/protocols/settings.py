@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -9,6 +10,10 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 from hacheck.impl.system import Refused
 
 Options = TypeVar("Options")
+
+NUMBER = re.compile(r"-?[0-9]{1,16}")
+NUMBER_MAX = 10**15
+"""The largest number: of microseconds, 30 years."""
 
 
 def read_options(
@@ -43,10 +48,9 @@ def _value(field: str, kind: Any, text: str, least: int, may_be_negative: bool) 
             near = get_close_matches(text, words, 1)
             raise Refused(f"`{field}` is one of {', '.join(words)}, not `{text}`; try `{(near or words)[0]}`")
         return text
-    try:
-        number = int(text)
-    except ValueError:
-        raise Refused(f"`{field}` is a whole number, not `{text}`") from None
+    if not NUMBER.fullmatch(text) or int(text) > NUMBER_MAX:
+        raise Refused(f"`{field}` is a whole number up to {NUMBER_MAX}, not `{text}`")
+    number = int(text)
     if number < least and not (may_be_negative and number == -1):
         raise Refused(f"`{field}` is {least} or more{' or -1' if may_be_negative else ''}, not {number}")
     return number

@@ -20,6 +20,7 @@ SHIPPED = resources.files("hacheck.traces.adapters") / "shipped"
 """Where the adapters are that come with hacheck."""
 
 TYPES = {kind.value: kind for kind in FieldType}
+CLOCK_BACK_MS_MAX = 1_000_000_000
 PATHS = ("time", "node", "event", "fields", "trace_id", "seq", "message", "causes")
 
 
@@ -133,8 +134,9 @@ class _Loading:
         except (ValueError, OSError, KeyError):
             self._wrong(f"no time zone {zone!r}", "write UTC, or a name such as Europe/Berlin", "line", 0, "zone")
         back = line.get("clock_back_ms", 0)
-        if not isinstance(back, int) or back < 0:
-            self._wrong(f"clock_back_ms {back!r}", "write a whole number of milliseconds", "line", 0, "clock_back_ms")
+        if not isinstance(back, int) or isinstance(back, bool) or not 0 <= back <= CLOCK_BACK_MS_MAX:
+            hint = f"write a whole number of milliseconds, up to {CLOCK_BACK_MS_MAX}"
+            self._wrong(f"clock_back_ms {back!r}", hint, "line", 0, "clock_back_ms")
         head = continuation = None
         if form == "text":
             told = dict(line) | {
@@ -249,7 +251,7 @@ class _Loading:
         text = self._text(table, key, name, at)
         try:
             return re.compile(text, flags)
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             self._wrong(f"{key} is no regular expression: {error}", "single quotes keep \\ as it is", name, at, key)
             raise AssertionError("wrong raises") from None
 

@@ -16,6 +16,7 @@ from hacheck.checker.explicit.native.machine.cache import Entry, ObjectCache, ke
 from hacheck.checker.explicit.native.machine.compiler import KERNEL_LEVELS, compile_object, link
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
+from hacheck.model.evaluation import StartFault
 from hacheck.model.ir import Property
 from hacheck.model.lowering.layout import pack
 from hacheck.model.observing.records import Observed
@@ -25,6 +26,7 @@ from hacheck.traces.conformance.kernels import following as kernels
 from hacheck.traces.conformance.kernels import known as k
 from hacheck.traces.conformance.program import Compiled, Telling
 from hacheck.traces.conformance.record_places import bits_of, record_shape, record_slots, taken_slots, unlike
+from hacheck.traces.findings import TracesError
 
 if TYPE_CHECKING:  # what is found compiled is not lowered
     from hacheck.model.lowering.blocks import Lowered
@@ -59,7 +61,7 @@ def compiled(
     """Compiles what follows logs of a system. `whole`: with what no line depends on, which is left out otherwise.
 
     `starts`: states of the system that a trace may start in, if not its initial ones. `asked`: invariants to look at on
-    the way. Errors: `EvaluationFault` where the system cannot begin, `CompilerError`.
+    the way. Errors: `TracesError` where the system cannot begin, `CompilerError`.
     """
     cache = ObjectCache() if cache is None else cache
     wanted = _Wanted(shape, starts, asked, whole)
@@ -101,13 +103,17 @@ def _kernels(base: int, words: int, record: int, ring: int, cache: ObjectCache) 
 
 
 def _made(wanted: _Wanted) -> Entry:
-    """The code, and what belongs to it. Errors: `EvaluationFault`, `CompilerError`."""
+    """The code, and what belongs to it. Errors: `TracesError` where the system cannot begin, `CompilerError`."""
     from hacheck.checker.explicit.native.codegen.functions import Mark, emit
     from hacheck.model.lowering.relevance import relevant
     from hacheck.model.lowering.system import lower, lower_condition
 
     shape = wanted.shape
-    initial = Interpreter(shape.system).initial_states()
+    try:
+        initial = Interpreter(shape.system).initial_states()
+    except StartFault as fault:
+        hint = "`hacheck verify` shows where the spec is wrong"
+        raise TracesError(f"{shape.system.name} cannot begin: {fault.message}", hint) from None
     if wanted.starts is not None:
         added = initial[0][len(wanted.starts[0]) :]
         initial = tuple((*state, *added) for state in wanted.starts)

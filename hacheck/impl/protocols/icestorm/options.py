@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Mapping
 from typing import TypeVar
 
@@ -129,6 +130,11 @@ class Options(Struct, frozen=True, kw_only=True):
     messages_max: int = 0
 
 
+NUMBER = re.compile(r"-?[0-9]{1,15}")
+TIME = re.compile(r"[0-9]{1,16}([.][0-9]{1,9})?")
+COUNT_MAX = 10**9
+"""The largest number of something."""
+
 COUNTED = ("messages_max",)
 """Settings that are numbers of something."""
 
@@ -172,18 +178,18 @@ def _value(
 
 def _count(name: str, text: str, least: int) -> int:
     least = -1 if name == "retry_count" else least
-    if not text.removeprefix("-").isdecimal() or int(text) < least:
-        raise Refused(f"`{name}` is a whole number from {least} on, not `{text}`")
+    if not NUMBER.fullmatch(text) or not least <= int(text) <= COUNT_MAX:
+        raise Refused(f"`{name}` is a whole number from {least} to {COUNT_MAX}, not `{text}`")
     return int(text)
 
 
 def _microseconds(name: str, text: str, least: int) -> int:
     number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
     unit = text[len(number) :] or "us"
-    try:
+    if TIME.fullmatch(number) and unit in UNITS_US:
         value = float(number) * UNITS_US[unit]
-    except (KeyError, ValueError):
-        raise Refused(f"`{name}` is a time such as `500ms`, `2s` or `2000000` (microseconds), not `{text}`") from None
+    else:
+        raise Refused(f"`{name}` is a time such as `500ms`, `2s` or `2000000` (microseconds), not `{text}`")
     if not least <= value <= 1e15:
         raise Refused(f"`{name}` must be {'positive' if least else 'at least 0'} and no longer than 30 years: `{text}`")
     return int(value)

@@ -82,7 +82,7 @@ class IceStorm:
 def identifier(name: Name) -> int:
     """The identifier of a replica, which is its priority: the number at the end of its name. Errors: `Refused`."""
     digits = name.rpartition("-")[2]
-    if not digits.isdecimal() or int(digits) < 1:
+    if not (digits.isascii() and digits.isdecimal() and len(digits) <= 9) or int(digits) < 1:
         raise Refused(f"a replica's name ends with its identifier, as in `replica-3`; `{name}` does not")
     return int(digits)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -156,6 +157,9 @@ _ZERO_ALLOWED = frozenset(
         "send_from_us",
     )
 )
+_NUMBER = re.compile(r"-?[0-9]{1,16}")
+_NUMBER_MAX = 10**15
+"""The largest number: of microseconds, 30 years."""
 _YES_NO = {"yes": True, "true": True, "on": True, "1": True, "no": False, "false": False, "off": False, "0": False}
 
 
@@ -190,6 +194,6 @@ def _value(name: str, kind: object, text: str) -> int | bool | str:
             raise Refused(f"`{name}` is one of {', '.join(words)}, not `{text}`{hint}")
         return text
     least = 0 if name in _ZERO_ALLOWED else 1
-    if not text.lstrip("-").isdecimal() or int(text) < least:
-        raise Refused(f"`{name}` is a whole number from {least} on, not `{text}`")
+    if not _NUMBER.fullmatch(text) or not least <= int(text) <= _NUMBER_MAX:
+        raise Refused(f"`{name}` is a whole number from {least} to {_NUMBER_MAX}, not `{text}`")
     return int(text)

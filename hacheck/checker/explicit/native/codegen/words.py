@@ -18,6 +18,7 @@ WORD_BITS = 64
 def arranged_in_words(lowered: Lowered, apart: Sequence[Collection[int]] = ()) -> Lowered:
     """The same system in words, as few as can be found, in the order of its layout as far as that costs none. `apart`:
     groups of slots that have words of their own behind all others, each group the same as another of the same widths.
+    Before them is a word at least, even if no slot has bits: what lies there is a state.
     """
     slots = lowered.layout.slots
     order = sorted((index for index, slot in enumerate(slots) if slot.width), key=lambda index: slots[index].offset)
@@ -25,6 +26,7 @@ def arranged_in_words(lowered: Lowered, apart: Sequence[Collection[int]] = ()) -
     placed = list(slots)
     words = _place(placed, [index for index in order if index not in grouped], 0)
     for group in apart:
+        words = max(words, 1)
         words = _place(placed, [index for index in group if slots[index].width], words)
     return replace(lowered, layout=Layout(tuple(placed), lowered.layout.places))
 
