@@ -12,6 +12,8 @@ from hacheck.checker.explicit.native.machine.memory import Region
 from hacheck.checker.explicit.scopes import cut_counts
 from hacheck.model.data import dataclass
 from hacheck.traces.conformance.automaton import MARKS_MAX, Automaton
+from hacheck.traces.conformance.kept_state import Memory as KeptMemory
+from hacheck.traces.conformance.kept_state import damaged, is_count, is_numbers
 from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.program import Compiled
 
@@ -150,6 +152,17 @@ class Memory:
             "limited": (self.cuts() - int(self.control[k.CUTS])) & k.NOWHERE,
             "marks": self._marks[:, k.SURELY :].copy(),
         }
+
+    def held_of(self, kept: KeptMemory) -> dict[str, Any]:
+        """The snapshot that was kept. Errors: `TracesError` where it does not fit the system: machine code works on
+        it."""
+        fits = len(kept.sets) == len(self._entries) and is_numbers(kept.marks)
+        fits = fits and kept.marks.shape == self._marks[:, k.SURELY :].shape
+        fits = fits and all(is_numbers(one, self.compiled.base) and len(one) <= self.capacity for one in kept.sets)
+        numbers = (kept.position, kept.peak, kept.limited)
+        if not fits or not all(is_count(one, k.NOWHERE) for one in numbers):
+            raise damaged("is not of this spec, its settings or its limit of states")
+        return {name: getattr(kept, name) for name in KeptMemory.__struct_fields__}
 
     def restore(self, held: dict[str, Any]) -> None:
         """Goes on where `snapshot` was taken."""

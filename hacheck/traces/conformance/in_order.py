@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hacheck.model.data import dataclass, field, replace
+from hacheck.model.data import dataclass, field, fields, replace
+from hacheck.model.observing.records import FIRST_NAME, NAME_MAX
 from hacheck.traces.conformance.automaton import BYTES as KNOWN_BYTES
 from hacheck.traces.conformance.encoding import Encoded, Encoder
 from hacheck.traces.conformance.explaining import Explainer
 from hacheck.traces.conformance.following import Followed, Follower, Memory
 from hacheck.traces.conformance.judging import explained, followed_to_its_end, outcome, place_of
+from hacheck.traces.conformance.kept_state import Followed as KeptFollowed
+from hacheck.traces.conformance.kept_state import FollowedState, damaged, from_bytes, is_count, is_numbers
+from hacheck.traces.conformance.kept_state import Memory as KeptMemory
+from hacheck.traces.conformance.kept_state import Open as KeptOpen
 from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.renaming import Renaming, name_places
 from hacheck.traces.conformance.verdicts import SCHEMA, Verdict, to_batch
@@ -94,6 +99,8 @@ class InOrder:
         """The verdicts that more records allow, as batches: those on traces that came to their ends before."""
         if batch.num_rows == 0:
             return []
+        if self.carried is not None and self.carried.schema.names != batch.schema.names:
+            raise damaged("has other columns than its further records")
         whole = batch if self.carried is None else _joined(self.carried, batch)
         self.carried = None
         return self._judged(whole, last=False)
@@ -137,6 +144,48 @@ class InOrder:
         self.renaming.known = dict(renamed)
         if held["memory"] is not None:
             self.memory.restore(held["memory"])
+
+    def kept(self, held: dict[str, Any] | None, told: bool) -> FollowedState:
+        """What a snapshot says, in the form in which it is kept."""
+        return FollowedState(self.kept_of(held), told)
+
+    def kept_of(self, held: dict[str, Any] | None) -> KeptFollowed:
+        """The same without what was reported."""
+        held = held or self.nothing()
+        one, memory = held["open"], held["memory"]
+        return KeptFollowed(
+            open=None if one is None else KeptOpen(*(getattr(one, item.name) for item in fields(_Open))),
+            carried=held["carried"],
+            names=held["names"],
+            renamed=held["renamed"],
+            memory=None if memory is None else KeptMemory(**memory),
+        )
+
+    def from_kept(self, state: bytes) -> tuple[dict[str, Any], bool]:
+        """The snapshot that was kept, and whether the verdict was reported. Errors: `TracesError`."""
+        found = from_bytes(state, FollowedState)
+        return self.held_of(found.held), found.told
+
+    def held_of(self, kept: KeptFollowed) -> dict[str, Any]:
+        """The snapshot that was kept. Errors: `TracesError` where it does not fit the system."""
+        one = kept.open
+        if one is not None:
+            width = self.compiled.record.words
+            fits = all(is_numbers(words, width) for words in one.words)
+            if not fits or not (is_count(one.records) and is_count(one.compared)):
+                raise damaged("is not of records of this spec")
+        if kept.carried is not None and not isinstance(kept.carried, pa.RecordBatch):
+            raise damaged("has no records where some are expected")
+        for numbers, count in (kept.names, kept.renamed):
+            if not is_count(count, NAME_MAX) or not all(is_count(one, count + FIRST_NAME) for one in numbers.values()):
+                raise damaged("has names that nobody numbered")
+        return {
+            "open": None if one is None else _Open(*(getattr(one, item.name) for item in fields(_Open))),
+            "carried": kept.carried,
+            "names": kept.names,
+            "renamed": kept.renamed,
+            "memory": None if kept.memory is None else self.memory.held_of(kept.memory),
+        }
 
     def _judged(self, batch: Any, last: bool) -> list[Any]:
         encoded = self.encoder.encode(batch)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -10,7 +9,15 @@ import pyarrow as pa
 from hacheck.model.data import replace
 from hacheck.traces.conformance.apart import Apart
 from hacheck.traces.conformance.in_order import InOrder
-from hacheck.traces.conformance.said import HELD_MAX, Said
+from hacheck.traces.conformance.kept_state import (
+    BySettingsState,
+    PiecesState,
+    SaidWrong,
+    damaged,
+    from_bytes,
+    to_bytes,
+)
+from hacheck.traces.conformance.said import HELD_MAX, Contradiction, Said
 from hacheck.traces.conformance.timed import InOrderTimed
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.records import TRACE_ID, Order
@@ -18,15 +25,21 @@ from hacheck.traces.records import TRACE_ID, Order
 if TYPE_CHECKING:
     from hacheck.traces.conformance.by_settings import CheckerBySettings
 
+_PLACE = {"seq", "node", "event", "file", "line"}
+"""What a verdict says of a place."""
+
 
 class OpenInOrder:
     """A trace whose records are in one order: it is known at once where it leaves the model."""
 
     def __init__(self, judge: InOrder | InOrderTimed, state: bytes | None) -> None:
-        """`judge`: works on no other trace between two calls of one method here. `state`: as `state` gave it."""
+        """`judge`: works on no other trace between two calls of one method here. `state`: as `state` gave it. Errors:
+        `TracesError` for another one."""
         self.judge = judge
-        self.held: dict[str, Any] | None = None if state is None else pickle.loads(state)
-        self.told = self.held is not None and bool(self.held["told"])
+        self.held: dict[str, Any] | None = None
+        self.told = False
+        if state is not None:
+            self.held, self.told = judge.from_kept(state)
 
     def feed(self, batch: Any) -> list[Verdict]:
         """Takes the next records. Returns a verdict that is certain by now, once."""
@@ -40,8 +53,8 @@ class OpenInOrder:
         return [certain]
 
     def state(self) -> bytes:
-        """All there is to know to go on later. (Only what this wrote may be read: it is pickled.)"""
-        return pickle.dumps({**(self.held or self.judge.nothing()), "told": self.told})
+        """All there is to know to go on later; see `kept_state`."""
+        return to_bytes(self.judge.kept(self.held, self.told))
 
     def close(self) -> Verdict:
         """The verdict, when no more records come."""
@@ -55,9 +68,9 @@ class OpenApart:
     """A trace whose nodes logged apart: its records are kept, and judged when it ends."""
 
     def __init__(self, judge: Apart, state: bytes | None) -> None:
-        """`state`: as `state` gave it."""
+        """`state`: as `state` gave it. Errors: `TracesError` for another one."""
         self.judge = judge
-        self.pieces = _unpacked(state)
+        self.pieces = [] if state is None else _records(from_bytes(state, PiecesState).pieces)
 
     def feed(self, batch: Any) -> list[Verdict]:
         """Takes the next records."""
@@ -65,8 +78,8 @@ class OpenApart:
         return []
 
     def state(self) -> bytes:
-        """All there is to know to go on later."""
-        return _packed(self.pieces)
+        """All there is to know to go on later; see `kept_state`."""
+        return to_bytes(PiecesState(self.pieces))
 
     def close(self) -> Verdict:
         """The verdict, when no more records come."""
@@ -81,16 +94,24 @@ class OpenBySettings:
     """A trace that is judged under the settings that its own records give: it is held back until they are known."""
 
     def __init__(self, checker: CheckerBySettings, state: bytes | None) -> None:
-        """`state`: as `state` gave it."""
+        """`state`: as `state` gave it. Errors: `TracesError` for another one."""
         self.checker = checker
-        held: dict[str, Any] = {} if state is None else pickle.loads(state)
-        self.trace_id: str = held.get("trace_id", "")
-        self.said: Said = held.get("said") or Said(checker.derived)
-        self.pieces = _unpacked(held.get("pieces"))
-        self.seen: int = held.get("seen", 0)
+        held = BySettingsState("", {}, None, False, 0, None, [])
+        if state is not None:
+            held = from_bytes(state, BySettingsState)
+        wrong = None if held.wrong is None else Contradiction(held.wrong.reason, held.wrong.place)
+        known = {rule.setting for rule in checker.derived}
+        if not known.issuperset(held.values) or not set(held.wrong.place if held.wrong else ()) <= _PLACE:
+            raise damaged("gives settings that its records do not give")
+        self.trace_id = held.trace_id
+        self.said = Said(checker.derived, dict(held.values), wrong, held.fixed)
+        self.pieces = _records(held.pieces)
+        self.seen = held.seen
         self.inner: OpenInOrder | OpenApart | None = None
         if self.said.fixed and checker.wrong(self.said) is None:
-            self.inner = self._opened(held["inner"])
+            if held.inner is None:
+                raise damaged("lacks what it was judged by")
+            self.inner = self._opened(held.inner)
 
     def feed(self, batch: Any) -> list[Verdict]:
         """Takes the next records. Returns a verdict that is certain by now, once."""
@@ -106,10 +127,13 @@ class OpenBySettings:
         return []
 
     def state(self) -> bytes:
-        """All there is to know to go on later. (Only what this wrote may be read: it is pickled.)"""
+        """All there is to know to go on later; see `kept_state`."""
+        said = self.said
+        wrong = None if said.wrong is None else SaidWrong(said.wrong.reason, dict(said.wrong.place))
         inner = None if self.inner is None else self.inner.state()
-        held = {"trace_id": self.trace_id, "said": self.said, "seen": self.seen, "inner": inner}
-        return pickle.dumps(held | {"pieces": _packed(self.pieces) if self.pieces else None})
+        return to_bytes(
+            BySettingsState(self.trace_id, said.values, wrong, said.fixed, self.seen, inner, list(self.pieces))
+        )
 
     def close(self) -> Verdict:
         """The verdict, when no more records come."""
@@ -140,13 +164,8 @@ class OpenBySettings:
         return [replace(verdict, settings=words) for verdict in verdicts]
 
 
-def _packed(pieces: list[Any]) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, pieces[0].schema) as writer:
-        for piece in pieces:
-            writer.write_batch(piece)
-    return bytes(sink.getvalue())
-
-
-def _unpacked(state: bytes | None) -> list[Any]:
-    return [] if state is None else list(pa.ipc.open_stream(state).read_all().to_batches())
+def _records(pieces: list[Any]) -> list[Any]:
+    """Errors: `TracesError` unless all of them are records."""
+    if not all(isinstance(piece, pa.RecordBatch) for piece in pieces):
+        raise damaged("has no records where some are expected")
+    return pieces

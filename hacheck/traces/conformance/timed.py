@@ -18,6 +18,7 @@ from hacheck.traces.conformance.encoding import Encoder
 from hacheck.traces.conformance.explaining import Explainer
 from hacheck.traces.conformance.in_order import InOrder
 from hacheck.traces.conformance.judging import late_in, too_late, unmeasured
+from hacheck.traces.conformance.kept_state import Timed, TimedState, damaged, from_bytes
 from hacheck.traces.conformance.lasting import Lasting
 from hacheck.traces.conformance.verdicts import Verdict, from_batch, to_batch
 from hacheck.traces.conformance.weaving import Streams
@@ -84,6 +85,19 @@ class InOrderTimed:
         held = held or self.nothing()
         self.inner.restore(held["inner"])
         self.pieces, self.last = {name: list(pieces) for name, pieces in held["pieces"].items()}, held["last"]
+
+    def kept(self, held: dict[str, Any] | None, told: bool) -> TimedState:
+        """What a snapshot says, in the form in which it is kept."""
+        held = held or self.nothing()
+        return TimedState(Timed(self.inner.kept_of(held["inner"]), held["pieces"], held["last"]), told)
+
+    def from_kept(self, state: bytes) -> tuple[dict[str, Any], bool]:
+        """The snapshot that was kept, and whether the verdict was reported. Errors: `TracesError`."""
+        found = from_bytes(state, TimedState)
+        if not all(isinstance(one, pa.RecordBatch) for pieces in found.held.pieces.values() for one in pieces):
+            raise damaged("has no records where some are expected")
+        held = {"inner": self.inner.held_of(found.held.inner), "pieces": found.held.pieces, "last": found.held.last}
+        return held, found.told
 
     # ---- by the rules ----
 

@@ -6,16 +6,17 @@ ends, or too many wait behind it.
 
 from __future__ import annotations
 
-import base64
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 
 from hacheck.model.data import dataclass
+from hacheck.traces.conformance.kept_state import damaged
 from hacheck.traces.conformance.verdicts import Verdict
 from hacheck.traces.dataset import ROW, SOURCE
 from hacheck.traces.drivers.columns import Columns
@@ -46,6 +47,31 @@ class Ends:
     clock_back_ns: int = 0
 
 
+class KeptFinding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A finding as `Finding.to_json` writes it."""
+
+    kind: Kind
+    message: str
+    file: str
+    line: int | None = None
+    trace_id: str | None = None
+    text: str | None = None
+    records: int = 1
+
+
+class KeptTrace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A trace as bytes: see `ReceivedTrace.state`. `open`: what its judge knows; `waiting`: records, as `packed`."""
+
+    next: Annotated[int, msgspec.Meta(ge=1)] = 1
+    times: dict[str, int] = {}
+    damage: KeptFinding | None = None
+    over: bool = False
+    certain: bool = False
+    open: bytes | None = None
+    files: list[str] = []
+    waiting: list[bytes] = []
+
+
 class ReceivedTrace:
     """A trace that is not over, or is remembered. `verdict` is there once it is certain; `findings` are new ones, which
     whoever reads them takes away."""
@@ -53,16 +79,15 @@ class ReceivedTrace:
     def __init__(self, trace_id: str, judge: TraceJudge, columns: Columns, ends: Ends, state: bytes | None) -> None:
         self.trace_id = trace_id
         self._judge, self._columns, self._ends = judge, columns, ends
-        told = json.loads(state) if state is not None else {}
-        self._next: int = told.get("next", 1)
-        self._times: dict[str, int] = told.get("times", {})
-        self.over: bool = told.get("over", False)
-        self._certain: bool = told.get("certain", False)
-        self._damage = _finding(told.get("damage"))
-        kept = told.get("open")
-        self._open = None if self.over else judge.resume(base64.b64decode(kept) if kept is not None else None)
-        self._waiting = [unpacked(base64.b64decode(batch), columns) for batch in told.get("waiting", ())]
-        self._files: list[str] = told.get("files", [])
+        kept = KeptTrace() if state is None else _kept(state)
+        self._next: int = kept.next
+        self._times: dict[str, int] = dict(kept.times)
+        self.over: bool = kept.over
+        self._certain: bool = kept.certain
+        self._damage = _finding(kept.damage)
+        self._open = None if self.over else judge.resume(kept.open)
+        self._files: list[str] = list(kept.files)
+        self._waiting = [_waiting(content, columns, len(self._files)) for content in kept.waiting]
         self._ended = False
         self.verdict: Verdict | None = None
         self.findings: list[Finding] = []
@@ -70,13 +95,18 @@ class ReceivedTrace:
     def state(self) -> bytes:
         """All there is to know to go on later."""
         damage = None if self._damage is None else self._damage.to_json()
-        told: dict[str, object] = {"next": self._next, "times": self._times, "damage": damage}
-        told |= {"over": self.over, "certain": self._certain}
+        kept = KeptTrace(
+            next=self._next,
+            times=self._times,
+            damage=None if damage is None else msgspec.convert(damage, type=KeptFinding),
+            over=self.over,
+            certain=self._certain,
+        )
         if self._open is not None and not self.over:
-            told["open"] = base64.b64encode(self._open.state()).decode()
-            told["files"] = self._files if self._waiting else []
-            told["waiting"] = [base64.b64encode(packed(batch)).decode() for batch in self._waiting]
-        return json.dumps(told).encode()
+            waiting = [packed(batch) for batch in self._waiting]
+            files = self._files if waiting else []
+            kept = msgspec.structs.replace(kept, open=self._open.state(), files=files, waiting=waiting)
+        return json.dumps(msgspec.to_builtins(kept)).encode()
 
     def damage(self, finding: Finding) -> None:
         """Notes that the trace is damaged by something that was reported already."""
@@ -210,5 +240,26 @@ def unpacked(content: bytes, columns: Columns) -> Any:
     return pa.ipc.read_record_batch(pa.py_buffer(content), columns.located)
 
 
-def _finding(told: Mapping[str, Any] | None) -> Finding | None:
-    return None if told is None else Finding(**{**told, "kind": Kind(told["kind"])})
+def _kept(state: bytes) -> KeptTrace:
+    """Errors: `TracesError`."""
+    try:
+        return msgspec.convert(json.loads(state), type=KeptTrace)
+    except (ValueError, RecursionError) as error:
+        raise damaged(f"is damaged: {error}") from None
+
+
+def _waiting(content: bytes, columns: Columns, files: int) -> Any:
+    """Records that wait, of so many files. Errors: `TracesError`."""
+    try:
+        batch = unpacked(content, columns)
+        batch.validate(full=True)
+    except (OSError, pa.ArrowException) as error:
+        raise damaged(f"is damaged: {error}") from None
+    sources = batch.column(SOURCE)
+    if sources.null_count or batch.column(SEQ).null_count or any(not 0 <= one < files for one in sources.to_pylist()):
+        raise damaged("is damaged: it has records of no file")
+    return batch
+
+
+def _finding(kept: KeptFinding | None) -> Finding | None:
+    return None if kept is None else Finding(**msgspec.structs.asdict(kept))

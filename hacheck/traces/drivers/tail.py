@@ -7,7 +7,6 @@ lines) is cut back to what that file knows of, so none is lost or told twice.
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import time
@@ -15,10 +14,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import pyarrow as pa
 
+from hacheck.atomic_files import replacing
 from hacheck.model.data import dataclass
 from hacheck.traces.conformance.verdicts import Verdict, to_batch
 from hacheck.traces.dataset import ROW, SOURCE, walked
@@ -38,7 +39,24 @@ STEP_BYTES = 8 << 20
 POLL_SECONDS = 0.5
 WAIT_SECONDS = 0.1
 
-VERSION = 1
+VERSION = 2
+"""Of checkpoints: 1 had pickled states of traces, which are not read any more."""
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+"""A number of bytes, lines or verdicts."""
+
+
+class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A checkpoint: of each file the bytes read, the number of the next line and whether its header was refused; of
+    each trace its state, when something came of it last, and which are over; the bytes of the table; verdicts."""
+
+    version: Annotated[int, msgspec.Meta(ge=VERSION, le=VERSION)] = msgspec.field(name="hacheck.monitor")
+    files: dict[str, tuple[Count, Count, Count]] = {}
+    traces: dict[str, bytes] = {}
+    touched: dict[str, float] = {}
+    over: list[str] = []
+    written: Count = 0
+    counts: dict[str, Count] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +114,13 @@ class Monitor:
         self._fields = dict(tailing.schema.fields)
         self.tally = Tally()
         self.records = self.steps = 0
-        told = self._kept()
-        self._places: dict[str, list[int]] = told.get("files", {})  # bytes read, number of the next line, refused
-        self._states: dict[str, bytes] = {n: base64.b64decode(s) for n, s in told.get("traces", {}).items()}
-        self._touched: dict[str, float] = told.get("touched", {})
-        self._over: set[str] = set(told.get("over", ()))
-        self._written: int = told.get("written", 0)
-        self.before: Mapping[str, int] = told.get("counts", {})
+        kept = self._kept()
+        self._places: dict[str, list[int]] = {name: list(place) for name, place in kept.files.items()}
+        self._states: dict[str, bytes] = dict(kept.traces)
+        self._touched: dict[str, float] = dict(kept.touched)
+        self._over: set[str] = set(kept.over)
+        self._written: int = kept.written
+        self.before: Mapping[str, int] = kept.counts
         self._cut_back()
 
     def step(self, now: float) -> bool:
@@ -237,17 +255,23 @@ class Monitor:
 
     # ---- what is kept ----
 
-    def _kept(self) -> Mapping[str, Any]:
+    def _kept(self) -> Kept:
         path = self._tailing.checkpoint
+        hint = "give another folder for results, or remove it to begin anew"
         try:
-            told = json.loads(path.read_text(encoding="utf-8"))
+            content = path.read_bytes()
         except FileNotFoundError:
-            return {}
-        except (OSError, ValueError) as error:
-            raise TracesError(f"{path}: no checkpoint of a monitor: {error}", "give another file") from None
-        if not isinstance(told, dict) or told.get("hacheck.monitor") != VERSION:
-            raise TracesError(f"{path}: no checkpoint of a monitor of this version", "give another file")
-        return told
+            return Kept(VERSION)
+        except OSError as error:
+            raise TracesError(f"{path}: cannot be read: {error.strerror}", hint) from None
+        try:
+            kept = msgspec.convert(json.loads(content), type=Kept)
+        except (ValueError, RecursionError) as error:  # msgspec's errors are of this kind, too
+            raise TracesError(f"{path}: no checkpoint of a monitor of this version: {error}", hint) from None
+        known = kept.traces.keys()
+        if not (known >= kept.touched.keys() and kept.touched.keys() >= set(kept.over)):
+            raise TracesError(f"{path}: the checkpoint is damaged: it lacks the state of a trace", hint)
+        return kept
 
     def _cut_back(self) -> None:
         """Removes from the table what the checkpoint does not know of: it will be written again."""
@@ -271,21 +295,19 @@ class Monitor:
                 os.fsync(stream.fileno())
                 self._written = stream.tell()
             path = self._tailing.checkpoint
-            told = {
-                "hacheck.monitor": VERSION,
-                "files": self._places,
-                "traces": {name: base64.b64encode(state).decode() for name, state in self._states.items()},
-                "touched": self._touched,
-                "over": sorted(self._over),
-                "written": self._written,
-                "counts": dict(Counter(self.before) + self.tally.counts),
-            }
-            own = path.with_name(f".{path.name}.new")
-            with own.open("w", encoding="utf-8") as stream:
-                json.dump(told, stream)
+            kept = Kept(
+                version=VERSION,
+                files={name: (place[0], place[1], place[2]) for name, place in self._places.items()},
+                traces=self._states,
+                touched=self._touched,
+                over=sorted(self._over),
+                written=self._written,
+                counts=dict(Counter(self.before) + self.tally.counts),
+            )
+            with replacing(path) as own, own.open("w", encoding="ascii") as stream:
+                json.dump(msgspec.to_builtins(kept), stream)  # names of files may be no UTF-8: only this escapes them
                 stream.flush()
                 os.fsync(stream.fileno())
-            os.replace(own, path)
         except OSError as error:
             raise _unwritable(path, error) from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from hacheck.traces.conformance.automaton import BYTES, NARROW, Figures
 from hacheck.traces.conformance.checker import TraceChecker
 from hacheck.traces.conformance.following import Follower, Memory
 from hacheck.traces.conformance.in_order import InOrder
+from hacheck.traces.conformance.kept_state import to_bytes
 from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.kernels import known
 from hacheck.traces.conformance.renaming import Renaming
@@ -67,17 +67,17 @@ def judge(checker: TraceChecker, known_bytes: int, narrow: int = 0) -> InOrder:
     return made
 
 
-def verdicts_of(made: InOrder, batches: Sequence[Any], pickled: bool = False) -> list[Verdict]:
-    """The verdicts, in their order by trace. `pickled`: between two batches the state goes to bytes and back."""
+def verdicts_of(made: InOrder, batches: Sequence[Any], kept: bool = False) -> list[Verdict]:
+    """The verdicts, in their order by trace. `kept`: between two batches the state goes to bytes and back."""
     found: list[Verdict] = []
     for batch in batches:
         for one in made.feed(batch):
             found += from_batch(one)
-        if pickled:
-            held = pickle.dumps(made.snapshot())
+        if kept:
+            held = to_bytes(made.kept(made.snapshot(), False))
             made.restore(made.nothing())
             made.memory.hold(made.memory.starts)
-            made.restore(pickle.loads(held))
+            made.restore(made.from_kept(held)[0])
     for one in made.finish():
         found += from_batch(one)
     return sorted(found, key=lambda verdict: verdict.trace_id)
@@ -92,15 +92,15 @@ def rows_of(made: InOrder) -> list[list[int]]:
     ]
 
 
-def agree(checker: TraceChecker, batches: Sequence[Any], pickled: bool = False) -> Figures:
+def agree(checker: TraceChecker, batches: Sequence[Any], kept: bool = False) -> Figures:
     """Compares both ways, the automaton with little memory and with much. Returns what the latter was good for."""
     without = judge(checker, 0)
-    wanted = verdicts_of(without, batches, pickled)
+    wanted = verdicts_of(without, batches, kept)
     assert without.memory.automaton is None
     figures = None
     for size, narrow in ((SMALL, 0), (BYTES, NARROW), (BYTES, 0)):
         made = judge(checker, size, narrow)
-        assert verdicts_of(made, batches, pickled) == wanted
+        assert verdicts_of(made, batches, kept) == wanted
         assert rows_of(made) == rows_of(without)
         assert made.memory.expanded == without.memory.expanded
         assert made.memory.automaton is not None
@@ -129,7 +129,7 @@ def test_logs_of_random_systems_whole_and_damaged(seeds: range, capacity: int) -
             chance = random.Random(seed)
             checker = TraceChecker(system, Order.TOTAL, asked=asked_of(system), capacity=capacity, explained_max=0)
             batches = cut_up(table(system, traces), chance.choice((1, 2, 3, 5, 100)))
-            agree(checker, batches, pickled=chance.random() < 0.5)
+            agree(checker, batches, kept=chance.random() < 0.5)
 
 
 def test_random_systems_have_what_there_is_to_go_wrong() -> None:
@@ -184,7 +184,7 @@ def test_runs_of_an_election_whole_and_damaged(hidden: Sequence[str]) -> None:
 def test_runs_of_specs_that_show_one_of_everything(spec: str) -> None:
     system = system_of(spec)
     checker = TraceChecker(system, Order.TOTAL, asked=asked_of(system), explained_max=0)
-    figures = agree(checker, cut_up(table(system, runs(system, 5, 30, 20)), 41), pickled=True)
+    figures = agree(checker, cut_up(table(system, runs(system, 5, 30, 20)), 41), kept=True)
     assert figures.worked_out + figures.apart > 100
 
 
