@@ -96,6 +96,8 @@ def written_type(written: t.TypeTree) -> str:
             return f"{limits[0]}..{limits[1]}"
         case "counter":
             return f"counter up to {limits[0]}"
+        case "endless":
+            return "counter"
         case "enum":
             return f"{{{', '.join(name.text for name in written.names)}}}"
         case "set":
