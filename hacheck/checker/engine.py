@@ -101,7 +101,7 @@ class Answer:
     the user has to know about how the answer came to be, a sentence each. `reach`: what was looked at, of an engine
     that counts no states. `unstartable`: nothing was explored, because
     there is no initial state or finding one is an error of the spec. `lemmas`: those that were found and with which it
-    was shown, each as a spec may say it.
+    was shown, each as a spec may say it. `endless`: the counters that were followed without an end.
     """
 
     coverage: Coverage
@@ -115,6 +115,7 @@ class Answer:
     reach: str = ""
     unstartable: bool = False
     lemmas: tuple[str, ...] = ()
+    endless: tuple[str, ...] = ()
 
 
 class Refused(Exception):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from hacheck.checker.engine import Answer, Engine, Limits, PropertyAnswer, Report
-from hacheck.model.counters.gaps import unbounded
+from hacheck.model.counters.gaps import bound_of, unbounded
 from hacheck.model.data import dataclass
 from hacheck.model.evaluation import StartFault
 from hacheck.model.ir import Property, System
@@ -193,5 +193,6 @@ def not_reached(result: CheckResult) -> tuple[tuple[str, str], ...]:
     """The bounds that cut no step of a finished exploration, each with its meaning: they limit no verdict of it."""
     if not result.answer.coverage.complete or result.answer.reach:
         return ()
-    cuts = {name for name, _ in result.answer.coverage.cuts}
-    return tuple((name, meaning) for name, meaning in result.system.bounds if name not in cuts)
+    met = {name for name, _ in result.answer.coverage.cuts} | set(result.answer.endless)
+    room = {bound_of(name) for name in result.system.endless}
+    return tuple((name, meaning) for name, meaning in result.system.bounds if name not in met | room)

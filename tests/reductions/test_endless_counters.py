@@ -17,10 +17,12 @@ from hacheck.checker.explicit.native.kernels.to_python import as_python_of_sourc
 from hacheck.checker.explicit.native.machine.compiler import KERNEL_LEVELS, compile_object, link
 from hacheck.checker.explicit.native.symmetry.canonical import canonicaliser
 from hacheck.checker.explicit.portable.engine import PortableEngine
+from hacheck.checker.verify import Prepared, Question, not_reached, run_check
 from hacheck.model import ir
 from hacheck.model.counters import gaps as gaps_module
 from hacheck.model.counters.discipline import Uses, uses_of
 from hacheck.model.counters.gaps import FULL, HIGH, Gaps, followed
+from hacheck.model.language import load
 from hacheck.model.lowering.layout import Layout, pack, unpack
 from hacheck.model.runs import State
 from hacheck.model.semantics import Taken, replay
@@ -327,6 +329,28 @@ invariant fine: S.n == S.n
     assert any(reason in one and "line 4" in one for one in reasons), reasons
     notes = NativeEngine().check(system, (), LIMITS, _go_on).notes
     assert any(reason in note for note in notes)
+
+
+def test_settings_decide_whether_a_counter_has_an_end() -> None:
+    text = LEAD.format(bound=2).replace("or more", "or more (if endless)")
+    for setting, found in (("on", ("Term",)), ("off", ())):
+        assert system_of(text.replace("type Term", f"switch endless = {setting}\ntype Term")).endless == found
+
+
+def test_a_condition_that_settings_do_not_decide_is_refused() -> None:
+    text = LEAD.format(bound=2).replace("or more", "or more (if up(S))")
+    loaded = load(text, "test.ha")
+    assert loaded.specification is None
+    assert loaded.diagnostics[0].code.startswith("HA")
+
+
+def test_a_counter_without_an_end_is_no_bound_that_was_not_reached() -> None:
+    system = system_of(LEAD.format(bound=9))
+    question, engine = Question("default", ""), NativeEngine()
+    for asked, spare in (((), ()), ((), ("Term",))):
+        result = run_check(Prepared(question, system, asked), engine, LIMITS, _go_on, replay)
+        assert tuple(name for name, _ in not_reached(result)) == spare
+        engine = NativeEngine(reductions=False)
 
 
 def test_without_reductions_a_counter_ends_at_its_bound() -> None:

@@ -46,10 +46,11 @@ class Gaps:
         holds `FULL` or 0 in what is explored."""
         return f"distance of {self.counter}"
 
-    @property
-    def bound(self) -> str:
-        """The bound of the exploration: a step past it would raise a value where it cannot be written."""
-        return f"distances of {self.counter}"
+
+
+def bound_of(counter: str) -> str:
+    """The bound of an exploration that follows a counter: a step past it raises a value where there is no room."""
+    return f"distances of {counter}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def _widened(system: ir.System, uses: Sequence[Uses], high: int) -> ir.System:
         for number, names in one.plain:
             action = actions[number]
             actions[number] = replace(action, body=_typed(action.body, Range(0, high, one.counter), names))
-    bounds = ((f"distances of {one.counter}", f"as many different {one.counter}s at a time as fit") for one in uses)
+    bounds = ((bound_of(one.counter), f"as many different {one.counter}s at a time as fit") for one in uses)
     return replace(made, actions=tuple(actions), bounds=(*made.bounds, *bounds))
 
 
@@ -148,7 +149,7 @@ class _Raising:
         above = ir.Binary("<", ir.Constant(HIGH, number), raised)
         noted = ir.Conditional(near, raised, ir.Constant(0, number))
         return (
-            ir.If(ir.Binary("or", full, above), (ir.Cut(self.gaps.bound),), ()),
+            ir.If(ir.Binary("or", full, above), (ir.Cut(bound_of(self.gaps.counter)),), ()),
             ir.Choose(near.name, ir.Domain(Bool(), None, None)),
             ir.Assign(ir.Target(hidden), noted),
         )

@@ -200,7 +200,9 @@ class Domains:
     def of(self, written: t.TypeTree) -> Domain:
         """The type that is written."""
         parts = [] if written.kind == "name" else [self.of(part) for part in written.parts]
-        limits = [self._number(limit) for limit in written.limits]
+        # Of a counter that may have no end the second is a condition, and it is read up to its bound.
+        numbers = written.limits[:1] if written.kind == "endless" else written.limits
+        limits = [self._number(limit) for limit in numbers]
         match written.kind:
             case "bool":
                 return BOOL

@@ -142,6 +142,8 @@ class Builder:
         limits: list[t.Expression] = []
         names: list[t.Name] = []
         for child in node.children:
+            if child is None:
+                continue
             if isinstance(child, Token):
                 if child.kind == "NAME":
                     names.append(self.name(child))

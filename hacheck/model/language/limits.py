@@ -283,7 +283,7 @@ def _type(kind: t.TypeTree, name: str, change: Change) -> t.TypeTree:
     inner = tuple(_type(part, name, change) for part in kind.parts)
     limits = kind.limits
     if kind.kind in ("counter", "endless", "sequence", "bag"):
-        limits = tuple(_bound(limit, name, change) for limit in limits)
+        limits = (_bound(limits[0], name, change), *limits[1:])
     return replace(kind, parts=inner, limits=limits)
 
 

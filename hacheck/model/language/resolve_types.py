@@ -7,7 +7,7 @@ from hacheck.model import types as ty
 from hacheck.model.language import tree as t
 from hacheck.model.language.context import Context, Scope, describe
 from hacheck.model.language.diagnostics import Span, error, near
-from hacheck.model.language.expressions import elaborate
+from hacheck.model.language.expressions import boolean, elaborate
 
 SET_ELEMENTS_MAX = 64
 CAPACITY_MAX = 256
@@ -44,7 +44,7 @@ def resolve(context: Context, written: t.TypeTree, name: str) -> ty.Type:
             if high < 0:
                 raise error("HA111", f"a counter from 0 up to {high} has no values", written.span)
             context.bounds[name] = f"{name} up to {high}"
-            if written.kind == "endless" and name not in context.endless:
+            if written.kind == "endless" and name not in context.endless and _holds(context, written.limits[1:]):
                 context.endless.append(name)
             return ty.Range(0, high, name)
         case "enum":
@@ -68,6 +68,17 @@ def resolve(context: Context, written: t.TypeTree, name: str) -> ty.Type:
                 raise error("HA111", f"a {written.kind} holds at most {CAPACITY_MAX} elements", written.span)
             context.bounds[f"capacity of {name}"] = f"at most {capacity} in {name}"
             return ty.Sequence(element, capacity) if written.kind == "sequence" else ty.Bag(element, capacity)
+
+
+def _holds(context: Context, conditions: tuple[t.Expression, ...]) -> bool:
+    """Whether a condition holds under these settings, or there is none. Errors: `HA110` when they do not decide it."""
+    for written in conditions:
+        known = context.settle(boolean(written, Scope(context, state=False)))
+        if not isinstance(known, ir.Constant):
+            raise error("HA110", "whether a counter has an end must follow from the settings", written.span)
+        if not known.value:
+            return False
+    return True
 
 
 def _named(context: Context, name: t.Name) -> ty.Type:

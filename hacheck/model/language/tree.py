@@ -189,8 +189,8 @@ Expression: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class TypeTree:
-    """A type as written. `kind` says which form; `parts` are the types in it, `limits` the numbers, `names` the
-    words."""
+    """A type as written. `kind` says which form; `parts` are the types in it, `limits` the numbers, `names` the words.
+    The second of the limits of what is `endless` is the condition under which it is."""
 
     kind: Literal["bool", "name", "range", "counter", "endless", "enum", "set", "map", "sequence", "bag", "option"]
     parts: tuple[TypeTree, ...]

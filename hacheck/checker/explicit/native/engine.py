@@ -98,7 +98,7 @@ class NativeEngine:
             found = {one.name: one for one in bounded.properties}
             answers = tuple(found.get(one.name, one) for one in answer.properties)
             answer = replace(answer, properties=answers, fault=answer.fault or bounded.fault)
-        return replace(answer, notes=(*answer.notes, *notes))
+        return replace(answer, notes=(*answer.notes, *notes), endless=tuple(one.counter for one in builder.gaps))
 
     def _explored(self, builder: Builder, built: Built, search: Search) -> Answer:
         """The answer of a search."""
