@@ -132,13 +132,13 @@ class Faults:
                 yield Move(f"free {lock}", {}, self._free(lock))
 
     def _free(self, lock: str) -> Effect:
-        late, holder = self.layout.index["late", lock], self.layout.index["holder", lock]
+        host = self.layout.locks[lock].host
 
         def freed(m: Machine) -> None:
-            if not m.memory[late]:
+            there = host is None or self.nodes.runs(m, Node(host.text, 1))
+            if not there or not self.handlers.locks.of_former_self(m, lock):
                 raise Blocked
-            m.memory[late] = False
-            m.memory[holder] = None
+            self.handlers.locks.free(m, lock)
 
         return freed
 
@@ -204,10 +204,9 @@ class Faults:
     def _lose_lock(self, lock: str) -> Effect:
         def happens(m: Machine) -> None:
             holder, index = holder_of(self.layout, m, lock), self.layout.index
-            late = ("late", lock) in index and m.memory[index["late", lock]]
-            if holder is None or late or not m.memory[index["up", holder]]:
+            if holder is None or not m.memory[index["up", holder]] or self.handlers.locks.of_former_self(m, lock):
                 raise Blocked
-            m.memory[index["holder", lock]] = None
+            self.handlers.locks.free(m, lock)
 
         return happens
 
@@ -236,7 +235,7 @@ class Faults:
         return lost
 
     def _duplicated(self, name: str, slot: int, at: int) -> Effect:
-        """A copy arrives beside the message, or behind all others, as one that was sent once more."""
+        """A copy arrives anywhere behind the message: beside it, or as one that was sent once more."""
 
         def duplicated(m: Machine) -> None:
             link = m.memory[slot]
@@ -245,7 +244,7 @@ class Faults:
             if isinstance(link, Bag):
                 m.memory[slot] = link.adding(link.items[at])
             else:
-                place = m.pick([at, len(link)])
+                place = m.pick(range(at + 1, len(link) + 1))
                 m.memory[slot] = (*link[:place], link[at], *link[place:])
 
         return duplicated
@@ -265,6 +264,7 @@ class Faults:
             if m.memory[time] >= limit:
                 raise BoundFailure("time")
             m.memory[time] += 1
+            self.handlers.locks.run_out(m)
 
         yield Move("tick", {}, tick)
         for node, slot in own.items():

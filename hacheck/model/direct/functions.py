@@ -298,10 +298,7 @@ def clock_of(layout: Layout, m: Machine, node: Node) -> int:
 
 
 def holder_of(layout: Layout, m: Machine, lock: str) -> Value:
-    """Who has a lock, as the service sees it: nobody when a lease ran out by true time."""
-    ends = layout.index.get(("expiry", lock))
-    if ends is not None and m.memory[ends] <= m.memory[layout.index[("time",)]]:
-        return None
+    """Who has a lock, as the service sees it."""
     return m.memory[layout.index["holder", lock]]
 
 

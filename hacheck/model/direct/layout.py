@@ -141,9 +141,11 @@ class Layout:
                 raise UnsupportedError(f"settings that depend on each other: {sorted(waiting)}")
 
     def _possible_faults(self, expressions: Expressions) -> Iterator[d.FaultDeclaration]:
-        """Those whose condition the settings do not exclude."""
+        """Those that the settings do not exclude, by their condition or by a budget of none."""
         for one in self.declarations:
             if isinstance(one, d.FaultDeclaration):
+                if one.kind != "total" and one.budget is not None and self.number(one.budget) == 0:
+                    continue
                 try:
                     if one.when is None or self.settled(expressions, one.when):
                         yield one
@@ -217,7 +219,7 @@ class Layout:
                     self.add(("clock", node), 0)
         for name, lock in self.locks.items():
             self.add(("holder", name), None)
-            if lock.freed_late:
+            if lock.freed_late or self.lease[name] is not None:
                 self.add(("late", name), False)
             if self.lease[name] is not None:
                 self.add(("expiry", name), 0)

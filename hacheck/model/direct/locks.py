@@ -21,24 +21,25 @@ class Locks:
         host = self.layout.locks[lock].host
         return host is None or self.nodes.reaches(m, node, host.text)
 
+    def of_former_self(self, m: Machine, lock: str) -> bool:
+        """Whether the service still holds a lock, or lets a lease run, for a process that has ended."""
+        late = self.layout.index.get(("late", lock))
+        return late is not None and bool(m.memory[late])
+
     def acquire(self, m: Machine, lock: str) -> bool:
         """Asks for a lock; whether the node of the step has it now.
 
-        It gets one that is free. One that the service holds for it already it has, and a lease begins anew; but not
-        where the service has yet to notice that its former self crashed.
+        It gets one that is free. One that the service holds for this process already it has, and a lease begins anew.
         """
         node, index = m.node, self.layout.index
         assert node is not None
-        if not self.reached(m, lock, node):
+        if not self.reached(m, lock, node) or self.of_former_self(m, lock):
             return False
-        late = ("late", lock) in index and m.memory[index["late", lock]]
-        believes = m.memory[index["believes", lock, node]]
-        holder = holder_of(self.layout, m, lock)
-        lease = self.layout.lease[lock]
-        if late or holder not in (None, node) or (holder == node and not believes and lease is not None):
+        if holder_of(self.layout, m, lock) not in (None, node):
             return False
         m.memory[index["holder", lock]] = node
         m.memory[index["believes", lock, node]] = True
+        lease = self.layout.lease[lock]
         if lease is not None:
             m.memory[index["expiry", lock]] = m.memory[index[("time",)]] + lease
             m.memory[index["expiry", lock, node]] = clock_of(self.layout, m, node) + lease
@@ -46,17 +47,27 @@ class Locks:
 
     def release(self, m: Machine, lock: str) -> None:
         """The node believes no longer; the service hears of it only where it is reached, and only from the holder."""
-        node, index = m.node, self.layout.index
+        node = m.node
         assert node is not None
-        if not m.memory[index["believes", lock, node]]:
-            return
-        m.memory[index["believes", lock, node]] = False
-        if ("expiry", lock, node) in index:
-            m.memory[index["expiry", lock, node]] = 0
-        if self.reached(m, lock, node) and m.memory[index["holder", lock]] == node:
-            m.memory[index["holder", lock]] = None
-            if ("expiry", lock) in index:
-                m.memory[index["expiry", lock]] = 0
+        self.notice(m, lock, node)
+        if self.reached(m, lock, node) and holder_of(self.layout, m, lock) == node and not self.of_former_self(m, lock):
+            self.free(m, lock)
+
+    def free(self, m: Machine, lock: str) -> None:
+        """The service holds the lock for nobody."""
+        index = self.layout.index
+        m.memory[index["holder", lock]] = None
+        for key, nothing in ((("late", lock), False), (("expiry", lock), 0)):
+            if key in index:
+                m.memory[index[key]] = nothing
+
+    def run_out(self, m: Machine) -> None:
+        """Leases that are over by true time."""
+        now = m.memory[self.layout.index[("time",)]]
+        for lock, lease in self.layout.lease.items():
+            held = lease is not None and holder_of(self.layout, m, lock) is not None
+            if held and m.memory[self.layout.index["expiry", lock]] <= now:
+                self.free(m, lock)
 
     def is_lost(self, m: Machine, lock: str, node: Node) -> bool:
         """Whether a node that believes that it has a lock can learn that it has not."""

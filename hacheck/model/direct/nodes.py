@@ -99,9 +99,9 @@ class Nodes:
             memory[index["believes", name, node]] = False
             if ("expiry", name, node) in index:
                 memory[index["expiry", name, node]] = 0
-            if memory[index["holder", name]] != node or self.layout.lease[name] is not None:
+            if memory[index["holder", name]] != node:
                 continue
-            if lock.freed_late:
+            if ("late", name) in index:
                 memory[index["late", name]] = True
             else:
                 memory[index["holder", name]] = None
