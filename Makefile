@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make verify   install into $(VENV) and verify spec/icestorm.ha"
 	@echo "make test     install what the tests need, then lint, type-check and test everything"
-	@echo "make nightly  the same tests and those that take long (an hour or more)"
+	@echo "make nightly  the same tests and those that take long, and raised limits of changed specs (hours)"
 	@echo "make bench    explore the same state graphs with Spin and with hacheck, in turn (minutes; spin and gcc)"
 	@echo "make interop-icestorm   start clusters of the real IceStorm, kill and pause replicas, check their logs"
 	@echo "make interop-artemis    the same with pairs of the real Artemis broker (Java and Maven)"
@@ -33,6 +33,7 @@ test: $(VENV)/.installed-for-tests
 
 nightly: $(VENV)/.installed-for-tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --nightly
+	$(BIN)/python bench/bounds.py --changed --time 1h --jobs 2
 
 bench: $(VENV)/.installed
 	$(BIN)/python bench/native.py

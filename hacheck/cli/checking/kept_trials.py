@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -43,11 +44,13 @@ class Raised:
 
 @dataclass(slots=True)
 class KeptTrials:
-    """The trials of one spec that are kept in a file. `digest`: of what the spec meant then; `titles`: the check and
-    the limits of each trial; `explored`: what checks found within their own limits, where that is kept as well."""
+    """The trials of one spec that are kept in a file. `digest`: of what the spec meant then; `defaults`: of its
+    settings; `titles`: the check and the limits of each trial; `explored`: what checks found within their own limits,
+    where that is kept as well."""
 
     path: Path
     digest: str
+    defaults: Mapping[str, str]
     results: dict[str, TrialResult] = field(default_factory=dict)
     titles: dict[str, tuple[str, str]] = field(default_factory=dict)
     explored: dict[str, Explored] = field(default_factory=dict)
@@ -60,7 +63,8 @@ class KeptTrials:
     def store(self, trial: Trial, result: TrialResult) -> None:
         """Keeps what a trial found, until `save`."""
         self.results[key_of(trial)] = result
-        self.titles[key_of(trial)] = (trial.question.name, trial.words)
+        titles = ", ".join(one.title for one in trial.raises)
+        self.titles[key_of(trial)] = (trial.question.name, titles)
 
     def refuted(self) -> set[tuple[str, str, str]]:
         """Every claim that a trial refutes: check, limits, property."""
@@ -73,7 +77,7 @@ class KeptTrials:
             "format": FORMAT,
             "hacheck": version(),
             "digest": self.digest,
-            "explored": {key: explored_as_json(one) for key, one in sorted(self.explored.items())},
+            "explored": {key: explored_as_json(one, self.defaults) for key, one in sorted(self.explored.items())},
             "trials": {key: [*self.titles[key], as_json(one)] for key, one in sorted(self.results.items())},
         }
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -90,7 +94,8 @@ def kept_trials(specification: Specification, path: Path | None = None, *, outda
     """The trials kept for a spec, by default in the user's cache; none where nothing of this spec can be read.
     `outdated`: also those of what the spec meant earlier."""
     now = digest(specification)
-    kept = KeptTrials(path or bounds_folder() / f"{specification.name}-{now[:32]}.json", now)
+    defaults = {one.name: one.default for one in specification.parameters}
+    kept = KeptTrials(path or bounds_folder() / f"{specification.name}-{now[:32]}.json", now, defaults)
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         content = json.loads(kept.path.read_text(encoding="utf-8"))
         current = (content["hacheck"], content["digest"]) == (version(), now)
@@ -99,7 +104,7 @@ def kept_trials(specification: Specification, path: Path | None = None, *, outda
             results = {key: from_json(one) for key, (_, _, one) in content["trials"].items()}
             kept.titles = {key: (str(check), str(words)) for key, (check, words, _) in content["trials"].items()}
             kept.results = results
-            kept.explored = {key: explored_from_json(one) for key, one in content["explored"].items()}
+            kept.explored = {key: explored_from_json(one, defaults) for key, one in content["explored"].items()}
     return kept
 
 
@@ -185,21 +190,21 @@ def explored_key(question: Question, settings: tuple[tuple[str, str], ...] = ())
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
 
 
-def explored_as_json(explored: Explored) -> dict[str, Any]:
-    """What a check found, as JSON has it; its question is in the spec."""
+def explored_as_json(explored: Explored, defaults: Mapping[str, str]) -> dict[str, Any]:
+    """What a check found, as JSON has it; its question is in the spec, and so are the settings that it leaves alone."""
     return {
         "check": explored.question.name,
         "settings": dict(explored.question.settings),
-        "values": dict(explored.values),
+        "values": {name: value for name, value in explored.values if defaults.get(name) != value},
         "claims": list(explored.claims),
         "states": explored.states,
         "cuts": list(explored.cuts),
     }
 
 
-def explored_from_json(content: dict[str, Any]) -> Explored:
+def explored_from_json(content: dict[str, Any], defaults: Mapping[str, str]) -> Explored:
     """What `explored_as_json` wrote. Errors: `KeyError`, `TypeError` or `ValueError` where it is no such thing."""
-    values = tuple((str(name), str(value)) for name, value in content["values"].items())
+    values = tuple((str(name), str(value)) for name, value in {**defaults, **content["values"]}.items())
     settings = tuple((str(name), str(value)) for name, value in content["settings"].items())
     question = Question(str(content["check"]), settings=settings)
     claims, cuts = (tuple(str(one) for one in content[name]) for name in ("claims", "cuts"))

@@ -43,12 +43,17 @@ class Raise:
     index: int = -1
 
     @property
-    def words(self) -> str:
-        """The raised limit: `generations = 4`, or `S.term up to 3 (spec.ha:4)`."""
+    def title(self) -> str:
+        """The raised limit: `generations = 4`, or `S.term up to 3`."""
         if self.setting:
             return f"{self.name} = {self.after}"
         joint = "size" if self.kind == "size" else "up to"
-        return f"{self.name} {joint} {self.after} ({self.place})"
+        return f"{self.name} {joint} {self.after}"
+
+    @property
+    def words(self) -> str:
+        """The same, and where the limit stands if no setting raises it: `S.term up to 3 (spec.ha:4)`."""
+        return self.title if self.setting else f"{self.title} ({self.place})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ PINNED: dict[str, Found] = {
         "healthy_goes_on backup_waits_for_live pairs_within_group one_backup_each p10_someone_serves "
         "p10_primary_starts p11_recovering_ends backup_finds_live",
     ),
+    "outage_in_failback": Found((37_387, 222_247, 49), violated={"p3_no_incomplete_copy_serves": 16}),
     "one_fault": Found(
         (788, 4_638, 24),
         reached={"in_both": 6, "all_paired": 5, "backup_takes_over": 11, "failed_back": 11, "backup_gives_up": 6},
@@ -105,6 +106,10 @@ PINNED: dict[str, Found] = {
         (4_472, 27_302, 33),
         violated={"p2_acked_survives": 12, "p4_no_stale_copy_serves": 12, "p14_failback_ends": 29},
         holds="p1_one_serving p3_no_incomplete_copy_serves p5_only_copy_never_erased split_brain_ends",
+    ),
+    "hardened_two_backups": Found(
+        (103_365, 771_712, 37),
+        violated={"p1_one_serving": 28, "split_brain_ends": 38},
     ),
     "hardened_apart": Found(
         (1_676, 10_219, 32),
@@ -234,6 +239,7 @@ PINNED: dict[str, Found] = {
         violated={"p10_primary_starts": 10},
         holds="p1_one_serving p5_only_copy_never_erased",
     ),
+    "trusts_topology_two_backups": Found((23_154, 150_076, 41), violated={"p1_one_serving": 31}),
     "sync_unwatched": Found(
         (203, 1_093, 23),
         violated={"p11_recovering_ends": 10},
@@ -252,6 +258,10 @@ PINNED: dict[str, Found] = {
     "slow_replica": Found(
         (762, 4_076, 31),
         holds="p2_acked_survives p4_no_stale_copy_serves in_sync_is_so",
+    ),
+    "slow_replica_two_backups": Found(
+        (5_518, 38_440, 32),
+        violated={"p2_acked_survives": 27, "p4_no_stale_copy_serves": 27, "in_sync_is_so": 38},
     ),
     "keeps_connection": Found(
         (467, 2_556, 24),

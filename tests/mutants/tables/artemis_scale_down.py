@@ -81,6 +81,10 @@ PINNED: dict[str, Found] = {
         violated={"p6_exactly_once": 8},
         holds="p2_acked_survives one_place p7_prepared_survives p10_messages_available",
     ),
+    "crash_with_another_target": Found(
+        (26_328, 85_737, 20),
+        violated={"p6_exactly_once": 8, "one_place": 8, "p10_messages_available": 6},
+    ),
     "few_attempts": Found(
         (276, 522, 13),
         violated={"clients_come_back": 5},

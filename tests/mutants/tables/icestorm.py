@@ -114,6 +114,12 @@ PINNED: dict[str, Found] = {
         reached={"served": 10},
         holds="acknowledged_survives acknowledged_is_stored deposed_never_acknowledges stamps_never_fall",
     ),
+    "smallest_cure_four": Found(
+        (2_266_375, 8_327_459, 80),
+        violated={"acknowledged_survives": 40, "acknowledged_is_stored": 38},
+        reached={"served": 10},
+        holds="deposed_never_acknowledges stamps_never_fall",
+    ),
     "hardened": Found(
         (616_982, 2_297_564, 70),
         violated={
