@@ -87,12 +87,13 @@ def missing(specification: Specification, kept: KeptTrials) -> list[Question]:
 
 def explore(name: str, specification: Specification, kept: KeptTrials, given: argparse.Namespace, end: float) -> None:
     """Runs the checks of a spec of which nothing is kept."""
-    if not missing(specification, kept) or time.monotonic() >= end:
+    wanted = missing(specification, kept)
+    if not wanted or time.monotonic() >= end:
         return
     limits = limits_of(given)
     request = Request(
         spec=name,
-        wide=True,
+        checks=tuple(one.name for one in wanted),
         exploring=Exploring(threads=1),
         states_max=limits.states_max,
         seconds_max=limits.wall_seconds_max,

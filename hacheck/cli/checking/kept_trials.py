@@ -133,7 +133,7 @@ def known(kept: KeptTrials, plan: Plan) -> Raised | None:
         result = kept.lookup(combined)
         if result is not None:
             found.append((combined, result))
-        combined = fewer(combined, single) if result is not None and result.stopped else None
+        combined = fewer(combined, single) if result is not None and result.limited else None
     return Raised(plan, tuple(found), tuple(not_begun))
 
 

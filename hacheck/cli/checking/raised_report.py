@@ -152,7 +152,7 @@ def _not_tried(raised: Raised) -> RenderableType:
     table.add_column()
     if raised.not_begun:
         words = ", ".join(trial.words for trial in raised.not_begun)
-        table.add_row("not tried", Text(f"{words}: no time left", style="warn"))
+        table.add_row("not tried", Text(words, style="warn"))
     if raised.plan.fixed:
         table.add_row("not raised", Text("; ".join(f"{one.name}: {one.reason}" for one in raised.plan.fixed)))
     return table

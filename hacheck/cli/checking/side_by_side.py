@@ -103,7 +103,7 @@ class _Work:
 
 
 class SideBySide:
-    """Runs the checks of specs, `jobs` at once. `request`: how, the same for all."""
+    """Runs the checks of specs, `jobs` at once. `request`: how, the same for all; if it names checks, these only."""
 
     def __init__(
         self, request: Request, paths: Sequence[Path], jobs: int, display: SeveralDisplay, interruption: Interruption
@@ -214,7 +214,9 @@ class SideBySide:
             return
         with room_for_nesting():
             work.pickled = pickle.dumps(loaded.specification)
-        work.questions, work.left_out = choose(loaded.specification, (), wide=self._request.wide)
+        work.questions, work.left_out = choose(
+            loaded.specification, self._request.checks, wide=self._request.wide
+        )
         work.waiting = list(range(len(work.questions)))
 
     def _fail(self, work: _Work, title: str, failed: Failed) -> None:
