@@ -53,8 +53,7 @@ def main() -> int:
             explore(name, one, kept[name], given, end)
         raise_all(specs, kept, given, end)
     if not given.specs:
-        words = f"{given.trial} s, or {given.states} states"
-        PAGE.write_text(page([protocol(name) for name in shipped.names()], words), encoding="utf-8")
+        PAGE.write_text(page([protocol(name) for name in shipped.names()]), encoding="utf-8")
     fresh = {name: kept[name].refuted() - before[name] for name in specs}
     for name, claims in fresh.items():
         for check, limit, claim in sorted(claims):

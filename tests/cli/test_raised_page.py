@@ -149,7 +149,7 @@ def kept_of(specification: Specification, path: Path) -> KeptTrials:
 
 def test_the_page_counts_refuted_claims_by_what_refutes_them(specification: Specification, tmp_path: Path) -> None:
     kept = kept_of(specification, tmp_path / "two.json")
-    text = page([Protocol("two", specification, kept, True)], "20 s")
+    text = page([Protocol("two", specification, kept, True)])
     (row,) = (line for line in text.splitlines() if line.startswith("| [two]"))
     assert [cell.strip() for cell in row.split("|")[2:-1]] == ["1", "2", "4", "4", "1", "1", "1", "1"]
     small = next(line for line in text.splitlines() if "`small`" in line)
@@ -160,7 +160,7 @@ def test_the_page_counts_refuted_claims_by_what_refutes_them(specification: Spec
 
 
 def test_the_page_says_where_a_spec_has_changed_since(specification: Specification, tmp_path: Path) -> None:
-    text = page([Protocol("two", specification, kept_of(specification, tmp_path / "two.json"), False)], "20 s")
+    text = page([Protocol("two", specification, kept_of(specification, tmp_path / "two.json"), False)])
     assert "Tried before the last change of the spec." in text
 
 
@@ -174,7 +174,7 @@ def test_the_page_of_shipped_specs_is_what_was_found() -> None:
         assert found is not None
         kept = kept_trials(found, root / "bench" / "bounds" / f"{name}.json", outdated=True)
         protocols.append(Protocol(name, found, kept, kept_trials(found, kept.path).digest == kept.digest))
-    tables = [line for line in page(protocols, "").splitlines() if line.startswith("|")]
+    tables = [line for line in page(protocols).splitlines() if line.startswith("|")]
     assert [line for line in written.splitlines() if line.startswith("|")] == tables
 
 

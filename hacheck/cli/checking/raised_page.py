@@ -25,8 +25,8 @@ limits it holds. It says what to be careful about: the property needs that limit
 
     python bench/bounds.py --time 2h
 
-which resumes where it stopped; `--page` writes the page without trying anything. A trial ends after {limits}, and is
-then *not decided*.
+which resumes where it stopped; `--page` writes the page without trying anything. A trial that ends at a limit of its
+own (of time, memory, or 3 million states) is *not decided*.
 
 """
 
@@ -37,8 +37,8 @@ TITLES = (
     "trials",
     "to the end",
     "to be tried",
-    "refuted without a further fault",
-    "with one fault more",
+    "refuted by a bound, size or setting",
+    "by one fault more",
     "without an assumption",
 )
 HEAD = f"| {' | '.join(TITLES)} |\n|---{'|--:' * (len(TITLES) - 1)}|\n"
@@ -67,15 +67,15 @@ class Protocol:
     is_current: bool
 
 
-def page(protocols: Sequence[Protocol], limits: str) -> str:
-    """The whole page. `limits`: those of one trial, in words."""
+def page(protocols: Sequence[Protocol]) -> str:
+    """The whole page."""
     rows = []
     sections = []
     for one in protocols:
         checks = _checks(one)
         rows.append(_row(one, checks))
         sections.append(_section(one, checks))
-    return INTRODUCTION.format(limits=limits) + HEAD + "".join(rows) + LEGEND + "\n".join(sections)
+    return INTRODUCTION + HEAD + "".join(rows) + LEGEND + "\n".join(sections)
 
 
 def _checks(protocol: Protocol) -> list[tuple[str, Raised]]:
