@@ -93,6 +93,46 @@ def test_forgotten_local_that_is_not_read_does_no_harm() -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "point", "forgotten"),
+    [
+        ("for x in {1, 2} do { step turn: a.sum := a.sum + x }", "turn", "rest of x"),
+        ("for x in {1, 2} do { step turn: a.sum := a.sum + x }", "turn", "x"),
+        ("let r = Pair(1, 2)  step turn: a.sum := r.left", "turn", "r"),
+        ("var r = Pair(1, 2)  step turn: r.left := 2  a.sum := r.left", "turn", "r"),
+        ("let k = 1  step turn when a.sum < k: a.sum := 1", "turn", "k"),
+        ("step turn: a.sum := 1", "turn", "a"),
+        ("let k = 1  step turn: give(k)", "turn", "k"),
+        ("let k = A  step turn: send m(1) to k", "turn", "k"),
+        ("let k = 1  step turn: send m(k) to A", "turn", "k"),
+        ("let k = {A}  step turn: send m(1) to each k", "turn", "k"),
+        ("let k = A  step turn: sync k.disk", "turn", "k"),
+        ("let k = 1  step turn: require k == 1", "turn", "k"),
+        ("let k = 1  step turn: choose x in {1, 2} where x == k", "turn", "k"),
+        ("let k = true  step turn: while k and a.sum == 0 do { a.sum := 1  step again: }", "turn", "k"),
+    ],
+)
+def test_every_way_to_read_a_local_is_noticed(body: str, point: str, forgotten: str) -> None:
+    system = system_of(f"""system X
+    record Pair {{ left: 0..3, right: 0..3 }}
+    node A {{ sum: 0..3 = 0  synced disk: bool = false }}
+    message m(x: 0..3) from A to A
+    procedure give(x: 0..3) do A.sum := x
+    action go(a: A) when a.sum == 0 do
+      {body}
+    """)
+    (begun,) = (step.outcome for step in system.initial())
+    assert isinstance(begun, State)
+    (waiting,) = (step.outcome for step in system.successors(begun))
+    assert isinstance(waiting, State)
+    observed = dict(system.observe(waiting))
+    node = Node("A", 1)
+    assert observed["at", node, "main"] == ("go", point)
+    observed["local", node, "go", forgotten] = FORGOTTEN
+    with pytest.raises(ForgottenRead, match=f"`{forgotten}`"):
+        list(system.successors(system.restore(observed)))
+
+
+@pytest.mark.parametrize(
     ("fault", "what"),
     [
         ("crash B up to 1 for good when not up(A)", "not up(B)"),

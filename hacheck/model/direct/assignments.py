@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from hacheck.model.direct.domains import Domain, stored
 from hacheck.model.direct.expressions import Expressions, Scope
-from hacheck.model.direct.interfaces import FORGOTTEN, ForgottenRead, SpecificationFailure, UnsupportedError
+from hacheck.model.direct.interfaces import SpecificationFailure, UnsupportedError
 from hacheck.model.direct.machine import Closure, Effect, Machine
 from hacheck.model.direct.values import Map, Node, Record, Value
 from hacheck.model.language import tree as t
@@ -72,9 +72,7 @@ def _local_assignment(key: str, path: Iterable[str | Closure], value: Closure, d
     def assign(m: Machine) -> None:
         new = value(m)
         if steps:
-            if m.env[key] is FORGOTTEN:
-                raise ForgottenRead(m.handler, key)
-            new = _replaced(m, m.env[key], steps, new)
+            new = _replaced(m, m.local(key), steps, new)
         m.env[key] = new if domain is None else stored(domain, new, key)
 
     return assign

@@ -95,7 +95,7 @@ class Calls:
     def hear(self, m: Machine, site: CallSite) -> None:
         """The caller goes on, with the answer or without. Errors: `Blocked` while it waits."""
         caller = self.caller(m, site.operation)
-        targets = m.env.pop(site.targets)
+        targets = m.local(site.targets)
         if site.each:
             answers = {callee: self._answer_of(m, site.operation, caller, callee) for callee in targets}
             callees = self.layout.nodes(self.layout.operations[site.operation].callee.text)

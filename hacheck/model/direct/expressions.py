@@ -10,7 +10,7 @@ from typing import Any
 from hacheck.model.data import dataclass
 from hacheck.model.direct.domains import Domain, all_of, is_sequence
 from hacheck.model.direct.functions import Functions
-from hacheck.model.direct.interfaces import FORGOTTEN, ForgottenRead, SpecificationFailure, UnsupportedError
+from hacheck.model.direct.interfaces import SpecificationFailure, UnsupportedError
 from hacheck.model.direct.layout import Layout
 from hacheck.model.direct.machine import Closure, Machine
 from hacheck.model.direct.order import elements, equal, rank
@@ -53,14 +53,7 @@ NOTHING = Scope({}, {}, (), {})
 
 def local(key: str) -> Closure:
     """The value of a local. Errors: `ForgottenRead`."""
-
-    def read(m: Machine) -> Value:
-        value = m.env[key]
-        if value is FORGOTTEN:
-            raise ForgottenRead(m.handler, key)
-        return value
-
-    return read
+    return lambda m: m.local(key)
 
 
 class Expressions:

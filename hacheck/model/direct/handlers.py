@@ -292,7 +292,7 @@ class Handlers:
 
                 def give_up(m: Machine, callee: Node = callee) -> None:
                     self._enter(m, handler, node, frame)
-                    if callee not in m.env[site.targets]:
+                    if callee not in m.local(site.targets):
                         raise Blocked
                     self.calls.give_up(m, site.operation, node, callee)
 

@@ -9,7 +9,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from hacheck.model.data import dataclass
-from hacheck.model.direct.interfaces import BoundFailure, BoundReached, SpecificationError, SpecificationFailure, State
+from hacheck.model.direct.interfaces import (
+    FORGOTTEN,
+    BoundFailure,
+    BoundReached,
+    ForgottenRead,
+    SpecificationError,
+    SpecificationFailure,
+    State,
+)
 from hacheck.model.direct.values import Node, Value
 
 Closure: TypeAlias = "Callable[[Machine], Value]"
@@ -56,6 +64,13 @@ class Machine:
         self.drawn: list[Value] = []
         self.path = path
         self.trail: list[tuple[int, int]] = []
+
+    def local(self, key: str) -> Value:
+        """The value of a local. Errors: `ForgottenRead`."""
+        value = self.env[key]
+        if value is FORGOTTEN:
+            raise ForgottenRead(self.handler, key)
+        return value
 
     def pick(self, options: Sequence[Value]) -> Value:
         """One of these; the step is run for each. Errors: `Blocked` if there is none."""

@@ -144,7 +144,7 @@ def run(m: Machine, program: Program, begin: int, order: Order, through: bool = 
 
 
 def _turn(m: Machine, turn: Turn, order: Order) -> bool:
-    left: Value = m.env[turn.rest]
+    left: Value = m.local(turn.rest)
     if not left:
         del m.env[turn.rest]
         return False
