@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import itertools
+import json
 import os
 import signal
 import subprocess
@@ -22,7 +24,13 @@ from hacheck.checker.explicit.native.search.bounds import Bounds
 from hacheck.checker.explicit.native.search.checkpoint import Keeping
 from hacheck.checker.explicit.native.search.exploring import explore
 from hacheck.checker.explicit.native.search.log import Log
-from hacheck.checker.explicit.native.search.manifest import NAME, CheckpointError, read_manifest
+from hacheck.checker.explicit.native.search.manifest import (
+    NAME,
+    CheckpointError,
+    Manifest,
+    read_manifest,
+    write_manifest,
+)
 from hacheck.checker.explicit.native.search.search import Options, Search
 from hacheck.model.semantics import EvaluationFault
 from tests.native.searching import Model, election, kernels_for, model_of, never_stop
@@ -312,3 +320,33 @@ def test_a_search_that_fails_lets_go_of_the_folder(tmp_path: Path) -> None:
     assert threading.active_count() == 1
     with kept(model, tmp_path, resumes=True) as log:
         assert (log.size, log.stopped) == (63_873, None)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"states": "many"},
+        {"states": -1},
+        {"levels": None},
+        {"levels": [[["../states", 0, 1]]]},
+        {"files": {"../states": [[1, 2]]}},
+        {"hits": {"one": [1]}},
+        {"fault": [1]},
+        {"depth": 99},
+        {"more": 1},
+        {"counts": [1, None]},
+    ],
+)
+def test_manifest_that_says_something_else_under_a_right_digest_is_damaged(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
+    whole = Manifest("x", 1, 0, 0, ((("s-0", 0, 1),),), {"s-0": ((8, 1),)}, [1], [0], {}, {}, None, {}, 0.1)
+    write_manifest(whole, tmp_path)
+    assert read_manifest(tmp_path) == whole
+    path = tmp_path / "checkpoint"
+    head, _, content = path.read_text(encoding="utf-8").partition("\n")
+    content = json.dumps(json.loads(content) | change)
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    path.write_text(f"{head[:-64]}{digest}\n{content}", encoding="utf-8")
+    with pytest.raises(CheckpointError, match="the checkpoint is damaged"):
+        read_manifest(tmp_path)

@@ -97,7 +97,7 @@ def written_type(written: t.TypeTree) -> str:
         case "counter":
             return f"counter up to {limits[0]}"
         case "endless":
-            return "counter"
+            return f"counter up to {limits[0]} or more"
         case "enum":
             return f"{{{', '.join(name.text for name in written.names)}}}"
         case "set":

@@ -9,8 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from pathlib import Path
 from typing import IO, Any, TypeAlias
+
+import msgspec
 
 from hacheck.model.data import dataclass
 
@@ -100,7 +103,13 @@ def read_manifest(folder: Path) -> Manifest:
         raise CheckpointError(f"{path} is no checkpoint of this version of hacheck; begin anew in another folder")
     if head != f"{_HEAD}{hashlib.sha256(content).hexdigest()}".encode():
         raise damaged(path, "what it says is not what was written")
-    return _manifest(json.loads(content))
+    try:
+        found = msgspec.convert(json.loads(content), type=Manifest)
+    except (ValueError, RecursionError) as error:  # msgspec's errors are of this kind, too
+        raise damaged(path, f"it says something else than is expected: {error}") from None
+    if not _is_sound(found):
+        raise damaged(path, "its numbers contradict each other")
+    return found
 
 
 def damaged(path: Path, what: str) -> CheckpointError:
@@ -108,10 +117,16 @@ def damaged(path: Path, what: str) -> CheckpointError:
     return CheckpointError(f"the checkpoint is damaged: {path}: {what}; remove {path.parent} and begin anew")
 
 
-def _manifest(json: Any) -> Manifest:
-    """Out of its JSON, which has lists where a manifest has tuples."""
-    levels = tuple(tuple((name, first, count) for name, first, count in pieces) for pieces in json["levels"])
-    files = {name: tuple((size, checksum) for size, checksum in chunks) for name, chunks in json["files"].items()}
-    hits = {key: (before, after) for key, (before, after) in json["hits"].items()}
-    fault = None if json["fault"] is None else (json["fault"][0], json["fault"][1])
-    return Manifest(**json | {"levels": levels, "files": files, "hits": hits, "fault": fault})
+def _is_sound(found: Manifest) -> bool:
+    """Whether no number is negative, each piece lies in a file beside the manifest, and the pieces are all states."""
+    pieces = [piece for level in found.levels for piece in level]
+    chunks = [number for file in found.files.values() for chunk in file for number in chunk]
+    hits = [number for pair in found.hits.values() for number in pair]
+    numbers = [found.states, found.depth, found.expanded, *chunks, *hits, *(found.fault or ()), *found.counts]
+    numbers += [*found.cuts, *found.found.values(), *found.met_at.values()]
+    numbers += [number for _, first, count in pieces for number in (first, count)]
+    fits = all(0 <= number < 2**64 for number in numbers) and found.seconds >= 0
+    known = all(re.fullmatch(r"[\w-]+", name) for name in found.files)
+    known = known and all(name in found.files for name, _, _ in pieces)
+    whole = sum(count for _, _, count in pieces) == found.states and found.depth <= len(found.levels)
+    return fits and known and whole
