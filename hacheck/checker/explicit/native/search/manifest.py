@@ -104,11 +104,12 @@ def read_manifest(folder: Path) -> Manifest:
     if head != f"{_HEAD}{hashlib.sha256(content).hexdigest()}".encode():
         raise damaged(path, "what it says is not what was written")
     try:
-        found = msgspec.convert(json.loads(content), type=Manifest)
+        told = json.loads(content)
+        found = msgspec.convert(told, type=Manifest)
     except (ValueError, RecursionError) as error:  # msgspec's errors are of this kind, too
         raise damaged(path, f"it says something else than is expected: {error}") from None
-    if not _is_sound(found):
-        raise damaged(path, "its numbers contradict each other")
+    if told.keys() != set(Manifest.__match_args__) or not _is_sound(found):
+        raise damaged(path, "what it says does not go together")
     return found
 
 
