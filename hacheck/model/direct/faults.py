@@ -136,7 +136,7 @@ class Faults:
 
         def freed(m: Machine) -> None:
             there = host is None or self.nodes.runs(m, Node(host.text, 1))
-            if not there or not self.handlers.locks.of_former_self(m, lock):
+            if not there or not self.handlers.locks.is_left_over(m, lock):
                 raise Blocked
             self.handlers.locks.free(m, lock)
 
@@ -204,7 +204,7 @@ class Faults:
     def _lose_lock(self, lock: str) -> Effect:
         def happens(m: Machine) -> None:
             holder, index = holder_of(self.layout, m, lock), self.layout.index
-            if holder is None or not m.memory[index["up", holder]] or self.handlers.locks.of_former_self(m, lock):
+            if holder is None or not m.memory[index["up", holder]] or self.handlers.locks.is_left_over(m, lock):
                 raise Blocked
             self.handlers.locks.free(m, lock)
 

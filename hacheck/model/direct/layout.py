@@ -219,8 +219,6 @@ class Layout:
                     self.add(("clock", node), 0)
         for name, lock in self.locks.items():
             self.add(("holder", name), None)
-            if lock.freed_late or self.lease[name] is not None:
-                self.add(("late", name), False)
             if self.lease[name] is not None:
                 self.add(("expiry", name), 0)
             for node in self.nodes(lock.holder.text):

@@ -21,19 +21,22 @@ class Locks:
         host = self.layout.locks[lock].host
         return host is None or self.nodes.reaches(m, node, host.text)
 
-    def of_former_self(self, m: Machine, lock: str) -> bool:
-        """Whether the service still holds a lock, or lets a lease run, for a process that has ended."""
-        late = self.layout.index.get(("late", lock))
-        return late is not None and bool(m.memory[late])
+    def is_left_over(self, m: Machine, lock: str) -> bool:
+        """Whether the service still holds a lock for a node that ended, or that gave it back in vain. One of the plain
+        kind stays with its node, so it is no such lock."""
+        if not self.layout.locks[lock].freed_late and self.layout.lease[lock] is None:
+            return False
+        holder = holder_of(self.layout, m, lock)
+        return holder is not None and not m.memory[self.layout.index["believes", lock, holder]]
 
     def acquire(self, m: Machine, lock: str) -> bool:
         """Asks for a lock; whether the node of the step has it now.
 
-        It gets one that is free. One that the service holds for this process already it has, and a lease begins anew.
+        It gets one that is free. One that it has it keeps, and a lease begins anew.
         """
         node, index = m.node, self.layout.index
         assert node is not None
-        if not self.reached(m, lock, node) or self.of_former_self(m, lock):
+        if not self.reached(m, lock, node) or self.is_left_over(m, lock):
             return False
         if holder_of(self.layout, m, lock) not in (None, node):
             return False
@@ -49,17 +52,17 @@ class Locks:
         """The node believes no longer; the service hears of it only where it is reached, and only from the holder."""
         node = m.node
         assert node is not None
+        heard = self.reached(m, lock, node) and not self.is_left_over(m, lock)
         self.notice(m, lock, node)
-        if self.reached(m, lock, node) and holder_of(self.layout, m, lock) == node and not self.of_former_self(m, lock):
+        if heard and holder_of(self.layout, m, lock) == node:
             self.free(m, lock)
 
     def free(self, m: Machine, lock: str) -> None:
         """The service holds the lock for nobody."""
         index = self.layout.index
         m.memory[index["holder", lock]] = None
-        for key, nothing in ((("late", lock), False), (("expiry", lock), 0)):
-            if key in index:
-                m.memory[index[key]] = nothing
+        if ("expiry", lock) in index:
+            m.memory[index["expiry", lock]] = 0
 
     def run_out(self, m: Machine) -> None:
         """Leases that are over by true time."""

@@ -99,10 +99,7 @@ class Nodes:
             memory[index["believes", name, node]] = False
             if ("expiry", name, node) in index:
                 memory[index["expiry", name, node]] = 0
-            if memory[index["holder", name]] != node:
-                continue
-            if ("late", name) in index:
-                memory[index["late", name]] = True
-            else:
+            at_once = not lock.freed_late and self.layout.lease[name] is None
+            if at_once and memory[index["holder", name]] == node:
                 memory[index["holder", name]] = None
 

@@ -26,6 +26,10 @@ def observe(layout: Layout, handlers: Handlers, state: State) -> dict[Key, Value
             point = handlers.by_name[value.handler].program.point(value.point)
             for name, each in zip(point.locals, value.values, strict=True):
                 seen["local", node, value.handler, name] = each
+    for name, lock in layout.locks.items():
+        if lock.freed_late:
+            holder = seen["holder", name]
+            seen["late", name] = holder is not None and not seen["believes", name, holder]
     return seen
 
 

@@ -144,7 +144,7 @@ class DirectSystem:
         | `("link", message, a, b)` | tuple of `Record`, what is under way in order; a `Bag` of them if unordered |
         | `("call", operation, caller, callee)` | a `layout.Call` |
         | `("holder", lock)` | the node that the service thinks holds it, or `None` |
-        | `("late", lock)` | whether the service has yet to notice that its holder crashed |
+        | `("late", lock)` | whether it is left over: `freed late`, and its holder ended or gave it back in vain |
         | `("believes", lock, node)` | whether the node believes that it holds it, apart from any clock |
         | `("expiry", lock)`, `("expiry", lock, node)` | of a lease: its end by true time, and by the clock |
         | `("time",)`, `("clock", node)` | ticks |
