@@ -132,11 +132,8 @@ class Faults:
                 yield Move(f"free {lock}", {}, self._free(lock))
 
     def _free(self, lock: str) -> Effect:
-        host = self.layout.locks[lock].host
-
         def freed(m: Machine) -> None:
-            there = host is None or self.nodes.runs(m, Node(host.text, 1))
-            if not there or not self.handlers.locks.is_left_over(m, lock):
+            if not self.handlers.locks.is_left_over(m, lock):
                 raise Blocked
             self.handlers.locks.free(m, lock)
 
@@ -203,8 +200,7 @@ class Faults:
 
     def _lose_lock(self, lock: str) -> Effect:
         def happens(m: Machine) -> None:
-            holder, index = holder_of(self.layout, m, lock), self.layout.index
-            if holder is None or not m.memory[index["up", holder]] or self.handlers.locks.is_left_over(m, lock):
+            if holder_of(self.layout, m, lock) is None:
                 raise Blocked
             self.handlers.locks.free(m, lock)
 

@@ -73,8 +73,8 @@ def reading(context: Context, kind: str, node: ir.Expression) -> ir.Expression:
     return ir.Index(context.variable(f"clock.{kind}"), node)
 
 
-def actions(context: Context) -> list[ir.Action]:
-    """The ticks: of true time, and of each node's clock as far as the skew allows."""
+def actions(context: Context, at_tick: tuple[ir.Statement, ...]) -> list[ir.Action]:
+    """The ticks: of true time, with what else happens then, and of each node's clock as far as the skew allows."""
     if TIME not in context.variables:
         return []
     one = ir.Constant(1, ty.Range(1, 1))
@@ -91,7 +91,8 @@ def actions(context: Context) -> list[ir.Action]:
         all_follow = ir.Quantified("every", node.name, ir.Domain(kind, None, None), ir.Binary("<=", behind, most))
         guard = all_follow if guard == ir.TRUE else ir.Binary("and", guard, all_follow)
         made.append(_own_tick(context, kind, most, written))
-    body = (ir.Assign(ir.Target(ir.Variable(TIME, context.variables[TIME].type)), ir.Binary("+", now(context), one)),)
+    later = ir.Assign(ir.Target(ir.Variable(TIME, context.variables[TIME].type)), ir.Binary("+", now(context), one))
+    body = (later, *at_tick)
     made.insert(0, ir.Action("tick", (), guard, body, "environment", None, None, "tick", "time passes", "", 0))
     return made
 

@@ -270,7 +270,7 @@ class Elaboration:
         if context.diagnostics:
             return []
         lines = self.attempt(lambda: faults.build(context, found, restarts)) or []
-        context.actions.extend(clocks.actions(context))
+        context.actions.extend(clocks.actions(context, locks.run_out(context)))
         context.actions.extend(refreshes(context))
         return list(lines)
 

@@ -315,7 +315,8 @@ def bind(written: t.Binder, where: t.Expression | None, scope: Scope) -> tuple[s
 def _quantifier(written: t.Quantifier, scope: Scope) -> ir.Expression:
     if written.kind in COUNTING:
         variable_name, domain, inner = bind(written.binders[0], written.where, scope)
-        return ir.Quantified(COUNTING[written.kind], variable_name, domain, boolean(written.body, inner))
+        counted = ir.Quantified(COUNTING[written.kind], variable_name, domain, boolean(written.body, inner))
+        return _most_of(counted) if written.kind == "most" and domain.within is not None else counted
     kind: Any = "every" if written.kind == "every" else "some"
     bound: list[tuple[str, ir.Domain]] = []
     inner = scope
@@ -330,6 +331,14 @@ def _quantifier(written: t.Quantifier, scope: Scope) -> ir.Expression:
         assert isinstance(made, ir.Quantified)
         return ir.Quantified("none", made.variable, made.domain, made.body)
     return made
+
+
+def _most_of(counted: ir.Quantified) -> ir.Expression:
+    """More than half of the elements gone through, not of all values of their type."""
+    assert counted.domain.within is not None
+    count = ir.Quantified("count", counted.variable, counted.domain, counted.body)
+    twice = ir.Binary("*", ir.Constant(2, ty.Range(2, 2)), count)
+    return ir.Binary("<", ir.Unary("size", counted.domain.within), twice)
 
 
 def _attribute(written: t.Attribute, scope: Scope) -> ir.Expression:

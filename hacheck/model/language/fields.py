@@ -8,7 +8,7 @@ from hacheck.model.language import declarations as d
 from hacheck.model.language.context import Context, Scope
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import boolean
-from hacheck.model.language.functions import is_connected, is_running, is_up
+from hacheck.model.language.functions import is_connected, is_running
 from hacheck.model.language.operations import conjunction
 from hacheck.model.language.resolve_types import initial_value, resolve
 
@@ -86,7 +86,7 @@ def refreshes(context: Context) -> list[ir.Action]:
         held = ir.Index(ir.Index(context.variable(name), viewer), viewed)
         guard = conjunction(
             is_running(scope, viewer, owner),
-            is_up(scope, viewed, other),
+            is_running(scope, viewed, other),
             is_connected(scope, viewed, viewer),
             ir.Binary("!=", held, current),
         )

@@ -12,6 +12,7 @@ from hacheck.model.language import locks, messages, operations
 from hacheck.model.language.context import Answer, Context, Scope, distinct
 from hacheck.model.language.diagnostics import error
 from hacheck.model.language.expressions import VALUES_MAX
+from hacheck.model.language.fitting import taken
 from hacheck.model.language.functions import is_connected
 from hacheck.model.language.handlers import Made
 from hacheck.model.language.operations import conjunction
@@ -120,7 +121,8 @@ def _serve_head(context: Context, written: d.ReceiveDeclaration, multi: bool) ->
     def reply(at: Scope, value: ir.Expression) -> Made:
         to = at.find(CALLER)
         assert to is not None
-        return send_back(to.expression, value)
+        made, taken_value = taken(context, "answer", operation.result, value)
+        return (*made, *send_back(to.expression, taken_value))
 
     def send_back(to: ir.Expression, value: ir.Expression) -> Made:
         heard = conjunction(operation.at(context, "waiting", to, node), is_connected(scope, node, to))

@@ -65,6 +65,12 @@ def _links_of(context: Context, kind: ty.Node) -> list[tuple[ty.Node, bool]]:
     ]
 
 
+def _both_ways(
+    node: ir.Expression, other: ir.Expression, kind: ty.Node, of: ty.Node
+) -> tuple[tuple[ir.Expression, ir.Expression, tuple[str, str]], ...]:
+    return (node, other, (kind.name, of.name)), (other, node, (of.name, kind.name))
+
+
 def isolate(context: Context, fault: Fault) -> list[ir.Action]:
     kind = context.nodes[fault.names[0]]
     node = ir.Local("n", kind)
@@ -72,14 +78,13 @@ def isolate(context: Context, fault: Fault) -> list[ir.Action]:
     body: list[ir.Statement] = []
     for other, same in _links_of(context, kind):
         m = ir.Local(context.fresh_name("m"), other)
-        ways = ((node, m, (kind.name, other.name)), (m, node, (other.name, kind.name)))
+        ways = _both_ways(node, m, kind, other)
         domain = ir.Domain(other, None, ir.Binary("!=", m, node) if same else None)
         body.append(ir.ForEach(m.name, domain, tuple(set_cut(context, *way, True) for way in ways)))
         unique = ir.Local(context.fresh_name("m"), other)
         check = ir.Domain(other, None, ir.Binary("!=", unique, node) if same else None)
-        open_here = ir.Quantified(
-            "some", unique.name, check, ir.Unary("not", _is_cut(context, node, unique, (kind.name, other.name)))
-        )
+        out, back = (_is_cut(context, *way) for way in _both_ways(node, unique, kind, other))
+        open_here = ir.Quantified("some", unique.name, check, ir.Unary("not", ir.Binary("and", out, back)))
         some_open = open_here if some_open == ir.FALSE else ir.Binary("or", some_open, open_here)
     text = f"a {kind.name} is cut off from everything"
     return [step(f"isolate {kind.name}", (("n", kind),), some_open, tuple(body), "fault", "isolate", text)]
@@ -103,8 +108,11 @@ def partition(context: Context, fault: Fault) -> list[ir.Action]:
     outside: ir.Expression = ir.Unary("not", ir.Binary("in", b, side))
     if bridges:
         outside = conjunction(outside, ir.Binary("!=", b, bridge))
-    ways = ((a, b, (kind.name, kind.name)), (b, a, (kind.name, kind.name)))
+    ways = _both_ways(a, b, kind, kind)
     inner = ir.ForEach(b.name, ir.Domain(kind, None, outside), tuple(set_cut(context, *way, True) for way in ways))
+    both_cut = conjunction(*(_is_cut(context, *way) for way in ways))
+    open_from = ir.Quantified("some", b.name, ir.Domain(kind, None, outside), ir.Unary("not", both_cut))
+    guard = conjunction(guard, ir.Quantified("some", a.name, ir.Domain(kind, side, None), open_from))
     body = (ir.ForEach(a.name, ir.Domain(kind, side, None), (inner,)),)
     parameters: tuple[tuple[str, ty.Type], ...] = (("side", side.type),)
     if bridges:

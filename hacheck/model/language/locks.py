@@ -1,7 +1,8 @@
 """Locks: what the lock service says, and what each node believes.
 
 The two part ways: a lock may be taken away silently (`lose`), freed only some time after its holder crashed (`freed
-late`), or run out (`lease`). A node learns of a loss by `on lost`, if the spec has it.
+late`), run out (`lease`), or be given back across a link that is cut, which the service does not hear of. A node learns
+of a loss by `on lost`, if the spec has it.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.context import Context, Scope
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import elaborate
-from hacheck.model.language.functions import changing, is_connected, is_up
+from hacheck.model.language.functions import changing, is_connected, is_running
 from hacheck.model.language.messages import kind_of
 from hacheck.model.language.operations import conjunction, disjunction
 from hacheck.model.language.resolve_types import number
+from hacheck.model.typing import type_of
 
 
 def declare(context: Context, written: d.LockDeclaration) -> None:
@@ -39,6 +41,8 @@ def declare(context: Context, written: d.LockDeclaration) -> None:
         hint = f"declare `clock {holder.name} up to …`"
         raise error("HA127", f"a lease runs on clocks, and {holder.name}s have none", written.span, hint)
     length = number(context, written.lease, "the length of a lease")
+    if length < 1:
+        raise error("HA111", f"a lease of {length} ticks is never held", written.span)
     last = clocks.last(context, holder.name) + length
     for part, kind in (("until", ty.Range(0, last)), ("mine", ty.Map(holder, ty.Range(0, last)))):
         full = f"lock.{name}.{part}"
@@ -67,13 +71,55 @@ def believed_by(context: Context, lock: d.LockDeclaration, node: ir.Expression) 
     return conjunction(belief, ir.Binary("<", clocks.reading(context, lock.holder.text, node), mine))
 
 
+def held_for(context: Context, lock: d.LockDeclaration, node: ir.Expression) -> ir.Expression:
+    """Whether the lock service holds the lock for a node's process.
+
+    Where it may hold it for a process that has ended, what the node does not believe to hold is nothing of its own.
+    """
+    mine = ir.Binary("==", holder_of(context, lock), ir.Unary("some", node))
+    if lock.freed_late or lock.lease is not None:
+        return conjunction(mine, ir.Index(context.variable(f"lock.{lock.name.text}.believed"), node))
+    return mine
+
+
+def freed(context: Context, lock: d.LockDeclaration) -> tuple[ir.Statement, ...]:
+    """The lock service holds the lock for nobody any more."""
+    holder = context.variable(f"lock.{lock.name.text}.holder")
+    free = ir.Assign(ir.Target(holder), ir.Constant(None, holder.type))
+    if lock.lease is None:
+        return (free,)
+    until = ir.Target(context.variable(f"lock.{lock.name.text}.until"))
+    return (free, ir.Assign(until, ir.Constant(0, ty.Range(0, 0))))
+
+
+def run_out(context: Context) -> tuple[ir.Statement, ...]:
+    """After a tick: leases that are over are held by nobody, as the service sees it."""
+    made: list[ir.Statement] = []
+    for lock in context.locks.values():
+        if lock.lease is None:
+            continue
+        holder = holder_of(context, lock)
+        over = ir.Binary("<=", context.variable(f"lock.{lock.name.text}.until"), clocks.now(context))
+        held = ir.Binary("!=", holder, ir.Constant(None, type_of(holder)))
+        made.append(ir.If(ir.Binary("and", held, over), freed(context, lock), ()))
+    return tuple(made)
+
+
+def service_runs(scope: Scope, lock: d.LockDeclaration) -> ir.Expression:
+    """Whether the lock service does anything at all."""
+    if lock.host is None:
+        return ir.TRUE
+    kind = scope.context.nodes[lock.host.text]
+    return is_running(scope, ir.Constant(1, kind), kind)
+
+
 def service_reached(scope: Scope, lock: d.LockDeclaration, node: ir.Expression) -> ir.Expression:
     """Whether the node can talk to the lock service."""
     if lock.host is None:
         return ir.TRUE
-    kind = scope.context.nodes[lock.host.text]
-    host = ir.Constant(1, kind)
-    return conjunction(is_up(scope, host, kind), is_connected(scope, node, host), is_connected(scope, host, node))
+    host = ir.Constant(1, scope.context.nodes[lock.host.text])
+    linked = is_connected(scope, node, host), is_connected(scope, host, node)
+    return conjunction(service_runs(scope, lock), *linked)
 
 
 def acting(lock: d.LockDeclaration, scope: Scope, written: t.Name) -> ir.Expression:
@@ -91,12 +137,8 @@ def acquire(written: t.Name, scope: Scope) -> tuple[ir.Expression, tuple[ir.Stat
     holder = holder_of(context, lock)
     kind = context.nodes[lock.holder.text]
     nobody, me = ir.Constant(None, ty.Option(kind)), ir.Unary("some", node)
-    mine: ir.Expression = ir.Binary("==", holder, me)
     name = lock.name.text
-    if lock.freed_late or lock.lease is not None:
-        # What the service still holds for a process that has ended is not this one's.
-        mine = conjunction(mine, ir.Index(context.variable(f"lock.{name}.believed"), node))
-    free = disjunction(ir.Binary("==", holder, nobody), mine)
+    free = disjunction(ir.Binary("==", holder, nobody), held_for(context, lock, node))
     taken: list[ir.Statement] = [
         ir.Assign(ir.Target(context.variable(f"lock.{name}.holder")), me),
         ir.Assign(ir.Target(context.variable(f"lock.{name}.believed"), (node,)), ir.TRUE),
@@ -105,7 +147,6 @@ def acquire(written: t.Name, scope: Scope) -> tuple[ir.Expression, tuple[ir.Stat
         until = context.variable(f"lock.{name}.until")
         length = number(context, lock.lease, "the length of a lease")
         ticks = ir.Constant(length, ty.Range(length, length))
-        free = disjunction(free, ir.Binary("<=", until, clocks.now(context)))
         taken.append(ir.Assign(ir.Target(until), ir.Binary("+", clocks.now(context), ticks)))
         own = ir.Binary("+", clocks.reading(context, lock.holder.text, node), ticks)
         taken.append(ir.Assign(ir.Target(context.variable(f"lock.{name}.mine"), (node,)), own))
@@ -117,12 +158,10 @@ def release(written: t.Name, scope: Scope) -> tuple[ir.Statement, ...]:
     context = scope.context
     lock = find(context, written)
     node = acting(lock, scope, written)
-    kind = context.nodes[lock.holder.text]
-    holder = context.variable(f"lock.{lock.name.text}.holder")
-    mine = conjunction(service_reached(scope, lock, node), ir.Binary("==", holder, ir.Unary("some", node)))
+    mine = conjunction(service_reached(scope, lock, node), held_for(context, lock, node))
     return (
+        ir.If(mine, freed(context, lock), ()),
         ir.Assign(ir.Target(context.variable(f"lock.{lock.name.text}.believed"), (node,)), ir.FALSE),
-        ir.If(mine, (ir.Assign(ir.Target(holder), ir.Constant(None, ty.Option(kind))),), ()),
     )
 
 
@@ -138,26 +177,23 @@ def lost(lock: d.LockDeclaration, scope: Scope, node: ir.Expression) -> tuple[ir
 def on_crash(context: Context, lock: d.LockDeclaration, node: ir.Expression) -> tuple[ir.Statement, ...]:
     """What the crash of a node does to a lock it may hold."""
     name = lock.name.text
-    holder = context.variable(f"lock.{name}.holder")
-    nobody = ir.Constant(None, holder.type)
     made: list[ir.Statement] = [ir.Assign(ir.Target(context.variable(f"lock.{name}.believed"), (node,)), ir.FALSE)]
     if lock.lease is not None:
         zero = ir.Constant(0, ty.Range(0, 0))
         made.append(ir.Assign(ir.Target(context.variable(f"lock.{name}.mine"), (node,)), zero))
     elif not lock.freed_late:
-        free = ir.Assign(ir.Target(holder), nobody)
-        made.append(ir.If(ir.Binary("==", holder, ir.Unary("some", node)), (free,), ()))
+        made.append(ir.If(held_for(context, lock, node), freed(context, lock), ()))
     return tuple(made)
 
 
 def late_release(context: Context, lock: d.LockDeclaration) -> ir.Action:
-    """The service notices that the holder's process is gone."""
+    """The service notices that the holder's process has ended, or gave the lock back without its hearing of it."""
     kind = context.nodes[lock.holder.text]
     node = ir.Local("n", kind)
-    holder = context.variable(f"lock.{lock.name.text}.holder")
+    held = ir.Binary("==", holder_of(context, lock), ir.Unary("some", node))
     belief = ir.Index(context.variable(f"lock.{lock.name.text}.believed"), node)
-    guard = conjunction(ir.Binary("==", holder, ir.Unary("some", node)), ir.Unary("not", belief))
-    body = (ir.Assign(ir.Target(holder), ir.Constant(None, holder.type)),)
+    guard = conjunction(held, ir.Unary("not", belief))
+    body = freed(context, lock)
     name = f"free {lock.name.text}"
     text = f"the lock service frees {lock.name.text}, whose holder is gone"
     return ir.Action(name, (("n", kind),), guard, body, "repair", None, None, "free", text, "", 0)

@@ -13,8 +13,8 @@ from hacheck.model.typing import type_of
 def unrolled(written: t.For, scope: Scope) -> t.Body:
     """A loop with steps inside: the elements still to come are kept, and one is taken each turn.
 
-    Elements come in order; symmetric nodes have none, so any may be next. Those of a sequence come in its order, each
-    as often as it is in there.
+    Elements come in order; symmetric nodes have none, so any may be next. Those of a sequence come in its order; those
+    of a sequence or bag as often as they are in there.
     """
     span, name = written.span, written.binder.name
     left = t.Name(f"{name.text} to come", name.span)
@@ -22,19 +22,22 @@ def unrolled(written: t.For, scope: Scope) -> t.Body:
     if isinstance(within, ty.Sequence | ty.Bag):
         return _one_by_one(written, left, within)
     all_of_them = t.Image(name, written.binder, written.where, span)
-    taken: t.Statement
     kind = type_of(elaborate(all_of_them, scope))
     assert isinstance(kind, ty.Set)
-    if isinstance(kind.element, ty.Node) and not kind.element.ranked and kind.element.size > 1:
-        taken = t.Choose(t.Binder(name, None, left, span), None, span)
-    else:
-        best = t.Best("min", t.Binder(name, None, left, span), None, t.Number(0, span), span)
-        taken = t.Let(name, None, best, False, span)
+    taken = _first_of(kind.element, name, left, span)
     fewer = t.Infix("without", left, name, span)
     turn = (taken, t.Assign(t.Place(left, (), (), span), fewer, span), *written.body)
     some_left = t.Infix("!=", left, t.Braces((), span), span)
     kept = t.Name(left.text, Span(span.path, span.start, span.start))
     return (t.Let(kept, None, all_of_them, True, span), t.While(some_left, turn, span))
+
+
+def _first_of(kind: ty.Type, name: t.Name, left: t.Name, span: Span) -> t.Statement:
+    """The first of the elements that are left, in the order of their type; any of symmetric nodes."""
+    if isinstance(kind, ty.Node) and not kind.ranked and kind.size > 1:
+        return t.Choose(t.Binder(name, None, left, span), None, span)
+    best = t.Best("min", t.Binder(name, None, left, span), None, t.Number(0, span), span)
+    return t.Let(name, None, best, False, span)
 
 
 def _one_by_one(written: t.For, left: t.Name, within: ty.Sequence | ty.Bag) -> t.Body:
@@ -49,7 +52,7 @@ def _one_by_one(written: t.For, left: t.Name, within: ty.Sequence | ty.Bag) -> t
     fewer: t.Expression = t.Apply(t.Name("rest", span), (t.Argument(None, left),), span)
     empty: t.Expression = t.Brackets((), span)
     if isinstance(within, ty.Bag):
-        head = t.Choose(t.Binder(name, None, left, span), None, span)
+        head = _first_of(within.element, name, left, span)
         fewer, empty = t.Infix("without", left, name, span), t.Braces((), span)
     turn = (head, t.Assign(t.Place(left, (), (), span), fewer, span), *written.body)
     return (t.Let(kept, None, written.binder.within, True, span), t.While(t.Infix("!=", left, empty, span), turn, span))

@@ -1,14 +1,22 @@
-"""What can happen to messages, requests, answers and locks: they are lost; messages come twice."""
+"""What can happen to messages, requests, answers and locks: they are lost; messages come twice.
+
+Of a `fifo` link it matters which of several equal messages is lost, and where a copy comes to stand, so places in the
+queue are chosen there, not messages.
+"""
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from hacheck.model import ir
 from hacheck.model import types as ty
-from hacheck.model.language import messages, operations
+from hacheck.model.language import locks, messages, operations
 from hacheck.model.language.context import Context
 from hacheck.model.language.diagnostics import error, near
-from hacheck.model.language.injection import Fault, Made, step
+from hacheck.model.language.injection import ONE, ZERO, Fault, Made, step
 from hacheck.model.language.messages import kind_of
+from hacheck.model.language.operations import conjunction
+from hacheck.model.typing import type_of
 
 
 def lose(context: Context, fault: Fault) -> list[ir.Action]:
@@ -18,9 +26,10 @@ def lose(context: Context, fault: Fault) -> list[ir.Action]:
     if name.text in context.operations:
         return _lose_call(context, operations.find(context, name))
     if name.text in context.locks:
-        holder = context.variable(f"lock.{name.text}.holder")
-        held = ir.Binary("!=", holder, ir.Constant(None, holder.type))
-        body = (ir.Assign(ir.Target(holder), ir.Constant(None, holder.type)),)
+        lock = context.locks[name.text]
+        holder = locks.holder_of(context, lock)
+        held = ir.Binary("!=", holder, ir.Constant(None, type_of(holder)))
+        body = locks.freed(context, lock)
         text = f"{name.text} is lost, and its holder is not told"
         return [step(f"lose {name.text}", (), held, body, "fault", "lose", text)]
     known = [*context.messages, *context.operations, *context.locks]
@@ -40,7 +49,9 @@ def _lose_message(context: Context, message: str) -> ir.Action:
     target = messages.slot_target(context, message, start, end)
     there = ir.Binary("!=", current, ir.Constant(ty.default(slot), slot))
     body: Made = (ir.Assign(target, ir.Constant(None, slot)),)
-    if not isinstance(slot, ty.Option):
+    if isinstance(slot, ty.Sequence):
+        body = _without_one(context, slot, current, target)
+    elif isinstance(slot, ty.Bag):
         one = ir.Local("lost", payload)
         body = (
             ir.Choose("lost", ir.Domain(payload, current, None)),
@@ -78,7 +89,70 @@ def duplicate(context: Context, fault: Fault) -> list[ir.Action]:
     target = messages.slot_target(context, name.text, start, end)
     there = ir.Binary("!=", current, ir.Constant((), slot))
     one = ir.Local("again", payload)
-    operator: ir.BinaryOperator = "append" if isinstance(slot, ty.Sequence) else "with"
-    body = (ir.Choose("again", ir.Domain(payload, current, None)), ir.Assign(target, ir.Binary(operator, current, one)))
+    more = ir.Assign(target, ir.Binary("with", current, one))
+    body: Made = (ir.Choose("again", ir.Domain(payload, current, None)), more)
+    if isinstance(slot, ty.Sequence):
+        full = ir.Binary("==", ir.Unary("size", current), _number(slot.capacity))
+        cut = ir.If(full, (ir.Cut(f"capacity of {messages.channel_name(name.text)}"),), ())
+        body = (cut, *_with_a_copy(context, slot, current, target))
     text = f"{name.text} is delivered once more"
     return [step(f"duplicate {name.text}", parameters, there, body, "fault", "duplicate", text)]
+
+
+# ---- places in a queue ----
+
+
+def _number(value: int) -> ir.Expression:
+    return ir.Constant(value, ty.Range(value, value))
+
+
+def _place(name: str, start: ir.Expression, queue: ir.Expression, slot: ty.Sequence) -> tuple[ir.Local, ir.Statement]:
+    """One of a queue's places, from `start` on, and its choice."""
+    place = ir.Local(name, ty.Range(1, slot.capacity))
+    inside = conjunction(ir.Binary("<=", start, place), ir.Binary("<=", place, ir.Unary("size", queue)))
+    return place, ir.Choose(name, ir.Domain(place.type, None, inside))
+
+
+def _without_one(context: Context, slot: ty.Sequence, queue: ir.Expression, target: ir.Target) -> Made:
+    """The queue loses any one of its messages."""
+    place, chosen = _place("lost", ONE, queue, slot)
+    new, at, message = _walked(context, slot)
+    keep = ir.Assign(ir.Target(new), ir.Binary("append", new, message))
+    turn = (ir.If(ir.Binary("!=", at, place), (keep,), ()),)
+    return (chosen, *_rebuilt(slot, queue, target, (new, at, message), turn))
+
+
+def _with_a_copy(context: Context, slot: ty.Sequence, queue: ir.Expression, target: ir.Target) -> Made:
+    """A copy of any one message comes to stand at any place behind it: just there, as where the network delivers it
+    twice, or behind others, as where its sender repeats it."""
+    place, chosen = _place("again", ONE, queue, slot)
+    behind, chosen_behind = _place("behind", place, queue, slot)
+    new, at, message = _walked(context, slot)
+    copy = ir.Local(context.fresh_name("copy"), slot.element)
+    first = ir.Let(copy.name, copy.type, ir.Index(queue, place))
+    turn = (
+        ir.Assign(ir.Target(new), ir.Binary("append", new, message)),
+        ir.If(ir.Binary("==", at, behind), (ir.Assign(ir.Target(new), ir.Binary("append", new, copy)),), ()),
+    )
+    return (chosen, chosen_behind, first, *_rebuilt(slot, queue, target, (new, at, message), turn))
+
+
+Walked: TypeAlias = tuple[ir.Local, ir.Local, ir.Local]
+"""While a queue is gone through: what has been made of it, the place of the message at hand, and that message."""
+
+
+def _walked(context: Context, slot: ty.Sequence) -> Walked:
+    new, at = ir.Local(context.fresh_name("new"), slot), ir.Local(context.fresh_name("at"), ty.Range(0, slot.capacity))
+    return new, at, ir.Local(context.fresh_name("message"), slot.element)
+
+
+def _rebuilt(slot: ty.Sequence, queue: ir.Expression, target: ir.Target, walked: Walked, turn: Made) -> Made:
+    """The queue becomes what the turns make of it, one for each of its messages."""
+    new, at, message = walked
+    count = ir.Assign(ir.Target(at), ir.Binary("+", at, ONE))
+    return (
+        ir.Let(new.name, slot, ir.Constant((), slot)),
+        ir.Let(at.name, at.type, ZERO),
+        ir.ForEach(message.name, ir.Domain(slot.element, queue, None), (count, *turn)),
+        ir.Assign(target, new),
+    )

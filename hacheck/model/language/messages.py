@@ -14,6 +14,7 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.context import Bound, Context, Scope, distinct
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import elaborate
+from hacheck.model.language.fitting import taken
 from hacheck.model.language.functions import fill, is_connected, is_up, seeing_all
 from hacheck.model.language.resolve_types import CAPACITY_MAX, number, resolve
 from hacheck.model.typing import type_of
@@ -103,15 +104,16 @@ def send(written: t.Send, scope: Scope) -> tuple[ir.Statement, ...]:
     if scope.actor is None or scope.actor_kind != sender:
         raise error("HA122", f"only a {sender.name} sends `{message.name.text}`", written.span)
     _, payload = slot_type(context, message.name.text)
-    value = ir.MakeRecord(payload, fill(payload.fields, written.arguments, message.name.text, written.span, scope))
+    sent = ir.MakeRecord(payload, fill(payload.fields, written.arguments, message.name.text, written.span, scope))
+    made, value = taken(context, message.name.text, payload, sent)
     if not written.to_each:
         to = elaborate(written.to, scope, receiver)
         unique = context.fresh_name("to")
         place = ir.Local(unique, receiver)
-        return (ir.Let(unique, receiver, to), *_put(scope, message, scope.actor, place, value))
+        return (*made, ir.Let(unique, receiver, to), *_put(scope, message, scope.actor, place, value))
     unique = context.fresh_name("to")
     place = ir.Local(unique, receiver)
-    return (_for_each(written.to, scope, receiver, unique, _put(scope, message, scope.actor, place, value)),)
+    return (*made, _for_each(written.to, scope, receiver, unique, _put(scope, message, scope.actor, place, value)))
 
 
 def _for_each(

@@ -12,9 +12,9 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.context import Bound, Halt, Lines, Scope, describe
 from hacheck.model.language.diagnostics import SpecError, error, near
 from hacheck.model.language.expressions import bind, boolean, elaborate, node_field, variable
+from hacheck.model.language.fitting import taken
 from hacheck.model.language.functions import fill
 from hacheck.model.language.resolve_types import resolve
-from hacheck.model.rewrite import walk
 from hacheck.model.typing import type_of
 
 Made = tuple[ir.Statement, ...]
@@ -235,11 +235,9 @@ def _perform(written: t.Perform, scope: Scope) -> Made:
     made: list[ir.Statement] = []
     bounds: dict[str, Bound] = {}
     for (name, kind), value in zip(fields, values, strict=True):
-        if any(isinstance(part, ir.Variable | ir.Fresh) for part in walk(value)):  # what it is now, not when it is read
-            local = context.fresh_local(name, kind)
-            made.append(ir.Let(local.name, kind, value))
-            value = local
-        bounds[name] = Bound(value)
+        lets, local = taken(context, name, kind, value, later=True)
+        made.extend(lets)
+        bounds[name] = Bound(local)
     lines: Lines = "none" if scope.lines == "none" else "named"
     inner = replace(scope, locals=bounds, expanding=(*scope.expanding, word), lines=lines)
     return (*made, *body(procedure.body, inner))
