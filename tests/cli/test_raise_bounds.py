@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hacheck import shipped
-from hacheck.cli.checking import raising
+from hacheck.cli.checking import kept_trials, raising
 from hacheck.cli.guard import ExitCode
 from tests.cli.command import Ended, hacheck
 
@@ -133,6 +133,12 @@ def test_what_was_found_is_said_by_the_ordinary_report_of_the_same_spec(spec: Pa
     spec.write_text("# a comment more\n" + SPEC, encoding="utf-8")
     assert refutations(found(spec)[1]) == EXPECTED
     spec.write_text(SPEC.replace("s.term <= 2", "s.term <= 1 or s.term == 2"), encoding="utf-8")
+    assert found(spec)[1]["raised"] is None
+
+
+def test_what_other_sources_of_hacheck_found_counts_as_none(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found(spec, "--raise-bounds")
+    monkeypatch.setattr(kept_trials, "sources_digest", lambda: "others")
     assert found(spec)[1]["raised"] is None
 
 

@@ -11,9 +11,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import hacheck
 from hacheck.atomic_files import replace_text
 from hacheck.checker.raising import ClaimResult, Explored, Plan, Trial, TrialResult, fewer, together
 from hacheck.checker.verify import Question
@@ -23,6 +25,18 @@ from hacheck.model.language import Specification
 from hacheck.model.language.limits import digest
 
 FORMAT = 1
+
+
+@cache
+def sources_digest() -> str:
+    """Changes whenever hacheck's own language, model or engines do: what older ones found may be wrong. Some 10 ms."""
+    told = hashlib.sha256()
+    root = Path(hacheck.__file__).parent
+    for part in ("model", "checker"):
+        for path in sorted((root / part).rglob("*")):
+            if path.suffix in (".py", ".json", ".lark"):
+                told.update(path.read_bytes())
+    return told.hexdigest()[:24]
 
 
 def bounds_folder() -> Path:
@@ -44,12 +58,13 @@ class Raised:
 
 @dataclass(slots=True)
 class KeptTrials:
-    """The trials of one spec that are kept in a file. `digest`: of what the spec meant then; `defaults`: of its
-    settings; `titles`: the check and the limits of each trial; `explored`: what checks found within their own limits,
-    where that is kept as well."""
+    """The trials of one spec that are kept in a file. `digest`: of what the spec meant then; `made_by`: which
+    hacheck ran them; `defaults`: of its settings; `titles`: the check and the limits of each trial; `explored`: what
+    checks found within their own limits, where that is kept as well."""
 
     path: Path
     digest: str
+    made_by: str
     defaults: Mapping[str, str]
     results: dict[str, TrialResult] = field(default_factory=dict)
     titles: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -75,7 +90,7 @@ class KeptTrials:
         """Writes the file. Errors: `OSError`."""
         content = {
             "format": FORMAT,
-            "hacheck": version(),
+            "hacheck": self.made_by,
             "digest": self.digest,
             "explored": {key: explored_as_json(one, self.defaults) for key, one in sorted(self.explored.items())},
             "trials": {key: [*self.titles[key], as_json(one)] for key, one in sorted(self.results.items())},
@@ -91,14 +106,16 @@ def _in_order(trial: Trial, found: TrialResult) -> tuple[ClaimResult, ...]:
 
 
 def kept_trials(specification: Specification, path: Path | None = None, *, outdated: bool = False) -> KeptTrials:
-    """The trials kept for a spec, by default in the user's cache; none where nothing of this spec can be read.
-    `outdated`: also those of what the spec meant earlier."""
+    """The trials kept for a spec, by default in the user's cache; none where nothing of this spec can be read. In the
+    cache those of other sources of hacheck count as none, elsewhere those of another version. `outdated`: also those
+    of what the spec meant earlier."""
     now = digest(specification)
     defaults = {one.name: one.default for one in specification.parameters}
-    kept = KeptTrials(path or bounds_folder() / f"{specification.name}-{now[:32]}.json", now, defaults)
+    made_by = version() if path is not None else f"{version()} {sources_digest()}"
+    kept = KeptTrials(path or bounds_folder() / f"{specification.name}-{now[:32]}.json", now, made_by, defaults)
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         content = json.loads(kept.path.read_text(encoding="utf-8"))
-        current = (content["hacheck"], content["digest"]) == (version(), now)
+        current = (content["hacheck"], content["digest"]) == (made_by, now)
         if content["format"] == FORMAT and (current or outdated):
             kept.digest = str(content["digest"])
             results = {key: from_json(one) for key, (_, _, one) in content["trials"].items()}
