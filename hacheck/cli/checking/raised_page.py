@@ -44,8 +44,9 @@ TITLES = (
 HEAD = f"| {' | '.join(TITLES)} |\n|---{'|--:' * (len(TITLES) - 1)}|\n"
 
 LEGEND = """
-A claim is one property of one check. Those refuted are counted by the kind of limit that refutes them: a bound, size or
-setting; one fault more; an assumption switched off. A claim can be in several of these columns.
+A claim is one property of one check; checks that claim nothing, or were not looked at yet, are not counted. Those
+refuted are counted by the kind of limit that refutes them: a bound, size or setting; one fault more; an assumption
+switched off. A claim can be in several of these columns.
 
 """
 
@@ -126,6 +127,10 @@ def _section(protocol: Protocol, checks: Sequence[tuple[str, Raised]]) -> str:
     lines = [f"## {protocol.name}\n\n"]
     if not protocol.is_current:
         lines.append("Tried before the last change of the spec.\n\n")
+    questions = questions_of(protocol.specification)
+    unexplored = sum(explored_key(one) not in protocol.kept.explored for one in questions)
+    if unexplored:
+        lines.append(f"Not looked at yet: {unexplored} of {plural(len(questions), 'check')}.\n\n")
     rows = [row for name, raised in checks if raised.found for row in _rows(name, raised)]
     lines += [COLUMNS, *rows] if rows else ["Nothing was tried yet.\n"]
     return "".join(lines)
