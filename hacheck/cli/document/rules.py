@@ -86,7 +86,8 @@ def rule_of(written: d.Declaration) -> Rule | None:
 
 def written_type(written: t.TypeTree) -> str:
     """A type as it is written, in one line."""
-    parts, limits = [written_type(one) for one in written.parts], [written_setting(one) for one in written.limits]
+    numbers = written.limits[:1] if written.kind == "endless" else written.limits
+    parts, limits = [written_type(one) for one in written.parts], [written_setting(one) for one in numbers]
     match written.kind:
         case "name":
             return written.names[0].text
