@@ -67,10 +67,13 @@ def assert_finds(table: Table, name: str) -> None:
 
 
 def assert_finds_among_fewer_states(table: Table, name: str) -> None:
-    """With reductions the same is found."""
+    """With reductions the same is found, also where these follow a counter beyond the bound of the full exploration."""
     # A loop may have to be gone round several times until the very same state comes back.
     pinned = table.pinned[name]
-    coverage = _assert_found(name, pinned, explored(table.spec, name, NativeEngine()), lassos=False)
+    result = explored(table.spec, name, NativeEngine())
+    coverage = _assert_found(name, pinned, result, lassos=False)
+    if result.answer.endless:
+        return
     states, _, depth = pinned.counts
     assert coverage.states <= states, f"check {name}: pinned with {states} states, found {coverage.states}"
     assert coverage.depth <= depth, f"check {name}: pinned with a depth of {depth}, found {coverage.depth}"
