@@ -211,3 +211,37 @@ def test_lock_that_is_given_back_in_vain_stays_or_is_left_over(kind: str, freed:
     """
     found = verdicts(text)
     assert found == {"kept": "violated" if freed else "holds", "free_first": "holds" if kind else "violated"}
+
+
+def test_node_that_is_halted_by_its_own_call_goes_on_with_nothing() -> None:
+    text = """system X
+    node S { v: 0..1 = 0  durable begun: bool = false }
+    operation stop() from S to S atomic when true
+    serve stop() at s from c do halt
+    action go(s: S) when not s.begun do
+      s.begun := true
+      call stop() at s
+      s.v := 1
+    invariant ended: S.begun and not up(S) implies S.v == 0
+    reachable halted: S.begun and not up(S)
+    """
+    assert verdicts(text) == {"ended": "holds", "halted": "holds"}
+
+
+def test_identities_are_held_by_locals_as_long_as_they_can_be_named() -> None:
+    text = """system X
+    identity G up to 1
+    node S { done: bool = false  kept: G?  other: G? }
+    operation draw() from S to S returns G atomic when true
+    serve draw() at s from c do answer fresh(G)
+    action one_by_one(s: S) when not s.done do
+      for x in {1, 2} do { let g = fresh(G)  s.done := g == g }
+    action both(s: S) when not s.done do
+      let g = fresh(G)
+      call draw() at s as h
+      s.kept := g
+      s.other := value(h)
+    reachable freed: S.done
+    reachable twice: S.kept != none
+    """
+    assert verdicts(text) == {"freed": "holds", "twice": "violated"}

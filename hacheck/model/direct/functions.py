@@ -33,7 +33,7 @@ class Functions:
         if name in layout.definitions:
             definition = layout.definitions[name]
             given = self.bound([one.name.text for one in definition.parameters], written.arguments, scope)
-            inner = self.expressions.nothing
+            inner = self.expressions.nothing.keeping(scope.kept)
             for parameter, argument in given:
                 inner = inner.having(parameter, argument)
             return self.expressions.of(definition.value, inner)
@@ -168,7 +168,9 @@ class Functions:
         domain = self.layout.domains.named(pool.text)
 
         def fresh(m: Machine) -> Value:
-            held = {one.number for one in identities((m.memory, m.env, m.drawn)) if one.pool == domain.name}
+            locals_here = [m.env[key] for key in scope.kept if key in m.env]
+            everything = (m.memory, locals_here, m.outer, m.drawn)
+            held = {one.number for one in identities(everything) if one.pool == domain.name}
             number = next(one for one in range(1, len(held) + 2) if one not in held)
             if domain.high is not None and number > domain.high:
                 raise BoundFailure(domain.name)
@@ -307,8 +309,6 @@ def identities(value: Value) -> Iterator[Identity]:
     match value:
         case Identity():
             yield value
-        case dict():
-            yield from identities(tuple(value.values()))
         case Frame(_, _, _, values):
             yield from identities(values)
         case Map(keys, parts):

@@ -48,10 +48,11 @@ class Machine:
     """The state that a step writes.
 
     `node`: where it happens. `leaving`: the slot of the frame that goes on, which keeps nobody out. `reply`: in a
-    service that is part of its caller's step, its answer so far. `drawn`: identities of the statement under way.
+    service that is part of its caller's step, its answer so far; `outer`: what the locals of its callers hold.
+    `drawn`: identities of the statement under way.
     """
 
-    __slots__ = ("before", "drawn", "env", "handler", "leaving", "memory", "node", "path", "reply", "trail")
+    __slots__ = ("before", "drawn", "env", "handler", "leaving", "memory", "node", "outer", "path", "reply", "trail")
 
     def __init__(self, memory: Any, before: Any = None, path: Sequence[int] = ()) -> None:
         self.memory: list[Value] = memory
@@ -61,6 +62,7 @@ class Machine:
         self.handler = ""
         self.leaving: int | None = None
         self.reply: list[Value] | None = None
+        self.outer: tuple[Value, ...] = ()
         self.drawn: list[Value] = []
         self.path = path
         self.trail: list[tuple[int, int]] = []

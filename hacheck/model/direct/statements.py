@@ -320,7 +320,10 @@ class _Writer:
         if self.known.calls.at_once[name]:
 
             def at_once(m: Machine) -> None:
-                answer = calls.call_at_once(m, name, request(m), targets(m), one.at_each)
+                made, callees, outer = request(m), targets(m), m.outer
+                m.outer = (*outer, *(m.env[key] for key in scope.kept if key in m.env))
+                answer = calls.call_at_once(m, name, made, callees, one.at_each)
+                m.outer = outer
                 if result is not None:
                     m.env[result] = answer
 
