@@ -190,5 +190,5 @@ def _read(log: Path) -> Iterator[Line]:
     for number, text in enumerate(content[:-1], 1):
         try:
             yield decode(text)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Refused(f"{log}, line {number}: {error}") from None

@@ -52,6 +52,8 @@ def test_hello_of_another_version_is_named_as_such() -> None:
         read_hello(frame({"type": "Hello", "version": 2, "who": "a"})[4:])
     with pytest.raises(Damaged, match="no hello"):
         read_hello(b"\xc1")
+    with pytest.raises(Damaged, match="no hello"):
+        read_hello(frame(HELLO)[4:].replace(HELLO.token.encode(), b"\xff" * len(HELLO.token)))
 
 
 @pytest.mark.parametrize(

@@ -266,10 +266,10 @@ class Guest:
         """A message. Errors: `Silent`, for a refusal, and what is none."""
         try:
             message: Message = self._decoder.decode(content)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             try:
                 reason = msgspec.msgpack.decode(content, type=Refusal).reason
-            except msgspec.DecodeError:
+            except (msgspec.DecodeError, UnicodeDecodeError):
                 reason = str(error)
             raise Silent(f"not understood: {reason}") from None
         return message

@@ -131,7 +131,7 @@ class Folder:
             if version != VERSION:
                 raise Refused(f"{self.cluster} is in version {version}, and this program reads {VERSION}")
             cluster = msgspec.json.decode(content, type=Cluster)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Refused(f"{self.cluster} is damaged: {error}") from None
         names = [member.name for member in cluster.members]
         for name in names:
@@ -171,7 +171,7 @@ def fetch(path: Path, kind: type[T]) -> T | None:
     """A value that `store` has written; `None` where there is none, or it cannot be read."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
         return None
 
 

@@ -96,7 +96,7 @@ def read_message(decoder: msgspec.msgpack.Decoder[Any], content: bytes) -> Messa
     """A message. Errors: `Damaged`."""
     try:
         message: Message = decoder.decode(content)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Damaged(f"no message of this system: {error}") from None
     return message
 
@@ -108,7 +108,7 @@ def read_hello(content: bytes) -> Hello:
         if version != VERSION:
             raise Damaged(f"a hello of version {version}, where this program speaks {VERSION}")
         return _hello.decode(content)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Damaged(f"no hello: {error}") from None
 
 

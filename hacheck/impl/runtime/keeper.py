@@ -108,7 +108,7 @@ class Keeper:
         try:
             ask = msgspec.msgpack.decode(content, type=Ask)
             wrong = await self._do(ask)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             wrong = f"no request: {error}"
         except Refused as refused:
             wrong = str(refused)

@@ -67,7 +67,7 @@ class Outgoing(asyncio.Protocol):
             for content in self.frames.feed(data):
                 refusal = msgspec.msgpack.decode(content, type=Refusal)
                 self.links.note(f"{self.peer} refuses the connection: {refusal.reason}")
-        except (Damaged, msgspec.DecodeError) as error:
+        except (Damaged, msgspec.DecodeError, UnicodeDecodeError) as error:
             self.links.note(f"{self.peer} sends what cannot be understood: {error}")
             self.close()
 

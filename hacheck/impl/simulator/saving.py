@@ -29,7 +29,7 @@ def from_json(text: bytes) -> SavedRun:
     """The run of a text. Errors: `Refused`."""
     try:
         found = msgspec.json.decode(text, type=SavedRun)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Refused(f"no run of version {VERSION}: {error}") from None
     for fault in found.plan.faults if isinstance(found.plan.faults, tuple) else ():
         if fault.kind not in NAMES:

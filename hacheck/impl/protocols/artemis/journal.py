@@ -234,7 +234,7 @@ class Journal:
         """Takes over the next record. Returns whether it is one of this journal. Errors: `Refused`."""
         try:
             entry = msgpack.decode(raw, type=Entry)
-        except msgspec.DecodeError as problem:
+        except (msgspec.DecodeError, UnicodeDecodeError) as problem:
             raise Refused(f"journal record {self.position + 1} cannot be read: {problem}") from None
         if entry.epoch != self.epoch:
             return False
@@ -331,7 +331,7 @@ def decode(raw: bytes, kind: type[S], what: str) -> S:
         version = msgpack.decode(raw, type=Versioned).version
         if version == VERSION:
             return msgpack.decode(raw, type=kind)
-    except msgspec.DecodeError as problem:
+    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
         raise Refused(f"the {what} cannot be read: {problem}; restore it, or erase the broker's data") from None
     raise Refused(
         f"the {what} is of version {version}, and this program knows version {VERSION}; use the newer program"

@@ -69,7 +69,7 @@ def decode(data: bytes, kind: type[Value], what: str) -> Value:
     """A value of bytes. Errors: `Refused`, for what is of another version or cannot be read."""
     try:
         value = msgspec.msgpack.decode(data, type=kind)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Refused(f"{what} cannot be read: {error}; it is of another program, or damaged") from None
     version = getattr(value, "version", VERSION)
     if version != VERSION:

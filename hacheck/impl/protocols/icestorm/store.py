@@ -184,5 +184,5 @@ def _decoded(value: bytes, kind: type[T], key: str, member: Name) -> T:
                 "start the version that wrote it"
             )
         return msgspec.msgpack.decode(value, type=kind)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Refused(f"`{key}` on the disk of {member} is damaged ({error}): restore it, or erase the disk") from None
