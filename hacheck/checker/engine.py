@@ -7,11 +7,14 @@ Engines print nothing. They call `report` now and then, at least every quarter o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.runs import Run
+
+if TYPE_CHECKING:
+    from hacheck.checker.rechecked import Rechecked
 
 AS_ASKED = "as deep as asked for"
 """Why an exploration ended that was asked to go no deeper."""
@@ -101,7 +104,8 @@ class Answer:
     the user has to know about how the answer came to be, a sentence each. `reach`: what was looked at, of an engine
     that counts no states. `unstartable`: nothing was explored, because
     there is no initial state or finding one is an error of the spec. `lemmas`: those that were found and with which it
-    was shown, each as a spec may say it. `endless`: the counters that were followed without an end.
+    was shown, each as a spec may say it. `endless`: the counters that were followed without an end. `rechecked`: what a
+    second interpreter said of it, where that was asked for.
     """
 
     coverage: Coverage
@@ -116,6 +120,7 @@ class Answer:
     unstartable: bool = False
     lemmas: tuple[str, ...] = ()
     endless: tuple[str, ...] = ()
+    rechecked: Rechecked | None = None
 
 
 class Refused(Exception):

@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING
 
 from hacheck.checker.resources import usable_cores
 from hacheck.cli.guard import BadInput
-from hacheck.cli.options import ENGINES, all_known, parse_count, parse_folders
+from hacheck.cli.options import ENGINES, all_known, parse_count, parse_folders, parse_seconds
 from hacheck.model.data import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hacheck.checker.engine import Engine
+    from hacheck.checker.rechecked import Recheck
     from hacheck.model.ir import System
+    from hacheck.model.language import Specification
 
 
 @dataclass(frozen=True, slots=True)
 class Exploring:
     """How to explore. `threads`: `None` for one on each core. `checkpoint`: the folder to keep what was explored in;
-    `resume`: to go on from what is kept there. `given`: look for no lemmas besides those of the spec."""
+    `resume`: to go on from what is kept there. `given`: look for no lemmas besides those of the spec.
+    `recheck_seconds`: for how long a second interpreter computes states again."""
 
     engine: str = "native"
     threads: int | None = None
@@ -27,6 +32,7 @@ class Exploring:
     checkpoint: Path | None = None
     resume: bool = False
     given: bool = False
+    recheck_seconds: float | None = None
 
 
 def parse_exploring(
@@ -37,6 +43,7 @@ def parse_exploring(
     checkpoint: str | None,
     resume: str | None,
     given: bool = False,
+    recheck: str | None = None,
 ) -> Exploring:
     """How to explore, from the words of a command line. Errors: `BadInput`."""
     return Exploring(
@@ -47,6 +54,7 @@ def parse_exploring(
         checkpoint=parse_folders(checkpoint, resume),
         resume=resume is not None,
         given=given,
+        recheck_seconds=None if recheck is None else parse_seconds(recheck, "--recheck"),
     )
 
 
@@ -70,6 +78,8 @@ def refuse_ignored(exploring: Exploring, states_max: int | None) -> None:
             f"--states is not for {engine}: {UNCOUNTED[engine]}",
             f"say {greatest}, or how long and with how much memory, --time and --memory",
         )
+    if exploring.recheck_seconds is not None:
+        refuse_no_states(exploring)
     asked = {
         "--threads": exploring.threads is not None,
         "--fingerprint": exploring.fingerprint,
@@ -87,6 +97,14 @@ def refuse_ignored(exploring: Exploring, states_max: int | None) -> None:
         raise BadInput(f"{given[0]} is for the native engine, which is not there: {missing}", f"leave {given[0]} out")
 
 
+def refuse_no_states(exploring: Exploring) -> None:
+    """Errors: `BadInput` when states are to be computed again after a search that does not keep them."""
+    if exploring.engine not in ("native", "python"):
+        raise BadInput(f"--recheck is not for {exploring.engine}, which keeps no states", "leave --engine out")
+    if exploring.fingerprint:
+        raise BadInput("--recheck looks states up, and --fingerprint keeps none", "leave one of the two out")
+
+
 def refuse_no_exploration(exploring: Exploring) -> None:
     """Errors: `BadInput` when limits are to be raised by an engine that does not explore every state, and so never
     says that something holds within them."""
@@ -95,8 +113,20 @@ def refuse_no_exploration(exploring: Exploring) -> None:
         raise BadInput(f"--raise-bounds is not for {exploring.engine}, which does not explore every state", hint)
 
 
-def engine_for(exploring: Exploring) -> Engine:
-    """The engine that explores so, which does what is asked (`refuse_ignored`). Errors: `BadInput` if there is none."""
+def recheck_for(
+    exploring: Exploring, specification: Specification, settings: Mapping[str, str], check: str
+) -> Recheck | None:
+    """How states of a check are computed again by a second interpreter, if that is asked for."""
+    if exploring.recheck_seconds is None:
+        return None
+    from hacheck.checker.recheck.sampling import Sampling
+
+    return Sampling(specification, settings, check, exploring.recheck_seconds)
+
+
+def engine_for(exploring: Exploring, recheck: Recheck | None = None) -> Engine:
+    """The engine that explores so, which does what is asked (`refuse_ignored`). `recheck`: what is done with the states
+    found. Errors: `BadInput` if there is none."""
     all_known("engine", (exploring.engine,), ENGINES)
     if exploring.engine == "native":
         from hacheck.checker.explicit.native.engine import NativeEngine
@@ -107,6 +137,7 @@ def engine_for(exploring: Exploring) -> Engine:
             reductions=exploring.reductions,
             checkpoint=exploring.checkpoint,
             resume=exploring.resume,
+            recheck=recheck,
         )
     if exploring.engine == "bmc":
         from hacheck.checker.symbolic.bounded import BoundedEngine
@@ -122,7 +153,7 @@ def engine_for(exploring: Exploring) -> Engine:
         return SimulationEngine()
     from hacheck.checker.explicit.portable.engine import PortableEngine
 
-    return PortableEngine()
+    return PortableEngine(recheck=recheck)
 
 
 def z3_is_there() -> None:

@@ -8,6 +8,8 @@
    "settings": {…}, "faults": [line, …], "assumptions": {name: meaning},
    "engine": name, "threads": n, "phases": {what was done: seconds},
    "states": n, "transitions": n, "depth": n, "seconds": x, "complete": bool, "stopped": why or null,
+   "recheck": {"states": n, "steps": n, "of_states": n, "seconds": x, "everything": bool, "not_supported": why or null,
+     "differences": [{"where", "path": [step, …], "state": [what is so, …], "explored", "second"}, …]} or null,
    "bytes_per_state": x or null, "omission_probability": x, "notes": [sentence, …],
    "reach": what an engine that counts no states looked at, or null, "lemmas_found": [as a spec may say it, …],
    "bounds": [{"name", "meaning", "cut_steps"}, …], "bounds_not_reached": [{"name", "meaning"}, …],
@@ -52,7 +54,7 @@ from typing import TYPE_CHECKING, Any
 
 from hacheck.atomic_files import check_replaceable, replace_text
 from hacheck.checker.verify import CheckResult, PropertyResult, not_reached, unused_actions
-from hacheck.cli.checking import raised_json
+from hacheck.cli.checking import raised_json, recheck_report
 from hacheck.cli.guard import BadInput, version
 from hacheck.model.data import dataclass
 from hacheck.model.run_json import run_to_json
@@ -177,6 +179,7 @@ def check_json(specification: Specification, result: CheckResult, raised: Raised
         "stopped": coverage.stopped,
         "bytes_per_state": None if coverage.bytes_per_state is None else round(coverage.bytes_per_state, 1),
         "omission_probability": coverage.omission,
+        "recheck": recheck_report.as_json(result.answer.rechecked),
         "notes": list(result.answer.notes),
         "reach": result.answer.reach or None,
         "lemmas_found": list(result.answer.lemmas),

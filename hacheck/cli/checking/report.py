@@ -16,6 +16,7 @@ from hacheck.checker.engine import AS_ASKED
 from hacheck.checker.explicit.scopes import unlikely
 from hacheck.checker.steps import run_title
 from hacheck.checker.verify import CheckResult, PropertyResult, not_reached, unused_actions
+from hacheck.cli.checking import recheck_report
 from hacheck.cli.console import Symbols, plural, seconds, size, symbols
 from hacheck.model.ir import Property, System
 
@@ -112,6 +113,8 @@ def facts(result: CheckResult, defaults: Mapping[str, str]) -> RenderableType:
         table.add_row("bounds", f"not reached: {'; '.join(spare)}")
     for index, phrase in enumerate(result.answer.reductions):
         table.add_row("reduced" if index == 0 else "", phrase)
+    if result.answer.rechecked is not None:
+        table.add_row("rechecked", recheck_report.words(result.answer.rechecked))
     for note in result.answer.notes:
         table.add_row("note", Text(note, style="warn"))
     return Padding(table, INDENT)

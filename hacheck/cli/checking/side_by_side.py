@@ -19,7 +19,7 @@ from hacheck.checker.verify import CheckResult, Question, run_check
 from hacheck.cli.checking.progress_of_several import SeveralDisplay
 from hacheck.cli.checking.verifying import Request
 from hacheck.cli.console import error_console
-from hacheck.cli.engines import Exploring, engine_for
+from hacheck.cli.engines import Exploring, engine_for, recheck_for
 from hacheck.cli.guard import BadInput, ExitCode, Reported
 from hacheck.cli.processes import Died, Done, Event, Failed, Job, Processes, Told
 from hacheck.cli.progress import Interruption
@@ -300,8 +300,9 @@ def check(
 ) -> CheckResult:
     """A check of a spec, run. Errors: `Reported`, when the spec is wrong under its settings."""
     prepared = prepare(specification_of(pickled), question, {}, (), no_color=no_color)
+    recheck = recheck_for(exploring, specification_of(pickled), {}, question.name)
     try:
-        return run_check(prepared, engine_for(exploring), limits, report, replay)
+        return run_check(prepared, engine_for(exploring, recheck), limits, report, replay)
     except Refused as refused:
         raise BadInput(str(refused)) from None
 

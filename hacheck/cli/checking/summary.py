@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hacheck.checker.verify import CheckResult, Question
+from hacheck.cli.checking.recheck_report import differs
 from hacheck.cli.checking.report import verdict_of
 from hacheck.cli.console import plural, seconds, symbols
 from hacheck.cli.guard import ExitCode
@@ -25,8 +26,10 @@ LOUD = {"expected": "good", "unexpected": "bad", "undecided": "doubt"}
 
 
 def exit_code(results: Sequence[CheckResult], *, all_ran: bool) -> ExitCode:
-    """What the process returns: an error of the spec counts most, then a surprise, also where the user stopped after
-    it, then that something is not known."""
+    """What the process returns: that a second interpreter says otherwise counts most, then an error of the spec, then a
+    surprise, also where the user stopped after it, then that something is not known."""
+    if differs(results):
+        return ExitCode.OUR_BUG
     if any(result.has_fault for result in results):
         return ExitCode.BAD_INPUT
     outcomes = {result.outcome for result in results}
@@ -86,6 +89,8 @@ def check_table(console: Console, results: Sequence[CheckResult], skipped: Seque
 
 def remark(result: CheckResult) -> str:
     """What stands out about a check, in a few words."""
+    if differs([result]):
+        return "the two interpreters differ, see above"
     if result.has_fault:
         return "the spec has an error, see above"
     if not result.properties:

@@ -16,11 +16,11 @@ from hacheck.checker.resources import memory_default
 from hacheck.checker.steps import run_title
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, run_check, runs_of
 from hacheck.cli import json_output
-from hacheck.cli.checking import report, runs
+from hacheck.cli.checking import recheck_report, report, runs
 from hacheck.cli.checking.raising_limits import Earlier, command_of, raise_limits, show_raised
 from hacheck.cli.checking.summary import exit_code, summary
 from hacheck.cli.console import error_console, output_console, symbols
-from hacheck.cli.engines import Exploring, engine_for, refuse_ignored, refuse_no_exploration
+from hacheck.cli.engines import Exploring, engine_for, recheck_for, refuse_ignored, refuse_no_exploration
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.progress import Interruption, progress_display
 from hacheck.cli.selection import Selection, select
@@ -30,6 +30,7 @@ from hacheck.model.language import Specification
 from hacheck.model.semantics import replay
 
 if TYPE_CHECKING:
+    from hacheck.checker.rechecked import Recheck
     from hacheck.cli.checking.kept_trials import Raised
 
 
@@ -118,10 +119,13 @@ def kept_checks(exploring: Exploring, selection: Selection) -> frozenset[str]:
     return found
 
 
-def engine_of(exploring: Exploring, prepared: Prepared, kept: frozenset[str]) -> Engine:
+def engine_of(
+    exploring: Exploring, prepared: Prepared, kept: frozenset[str], recheck: Recheck | None = None
+) -> Engine:
     """The engine for one check, which keeps what it explores in a folder of its own."""
     folder, name = exploring.checkpoint, prepared.check.name
-    return engine_for(replace(exploring, checkpoint=None if folder is None else folder / name, resume=name in kept))
+    own = replace(exploring, checkpoint=None if folder is None else folder / name, resume=name in kept)
+    return engine_for(own, recheck)
 
 
 def run_checks(
@@ -135,12 +139,12 @@ def run_checks(
         console.print(report.title(specification))
     with Interruption().watching() as interruption:
         before = Earlier(specification, tuple(request.settings.items()))
-        for result in explored(request, selection, interruption, kept=kept):
+        for result in explored(request, selection, interruption, kept=kept, specification=specification):
             results.append(result)
             known = None if request.raising else before.known(result)
             if known is not None:
                 raised[result.check.name] = known
-            if not request.quiet or result.outcome != "expected":
+            if not request.quiet or result.outcome != "expected" or recheck_report.differs([result]):
                 show_result(request, console, specification, result)
                 if known is not None:
                     show_raised(console, known, command_of(request, result))
@@ -155,13 +159,19 @@ def explored(
     interruption: Interruption,
     *,
     kept: frozenset[str] = frozenset(),
+    specification: Specification | None = None,
 ) -> Iterator[CheckResult]:
-    """One check after the other until all are done or the user interrupts. `kept`: the checks to go on with."""
+    """One check after the other until all are done or the user interrupts. `kept`: the checks to go on with;
+    `specification`: what is re-checked, where that is asked for."""
     for prepared in selection.prepared:
         if interruption.requested:
             return
         title = f"check {prepared.check.name}"
-        yield explore(request, engine_of(request.exploring, prepared, kept), prepared, title, interruption)
+        recheck = None
+        if specification is not None:
+            recheck = recheck_for(request.exploring, specification, request.settings, prepared.check.name)
+        engine = engine_of(request.exploring, prepared, kept, recheck)
+        yield explore(request, engine, prepared, title, interruption)
 
 
 def explore(
@@ -201,6 +211,9 @@ def show_result(request: Request, console: Console, specification: Specification
         console.print()
         console.print(unused)
     show_runs(request, console, specification, result)
+    if result.answer.rechecked is not None:
+        for one in result.answer.rechecked.differences:
+            console.print(recheck_report.difference(console, one))
 
 
 def is_short(found: PropertyResult) -> bool:

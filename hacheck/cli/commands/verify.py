@@ -35,6 +35,8 @@ EPILOG = """
 
   hacheck verify mine.ha --raise-bounds             does it hold with one more of everything?
 
+  hacheck verify mine.ha --recheck 30s              does a second interpreter say the same?
+
   hacheck verify mine.ha --checkpoint kept          then, if it is cut off:
   hacheck verify mine.ha --resume kept              go on where it was
 
@@ -55,6 +57,10 @@ FINGERPRINT = "Keep a hash of each state only: less memory, and a state may be l
 CHECKPOINT = "Keep what was explored in a folder, to go on from there another time."
 RESUME = "Go on from what --checkpoint kept in this folder; it is kept up to date."
 NO_REDUCTIONS = "Explore states that are alike one by one, and what no property reads."
+RECHECK = (
+    "Afterwards, for so long, compute random states again with a second interpreter of the language, and look up each "
+    "step: 30s, 5m."
+)
 GIVEN = "With --engine induction: look for no lemmas besides those of the spec."
 EVERY = "Every shipped protocol instead of one SPEC, a row for each."
 RAISE = (
@@ -81,6 +87,7 @@ Fingerprint = Annotated[bool, flag("--fingerprint", help=FINGERPRINT, panel=EXPL
 Checkpoint = Annotated[One, option("--checkpoint", metavar="DIR", help=CHECKPOINT, panel=EXPLORING, writes=KEPT)]
 Resume = Annotated[One, option("--resume", metavar="DIR", help=RESUME, panel=EXPLORING, writes=KEPT)]
 NoReductions = Annotated[bool, flag("--no-reductions", help=NO_REDUCTIONS, panel=EXPLORING)]
+Recheck = Annotated[One, option("--recheck", metavar="TIME", help=RECHECK, panel=EXPLORING)]
 Given = Annotated[bool, flag("--given", help=GIVEN, panel=EXPLORING)]
 States = Annotated[One, option("--states", metavar="N", help=STATES, panel=LIMITS)]
 Depth = Annotated[One, option("--depth", metavar="N", help=DEPTH, panel=LIMITS)]
@@ -124,6 +131,7 @@ def verify(
     checkpoint: Checkpoint = None,
     resume: Resume = None,
     no_reductions: NoReductions = False,
+    recheck: Recheck = None,
     given: Given = False,
     states: States = None,
     depth: Depth = None,
@@ -151,7 +159,7 @@ def verify(
         wide=wide,
         raising=raise_bounds,
         jobs=None if jobs is None else parse_count("--jobs", jobs),
-        exploring=parse_exploring(engine, threads, fingerprint, no_reductions, checkpoint, resume, given),
+        exploring=parse_exploring(engine, threads, fingerprint, no_reductions, checkpoint, resume, given, recheck),
         states_max=None if states is None else parse_count("--states", states),
         depth_max=None if depth is None else parse_count("--depth", depth),
         seconds_max=None if time is None else parse_seconds(time),

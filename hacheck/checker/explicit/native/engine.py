@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from hacheck import __version__
-from hacheck.checker.engine import Answer, Limits, Refused, Report
+from hacheck.checker.engine import Answer, Limits, Progress, Refused, Report
 from hacheck.checker.explicit.answers import UNCONFIRMED, Explored, answer_of, no_start, unexplored
 from hacheck.checker.explicit.findings import GaveUp, Judgement, Subject, Undecided
+from hacheck.checker.explicit.memory import process_bytes
 from hacheck.checker.explicit.native.building import Builder, Built, Unavailable
 from hacheck.checker.explicit.native.improving import Improvement, functions_of
 from hacheck.checker.explicit.native.machine.cache import ObjectCache
@@ -26,6 +27,7 @@ from hacheck.checker.explicit.native.search.search import Options, Search
 from hacheck.checker.explicit.questions import goal_of, select
 from hacheck.checker.explicit.reduction_data import told
 from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.checker.rechecked import Recheck, Rechecked
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import Property, System
 from hacheck.model.semantics import EvaluationFault
@@ -47,6 +49,7 @@ class NativeEngine:
     - `checkpoint`: the folder in which what is explored is kept; `resume`: go on from what is kept there.
     - `cache`: the folder for machine code; by default one of the user's.
     - `patient`: code is made as good as can be before anything is explored, not only for a search that takes long.
+    - `recheck`: has a second interpreter compute some of the states again.
     - `table_bits`: logarithm of the slots with which the set of states seen begins.
     """
 
@@ -59,6 +62,7 @@ class NativeEngine:
     cache: Path | None = None
     patient: bool = False
     table_bits: int = 18
+    recheck: Recheck | None = None
 
     def check(self, system: System, properties: tuple[str, ...], limits: Limits, report: Report) -> Answer:
         """Errors: none for anything a spec can contain; an `AssertionError` is a bug of ours. `MemoryError` where the
@@ -117,7 +121,9 @@ class NativeEngine:
             answer = answer_of(Explored(subject, asked, log, judge, omission), watch)
             words = told(built.reductions, log.size, self._stands_for(built, log, search.bounds))
             notes = answer.notes if log.trouble is None else (*answer.notes, log.trouble)
-        coverage = replace(answer.coverage, wall_seconds=watch.seconds() + search.seconds_before)
+            answer = replace(answer, rechecked=self._rechecked(subject, log, watch))
+        afterwards = 0.0 if answer.rechecked is None else answer.rechecked.seconds
+        coverage = replace(answer.coverage, wall_seconds=watch.seconds() + search.seconds_before - afterwards)
         return replace(
             answer,
             coverage=coverage,
@@ -126,6 +132,17 @@ class NativeEngine:
             reductions=words,
             notes=(*answer.notes, *notes),
         )
+
+    def _rechecked(self, subject: Subject, log: Log, watch: Stopwatch) -> Rechecked | None:
+        """What a second interpreter says of the states found."""
+        if self.recheck is None:
+            return None
+
+        def go_on(states: int) -> bool:
+            return watch.report(Progress(states, 0, log.depth, 0, watch.seconds(), process_bytes(), "re-checking"))
+
+        with watch.phase("re-checking"):
+            return self.recheck(subject, log, log.seconds, go_on)
 
     def _keeping(self, builder: Builder, built: Built) -> Keeping | None:
         """What is asked for of a checkpoint. One fits where states mean the same."""
@@ -151,7 +168,7 @@ class NativeEngine:
         """The answer of the portable engine, which is slower and knows neither hashes nor reductions."""
         from hacheck.checker.explicit.portable.engine import PortableEngine
 
-        answer = PortableEngine(self.stop_early).check(system, properties, limits, report)
+        answer = PortableEngine(self.stop_early, self.recheck).check(system, properties, limits, report)
         return replace(answer, notes=(f"explored without machine code, which is slower: {reason}", *answer.notes))
 
     def _stands_for(self, built: Built, log: Log, bounds: Bounds) -> int | None:

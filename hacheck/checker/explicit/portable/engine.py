@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 
-from hacheck.checker.engine import Answer, Limits, Report
+from hacheck.checker.engine import Answer, Limits, Progress, Report
 from hacheck.checker.explicit.answers import Explored, answer_of, no_start, unexplored
 from hacheck.checker.explicit.findings import GaveUp
+from hacheck.checker.explicit.memory import process_bytes
 from hacheck.checker.explicit.portable.finders import Prepared, prepare
 from hacheck.checker.explicit.portable.findings import LogFindings, subject_of
 from hacheck.checker.explicit.portable.liveness import judge
 from hacheck.checker.explicit.portable.search import search
 from hacheck.checker.explicit.questions import Questions, pose
 from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.checker.rechecked import Recheck, Rechecked
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
 from hacheck.model.lowering.layout import pack
@@ -26,10 +28,12 @@ class PortableEngine:
     """Decides every kind of property on the whole graph of reachable states.
 
     `stop_early`: stop once every invariant, step invariant, deadlock and reachable property asked is decided by a
-    run, instead of going on for the numbers of the whole graph.
+    run, instead of going on for the numbers of the whole graph. `recheck`: has a second interpreter compute some of the
+    states again.
     """
 
     stop_early: bool = False
+    recheck: Recheck | None = None
 
     def check(self, system: System, properties: tuple[str, ...], limits: Limits, report: Report) -> Answer:
         """Errors: none for anything a spec can contain; an `AssertionError` is a bug of ours."""
@@ -49,7 +53,19 @@ class PortableEngine:
             log = search(code, packed, list(prepared.finders), limits, report, goal, watch.started)
         findings = LogFindings(prepared, log)
         explored = Explored(subject_of(code), questions.asked, findings, partial(judge, code, log))
-        return replace(answer_of(explored, watch), engine="python")
+        answer = replace(answer_of(explored, watch), engine="python")
+        return answer if self.recheck is None else replace(answer, rechecked=self._rechecked(explored, findings, watch))
+
+    def _rechecked(self, explored: Explored, findings: LogFindings, watch: Stopwatch) -> Rechecked:
+        """What a second interpreter says of the states found."""
+        assert self.recheck is not None
+
+        def go_on(states: int) -> bool:
+            return watch.report(Progress(states, 0, findings.depth, 0, watch.seconds(), process_bytes(), "re-checking"))
+
+        searched = dict(watch.phases()).get("exploring", 0.0)
+        with watch.phase("re-checking"):
+            return self.recheck(explored.subject, findings, searched, go_on)
 
 
 def _made(system: System, properties: tuple[str, ...], initial: tuple[State, ...]) -> tuple[Questions, Prepared]:

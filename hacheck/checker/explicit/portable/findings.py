@@ -106,6 +106,19 @@ class LogFindings:
         level = bisect_right(log.levels, log.order.index(state))
         return log.levels[level - 1], log.levels[level] if level < len(log.levels) else len(log.order)
 
+    def packed(self, number: int) -> int:
+        """A packed state by its number, in the order in which they were found."""
+        return self.log.order[number]
+
+    def contains(self, state: int) -> bool:
+        """Whether a packed state was found."""
+        return state in self.log.seen
+
+    @property
+    def complete(self) -> bool:
+        """Whether every state that was found was expanded."""
+        return self.stopped is None
+
     def way_to(self, targets: Sequence[int]) -> Way:
         """A shortest run to one of some states of one level."""
         return way_to(self.prepared.code, self.log, targets)

@@ -97,6 +97,24 @@ class Log:
         """A packed state."""
         return self._search.workers.state(index)
 
+    def packed(self, number: int) -> int:
+        """A packed state by its number, level by level from 0."""
+        for level in self.levels:
+            for first, end in level:
+                if number < end - first:
+                    return self.state(first + number)
+                number -= end - first
+        raise IndexError(number)
+
+    def contains(self, state: int) -> bool:
+        """Whether a packed state was found."""
+        return self.index_of(state) is not None
+
+    @property
+    def complete(self) -> bool:
+        """Whether every state that was found was expanded."""
+        return self.stopped is None
+
     def states(self) -> Iterator[int]:
         """All packed states, level by level."""
         for level in self.levels:
