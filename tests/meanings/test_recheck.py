@@ -62,7 +62,7 @@ def test_a_wrong_elaboration_is_a_bug_of_ours(spec: str, tmp_path: Path, how: tu
     assert "no step reads `q` of `go` any more" in ended.out
     (difference,) = json.loads(target.read_text(encoding="utf-8"))["checks"][0]["recheck"]["differences"]
     assert difference["where"] == "forgotten"
-    assert difference["path"][0] == "go"
+    assert "go" in difference["path"]
     assert any("at A(" in value for value in difference["state"])
 
 
