@@ -138,6 +138,14 @@ class Interpreter:
                 raise StartFault(f"at the start: {end.message}")
         return tuple(distinct)
 
+    def why_no_start(self) -> str:
+        """Where there is no initial state: what becomes of every way through `System.initial`."""
+        start = tuple(variable.initial for variable in self.system.variables)
+        ends = execute(self.system.initial, Going(Scope(self.variables, start, start), ()))
+        bounds = sorted({end.bound for end in ends if not isinstance(end, Going) and end.bound is not None})
+        what = f"goes beyond a bound ({', '.join(bounds)})" if bounds else "has nothing to choose from"
+        return f"there is no initial state: `initially` {what}"
+
     def outcomes(self, state: State) -> Iterator[Outcome]:
         """Everything that can happen in a state: by action, then arguments, then choices, each in order.
 

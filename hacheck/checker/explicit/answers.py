@@ -104,9 +104,10 @@ def coverage_of(explored: Explored, wall_seconds: float) -> Coverage:
     )
 
 
-def no_start(system: System, properties: tuple[str, ...], reason: str) -> Answer:
+def no_start(system: System, properties: tuple[str, ...], reason: str | None = None) -> Answer:
     """The answer where there is no initial state to begin with: that is for who wrote the spec to mend."""
-    return replace(unexplored(system, properties, reason), unstartable=True)
+    found = reason or Interpreter(system).why_no_start()
+    return replace(unexplored(system, properties, found), unstartable=True)
 
 
 def unexplored(system: System, properties: tuple[str, ...], reason: str) -> Answer:

@@ -116,7 +116,7 @@ def prepared_or_answer(
         return no_start(system, properties, f"an error of the spec {fault.message}")
     except GaveUp as given_up:
         return unexplored(system, properties, given_up.reason)
-    return no_start(system, properties, "there is no initial state") if prepared is None else prepared
+    return no_start(system, properties) if prepared is None else prepared
 
 
 def encoded(system: System, properties: tuple[str, ...] = ()) -> Encoding:

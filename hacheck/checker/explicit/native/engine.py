@@ -72,6 +72,8 @@ class NativeEngine:
         builder = Builder(system, properties, self.reductions, cache, watch, self.patient)
         try:
             built = builder.for_search()
+            if not built.initial:
+                return no_start(system, properties)
             kernels = Kernels(built.program.words, self.fingerprint, self.threads == 1, cache)
             watch.attended("compiling", lambda: kernels.search)
         except EvaluationFault as fault:

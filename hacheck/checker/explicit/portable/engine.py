@@ -40,6 +40,8 @@ class PortableEngine:
         watch = Stopwatch(limits, report)
         try:
             initial = watch.attended("lowering", Interpreter(system).initial_states)
+            if not initial:
+                return no_start(system, properties)
             made = watch.attended("lowering", partial(_made, system, properties, initial))
         except EvaluationFault as fault:
             return no_start(system, properties, f"an error of the spec {fault.message}")

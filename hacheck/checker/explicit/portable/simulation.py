@@ -104,7 +104,7 @@ class SimulationEngine:
         except EvaluationFault as fault:
             return no_start(system, properties, f"an error of the spec {fault.message}")
         if not initial:
-            return no_start(system, properties, "there is no initial state")
+            return no_start(system, properties)
         lowered = lower(system, initial)
         code = generate(lowered, Wanted())
         sampling = _Sampling(code, _finders(code, asked), limits, report, self)
