@@ -118,9 +118,11 @@ def declare(context: Context, found: list[Fault]) -> None:
         _status(context, f"{kind}.up", ty.Map(context.nodes[kind], ty.Bool()), kind, True)
     for kind in sorted(context.pausing):
         if f"{kind}.paused" in context.variables:
-            by = next(fault for fault in found if fault.written.kind == "pause" and fault.names == (kind,))
+            pauses = [fault for fault in found if fault.written.kind == "pause" and fault.names == (kind,)]
+            if not pauses:  # the faults themselves are wrong, which was said when they were planned
+                continue
             message = f"{kind} has a field `paused`, and can be paused: one word would mean two things"
-            raise error("HA101", message, by.written.span, "call the field something else")
+            raise error("HA101", message, pauses[0].written.span, "call the field something else")
         _status(context, f"{kind}.paused", ty.Map(context.nodes[kind], ty.Bool()), kind, False)
     for first, second in sorted(context.cutting):
         whole = ty.Map(context.nodes[first], ty.Map(context.nodes[second], ty.Bool()))
