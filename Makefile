@@ -10,13 +10,14 @@ WORKERS := 3
 # Tests start Python hundreds of times: what it compiled is kept, also where the environment says that it should not be.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help verify test nightly bench clean interop-icestorm interop-artemis
+.PHONY: help verify test nightly mutation bench clean interop-icestorm interop-artemis
 .NOTPARALLEL:
 
 help:
 	@echo "make verify   install into $(VENV) and verify spec/icestorm.ha"
 	@echo "make test     install what the tests need, then lint, type-check and test everything"
 	@echo "make nightly  the same tests and those that take long, and raised limits of changed specs (hours)"
+	@echo "make mutation  which mistakes put into the sources no test notices (an hour; goes on where it was)"
 	@echo "make bench    explore the same state graphs with Spin and with hacheck, in turn (minutes; spin and gcc)"
 	@echo "make interop-icestorm   start clusters of the real IceStorm, kill and pause replicas, check their logs"
 	@echo "make interop-artemis    the same with pairs of the real Artemis broker (Java and Maven)"
@@ -34,6 +35,10 @@ test: $(VENV)/.installed-for-tests
 nightly: $(VENV)/.installed-for-tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal --nightly
 	$(BIN)/python bench/bounds.py --changed --time 1h --jobs 2
+
+# Installs cosmic-ray into an environment of its own, below .mutation.
+mutation: $(VENV)/.installed-for-tests
+	$(BIN)/python -m tests.mutation
 
 bench: $(VENV)/.installed
 	$(BIN)/python bench/native.py

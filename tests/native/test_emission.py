@@ -365,3 +365,28 @@ def assert_same_conditions(told: Told, native: Native, asked: list[Sought]) -> N
     for number, sought in enumerate(asked):
         find = compiled(finding_source(told.code.lowered, sought.wanted), sought.key)["find"]
         assert native.mark(number, states) == [find([state]) is not None for state in told.states]
+
+
+def test_conditions_of_more_than_a_word_are_asked_until_they_are_hit() -> None:
+    counted = Variable("counted", Range(0, 99))
+    step = action(Assign(Target(counted), Binary("+", counted, Constant(1, Range(1, 1)))), name="count")
+    reached = [asked("reachable", Binary("==", counted, Constant(n, Range(0, 99))), f"at {n}") for n in range(80)]
+    whole = system(
+        {counted: 0}, replace(step, guard=Binary("<", counted, Constant(90, Range(0, 99)))), properties=reached
+    )
+    assert_same(whole, 200)
+
+
+def test_what_is_joined_with_another_set_is_not_joined_with_the_set_that_is_written() -> None:
+    kind = Set(Range(0, 3))
+    own, other = Variable("own", kind), Variable("other", kind)
+
+    def some(*items: int) -> Constant:
+        return Constant(frozenset(items), kind)
+
+    copy = action(Assign(Target(own), Binary("union", other, some(1))), name="copy")
+    back = action(Assign(Target(other), Binary("union", some(0), own)), name="back")
+    drop = action(Assign(Target(own), Binary("minus", own, some(1))), name="drop")
+    clear = action(Assign(Target(other), some(2)), name="clear")
+    whole = system({own: frozenset({3}), other: frozenset({2})}, copy, back, drop, clear)
+    assert_same(asking_more(whole), 100)

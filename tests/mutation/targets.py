@@ -1,0 +1,44 @@
+"""Which files are mutated, and which cases are to notice it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+LANGUAGE = Path("hacheck/model/language")
+LOWERING = Path("hacheck/model/lowering")
+PORTABLE = Path("hacheck/checker/explicit/portable")
+CODEGEN = Path("hacheck/checker/explicit/native/codegen")
+NOT_ELABORATION = frozenset(
+    {
+        "__init__.py", "build.py", "build_declarations.py", "code_info.py", "codes.py", "codes_of_meaning.py",
+        "codes_of_names.py", "codes_of_text.py", "codes_of_types.py", "declarations.py", "diagnostics.py", "format.py",
+        "habits.py", "making_tables.py", "parse.py", "reading.py", "specification.py", "syntax.py", "syntax_errors.py",
+        "tables.py", "tree.py",
+    }
+)  # fmt: skip
+"""Modules of the language that parse, explain and format."""
+OTHERWISE = frozenset({"text.py", "canonical.py", "canonical_instances.py", "relevance.py", "simulation.py"})
+"""Modules of the lowering and of the portable engine that no case here runs: printing, reductions, random walks."""
+
+
+def targets(root: Path) -> Iterator[Path]:
+    """The files."""
+    for folder in (LANGUAGE, LOWERING, PORTABLE, CODEGEN):
+        for path in sorted((root / folder).glob("*.py")):
+            left_out = NOT_ELABORATION if folder == LANGUAGE else OTHERWISE
+            if path.name not in left_out and path.name != "__init__.py":
+                yield path
+
+
+def group_of(path: Path) -> Literal["language", "engine", "native"]:
+    """The cases that are to notice a change of a file."""
+    if path.parent.name == LANGUAGE.name:
+        return "language"
+    return "native" if path.parent.name == CODEGEN.name else "engine"
+
+
+def module_name(root: Path, path: Path) -> str:
+    """The module that a file is."""
+    return ".".join(path.relative_to(root).with_suffix("").parts)
