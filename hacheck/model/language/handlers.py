@@ -18,6 +18,7 @@ from hacheck.model.language.context import Bound, Context, Scope
 from hacheck.model.language.diagnostics import Span, SpecError, error
 from hacheck.model.language.expressions import boolean, elaborate
 from hacheck.model.language.frames import frame
+from hacheck.model.language.halting import if_up, may_halt
 from hacheck.model.language.loops import always_ends_step, ends_step, unrolled
 from hacheck.model.language.operations import conjunction, disjunction
 from hacheck.model.language.points import untaken
@@ -103,13 +104,13 @@ class Handler:
         self.frames[name] = kept.stored
         return (kept.write(self.actor, value),), kept.bound(self.actor, changeable)
 
-    def plain(self, written: t.Statement, scope: Scope) -> tuple[Made, Scope]:
-        """A statement in which no step ends."""
+    def plain(self, written: t.Statement, scope: Scope) -> tuple[Made, Made, Scope]:
+        """A statement in which no step ends, how what it found is kept, and the scope after it."""
         if isinstance(written, t.Let):
             value, kind = statements.let_type(written, scope)
             stored = self.keep(written.name.text, written.name.span, value, kind, written.changeable)
             if stored is not None:
-                return stored[0], scope.bind(written.name.text, stored[1])
+                return (), stored[0], scope.bind(written.name.text, stored[1])
         made, inner = statements.simple(written, scope)
         if isinstance(written, t.Let) and written.changeable:
             bound = inner.find(written.name.text)
@@ -123,8 +124,8 @@ class Handler:
             kind = type_of(bound.expression)
             stored = self.keep(named.text, named.span, bound.expression, kind, False)
             if stored is not None:
-                return (*made, *stored[0]), inner.bind(named.text, stored[1])
-        return made, inner
+                return made, stored[0], inner.bind(named.text, stored[1])
+        return made, (), inner
 
     # ---- the flow of control ----
 
@@ -139,11 +140,14 @@ class Handler:
             if ends_step(first, self.points):
                 return (*made, *self.branch(first, rest, scope, after))
             try:
-                more, scope = self.plain(first, scope)
+                more, stored, scope = self.plain(first, scope)
             except SpecError as failure:
                 scope = statements.passed_over(first, failure, scope)
-            else:
-                made.extend(more)
+                continue
+            made.extend(more)
+            if may_halt(first, scope):
+                return (*made, *if_up((*stored, *self.sequence(rest, scope, after)), scope))
+            made.extend(stored)
         if after is None:
             return (*made, *self.end())
         return (*made, *self.sequence(after.statements, after.scope, after.then))

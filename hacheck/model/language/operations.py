@@ -21,6 +21,7 @@ from hacheck.model.language.context import Answer, Bound, Context, Scope
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import boolean, elaborate
 from hacheck.model.language.functions import fill, is_connected, is_running, is_up
+from hacheck.model.language.halting import if_up, may_halt
 from hacheck.model.language.messages import fields_of, kind_of
 from hacheck.model.language.resolve_types import resolve
 from hacheck.model.language.threads import may_begin
@@ -193,6 +194,7 @@ def call_atomically(written: t.Call, scope: Scope) -> tuple[tuple[ir.Statement, 
     callee = ir.Local(context.fresh_name("callee"), operation.callee)
     domain = ir.Domain(operation.callee, elaborate(written.at, scope, ty.Set(operation.callee)), None)
     body = _outcomes(operation, scope, callee, request, ir.Target(results, (callee,)))
+    body = if_up(body, scope) if may_halt(written, scope) else body
     made.append(ir.ForEach(callee.name, domain, body))
     return tuple(made), _bound(written, scope, results)
 

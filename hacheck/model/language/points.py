@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from itertools import count
 
 from hacheck.model import ir
@@ -13,6 +13,7 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.context import Context
 from hacheck.model.language.diagnostics import Span, error
 from hacheck.model.language.threads import IDLE, MAIN
+from hacheck.model.language.walking import statements
 
 Behaviour = d.ActionDeclaration | d.ReceiveDeclaration | d.LostDeclaration
 """What becomes actions of its own; a restart becomes part of the repair."""
@@ -45,7 +46,7 @@ def owner_of(context: Context, written: Behaviour) -> ty.Node | None:
 def points_of(context: Context, written: Behaviour) -> dict[Span, str]:
     """Every place where the handler may be interrupted, with its name `handler.step`."""
     found: dict[Span, str] = {}
-    for one in _walk(written.body):
+    for one in statements(written.body):
         match one:
             case t.StepPoint(name):
                 word = name.text
@@ -65,7 +66,7 @@ def points_of(context: Context, written: Behaviour) -> dict[Span, str]:
 def passed_at_once(context: Context, written: Behaviour) -> tuple[str, ...]:
     """The points at which the handler would wait if its atomic calls took several steps."""
     found: list[str] = []
-    for one in _walk(written.body):
+    for one in statements(written.body):
         called = one.operation.text if isinstance(one, t.Call) else ""
         if called in context.operations and operations.is_atomic(context, called):
             found.append(untaken(f"{name_of(written)}.{called}", found))
@@ -78,22 +79,9 @@ def untaken(word: str, taken: Collection[str]) -> str:
     return word if word not in taken else next(one for one in numbered if one not in taken)
 
 
-def _walk(body: t.Body) -> Iterator[t.Statement]:
-    for one in body:
-        yield one
-        match one:
-            case t.If(_, then, otherwise) | t.Acquire(_, then, otherwise):
-                yield from _walk(then)
-                yield from _walk(otherwise)
-            case t.For(_, _, inner) | t.While(_, inner):
-                yield from _walk(inner)
-            case _:
-                continue
-
-
 def halts(written: Behaviour) -> bool:
     """Whether the handler may stop its node."""
-    return any(isinstance(one, t.Halt) for one in _walk(written.body))
+    return any(isinstance(one, t.Halt) for one in statements(written.body))
 
 
 def thread_of(written: Behaviour, points: dict[Span, str]) -> str | None:
@@ -123,10 +111,10 @@ def declare_points(context: Context, written: Behaviour) -> None:
         message = f"`{thread}` is a field of {owner.name} already; call the thread something else"
         raise error("HA101", message, written.span if written.clauses.thread is None else written.clauses.thread.span)
     context.threads.setdefault((owner.name, thread), []).extend(points.values())
-    for one in _walk(written.body):
+    for one in statements(written.body):
         if isinstance(one, t.Call) and one.span in points:
             context.callers.setdefault(one.operation.text, set()).add((owner.name, thread))
-    held = [points[one.span] for one in _walk(written.body) if isinstance(one, t.StepPoint) and one.holding]
+    held = [points[one.span] for one in statements(written.body) if isinstance(one, t.StepPoint) and one.holding]
     context.holding.setdefault((owner.name, thread), []).extend(held)
 
 

@@ -14,6 +14,7 @@ from hacheck.model.language.diagnostics import SpecError, error, near
 from hacheck.model.language.expressions import bind, boolean, elaborate, node_field, variable
 from hacheck.model.language.fitting import taken
 from hacheck.model.language.functions import fill
+from hacheck.model.language.halting import if_up, may_halt
 from hacheck.model.language.resolve_types import resolve
 from hacheck.model.typing import type_of
 
@@ -23,12 +24,14 @@ Made = tuple[ir.Statement, ...]
 def body(written: t.Body, scope: Scope) -> Made:
     """A block; what it declares is forgotten at its end. Every faulty statement is reported, not only the first."""
     made: list[ir.Statement] = []
-    for statement in written:
+    for index, statement in enumerate(written):
         try:
             more, scope = simple(statement, scope)
             made.extend(more)
         except SpecError as failure:
             scope = passed_over(statement, failure, scope)
+        if may_halt(statement, scope):
+            return (*made, *if_up(body(written[index + 1 :], scope), scope))
     return tuple(made)
 
 
@@ -53,7 +56,8 @@ def simple(written: t.Statement, scope: Scope) -> tuple[Made, Scope]:
             return (ir.If(boolean(condition, scope), body(then, scope), body(otherwise, scope)),), scope
         case t.For(binder, where, inner):
             name, domain, within = bind(binder, where, scope)
-            return (ir.ForEach(name, domain, body(inner, within)),), scope
+            turn = body(inner, within)
+            return (ir.ForEach(name, domain, if_up(turn, scope) if may_halt(written, scope) else turn),), scope
         case t.Let():
             return _let(written, scope)
         case t.Choose(binder, where):

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from hacheck.model.data import fields, is_dataclass
+from hacheck.model.language import tree as t
 
 
 def parts(root: object) -> Iterator[object]:
@@ -20,6 +21,20 @@ def parts(root: object) -> Iterator[object]:
         yield part
         form: Any = type(part)
         stack.extend([getattr(part, name) for name in _holding(form)])
+
+
+def statements(body: t.Body) -> Iterator[t.Statement]:
+    """Every statement of a block, each before those inside it."""
+    for one in body:
+        yield one
+        match one:
+            case t.If(_, then, otherwise) | t.Acquire(_, then, otherwise):
+                yield from statements(then)
+                yield from statements(otherwise)
+            case t.For(_, _, inner) | t.While(_, inner):
+                yield from statements(inner)
+            case _:
+                continue
 
 
 @cache
