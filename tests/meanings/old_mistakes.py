@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 from unittest.mock import patch
 
-from hacheck.model.language import faults, liveness
+from hacheck.model.language import faults, halting, liveness, locks, losses
 
 
 @dataclass(frozen=True)
@@ -50,4 +50,34 @@ FAULT_EXCLUDED = Mistake(
     "_is_ruled_out",
     "Scope(context, state=False)",
     "Scope(context)",
+)
+FIRST_LOST = Mistake(
+    "of equal messages of a `fifo` link only the first is lost",
+    losses,
+    "_lose_message",
+    """if isinstance(slot, ty.Sequence):
+        body = _without_one(context, slot, current, target)
+    elif isinstance(slot, ty.Bag):""",
+    "if not isinstance(slot, ty.Option):",
+)
+COPY_LAST = Mistake(
+    "a copy on a `fifo` link stands behind all others",
+    losses,
+    "_with_a_copy",
+    '_place("behind", place, queue, slot)',
+    '_place("behind", ir.Unary("size", queue), queue, slot)',
+)
+GIVEN_BACK_FOR_ANOTHER = Mistake(
+    "a node gives back a lock, `freed late`, that is still held for its process before",
+    locks,
+    "release",
+    "held_for(context, lock, node)",
+    'ir.Binary("==", holder_of(context, lock), ir.Unary("some", node))',
+)
+STEP_OUTLIVES_NODE = Mistake(
+    "a step goes on after a call in which its own node has halted",
+    halting,
+    "_halted",
+    "found.add(owner.name)",
+    "found.discard(owner.name)",
 )

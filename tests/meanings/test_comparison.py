@@ -7,7 +7,15 @@ import pytest
 from hacheck.model.language import Specification, load
 from tests.meanings.exploring import compared, comparison
 from tests.meanings.generator.program import seeded_program
-from tests.meanings.old_mistakes import FAULT_EXCLUDED, KEY_FORGOTTEN, Mistake
+from tests.meanings.old_mistakes import (
+    COPY_LAST,
+    FAULT_EXCLUDED,
+    FIRST_LOST,
+    GIVEN_BACK_FOR_ANOTHER,
+    KEY_FORGOTTEN,
+    STEP_OUTLIVES_NODE,
+    Mistake,
+)
 
 STATES_MAX = 25
 SEEDS = [range(first, first + 12) for first in range(95, 167, 12)]
@@ -48,9 +56,44 @@ node B { }
 faults { crash A up to 1 for good, crash B up to 1 for good when not up(A) }
 invariant b_stays_up: up(B)
 """
+FIFO = """system Fifo "Messages that are equal."
+node A { durable sent: 0..3 = 0 }
+node B { }
+message m(x: 1..2) from A to B fifo up to 4
+action go(a: A) when a.sent < 3 do
+  a.sent := a.sent + 1
+  send m(if a.sent == 2 then 2 else 1) to B
+on m(x) at b from a do require false
+"""
+FREED_LATE = """system FreedLate "A lock that is held for a process that has ended."
+node A { had: bool = false }
+lock L held by A freed late
+action take(a: A) when not a.had do
+  acquire L then a.had := true else a.had := false
+action give(a: A) do release L
+faults { crash A up to 1 }
+"""
+HALTED = """system Halted "A node that calls itself, and halts."
+node S { durable after: bool = false }
+operation stop() from S to S atomic when true
+serve stop() at s from c do halt
+action go(s: S) when not s.after do
+  call stop() at s
+  s.after := true
+"""
+LOSING = FIFO + "faults { lose m up to 1 }\n"
+COPYING = FIFO + "faults { duplicate m up to 1 }\n"
+MADE_ONCE = [
+    (KEY_FORGOTTEN, KEY),
+    (FAULT_EXCLUDED, NOT_UP),
+    (FIRST_LOST, LOSING),
+    (COPY_LAST, COPYING),
+    (GIVEN_BACK_FOR_ANOTHER, FREED_LATE),
+    (STEP_OUTLIVES_NODE, HALTED),
+]
 
 
-@pytest.mark.parametrize(("mistake", "text"), [(KEY_FORGOTTEN, KEY), (FAULT_EXCLUDED, NOT_UP)], ids=lambda one: "")
+@pytest.mark.parametrize(("mistake", "text"), [pytest.param(*one, id=one[0].name) for one in MADE_ONCE])
 def test_a_mistake_that_was_made_once_is_noticed(mistake: Mistake, text: str) -> None:
     specification = load(text, "mistake.ha").specification
     assert specification is not None
