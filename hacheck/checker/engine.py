@@ -76,9 +76,10 @@ class Coverage:
 
     `complete`: every reachable state was expanded. `stopped`: else why not ("1000000 states reached", "interrupted").
     `cuts`: for each bound that cut steps, how many. `action_counts`: steps taken, by index in `System.actions`.
-    `unreached`: for each mode variable, the members that no reachable state has. `bytes_per_state`: memory held for
-    each state, where it was counted. `omission`: the probability at most that a state was taken for one already seen
-    and left out, 0 where states are compared in full.
+    `unreached`: for each mode variable, the members that no reachable state has. `unexercised`: the properties that say
+    nothing of any state explored, each with the condition that was never true in one (`premise_of`).
+    `bytes_per_state`: memory held for each state, where it was counted. `omission`: the probability at most that a
+    state was taken for one already seen and left out, 0 where states are compared in full.
     """
 
     states: int
@@ -90,6 +91,7 @@ class Coverage:
     cuts: tuple[tuple[str, int], ...]
     action_counts: tuple[int, ...]
     unreached: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    unexercised: tuple[tuple[str, str], ...] = ()
     bytes_per_state: float | None = None
     omission: float = 0.0
 

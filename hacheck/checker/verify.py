@@ -15,7 +15,7 @@ from hacheck.model.evaluation import StartFault
 from hacheck.model.ir import Property, System
 from hacheck.model.lowering.impossible import impossible
 from hacheck.model.runs import Run
-from hacheck.model.semantics import Interpreter
+from hacheck.model.semantics import Interpreter, Taken
 
 if TYPE_CHECKING:
     from hacheck.model.language import Specification
@@ -187,6 +187,27 @@ def unused_actions(result: CheckResult) -> tuple[str, ...]:
     except StartFault:  # then nothing happens at all, and the answer says why
         return ()
     return tuple(result.system.actions[number].name for number in idle if number not in never)
+
+
+def no_step(result: CheckResult) -> bool:
+    """Whether a finished exploration took no step, the system has none from any initial state, and no `deadlock_free`
+    says where it may rest. Cost: the outcomes of the initial states, where no step was taken."""
+    coverage = result.answer.coverage
+    if not coverage.complete or coverage.transitions or result.answer.reach or result.has_fault:
+        return False
+    if any(found.asked.kind == "deadlock" for found in result.properties):
+        return False
+    interpreter = Interpreter(result.system)  # actions that no property depends on are not explored
+    starts = interpreter.initial_states()
+    return not any(isinstance(outcome, Taken) for state in starts for outcome in interpreter.outcomes(state))
+
+
+def unexercised(result: CheckResult) -> tuple[tuple[str, str], ...]:
+    """The properties that hold only because they say nothing of any state explored, each with the condition that was
+    never true."""
+    verdicts = {found.asked.name: found.answer.verdict for found in result.told}
+    never = result.answer.coverage.unexercised
+    return tuple((name, condition) for name, condition in never if verdicts.get(name, "violated") != "violated")
 
 
 def not_reached(result: CheckResult) -> tuple[tuple[str, str], ...]:

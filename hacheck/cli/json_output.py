@@ -13,7 +13,7 @@
    "bytes_per_state": x or null, "omission_probability": x, "notes": [sentence, …],
    "reach": what an engine that counts no states looked at, or null, "lemmas_found": [as a spec may say it, …],
    "bounds": [{"name", "meaning", "cut_steps"}, …], "bounds_not_reached": [{"name", "meaning"}, …],
-   "reductions": […], "never_happened": [action, …], "never_reached": {variable: [member, …]},
+   "reductions": […], "no_step_possible": bool, "never_happened": [action, …], "never_reached": {variable: [member, …]},
    "actions": {action: steps taken},
    "fault": {"run": as below, "message": …, "place": "file:line" of the action that failed, or ""} or null,
    "raised": {"trials": [{"limits": [limit, …], "complete", "stopped", "states", "depth", "seconds",
@@ -21,6 +21,7 @@
      "not_tried": [[limit, …], …], "not_raised": [{"name", "reason"}, …]} or null,
    "properties": [{"name", "kind", "description", "source", "place": "file:line",
      "verdict": "holds|violated|unknown|not-inductive", "scope", "expected_verdict", "outcome",
+     "never_exercised": the condition that is never true, or null,
      "run": [state 0, step 1, …] or null, "loop": n or null, "gap": as run, or null,
      "raised": {"holds_with": [[limit, …], …], "refuted_by": [{"limits": [limit, …], "steps", "faults"}, …],
        "not_decided": [{"limits": [limit, …], "stopped"}, …]} or null}, …]}]}
@@ -53,7 +54,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hacheck.atomic_files import check_replaceable, replace_text
-from hacheck.checker.verify import CheckResult, PropertyResult, not_reached, unused_actions
+from hacheck.checker.verify import CheckResult, PropertyResult, no_step, not_reached, unused_actions
 from hacheck.cli.checking import raised_json, recheck_report
 from hacheck.cli.guard import BadInput, version
 from hacheck.model.data import dataclass
@@ -188,12 +189,13 @@ def check_json(specification: Specification, result: CheckResult, raised: Raised
         ],
         "bounds_not_reached": [{"name": name, "meaning": meaning} for name, meaning in not_reached(result)],
         "reductions": list(result.answer.reductions),
+        "no_step_possible": no_step(result),
         "never_happened": list(unused_actions(result)),
         "never_reached": {variable: list(members) for variable, members in coverage.unreached if members},
         "actions": action_counts(system, coverage.action_counts),
         "fault": None if fault is None else fault_json(specification, system, fault),
         "raised": None if raised is None else raised_json.check_json(raised),
-        "properties": [property_json(specification, system, found, raised) for found in result.properties],
+        "properties": [property_json(specification, result, found, raised) for found in result.properties],
     }
 
 
@@ -206,10 +208,11 @@ def action_counts(system: System, counts: tuple[int, ...]) -> dict[str, int]:
 
 
 def property_json(
-    specification: Specification, system: System, found: PropertyResult, raised: Raised | None = None
+    specification: Specification, result: CheckResult, found: PropertyResult, raised: Raised | None = None
 ) -> Json:
-    """One property with its run."""
-    run = found.answer.run
+    """One property of a check with its run."""
+    system, run = result.system, found.answer.run
+    never = {} if found.answer.verdict == "violated" else dict(result.answer.coverage.unexercised)
     return {
         "name": found.asked.name,
         "kind": found.asked.kind,
@@ -220,6 +223,7 @@ def property_json(
         "scope": found.answer.scope,
         "expected_verdict": found.expected,
         "outcome": found.outcome,
+        "never_exercised": never.get(found.asked.name),
         "run": None if run is None else rows(system, run),
         "loop": None if run is None else run.loop,
         "gap": None if found.answer.gap is None else rows(system, found.answer.gap),

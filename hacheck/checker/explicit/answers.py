@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hacheck.checker.engine import Answer, Coverage, PropertyAnswer
 from hacheck.checker.explicit.findings import (
     FAULTY,
@@ -15,6 +17,7 @@ from hacheck.checker.explicit.findings import (
     Undecided,
     Valueless,
 )
+from hacheck.checker.explicit.premises import PREMISE, premise_of
 from hacheck.checker.explicit.questions import FAULT, modes_of, select
 from hacheck.checker.explicit.runs import run_along, run_and_step, run_into_fault
 from hacheck.checker.explicit.scopes import covered, cut_counts, stopped_short, unlikely
@@ -23,6 +26,7 @@ from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import Expression, Property, System
 from hacheck.model.runs import Run, State
 from hacheck.model.semantics import EvaluationFault, Interpreter
+from hacheck.model.show_expression import show_expression
 
 NOT_JUDGED = "not judged, because a step is an error of the spec"
 
@@ -99,8 +103,19 @@ def coverage_of(explored: Explored, wall_seconds: float) -> Coverage:
         cuts=explored.cuts,
         action_counts=tuple(findings.counts),
         unreached=tuple((variable, members) for variable, members in unreached.items() if members),
+        unexercised=_unexercised(explored),
         bytes_per_state=findings.bytes_per_state,
         omission=explored.omission,
+    )
+
+
+def _unexercised(explored: Explored) -> tuple[tuple[str, str], ...]:
+    """The properties that were not exercised, each with the condition that was never true."""
+    conditions = ((asked.name, premise_of(asked)) for asked in explored.asked)
+    return tuple(
+        (name, re.sub(r" (and|where) true\b", "", show_expression(condition)))
+        for name, condition in conditions
+        if condition is not None and PREMISE + name not in explored.findings.found
     )
 
 

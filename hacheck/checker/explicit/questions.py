@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
+from hacheck.checker.explicit.premises import PREMISE, premise_of
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Property, StateVariable, System
 from hacheck.model.types import Enum, Map
@@ -67,6 +68,7 @@ def pose(lowered: Lowered, names: tuple[str, ...]) -> Questions:
     """The questions of a check."""
     asked = select(lowered.system, names)
     sought = [item for question in asked for item in _sought(lowered, question)]
+    sought += [item for question in asked for item in _exercised(lowered, question)]
     sought += _modes(lowered)
     lively = None
     if any(question.kind == "deadlock" for question in asked):
@@ -95,6 +97,32 @@ def _sought(lowered: Lowered, question: Property) -> Iterator[Sought]:
     )
     yield Sought(question.name, wanted, kind)
     yield Sought(FAULT + question.name, condition.fault, kind)
+
+
+def _exercised(lowered: Lowered, question: Property) -> Iterator[Sought]:
+    """Where the property is exercised, or its condition has no value."""
+    premise = premise_of(question)
+    if premise is None:
+        return
+    from hacheck.model.lowering.system import lower_condition
+
+    graph = lowered.graph
+    condition = lower_condition(lowered, premise)
+    wanted = graph.or_(condition.value, condition.fault)
+    goals = [question.goal] if question.premise is None else [question.goal, question.premise]
+    read = set[int]()
+    for goal in goals:
+        found = lower_condition(lowered, goal, question.kind == "step")
+        read |= _slots_of(found.value) | _slots_of(found.fault)
+    # A property that comes to a constant needs no slots: its condition is not worth keeping any.
+    yield Sought(PREMISE + question.name, wanted if _slots_of(wanted) <= read else graph.one, "state")
+
+
+def _slots_of(condition: Node) -> set[int]:
+    """The slots that a condition reads, before or after a step."""
+    from hacheck.model.lowering.nodes import reachable
+
+    return {node.number for node in reachable([condition]) if node.operator in ("slot", "after")}
 
 
 def modes_of(system: System) -> tuple[tuple[str, str, str], ...]:

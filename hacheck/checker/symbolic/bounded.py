@@ -222,7 +222,7 @@ def _worded(
     else:
         reach = prepared.within(f"every run of up to {steps}")
         properties = tuple(lassos.get(found.name) or _up_to(prepared, found, findings) for found in answer.properties)
-    coverage = replace(answer.coverage, action_counts=(), unreached=())
+    coverage = replace(answer.coverage, action_counts=(), unreached=(), unexercised=())
     return replace(answer, coverage=coverage, properties=properties, engine=NAME, reach=reach)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from hacheck.checker.explicit.premises import PREMISE
 from hacheck.checker.explicit.questions import FAULT, Questions, Sought
 from hacheck.checker.symbolic.outcomes import Behaviour, Outcome, behaviour, reads
 from hacheck.checker.symbolic.terms import Terms, joined, negation, number, sort_of
@@ -107,7 +108,7 @@ def encode(
     before, after = _constants(lowered)
     names = {"slot": before, "after": after}
     terms = Terms(lambda node: names[node.operator][node.number].name, found.definitions)
-    sought = {item.key: item for item in questions.sought if not item.key.startswith("mode:")}
+    sought = {item.key: item for item in questions.sought if not item.key.startswith(("mode:", PREMISE))}
     dead = graph.not_(alive(found, questions.lively or frozenset()))
     wanted = {
         key: graph.and_(item.wanted, dead) if item.kind == "dead" else item.wanted for key, item in sought.items()

@@ -281,7 +281,9 @@ def _worded(proof: Proof, gaps: Mapping[str, Gap], answer: Answer, named: frozen
             f"{proof.search.findings.depth} steps"
         )
     reach = prepared.within(f"steps from states that keep what is asked, k up to {max(1, proof.length)}")
-    coverage = replace(answer.coverage, stopped=proof.stopped, complete=False, action_counts=(), unreached=())
+    coverage = replace(
+        answer.coverage, stopped=proof.stopped, complete=False, action_counts=(), unreached=(), unexercised=()
+    )
     return replace(
         answer, coverage=coverage, properties=tuple(properties), notes=tuple(notes), engine=NAME, reach=reach
     )

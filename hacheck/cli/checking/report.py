@@ -15,7 +15,7 @@ from rich.text import Text
 from hacheck.checker.engine import AS_ASKED
 from hacheck.checker.explicit.scopes import unlikely
 from hacheck.checker.steps import run_title
-from hacheck.checker.verify import CheckResult, PropertyResult, not_reached, unused_actions
+from hacheck.checker.verify import CheckResult, PropertyResult, no_step, not_reached, unexercised, unused_actions
 from hacheck.cli.checking import recheck_report
 from hacheck.cli.console import Symbols, plural, seconds, size, symbols
 from hacheck.model.ir import Property, System
@@ -42,6 +42,9 @@ MANY = 1_000_000
 
 SCOPE_LONG = 40
 """From this many characters on a scope is not said again of the next property."""
+
+CONDITION_LONG = 160
+"""From this many characters on a condition is cut."""
 
 INDENT = (0, 0, 0, 2)
 
@@ -74,6 +77,23 @@ def heading(console: Console, name: str, description: str) -> RenderableType:
         characters=symbols(console).rule,
     )
     return Group(rule, Padding(Text(description), INDENT)) if description else rule
+
+
+def vacuous(result: CheckResult) -> RenderableType | None:
+    """That no step is possible, and which properties were never exercised; nothing where neither is so."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="warn", no_wrap=True)
+    table.add_column()
+    if no_step(result):
+        within = " within the bounds below" if result.answer.coverage.cuts else ""
+        words = f"possible in any initial state{within}: every verdict is about initial states only"
+        table.add_row("no step", words)
+    so_far = "" if result.answer.coverage.complete else " so far"
+    for name, condition in unexercised(result):
+        if len(condition) > CONDITION_LONG:
+            condition = f"{condition[:CONDITION_LONG]}…"
+        table.add_row(f"never exercised{so_far}", Text(f"{name}: its condition `{condition}` is never true"))
+    return Padding(table, INDENT) if table.row_count else None
 
 
 def facts(result: CheckResult, defaults: Mapping[str, str]) -> RenderableType:

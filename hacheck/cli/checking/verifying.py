@@ -193,12 +193,14 @@ def explore(
 
 def show_result(request: Request, console: Console, specification: Specification, result: CheckResult) -> None:
     """Everything there is to say about one check; of what is as expected nothing, where the user wants quiet."""
-    asked = bool(result.properties)
+    asked, vacuous = bool(result.properties), report.vacuous(result)
     if request.quiet:
         result = replace(result, properties=tuple(found for found in result.properties if found.outcome != "expected"))
     defaults = {parameter.name: parameter.default for parameter in specification.parameters}
     console.print()
     console.print(report.heading(console, result.check.name, result.check.description))
+    if vacuous is not None:
+        console.print(vacuous)
     console.print(report.facts(result, defaults))
     console.print()
     if result.properties:
