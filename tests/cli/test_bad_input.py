@@ -216,7 +216,7 @@ def test_whoever_closes_the_pipe_hears_nothing_more(more: tuple[str, ...]) -> No
 
 
 def test_our_own_bug_is_one_line_with_version_command_and_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(exploring: object) -> object:
+    def broken(*_: object) -> object:
         raise AssertionError("the search lost a state")
 
     monkeypatch.setattr("hacheck.cli.checking.verifying.engine_for", broken)

@@ -104,7 +104,9 @@ def unmet(system: System, graph: Graph, asked: Property) -> set[State]:
 
 
 def verdict_of(system: System, graph: Graph, asked: Property) -> str:
-    """Violated by some fair run; or not to be known, because a run may pass a bound before its goal; or true."""
+    """Violated by some fair run; or not to be known, as a run may pass a bound before its goal, or nothing begins."""
+    if not graph.initial:
+        return "unknown"
     region = unmet(system, graph, asked)
     if any(is_fair(graph, seen, asked.fairness) for seen in recurrent_sets(graph, region)):
         return "violated"

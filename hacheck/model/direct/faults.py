@@ -248,14 +248,14 @@ class Faults:
     # ---- time and views ----
 
     def _ticks(self) -> Iterator[Move]:
-        clock, layout = self.layout.clock, self.layout
-        if clock is None:
+        layout = self.layout
+        if not layout.clocks:
             return
-        time, limit = layout.index[("time",)], layout.number(clock.limit)
+        time, limit = layout.index[("time",)], min(layout.number(one.limit) for one in layout.clocks.values())
         own = {key[1]: slot for key, slot in layout.index.items() if key[0] == "clock"}
 
         def tick(m: Machine) -> None:
-            if any(m.memory[slot] < m.memory[time] + 1 - layout.skew for slot in own.values()):
+            if any(m.memory[slot] < m.memory[time] + 1 - layout.skew[node.kind] for node, slot in own.items()):
                 raise Blocked
             if m.memory[time] >= limit:
                 raise BoundFailure("time")
@@ -265,12 +265,12 @@ class Faults:
         yield Move("tick", {}, tick)
         for node, slot in own.items():
 
-            def tick_of_node(m: Machine, slot: int = slot) -> None:
-                if m.memory[slot] + 1 > m.memory[time] + layout.skew:
+            def tick_of_node(m: Machine, slot: int = slot, skew: int = layout.skew[node.kind]) -> None:
+                if m.memory[slot] + 1 > m.memory[time] + skew:
                     raise Blocked
                 m.memory[slot] += 1
 
-            yield Move(f"clock of {clock.kind.text}", {"n": node}, tick_of_node)
+            yield Move(f"clock of {node.kind}", {"n": node}, tick_of_node)
 
     def _views(self) -> Iterator[Move]:
         for kind, declared in self.layout.kinds.items():

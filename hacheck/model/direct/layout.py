@@ -62,7 +62,7 @@ class Layout:
         self.messages = {one.name.text: one for one in declarations if isinstance(one, d.MessageDeclaration)}
         self.operations = {one.name.text: one for one in declarations if isinstance(one, d.OperationDeclaration)}
         self.locks = {one.name.text: one for one in declarations if isinstance(one, d.LockDeclaration)}
-        self.clock = next((one for one in declarations if isinstance(one, d.ClockDeclaration)), None)
+        self.clocks = {one.kind.text: one for one in declarations if isinstance(one, d.ClockDeclaration)}
         self.kinds = {one.name.text: one for one in declarations if isinstance(one, d.NodeDeclaration)}
         self.settings: dict[str, Value] = {}
         self._given = given
@@ -104,7 +104,7 @@ class Layout:
         self.sizes = {name: self.domains.named(name).high or 0 for name in self.kinds}
         self.capacity = {one: 1 if m.capacity is None else number(m.capacity) for one, m in self.messages.items()}
         self.lease = {one: None if lock.lease is None else number(lock.lease) for one, lock in self.locks.items()}
-        self.skew = 0 if self.clock is None or self.clock.skew is None else number(self.clock.skew)
+        self.skew = {kind: 0 if one.skew is None else number(one.skew) for kind, one in self.clocks.items()}
         clauses = [one.clauses for one in self.declarations if isinstance(one, THREADED)]
         self.threads = tuple(sorted({"main", *(one.thread.text for one in clauses if one.thread is not None)}))
         self._declare_variables(number)
@@ -212,10 +212,11 @@ class Layout:
                     self.add(("call", name, a, b), IDLE)
 
     def _declare_locks_and_clocks(self) -> None:
-        if self.clock is not None:
+        if self.clocks:
             self.add(("time",), 0)
-            if self.skew:
-                for node in self.nodes(self.clock.kind.text):
+        for kind, skew in self.skew.items():
+            if skew:
+                for node in self.nodes(kind):
                     self.add(("clock", node), 0)
         for name, lock in self.locks.items():
             self.add(("holder", name), None)

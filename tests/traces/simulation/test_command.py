@@ -128,7 +128,7 @@ def test_the_summary_is_json(spec: str, tmp_path: Path) -> None:
         (("--traces", "0", "--out", "x"), "not a whole number above zero"),
         (("--traces", "2G", "--out", "x"), "not a whole number"),
         (("--traces", "2e9", "--out", "x"), "traces at most"),
-        (("--traces", "5", "--steps", "20000000", "--out", "x"), "steps at most"),
+        (("--traces", "5", "--steps", "20000000", "--out", "x"), "equal to 1000000"),
         (("--traces", "5", "--out", "x", "--format", "csv"), "no such form"),
         (("--traces", "5", "--out", "x", "--hide", "rounds"), "unknown event `rounds`"),
         (("--traces", "5", "--out", "x", "--hide-fields", "joined.too"), "unknown field `joined.too`"),
