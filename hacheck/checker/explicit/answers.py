@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from hacheck.checker.engine import Answer, Coverage, PropertyAnswer
 from hacheck.checker.explicit.findings import (
     FAULTY,
@@ -113,7 +111,7 @@ def _unexercised(explored: Explored) -> tuple[tuple[str, str], ...]:
     """The properties that were not exercised, each with the condition that was never true."""
     conditions = ((asked.name, premise_of(asked)) for asked in explored.asked)
     return tuple(
-        (name, re.sub(r" (and|where) true\b", "", show_expression(condition)))
+        (name, show_expression(condition).removesuffix(" where true"))
         for name, condition in conditions
         if condition is not None and PREMISE + name not in explored.findings.found
     )

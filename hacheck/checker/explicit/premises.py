@@ -34,7 +34,9 @@ def _premise(goal: Expression) -> Expression | None:
             inner, ranged = _premise(body), _ranged(domain)
             if ranged is None or (inner is None and ranged == Domain(domain.type, None, None)):
                 return None
-            return Quantified("some", variable, ranged, TRUE if inner is None else inner)
+            if inner is None:  # the filter is the body: nothing is left to say of the values that it lets through
+                return Quantified("some", variable, Domain(ranged.type, ranged.within, None), ranged.where or TRUE)
+            return Quantified("some", variable, ranged, inner)
         case _:
             return None
 
@@ -57,7 +59,7 @@ def _conjuncts(condition: Expression) -> Iterator[Expression]:
         case Binary("and", left, right):
             yield from _conjuncts(left)
             yield from _conjuncts(right)
-        case _:
+        case _ if condition != TRUE:
             yield condition
 
 

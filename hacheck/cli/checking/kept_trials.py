@@ -30,13 +30,11 @@ FORMAT = 1
 @cache
 def sources_digest() -> str:
     """Changes whenever hacheck's own language, model or engines do: what older ones found may be wrong. Some 10 ms."""
-    told = hashlib.sha256()
-    root = Path(hacheck.__file__).parent
-    for part in ("model", "checker"):
-        for path in sorted((root / part).rglob("*")):
-            if path.suffix in (".py", ".json", ".lark"):
-                told.update(path.read_bytes())
-    return told.hexdigest()[:24]
+    from hacheck.checker.explicit.native.machine.identity import digest_of, sources
+
+    root, endings = Path(hacheck.__file__).parent, (".py", ".json", ".lark")
+    found = (one for part in ("model", "checker") for one in sources(str(root / part), ("__pycache__",), endings))
+    return digest_of(path for path, _ in sorted(found))[:24]
 
 
 def bounds_folder() -> Path:

@@ -12,10 +12,10 @@ import re
 import shutil
 import stat
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from hacheck.atomic_files import replacing
 from hacheck.checker.explicit.native.machine.cache import cache_folder
 from hacheck.traces.drivers.contract import DriverError
 
@@ -88,11 +88,9 @@ def made_home(java: Path) -> Path:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             owned(folder)
         if not script.is_file() or script.read_text(encoding="utf-8") != text:
-            handle, own = tempfile.mkstemp(dir=script.parent)
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            os.chmod(own, 0o700)
-            os.replace(own, script)
+            with replacing(script) as own:
+                own.chmod(0o700)
+                own.write_text(text, encoding="utf-8")
         owned(script)
     except OSError as error:
         raise DriverError(f"{home}: cannot be written: {error.strerror}", "set HACHECK_CACHE_DIR=/some/where") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -35,28 +35,35 @@ def identity() -> str:
 def _engine() -> str:
     """hacheck's version, and its sources as they are: whoever changes one has no number to think of."""
     folder = os.path.dirname(hacheck.__file__)
-    digest = hashlib.sha256()
     try:
-        files = sorted(found for part in _SOURCES for found in _python_files(os.path.join(folder, part)))
+        files = sorted(found for part in _SOURCES for found in sources(os.path.join(folder, part), _WITHOUT_SAY))
         if max(changed for _, changed in files) > _started() - _CLOCK_SECONDS:
             raise UnknownIdentityError("hacheck's own sources were changed after this process began")
-        for path, _ in files:
-            with open(path, "rb", buffering=0) as file:
-                content = file.read()
-            digest.update(len(content).to_bytes(8, "little") + content)
+        digest = digest_of(path for path, _ in files)
     except (OSError, ValueError) as error:  # in an archive, say
         raise UnknownIdentityError(f"hacheck's own sources cannot be read: {error}") from None
-    return f"hacheck {hacheck.__version__} {digest.hexdigest()}"
+    return f"hacheck {hacheck.__version__} {digest}"
 
 
-def _python_files(folder: str) -> Iterator[tuple[str, float]]:
-    """Path and time of change of each source below a folder."""
+def sources(folder: str, without: Collection[str], endings: tuple[str, ...] = (".py",)) -> Iterator[tuple[str, float]]:
+    """Path and time of change of each source below a folder, but those in folders of the names in `without`. Errors:
+    `OSError`."""
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.endswith(".py"):
+            if entry.name.endswith(endings):
                 yield entry.path, entry.stat().st_mtime
-            elif entry.name not in _WITHOUT_SAY and entry.is_dir():
-                yield from _python_files(entry.path)
+            elif entry.name not in without and entry.is_dir():
+                yield from sources(entry.path, without, endings)
+
+
+def digest_of(paths: Iterable[str]) -> str:
+    """A digest of the contents of files, in this order. Errors: `OSError`."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with open(path, "rb", buffering=0) as file:
+            content = file.read()
+        digest.update(len(content).to_bytes(8, "little") + content)
+    return digest.hexdigest()
 
 
 def _started() -> float:
