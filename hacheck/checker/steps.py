@@ -9,7 +9,7 @@ from hacheck.checker.telling import BACKGROUND, Told, told_changes
 from hacheck.model.choosing import Made, choices_made
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Action, ActionKind, Property, System, Variable
-from hacheck.model.language.operations import OUTCOME
+from hacheck.model.language.operations import OUTCOME, OUTCOME_HALTING
 from hacheck.model.run_json import acting_node, subject
 from hacheck.model.runs import Run, State, Step
 from hacheck.model.show import show, spoken
@@ -99,7 +99,7 @@ def call_of(system: System, before: State, step: Step) -> str:
         elif isinstance(kind, Node):
             title = title.removesuffix(f" {kind.name}").removesuffix(" of")
     for made in choices_made(system, before, step):
-        if made.type != OUTCOME:
+        if made.type not in (OUTCOME, OUTCOME_HALTING):
             parts.append(argument(made.name, made.type, made.value))
         elif made.value != OUTCOME.members[0]:  # that a call is answered goes without saying
             parts.append(f"{called(made)} {made.value}")

@@ -81,6 +81,23 @@ action go(s: S) when not s.after do
   call stop() at s
   s.after := true
 """
+ANSWERED = """system Answered "A service that answers, and halts."
+switch at_once = on "the call is one step"
+node C { heard: bool = false  unheard: bool = false }
+node S { }
+operation ask() from C to S returns bool
+  atomic when at_once
+serve ask() at s from c do
+  answer true
+  halt
+action go(c: C, s: S) when not c.heard and not c.unheard do
+  call ask() at s as a
+  if a == none then c.unheard := true else c.heard := true
+reachable an_answer_is_heard: some c: C where c.heard
+reachable an_answer_is_lost: some c: C where c.unheard
+check default expect all hold
+check in_steps with at_once = off expect all hold
+"""
 LOSING = FIFO + "faults { lose m up to 1 }\n"
 COPYING = FIFO + "faults { duplicate m up to 1 }\n"
 MADE_ONCE = [
@@ -100,3 +117,12 @@ def test_a_mistake_that_was_made_once_is_noticed(mistake: Mistake, text: str) ->
     assert compared(comparison(specification), 200).differences == []
     with mistake.made():
         assert compared(comparison(specification), 200).differences
+
+
+def test_answer_of_a_service_that_halts_may_arrive_or_be_lost() -> None:
+    specification = load(ANSWERED, "answered.ha").specification
+    assert specification is not None
+    for check in ("default", "in_steps"):
+        found = compared(comparison(specification, check), 200)
+        assert found.complete
+        assert found.differences == []

@@ -219,6 +219,8 @@ class Calls:
         reply = self._serve(m, operation, request, caller, callee)
         if loss is not None and reply is None:
             raise Blocked  # there is no answer that could be lost
+        if reply is not None and way == "answered" and not m.memory[self.layout.index["up", callee]]:
+            return m.pick([reply, None])  # the service has halted its node after it answered
         return reply if way == "answered" else None
 
     def _serve(self, m: Machine, operation: str, request: Record, caller: Node, callee: Node) -> Value:
@@ -229,7 +231,7 @@ class Calls:
         try:
             self.services[operation](m, callee, caller, request)
         except Halted:
-            m.reply = m.reply and []
+            pass  # the callee's step has ended, the caller's has not
         reply = m.reply
         m.env, m.node, m.handler, m.reply = kept
         if not m.memory[self.layout.index["up", caller]]:

@@ -1,7 +1,7 @@
-"""Calls in which the caller's own node halts: a service that is part of the caller's step stops the node it runs on.
+"""Calls within one step whose service halts a node: the callee, or the caller itself.
 
-Directly, where a node calls itself, or through others that call it back. The caller's step has then ended with its
-node: nothing that follows the call happens.
+The callee's answer may then be lost although nothing else failed. The caller itself halts where a node calls itself, or
+is called back: its step has then ended with its node, and nothing that follows the call happens.
 """
 
 from __future__ import annotations
@@ -23,6 +23,11 @@ def may_halt(written: t.Statement, scope: Scope) -> bool:
     if scope.actor_kind is None or not isinstance(written, CALLING) or not any(scope.context.atomic.values()):
         return False
     return scope.actor_kind.name in _halted(scope.context, written)
+
+
+def callee_may_halt(written: t.Call, scope: Scope) -> bool:
+    """Whether the callee of a call that is part of the step may have halted when its service ends."""
+    return scope.context.operations[written.operation.text].callee.text in _halted(scope.context, written)
 
 
 def if_up(following: Made, scope: Scope) -> Made:

@@ -21,12 +21,14 @@ from hacheck.model.language.context import Answer, Bound, Context, Scope
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import boolean, elaborate
 from hacheck.model.language.functions import fill, is_connected, is_running, is_up
-from hacheck.model.language.halting import if_up, may_halt
+from hacheck.model.language.halting import callee_may_halt, if_up, may_halt
 from hacheck.model.language.messages import fields_of, kind_of
 from hacheck.model.language.resolve_types import resolve
 from hacheck.model.language.threads import may_begin
 
 OUTCOME = ty.Enum("outcome", ("answered", "not done", "answer lost"))
+OUTCOME_HALTING = ty.Enum("outcome", (*OUTCOME.members, "callee halted"))
+"""Where the service may halt its node: its answer may then be lost without any other failure."""
 DONE = ty.Enum("done", ("done",))
 """What an operation that returns nothing answers."""
 
@@ -186,14 +188,14 @@ def call_atomically(written: t.Call, scope: Scope) -> tuple[tuple[ir.Statement, 
         made.append(ir.Let(result_name, answer_type, operation.no_answer))
         callee = ir.Local(context.fresh_name("callee"), operation.callee)
         made.append(ir.Let(callee.name, operation.callee, elaborate(written.at, scope, operation.callee)))
-        made.extend(_outcomes(operation, scope, callee, request, ir.Target(result)))
+        made.extend(_outcomes(operation, written, scope, callee, request, ir.Target(result)))
         return tuple(made), _bound(written, scope, result)
     whole = ty.Map(operation.callee, answer_type)
     results = ir.Local(result_name, whole)
     made.append(ir.Let(result_name, whole, ir.Constant(ty.default(whole), whole)))
     callee = ir.Local(context.fresh_name("callee"), operation.callee)
     domain = ir.Domain(operation.callee, elaborate(written.at, scope, ty.Set(operation.callee)), None)
-    body = _outcomes(operation, scope, callee, request, ir.Target(results, (callee,)))
+    body = _outcomes(operation, written, scope, callee, request, ir.Target(results, (callee,)))
     body = if_up(body, scope) if may_halt(written, scope) else body
     made.append(ir.ForEach(callee.name, domain, body))
     return tuple(made), _bound(written, scope, results)
@@ -204,12 +206,20 @@ def _bound(written: t.Call, scope: Scope, result: ir.Expression) -> Scope:
 
 
 def _outcomes(
-    operation: Operation, scope: Scope, callee: ir.Expression, request: ir.Expression, result: ir.Target
+    operation: Operation,
+    written: t.Call,
+    scope: Scope,
+    callee: ir.Expression,
+    request: ir.Expression,
+    result: ir.Target,
 ) -> tuple[ir.Statement, ...]:
     assert scope.actor is not None
     context = scope.context
-    outcome = ir.Local(context.fresh_name("outcome"), OUTCOME)
-    answered, not_done, lost = (ir.Constant(member, OUTCOME) for member in OUTCOME.members)
+    halting = callee_may_halt(written, scope)
+    outcomes = OUTCOME_HALTING if halting else OUTCOME
+    outcome = ir.Local(context.fresh_name("outcome"), outcomes)
+    answered, not_done, lost, *halted = (ir.Constant(member, outcomes) for member in outcomes.members)
+    came = [ir.Binary("==", outcome, one) for one in (answered, *halted)]
     late = may_time_out(operation, scope, scope.actor, callee)
     loss, budgets = _loss(context, operation)
     slow = disjunction(late, loss)
@@ -217,7 +227,7 @@ def _outcomes(
     ready = _may_serve(operation, scope, callee)
     arrives = conjunction(is_running(scope, callee, operation.callee), is_connected(scope, scope.actor, callee), ready)
     allowed = disjunction(
-        conjunction(ir.Binary("==", outcome, answered), reached, ready),
+        conjunction(disjunction(*came), reached, ready),
         conjunction(ir.Binary("==", outcome, not_done), disjunction(ir.Unary("not", reached), slow)),
         conjunction(
             ir.Binary("==", outcome, lost),
@@ -226,13 +236,20 @@ def _outcomes(
         ),
     )
     served, answer = _serve_here(operation, scope, callee, request)
+    if halting:
+        unheard = conjunction(
+            ir.Binary("!=", answer, operation.no_answer),
+            ir.Unary("not", is_up(scope, callee, operation.callee)),
+            is_up(scope, scope.actor, operation.caller),
+        )
+        served = (*served, ir.If(came[1], (ir.Require(unheard),), ()))
     store = ir.If(ir.Binary("==", outcome, answered), (ir.Assign(result, answer),), ())
     spent: tuple[ir.Statement, ...] = ()
     if budgets:
-        failed = conjunction(ir.Binary("!=", outcome, answered), reached, _not(late))
+        failed = conjunction(*map(_not, came), reached, _not(late))
         spent = (ir.If(failed, tuple(_spend(context, budget) for budget in budgets), ()),)
     return (
-        ir.Choose(outcome.name, ir.Domain(OUTCOME, None, allowed)),
+        ir.Choose(outcome.name, ir.Domain(outcomes, None, allowed)),
         *spent,
         ir.If(ir.Binary("!=", outcome, not_done), (*served, store), ()),
     )
