@@ -140,6 +140,19 @@ def is_scalar(kind: Type) -> bool:
             assert_never(kind)
 
 
+def holds_identities(kind: Type) -> bool:
+    """Whether a value of the type can hold an identity; the keys of a map are not held."""
+    match kind:
+        case Identity():
+            return True
+        case Option(element) | Set(element) | Map(_, element) | Sequence(element, _) | Bag(element, _):
+            return holds_identities(element)
+        case Record(_, fields):
+            return any(holds_identities(field) for _, field in fields)
+        case _:
+            return False
+
+
 def cardinality(kind: Type) -> int:
     """How many values the type has. Cost: proportional to the size of the type's text, not of its values."""
     match kind:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from hacheck.checker.engine import Limits
+from hacheck.checker.explicit.portable.engine import PortableEngine
 from hacheck.model.language import Specification, load
 from tests.meanings.exploring import compared, comparison
 from tests.meanings.generator.program import seeded_program
@@ -100,6 +102,63 @@ check in_steps with at_once = off expect all hold
 """
 LOSING = FIFO + "faults { lose m up to 1 }\n"
 COPYING = FIFO + "faults { duplicate m up to 1 }\n"
+NOTICED = """system Noticed "A node that notices a loss while it believes to hold the lock."
+node A { noticed: bool = false }
+lock L held by A
+action take(a: A) when free(L) do acquire L then { } else { }
+on lost L at a when holds(L, a) do a.noticed := true
+faults { lose L up to 1 }
+reachable a_loss_is_noticed: some a: A where a.noticed
+"""
+ASKED_WITH = """system AskedWith "An identity that nobody holds after the call that it was sent with."
+identity Id up to 1
+node C { calls: 0..2 = 0 }
+node S { }
+operation ask(i: Id) from C to S returns bool atomic when true
+serve ask(i) at s from c do answer true
+action go(c: C) when c.calls == 0 do
+  call ask(fresh(Id)) at S
+  call ask(fresh(Id)) at S as a
+  c.calls := 2
+reachable both_calls_are_made: some c: C where c.calls == 2
+"""
+NOT_ANSWERED = """system NotAnswered "A loss of an answer that was never given."
+node C { done: bool = false }
+node S { }
+operation ask() from C to S returns bool atomic when true
+serve ask() at s from c do require true
+action go(c: C) when not c.done do
+  call ask() at S as a
+  c.done := true
+faults { lose ask up to 1 }
+"""
+RULED_OUT = """system RuledOut "A fault that the settings rule out."
+switch bridged = off "there are bridges"
+node S[2] { n: 0..1 = 0 }
+action go(s: S, t: S) when s != t and s.n == 0 do s.n := 1
+faults {
+  bridge S when 0 in all_numbers and bridged
+  cut S -> S
+}
+shared all_numbers: set of 0..1 = {}
+"""
+OWN_THREAD = """system OwnThread "A service of several steps that is called in one step while its thread is busy."
+node C { done: bool = false }
+node S { n: 0..2 = 0 }
+operation ask() from C to S returns bool atomic when true
+serve ask() at s from c do
+  s.n := 2
+  step between:
+  answer true
+action busy(s: S) when s.n == 0 do
+  s.n := 1
+  step waiting:
+  s.n := 2
+action go(c: C) when not c.done do
+  call ask() at S as a
+  c.done := true
+"""
+AGREED = [NOTICED, ASKED_WITH, NOT_ANSWERED, RULED_OUT, OWN_THREAD]
 MADE_ONCE = [
     (KEY_FORGOTTEN, KEY),
     (FAULT_EXCLUDED, NOT_UP),
@@ -117,6 +176,19 @@ def test_a_mistake_that_was_made_once_is_noticed(mistake: Mistake, text: str) ->
     assert compared(comparison(specification), 200).differences == []
     with mistake.made():
         assert compared(comparison(specification), 200).differences
+
+
+@pytest.mark.parametrize("text", AGREED, ids=lambda text: text.split()[1])
+def test_meanings_agree_on_what_they_once_differed_in(text: str) -> None:
+    specification = load(text, "agreed.ha").specification
+    assert specification is not None
+    found = compared(comparison(specification), 500)
+    assert found.complete
+    assert found.differences == []
+    instance = specification.instantiate()
+    assert instance.system is not None
+    answer = PortableEngine().check(instance.system, (), Limits(), lambda _: True)
+    assert all(one.verdict in ("holds", "reachable") for one in answer.properties)
 
 
 def test_answer_of_a_service_that_halts_may_arrive_or_be_lost() -> None:

@@ -100,7 +100,7 @@ class Comparison:
             steps = list(self.direct.successors(here))
             second = {self._direct_end(step) for step in steps}
             differences = self._differing("steps", state, first, second, _identities(observed.items()))
-            differences += self._properties(state, here, outcomes)
+            differences += self._properties(state, here, outcomes, steps)
             if not differences:
                 differences = self._transitions(state, here, taken, steps)
         except ForgottenRead as read:
@@ -113,14 +113,14 @@ class Comparison:
             case Taken(step):
                 return self.names[step.action], "state", self.seen(step.state)
             case CutShort():
-                return self.names[outcome.action], "bound", outcome.bound
+                return self.names[outcome.action], "bound", _bound(outcome.bound)
             case Failed(fault):
                 return self.names[fault.action], "error", ""
 
     def _direct_end(self, step: DirectStep) -> End:
         match step.outcome:
             case BoundReached(bound):
-                return step.name, "bound", bound
+                return step.name, "bound", _bound(bound)
             case SpecificationError():
                 return step.name, "error", ""
             case _:
@@ -154,7 +154,11 @@ class Comparison:
     # ---- properties ----
 
     def _properties(
-        self, state: State, here: DirectState, outcomes: Iterable[Taken | CutShort | Failed]
+        self,
+        state: State,
+        here: DirectState,
+        outcomes: Iterable[Taken | CutShort | Failed],
+        steps: Iterable[DirectStep],
     ) -> tuple[Difference, ...]:
         found = []
         for asked in self.system.properties:
@@ -166,7 +170,7 @@ class Comparison:
                 found.append(Difference(f"property {asked.name}", state, first, second))
             if asked.kind == "deadlock":
                 ends = not any(self._goes_on(outcome, state) for outcome in outcomes)
-                if ends != self.direct.is_deadlock(here):
+                if ends != all(step.fault or self._direct_end(step)[2] == self.seen(state) for step in steps):
                     found.append(Difference("deadlock", state, str(ends).lower(), str(not ends).lower()))
         return tuple(found)
 
@@ -210,6 +214,11 @@ class Comparison:
             return ()
         only_first, only_second = first - second, second - first
         return (Difference(where, state, _told(only_first, only_second), _told(only_second, only_first)),)
+
+
+def _bound(name: str) -> str:
+    """A bound's name without whose capacity it is: a local's inner names differ."""
+    return "capacity" if name.startswith("capacity of ") else name
 
 
 def _runs(key: Key, observed: Mapping[Key, Value]) -> bool:

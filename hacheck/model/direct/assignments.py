@@ -78,9 +78,7 @@ def _local_assignment(key: str, path: Iterable[str | Closure], value: Closure, d
     return assign
 
 
-def _write(
-    m: Machine, slot: int, where: str, path: list[str | Closure], value: Closure, domain: Domain
-) -> None:
+def _write(m: Machine, slot: int, where: str, path: list[str | Closure], value: Closure, domain: Domain) -> None:
     new = value(m)
     m.memory[slot] = stored(domain, _replaced(m, m.memory[slot], path, new), where)
 

@@ -226,15 +226,14 @@ class Calls:
     def _serve(self, m: Machine, operation: str, request: Record, caller: Node, callee: Node) -> Value:
         if operation not in self.services or self.nodes.held(m, callee):
             raise Blocked
-        kept = m.env, m.node, m.handler, m.reply
-        m.env, m.node, m.handler, m.reply = {}, callee, operation, []
+        kept = m.env, m.node, m.handler, m.outer, m.reply
+        m.env, m.node, m.handler, m.outer, m.reply = {}, callee, operation, (*m.outer, m.reply), []
         try:
             self.services[operation](m, callee, caller, request)
         except Halted:
             pass  # the callee's step has ended, the caller's has not
         reply = m.reply
-        m.env, m.node, m.handler, m.reply = kept
+        m.env, m.node, m.handler, m.outer, m.reply = kept
         if not m.memory[self.layout.index["up", caller]]:
             raise Halted
         return reply[0] if reply else None
-

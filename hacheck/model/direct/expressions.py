@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any
 
-from hacheck.model.data import dataclass
+from hacheck.model.data import dataclass, replace
 from hacheck.model.direct.domains import Domain, all_of, is_sequence
 from hacheck.model.direct.functions import Functions
 from hacheck.model.direct.interfaces import SpecificationFailure, UnsupportedError
@@ -22,29 +22,36 @@ from hacheck.model.language import tree as t
 class Scope:
     """The names that an expression may use besides those of the file. `keys`: the locals among them, by their places in
     `Machine.env`; `kept`: the places of all locals that a handler has here, also of those that others hide; `types`:
-    those that are written, by place."""
+    those that are written, by place; `ended`: the places of locals of blocks that have ended, which hold identities
+    until the handler waits."""
 
     read: Mapping[str, Closure]
     keys: Mapping[str, str]
     kept: tuple[str, ...]
     types: Mapping[str, Domain]
+    ended: tuple[str, ...] = ()
 
     def having(self, name: str, read: Closure) -> Scope:
         """With one more name, whose value nobody can assign."""
         keys = {one: key for one, key in self.keys.items() if one != name}
-        return Scope({**self.read, name: read}, keys, self.kept, self.types)
+        return replace(self, read={**self.read, name: read}, keys=keys)
 
     def having_local(self, name: str, key: str) -> Scope:
         """With one more local."""
-        return Scope({**self.read, name: local(key)}, {**self.keys, name: key}, (*self.kept, key), self.types)
+        read, keys = {**self.read, name: local(key)}, {**self.keys, name: key}
+        return replace(self, read=read, keys=keys, kept=(*self.kept, key))
 
     def keeping(self, kept: tuple[str, ...]) -> Scope:
         """With locals that are kept, though they cannot be named."""
-        return Scope(self.read, self.keys, (*self.kept, *kept), self.types)
+        return replace(self, kept=(*self.kept, *kept))
+
+    def after(self, ended: tuple[str, ...]) -> Scope:
+        """After a block in which the handler can wait, with these locals."""
+        return replace(self, ended=(*self.ended, *ended))
 
     def typed(self, key: str, domain: Domain) -> Scope:
         """With the type of a local."""
-        return Scope(self.read, self.keys, self.kept, {**self.types, key: domain})
+        return replace(self, types={**self.types, key: domain})
 
 
 NOTHING = Scope({}, {}, (), {})

@@ -49,9 +49,7 @@ class Functions:
         closure: Closure = made([one.value for one in written.arguments], scope)
         return closure
 
-    def bound(
-        self, names: list[str], arguments: Iterable[t.Argument], scope: Scope
-    ) -> list[tuple[str, Closure]]:
+    def bound(self, names: list[str], arguments: Iterable[t.Argument], scope: Scope) -> list[tuple[str, Closure]]:
         """The argument for each of these names, by its label or its place, in the order of the names."""
         places = iter(names)
         given = {
@@ -168,8 +166,8 @@ class Functions:
         domain = self.layout.domains.named(pool.text)
 
         def fresh(m: Machine) -> Value:
-            locals_here = [m.env[key] for key in scope.kept if key in m.env]
-            everything = (m.memory, locals_here, m.outer, m.drawn)
+            locals_here = [m.env[key] for key in (*scope.kept, *scope.ended) if key in m.env]
+            everything = (m.memory, locals_here, m.outer, m.reply, m.drawn)
             held = {one.number for one in identities(everything) if one.pool == domain.name}
             number = next(one for one in range(1, len(held) + 2) if one not in held)
             if domain.high is not None and number > domain.high:

@@ -335,8 +335,8 @@ class Handlers:
 
     def _service(self, handler: Handler) -> Callable[[Machine, Node, Node, Record], None]:
         def serve(m: Machine, callee: Node, caller: Node, request: Record) -> None:
-            named = handler.thread is not None and not handler.stops
-            if named and m.memory[self.layout.index["frame", callee, handler.thread]] is not None:
+            needed = handler.thread is not None and callee != caller
+            if needed and m.memory[self.layout.index["frame", callee, handler.thread]] is not None:
                 raise Blocked
             m.env.update({handler.at: callee, handler.names[1][0]: caller})
             m.env.update(zip(handler.values, request.parts, strict=True))
@@ -346,4 +346,3 @@ class Handlers:
             self.calls.end_service(m, handler.name)
 
         return serve
-

@@ -146,11 +146,17 @@ class Layout:
             if isinstance(one, d.FaultDeclaration):
                 if one.kind != "total" and one.budget is not None and self.number(one.budget) == 0:
                     continue
-                try:
-                    if one.when is None or self.settled(expressions, one.when):
-                        yield one
-                except Unsettled:
+                if one.when is None or not self._excluded(expressions, one.when):
                     yield one
+
+    def _excluded(self, expressions: Expressions, when: t.Expression) -> bool:
+        """Whether a condition, or one that it joins by `and`, is false by the settings alone."""
+        if isinstance(when, t.Infix) and when.operator == "and":
+            return self._excluded(expressions, when.left) or self._excluded(expressions, when.right)
+        try:
+            return not self.settled(expressions, when)
+        except Unsettled:
+            return False
 
     # ---- slots ----
 

@@ -82,4 +82,3 @@ class Locks:
         m.memory[self.layout.index["believes", lock, node]] = False
         if ("expiry", lock, node) in self.layout.index:
             m.memory[self.layout.index["expiry", lock, node]] = 0
-

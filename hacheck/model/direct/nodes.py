@@ -102,4 +102,3 @@ class Nodes:
             at_once = not lock.freed_late and self.layout.lease[name] is None
             if at_once and memory[index["holder", name]] == node:
                 memory[index["holder", name]] = None
-

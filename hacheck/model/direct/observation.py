@@ -60,12 +60,18 @@ def _frame(
 
 
 def _asked(layout: Layout, handlers: Handlers, observed: Mapping[Key, Value], node: Node, point: Point) -> Value:
-    """Whom a caller waits for: those of whom that is observed, if it waits for that operation at one point only."""
+    """Whom a caller waits for: those of whom that is observed, but those whom its other handlers wait for; unless the
+    callees of one of these are not observed, either."""
     assert point.call is not None
     operation = point.call.operation
-    places = [place for key, place in observed.items() if key[:2] == ("at", node) and place is not None]
-    calls_at = [handlers.by_name[handler].program.point(at).call for handler, at in places]
-    if [site.operation for site in calls_at if site is not None].count(operation) != 1:
-        return FORGOTTEN
+    elsewhere: set[Node] = set()
+    for key, place in observed.items():
+        if key[:2] == ("at", node) and place is not None:
+            site = handlers.by_name[place[0]].program.point(place[1]).call
+            if site is not None and site is not point.call and site.operation == operation:
+                callees = observed.get(("local", node, place[0], site.targets))
+                if callees is None:
+                    return FORGOTTEN
+                elsewhere.update(callees)
     calls: dict[Node, Call] = {key[3]: observed[key] for key in layout.index if key[:3] == ("call", operation, node)}
-    return frozenset(callee for callee, call in calls.items() if call.waiting)
+    return frozenset(callee for callee, call in calls.items() if call.waiting and callee not in elsewhere)

@@ -162,4 +162,3 @@ def _turn(m: Machine, turn: Turn, order: Order) -> bool:
 def distinct(values: Sequence[Value]) -> list[Value]:
     """Each value once."""
     return list(dict.fromkeys(values))
-

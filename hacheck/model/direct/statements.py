@@ -121,25 +121,22 @@ class _Writer:
 
     def statement(self, one: t.Statement, scope: Scope) -> Scope:
         """One statement; the names that those after it see."""
+        begin = len(self.code)
         match one:
-            case t.If():
-                self._if(one, scope)
-            case t.While():
-                self._while(one, scope)
-            case t.For():
-                self._for(one, scope)
+            case t.If() | t.While() | t.For() | t.Acquire():
+                self._block(one, scope)
+                return self._after(begin, (one,), (), scope)
             case t.Let():
                 return self._let(one, scope)
             case t.Choose():
                 return self._choose(one, scope)
             case t.Perform():
-                self._perform(one, scope)
+                taken, performed = self._perform(one, scope)
+                return self._after(begin, performed, taken, scope)
             case t.Call():
                 return self._call(one, scope)
             case t.StepPoint(_, holding, when):
                 self._point(self.names[id(one)], scope, holding, when)
-            case t.Acquire():
-                self._acquire(one, scope)
             case t.Finish():
                 self.code.append(Jump(self.END))
             case t.Log():
@@ -147,6 +144,24 @@ class _Writer:
             case _:
                 self._simple(one, scope)
         return scope
+
+    def _after(self, begin: int, body: t.Body, taken: tuple[str, ...], scope: Scope) -> Scope:
+        """The scope after statements that are a block; `taken`: the places of the values that it was given."""
+        if not any(isinstance(made, Point) for made in self.code[begin:]):
+            return scope
+        inside = (self.keys[id(inner)] for inner in statements_in(body) if id(inner) in self.keys)
+        return scope.after((*taken, *inside))
+
+    def _block(self, one: t.If | t.While | t.For | t.Acquire, scope: Scope) -> None:
+        match one:
+            case t.If():
+                self._if(one, scope)
+            case t.While():
+                self._while(one, scope)
+            case t.For():
+                self._for(one, scope)
+            case t.Acquire():
+                self._acquire(one, scope)
 
     def _simple(self, one: t.Statement, scope: Scope) -> None:
         match one:
@@ -262,7 +277,8 @@ class _Writer:
         self.do(choose)
         return scope.having_local(one.binder.name.text, key)
 
-    def _perform(self, one: t.Perform, scope: Scope) -> None:
+    def _perform(self, one: t.Perform, scope: Scope) -> tuple[tuple[str, ...], t.Body]:
+        """Where the procedure finds its arguments, and its statements."""
         name = one.procedure.text
         if name not in self.layout.procedures:
             raise UnsupportedError(f"there is no procedure `{name}`")
@@ -284,6 +300,7 @@ class _Writer:
         self.do(take)
         self._name_locals(f"{name}.", [parameter for parameter, _ in given], procedure.body)
         self.body(procedure.body, inner)
+        return tuple(f"{name}.{parameter}" for parameter, _ in given), procedure.body
 
     # ---- messages and calls ----
 
@@ -321,7 +338,7 @@ class _Writer:
 
             def at_once(m: Machine) -> None:
                 made, callees, outer = request(m), targets(m), m.outer
-                m.outer = (*outer, *(m.env[key] for key in scope.kept if key in m.env))
+                m.outer = (*outer, *(m.env[key] for key in (*scope.kept, *scope.ended) if key in m.env))
                 answer = calls.call_at_once(m, name, made, callees, one.at_each)
                 m.outer = outer
                 if result is not None:

@@ -61,9 +61,7 @@ class DirectSystem:
         order = Order(layout.place_of_word, lambda kind: layout.domains.named(kind).ordered)
         self._handlers = Handlers(layout, statements, order)
         self._faults = Faults(layout, expressions, self._handlers)
-        self._begun = [
-            statements.program(one.body, NOTHING) for one in declarations if isinstance(one, d.Initially)
-        ]
+        self._begun = [statements.program(one.body, NOTHING) for one in declarations if isinstance(one, d.Initially)]
         self._order = order
         self._asked = {one.name.text: one for one in declarations if isinstance(one, d.PropertyDeclaration)}
         self._goals = {

@@ -74,7 +74,7 @@ def _conditions(context: Context, written: Behaviour, head: Head, scope: Scope) 
     made = conjunction(*terms)
     if made == ir.TRUE:
         return ir.TRUE, ()
-    if not head.before:
+    if not head.before or isinstance(head.before[0], ir.Assign):  # nothing is received
         return made, ()
     return ir.TRUE, (ir.Require(made),)
 

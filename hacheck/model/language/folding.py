@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from hacheck.model import ir
 from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, evaluate
 from hacheck.model.rewrite import parts, rebuild
-from hacheck.model.types import Type, cardinality
+from hacheck.model.types import Type, cardinality, holds_identities
 from hacheck.model.typing import extent, type_of
 
 WORK_MAX = 20_000
@@ -122,12 +122,22 @@ def fold_body(body: tuple[Any, ...], is_open: IsOpen = _none_open) -> tuple[Any,
     return tuple(folded)
 
 
+def enclosed(made: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Statements whose locals end with them where one can hold an identity, which is free again after them."""
+    binds = (
+        (one.type if isinstance(one, ir.Let) else one.domain.type)
+        for one in made
+        if isinstance(one, ir.Let | ir.Choose)
+    )
+    return (ir.If(ir.TRUE, made, ()),) if any(map(holds_identities, binds)) else made
+
+
 def _fold_statement(statement: Any, is_open: IsOpen) -> tuple[Any, ...]:
     match statement:
         case ir.If(condition, then, otherwise):
             known = fold(condition, is_open)
             if isinstance(known, ir.Constant):
-                return fold_body(then if known.value else otherwise, is_open)
+                return enclosed(fold_body(then if known.value else otherwise, is_open))
             first, second = fold_body(then, is_open), fold_body(otherwise, is_open)
             return (ir.If(known, first, second),) if first or second else ()
         case ir.ForEach(variable, domain, body):

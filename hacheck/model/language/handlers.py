@@ -246,7 +246,7 @@ class Handler:
         taking = self._all_answers if written.at_each else self._one_answer
         condition, made, result = taking(operation, written, scope)
         if written.result is None:
-            return condition, made, scope
+            return condition, tuple(one for one in made if not isinstance(one, ir.Let)), scope
         stored = self.keep(written.result.text, written.result.span, result, result.type, False)
         if stored is None:
             return condition, made, scope.bind(written.result.text, Bound(result))

@@ -15,6 +15,7 @@ from hacheck.model.language.context import Bound, Context, Scope, distinct
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import elaborate
 from hacheck.model.language.fitting import taken
+from hacheck.model.language.folding import enclosed
 from hacheck.model.language.functions import fill, is_connected, is_up, seeing_all
 from hacheck.model.language.resolve_types import CAPACITY_MAX, number, resolve
 from hacheck.model.typing import type_of
@@ -110,10 +111,11 @@ def send(written: t.Send, scope: Scope) -> tuple[ir.Statement, ...]:
         to = elaborate(written.to, scope, receiver)
         unique = context.fresh_name("to")
         place = ir.Local(unique, receiver)
-        return (*made, ir.Let(unique, receiver, to), *_put(scope, message, scope.actor, place, value))
+        return enclosed((*made, ir.Let(unique, receiver, to), *_put(scope, message, scope.actor, place, value)))
     unique = context.fresh_name("to")
     place = ir.Local(unique, receiver)
-    return (*made, _for_each(written.to, scope, receiver, unique, _put(scope, message, scope.actor, place, value)))
+    put = _put(scope, message, scope.actor, place, value)
+    return enclosed((*made, _for_each(written.to, scope, receiver, unique, put)))
 
 
 def _for_each(

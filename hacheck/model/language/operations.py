@@ -20,6 +20,7 @@ from hacheck.model.language import tree as t
 from hacheck.model.language.context import Answer, Bound, Context, Scope
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import boolean, elaborate
+from hacheck.model.language.folding import enclosed
 from hacheck.model.language.functions import fill, is_connected, is_running, is_up
 from hacheck.model.language.halting import callee_may_halt, if_up, may_halt
 from hacheck.model.language.messages import fields_of, kind_of
@@ -180,29 +181,27 @@ def call_atomically(written: t.Call, scope: Scope) -> tuple[tuple[ir.Statement, 
         hint = "a call inside `for` or a single step needs `atomic when`, or write `call … at each …`"
         raise error("HA130", "the caller waits for the answer, which ends the step", written.span, hint)
     request = ir.Local(context.fresh_name("request"), operation.request)
-    made: list[ir.Statement] = [ir.Let(request.name, operation.request, request_of(operation, written, scope))]
+    asked = ir.Let(request.name, operation.request, request_of(operation, written, scope))
     answer_type = ty.Option(operation.result)
     result_name = context.fresh_name(written.result.text if written.result else "answer")
-    if not written.at_each:
-        result = ir.Local(result_name, answer_type)
-        made.append(ir.Let(result_name, answer_type, operation.no_answer))
+    if written.at_each:
+        whole = ty.Map(operation.callee, answer_type)
+        results = ir.Local(result_name, whole)
+        none = ir.Let(result_name, whole, ir.Constant(ty.default(whole), whole))
         callee = ir.Local(context.fresh_name("callee"), operation.callee)
-        made.append(ir.Let(callee.name, operation.callee, elaborate(written.at, scope, operation.callee)))
-        made.extend(_outcomes(operation, written, scope, callee, request, ir.Target(result)))
-        return tuple(made), _bound(written, scope, result)
-    whole = ty.Map(operation.callee, answer_type)
-    results = ir.Local(result_name, whole)
-    made.append(ir.Let(result_name, whole, ir.Constant(ty.default(whole), whole)))
-    callee = ir.Local(context.fresh_name("callee"), operation.callee)
-    domain = ir.Domain(operation.callee, elaborate(written.at, scope, ty.Set(operation.callee)), None)
-    body = _outcomes(operation, written, scope, callee, request, ir.Target(results, (callee,)))
-    body = if_up(body, scope) if may_halt(written, scope) else body
-    made.append(ir.ForEach(callee.name, domain, body))
-    return tuple(made), _bound(written, scope, results)
-
-
-def _bound(written: t.Call, scope: Scope, result: ir.Expression) -> Scope:
-    return scope if written.result is None else scope.bind(written.result.text, Bound(result))
+        domain = ir.Domain(operation.callee, elaborate(written.at, scope, ty.Set(operation.callee)), None)
+        body = _outcomes(operation, written, scope, callee, request, ir.Target(results, (callee,)))
+        body = if_up(body, scope) if may_halt(written, scope) else body
+        called: tuple[ir.Statement, ...] = (ir.ForEach(callee.name, domain, body),)
+    else:
+        results = ir.Local(result_name, answer_type)
+        none = ir.Let(result_name, answer_type, operation.no_answer)
+        callee = ir.Local(context.fresh_name("callee"), operation.callee)
+        at = ir.Let(callee.name, operation.callee, elaborate(written.at, scope, operation.callee))
+        called = (at, *_outcomes(operation, written, scope, callee, request, ir.Target(results)))
+    if written.result is None:
+        return enclosed((asked, none, *called)), scope
+    return (none, *enclosed((asked, *called))), scope.bind(written.result.text, Bound(results))
 
 
 def _outcomes(
@@ -236,18 +235,21 @@ def _outcomes(
         ),
     )
     served, answer = _serve_here(operation, scope, callee, request)
+    answers = ir.Binary("!=", answer, operation.no_answer)
     if halting:
-        unheard = conjunction(
-            ir.Binary("!=", answer, operation.no_answer),
-            ir.Unary("not", is_up(scope, callee, operation.callee)),
-            is_up(scope, scope.actor, operation.caller),
-        )
+        stopped = ir.Unary("not", is_up(scope, callee, operation.callee))
+        unheard = conjunction(answers, stopped, is_up(scope, scope.actor, operation.caller))
         served = (*served, ir.If(came[1], (ir.Require(unheard),), ()))
     store = ir.If(ir.Binary("==", outcome, answered), (ir.Assign(result, answer),), ())
     spent: tuple[ir.Statement, ...] = ()
     if budgets:
-        failed = conjunction(*map(_not, came), reached, _not(late))
-        spent = (ir.If(failed, tuple(_spend(context, budget) for budget in budgets), ()),)
+        failed = ir.Local(context.fresh_name("failed"), ty.Bool())
+        paid = conjunction(*map(_not, came), reached, _not(late))
+        spent = (
+            ir.Let(failed.name, failed.type, paid),
+            ir.If(failed, tuple(_spend(context, budget) for budget in budgets), ()),
+        )
+        served = (*served, ir.If(failed, (ir.Require(answers),), ()))  # no answer, none that could be lost
     return (
         ir.Choose(outcome.name, ir.Domain(outcomes, None, allowed)),
         *spent,

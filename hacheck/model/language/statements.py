@@ -13,6 +13,7 @@ from hacheck.model.language.context import Bound, Halt, Lines, Scope, describe
 from hacheck.model.language.diagnostics import SpecError, error, near
 from hacheck.model.language.expressions import bind, boolean, elaborate, node_field, variable
 from hacheck.model.language.fitting import taken
+from hacheck.model.language.folding import enclosed
 from hacheck.model.language.functions import fill
 from hacheck.model.language.halting import if_up, may_halt
 from hacheck.model.language.resolve_types import resolve
@@ -95,9 +96,9 @@ def simple(written: t.Statement, scope: Scope) -> tuple[Made, Scope]:
 
 def _assign(written: t.Assign, scope: Scope) -> Made:
     target, kind, ghost = place(written.place, scope)
-    _needs_room(written, target, kind)
     wrapped = _is_wrapped(written.place, scope)
     value = elaborate(written.value, scope.seeing("all") if ghost else scope, kind)
+    _needs_room(written, target, kind, type_of(value))
     return (ir.Assign(target, ir.Unary("some", value) if wrapped else value),)
 
 
@@ -112,16 +113,14 @@ def _is_wrapped(written: t.Place, scope: Scope) -> bool:
     return bound.expression.operator == "value"
 
 
-def _needs_room(written: t.Assign, target: ir.Target, kind: ty.Type) -> None:
-    """Errors: `HA115` a `var` that can hold nothing but the number it starts with."""
+def _needs_room(written: t.Assign, target: ir.Target, kind: ty.Type, assigned: ty.Type) -> None:
+    """Errors: `HA115` a `var` that can hold nothing but the number it starts with is assigned another one."""
     name = written.place.root.text
-    only = isinstance(kind, ty.Range) and kind.low == kind.high
-    if only and not written.place.path and isinstance(written.value, t.Infix | t.Number):
-        if isinstance(written.value, t.Number) and isinstance(kind, ty.Range) and written.value.value == kind.low:
-            return
-        if isinstance(target.root, ir.Local) or scope_of_frame(target):
-            hint = f"give it a range: `var {name}: 0..3 = …`"
-            raise error("HA115", f"`{name}` has no room to change: its type is {describe(kind)}", written.span, hint)
+    if not isinstance(kind, ty.Range) or kind.low != kind.high or written.place.path or assigned == kind:
+        return
+    if isinstance(target.root, ir.Local) or scope_of_frame(target):
+        hint = f"give it a range: `var {name}: 0..3 = …`"
+        raise error("HA115", f"`{name}` has no room to change: its type is {describe(kind)}", written.span, hint)
 
 
 def scope_of_frame(target: ir.Target) -> bool:
@@ -244,7 +243,7 @@ def _perform(written: t.Perform, scope: Scope) -> Made:
         bounds[name] = Bound(local)
     lines: Lines = "none" if scope.lines == "none" else "named"
     inner = replace(scope, locals=bounds, expanding=(*scope.expanding, word), lines=lines)
-    return (*made, *body(procedure.body, inner))
+    return enclosed((*made, *body(procedure.body, inner)))
 
 
 def _sync(written: t.Place, scope: Scope) -> Made:

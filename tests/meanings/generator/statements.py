@@ -160,7 +160,8 @@ def local(scope: Scope) -> Made:
     name = pick(chooser, old) if old and chance(chooser, 15) else scope.spec.fresh("v")
     exact = [text for text, held in scope.sources() if held == kind]
     if exact and chance(chooser, 40):
-        typed, value = chance(chooser, 50), pick(chooser, exact)
+        # the direct interpreter takes any number for a `var` of numbers that names no type
+        typed, value = chance(chooser, 50) or (changes and kind.form == "number"), pick(chooser, exact)
     else:
         typed, value = True, expressions.value(scope, kind)
     if kind.text.startswith("counter"):
