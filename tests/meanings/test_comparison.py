@@ -105,7 +105,7 @@ COPYING = FIFO + "faults { duplicate m up to 1 }\n"
 NOTICED = """system Noticed "A node that notices a loss while it believes to hold the lock."
 node A { noticed: bool = false }
 lock L held by A
-action take(a: A) when free(L) do acquire L then { } else { }
+action take(a: A) when not a.noticed do acquire L then { } else { }
 on lost L at a when holds(L, a) do a.noticed := true
 faults { lose L up to 1 }
 reachable a_loss_is_noticed: some a: A where a.noticed
