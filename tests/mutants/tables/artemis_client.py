@@ -63,6 +63,11 @@ PINNED: dict[str, Found] = {
         holds="p2_acked_survives p2_consumed_was_handled p6_exactly_once p6_handled_once listener_told "
         "calls_end all_sent",
     ),
+    "reattached_expired": Found(
+        (5_690, 21_991, 23),
+        violated={"p6_handled_once": 11},
+        holds="p2_consumed_was_handled",
+    ),
     "reattached_commit": Found(
         (2_853, 9_947, 20),
         holds="p2_acked_survives p2_consumed_was_handled p6_exactly_once p6_handled_once "
@@ -146,6 +151,11 @@ PINNED: dict[str, Found] = {
     "asynchronous_reattached": Found(
         (143, 298, 10),
         holds="p2_acked_survives p6_exactly_once",
+    ),
+    "asynchronous_expired": Found(
+        (360, 797, 11),
+        violated={"p2_acked_survives": 5},
+        holds="p6_exactly_once",
     ),
     "not_persistent": Found(
         (114, 247, 9),

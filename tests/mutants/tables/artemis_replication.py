@@ -46,6 +46,18 @@ PINNED: dict[str, Found] = {
         "one_backup_each p10_someone_serves p10_primary_starts p10_pair_serves p11_recovering_ends "
         "p14_failback_ends split_brain_ends pair_is_restored backup_finds_live returned_gets_its_place",
     ),
+    "small_quorum": Found(
+        (833, 5_043, 22),
+        violated={"p1_one_serving": 8, "p2_acked_survives": 9, "p4_no_stale_copy_serves": 9},
+    ),
+    "promoted_by_hand": Found(
+        (1_232, 7_417, 26),
+        violated={"p2_acked_survives": 12, "p3_no_incomplete_copy_serves": 11, "p4_no_stale_copy_serves": 12},
+    ),
+    "slow_replica_one_fault": Found(
+        (2_666, 15_525, 32),
+        violated={"p2_acked_survives": 12, "p4_no_stale_copy_serves": 12},
+    ),
     "one_crash": Found(
         (283, 1_519, 23),
         holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "

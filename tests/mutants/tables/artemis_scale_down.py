@@ -40,6 +40,10 @@ PINNED: dict[str, Found] = {
         holds="p2_acked_survives p6_exactly_once one_place p7_prepared_survives group_kept state_is_there "
         "p10_messages_available clients_come_back",
     ),
+    "backups_and_a_stop": Found(
+        (2_128, 5_140, 15),
+        violated={"p6_exactly_once": 8, "clients_come_back": 5},
+    ),
     "connector": Found(
         (594, 1_788, 11),
         violated={"order_kept": 6},
