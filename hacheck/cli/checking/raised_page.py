@@ -26,7 +26,7 @@ limits it holds. It says what to be careful about: the property needs that limit
     python bench/bounds.py --time 2h
 
 which resumes where it stopped; `--page` writes the page without trying anything. A trial that ends at a limit of its
-own (of time, memory, or 3 million states) is *not decided*.
+own (of time, memory or states) is *not decided*.
 
 """
 
