@@ -51,13 +51,15 @@ class Trial:
 @dataclass(frozen=True, slots=True)
 class Explored:
     """What was found within the limits as they stand. `values`: the settings; `claims`: the properties that a larger
-    exploration could refute; `cuts`: the bounds that it met."""
+    exploration could refute; `cuts`: the bounds that it met; `endless`: the counters that every claim holds for any
+    value of."""
 
     question: Question
     values: tuple[tuple[str, str], ...]
     claims: tuple[str, ...]
     states: int
     cuts: tuple[str, ...]
+    endless: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +115,13 @@ class TrialResult:
 def explored_of(result: CheckResult) -> Explored:
     """What the trials of a check start from. Lemmas, which nobody asks for, are no claims."""
     coverage = result.answer.coverage
-    claims = () if result.has_fault else tuple(found.asked.name for found in result.told if is_claim(found))
+    claimed = () if result.has_fault else tuple(found for found in result.told if is_claim(found))
     cuts = tuple(name for name, _ in coverage.cuts)
-    return Explored(result.check, result.system.settings, claims, coverage.states, cuts)
+    # A claim that was explored again up to the counter's bound says so in its scope.
+    scopes = [found.answer.scope for found in claimed]
+    endless = tuple(one for one in result.answer.endless if not any(f"{one} up to" in scope for scope in scopes))
+    names = tuple(found.asked.name for found in claimed)
+    return Explored(result.check, result.system.settings, names, coverage.states, cuts, endless)
 
 
 def is_claim(found: PropertyResult) -> bool:
@@ -130,7 +136,7 @@ def plan(specification: Specification, explored: Explored, settings: tuple[tuple
     """The trials of a check that was run: each limit raised, one at a time. None where nothing is claimed."""
     if not explored.claims:
         return Plan((), ())
-    found, fixed = raises(specification, dict(explored.values), bool(explored.cuts))
+    found, fixed = raises(specification, dict(explored.values), bool(explored.cuts), explored.endless)
     size = explored.states + 1000
     trials = tuple(
         Trial(explored.question, settings, (one,), explored.claims, float(size * GROWTH[one.kind])) for one in found

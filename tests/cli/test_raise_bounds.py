@@ -48,6 +48,31 @@ check default expect all hold
 """
 
 
+ENDLESS = """system Endless "a counter without an end"
+param terms = 2 in 1..9
+type Term = counter up to terms or more
+node S { term: Term = 0  seen: Term = 0 }
+action elect(s: S) do s.term := s.term + 1
+action look(s: S) do s.seen := s.term
+invariant not_ahead: S.seen <= S.term
+check default expect all hold
+"""
+
+UNSURE = """system Unsure "a run that may be none: decided up to the number after all"
+param terms = 2 in 1..9
+type Term = counter up to terms or more
+node S { a: Term = 0  b: Term = 0  left: 0..5 = 5  steps: 0..3 = 0 }
+action lead(s: S) when s.left > 0 do
+  s.left := s.left - 1
+  s.a := s.a + 1
+action follow(s: S) when s.left == 0 and s.steps < 3 do
+  s.steps := s.steps + 1
+  s.b := s.b + 1
+invariant never_caught: S.left > 0 or S.a != S.b
+check default expect all hold
+"""
+
+
 @pytest.fixture
 def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file of its own, and a cache of its own."""
@@ -201,6 +226,20 @@ def test_a_size_that_the_spec_cannot_have_is_not_possible(spec: Path) -> None:
     assert trial["stopped"] == "not possible: `other` is for pairs; there are 3 Ss"
     assert trial["claims"] == {"small": "open"}
     assert "not decided" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("text", "engine", "tried"),
+    [(ENDLESS, "native", []), (ENDLESS, "python", ["terms"]), (UNSURE, "native", ["terms"])],
+)
+def test_the_number_of_a_counter_without_an_end_is_raised_only_where_a_claim_ends_there(
+    spec: Path, text: str, engine: str, tried: list[str]
+) -> None:
+    spec.write_text(text, encoding="utf-8")
+    ended, check = found(spec, "--raise-bounds", "--engine", engine)
+    assert ended.code == ExitCode.AS_EXPECTED
+    assert [one["limits"][0]["name"] for one in check["raised"]["trials"]] == tried
+    assert ("terms" in {one["name"] for one in check["raised"]["not_raised"]}) == (not tried)
 
 
 @pytest.mark.parametrize("engine", ["bmc", "induction", "simulation"])

@@ -161,3 +161,44 @@ def test_the_digest_changes_with_the_meaning_only() -> None:
     assert digest(of("# a comment\n" + silent + "check one expect all hold\n")) == before
     assert digest(of(silent.replace("s.term <= 3", "s.term <= 2"))) != before
     assert digest(of(silent.replace("terms = 2", "terms = 1"))) != before
+
+
+ENDLESS = """system S "x"
+param terms = 2 in 0..3
+switch grows = on
+type Term = counter up to terms or more (if grows)
+type Stamp = counter up to 4 or more
+node Server[2] symmetric { term: Term = 0  stamp: Stamp = 0  last: counter up to 5 = 0 }
+action go(s: Server) do
+  s.term := s.term + 1
+  s.stamp := s.stamp + 1
+  s.last := s.last + 1
+invariant small: every s: Server satisfies s.last <= 5
+"""
+
+
+def test_the_number_of_a_counter_without_an_end_is_no_limit() -> None:
+    specification = of(ENDLESS)
+    values = {one.name: one.default for one in specification.parameters}
+    made, fixed = raises(specification, values, True, ("Term", "Stamp"))
+    assert {one.name for one in made} == {"Server", "Server.last"}
+    assert {one.name: one.reason for one in fixed} == {
+        "terms": "Term has no end under these settings",
+        "Stamp": "it has no end under these settings",
+    }
+
+
+def test_it_is_one_where_the_counter_ended() -> None:
+    specification = of(ENDLESS)
+    values = {one.name: one.default for one in specification.parameters}
+    made, fixed = raises(specification, values, True, ("Stamp",))
+    assert {one.name for one in made} == {"terms", "Server", "Server.last"}
+    assert [one.name for one in fixed] == ["Stamp"]
+
+
+def test_a_setting_that_limits_more_than_a_counter_without_an_end_is_raised() -> None:
+    specification = of(ENDLESS.replace("counter up to 5", "counter up to terms"))
+    values = {one.name: one.default for one in specification.parameters}
+    made, fixed = raises(specification, values, True, ("Term", "Stamp"))
+    assert {one.name for one in made} == {"terms", "Server"}
+    assert [one.name for one in fixed] == ["Stamp"]

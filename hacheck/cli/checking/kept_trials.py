@@ -207,7 +207,7 @@ def explored_key(question: Question, settings: tuple[tuple[str, str], ...] = ())
 
 def explored_as_json(explored: Explored, defaults: Mapping[str, str]) -> dict[str, Any]:
     """What a check found, as JSON has it; its question is in the spec, and so are the settings that it leaves alone."""
-    return {
+    made = {
         "check": explored.question.name,
         "settings": dict(explored.question.settings),
         "values": {name: value for name, value in explored.values if defaults.get(name) != value},
@@ -215,6 +215,7 @@ def explored_as_json(explored: Explored, defaults: Mapping[str, str]) -> dict[st
         "states": explored.states,
         "cuts": list(explored.cuts),
     }
+    return made | ({"endless": list(explored.endless)} if explored.endless else {})
 
 
 def explored_from_json(content: dict[str, Any], defaults: Mapping[str, str]) -> Explored:
@@ -223,4 +224,5 @@ def explored_from_json(content: dict[str, Any], defaults: Mapping[str, str]) -> 
     settings = tuple((str(name), str(value)) for name, value in content["settings"].items())
     question = Question(str(content["check"]), settings=settings)
     claims, cuts = (tuple(str(one) for one in content[name]) for name in ("claims", "cuts"))
-    return Explored(question, values, claims, int(content["states"]), cuts)
+    endless = tuple(str(one) for one in content.get("endless", ()))
+    return Explored(question, values, claims, int(content["states"]), cuts, endless)

@@ -9,7 +9,7 @@ declarations, before elaboration.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Literal, TypeAlias
 
@@ -66,36 +66,46 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """Where a limit stands. `written`: its expression, `None` where the language has one without a word."""
+    """Where a limit stands. `written`: its expression, `None` where the language has one without a word. `is_endless`:
+    whether it is the number of a `counter up to N or more`."""
 
     kind: LimitKind
     name: str
     written: t.Expression | None
     span: Span
+    is_endless: bool = False
 
 
 def raises(
-    specification: Specification, values: Mapping[str, str], bounds_reached: bool
+    specification: Specification, values: Mapping[str, str], bounds_reached: bool, endless: Collection[str] = ()
 ) -> tuple[tuple[Raise, ...], tuple[Fixed, ...]]:
     """Every limit of a spec with its next value, where settings have these values; and the limits that have none.
 
     `bounds_reached`: whether the exploration under these settings met a bound. Where it met none, one that is made of
-    settings is not raised beyond what raising the settings does.
+    settings is not raised beyond what raising the settings does. `endless`: the counters that it followed without an
+    end, whose number after `up to` limits nothing.
     """
     found: list[Raise] = []
     fixed: list[Fixed] = []
     roles = _roles(specification)
+    without_end = _of_endless_alone(specification, endless)
     for one in specification.declarations:
         if isinstance(one, d.Setting):
-            made = _of_setting(one, values[one.name.text], roles.get(one.name.text, "setting"))
-            if isinstance(made, Raise):
+            name = one.name.text
+            made = _of_setting(one, values[name], roles.get(name, "setting"))
+            if isinstance(made, Raise) and name in without_end:
+                fixed.append(Fixed(name, f"{without_end[name]} has no end under these settings"))
+            elif isinstance(made, Raise):
                 found.append(made)
             elif made is not None:
                 fixed.append(made)
     settings = {one.name for one in specification.parameters}
     definitions = _definitions(specification)
     for index, site in enumerate(_sites(specification.declarations)):
-        if _raised_in_tree(site, settings, definitions, bounds_reached):
+        if site.is_endless and site.name in endless:
+            if site.written is not None and not _names(site.written, definitions) & settings:
+                fixed.append(Fixed(site.name, "it has no end under these settings"))
+        elif _raised_in_tree(site, settings, definitions, bounds_reached):
             before = "1" if site.written is None else written_setting(site.written)
             after = str(int(before) + 1) if before.lstrip("-").isdigit() else f"{before} + 1"
             place = f"{site.span.path}:{site.span.line}"
@@ -195,6 +205,25 @@ def _roles(specification: Specification) -> dict[str, LimitKind]:
     return found
 
 
+def _of_endless_alone(specification: Specification, endless: Collection[str]) -> dict[str, str]:
+    """The settings that stand nowhere but in the `up to` of these counters, each with one of them."""
+    if not endless:
+        return {}
+    found: dict[str, str] = {}
+
+    def without(site: _Site) -> t.Expression | None:
+        if not (site.is_endless and site.name in endless):
+            return site.written
+        found.update(dict.fromkeys(_names(site.written, {}), site.name))
+        return t.Number(0, site.span)
+
+    changed = _changed(specification.declarations, without)
+    # A declaration of settings and what a check sets them to use none of them.
+    uses = (one for one in changed if not isinstance(one, d.Setting | d.CheckDeclaration))
+    used = set().union(*(_names(one, {}) for one in uses))
+    return {name: counter for name, counter in found.items() if name not in used}
+
+
 def _definitions(specification: Specification) -> dict[str, d.Definition]:
     return {one.name.text: one for one in specification.declarations if isinstance(one, d.Definition)}
 
@@ -288,11 +317,11 @@ def _type(kind: t.TypeTree, name: str, change: Change) -> t.TypeTree:
     inner = tuple(_type(part, name, change) for part in kind.parts)
     limits = kind.limits
     if kind.kind in ("counter", "endless", "sequence", "bag"):
-        limits = (_bound(limits[0], name, change), *limits[1:])
+        limits = (_bound(limits[0], name, kind.kind == "endless", change), *limits[1:])
     return replace(kind, parts=inner, limits=limits)
 
 
-def _bound(written: t.Expression, name: str, change: Change) -> t.Expression:
-    changed = change(_Site("bound", name, written, written.span))
+def _bound(written: t.Expression, name: str, is_endless: bool, change: Change) -> t.Expression:
+    changed = change(_Site("bound", name, written, written.span, is_endless))
     assert changed is not None, "a bound that is written is never left out"
     return changed
