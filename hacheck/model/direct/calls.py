@@ -219,6 +219,8 @@ class Calls:
         reply = self._serve(m, operation, request, caller, callee)
         if loss is not None and reply is None:
             raise Blocked  # there is no answer that could be lost
+        if not m.memory[self.layout.index["up", caller]]:
+            raise Halted
         if reply is not None and way == "answered" and not m.memory[self.layout.index["up", callee]]:
             return m.pick([reply, None])  # the service has halted its node after it answered
         return reply if way == "answered" else None
@@ -234,6 +236,4 @@ class Calls:
             pass  # the callee's step has ended, the caller's has not
         reply = m.reply
         m.env, m.node, m.handler, m.outer, m.reply = kept
-        if not m.memory[self.layout.index["up", caller]]:
-            raise Halted
         return reply[0] if reply else None

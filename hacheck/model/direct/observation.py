@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hacheck.model.direct.handlers import Handlers
+from hacheck.model.direct.domains import all_of
+from hacheck.model.direct.handlers import Handler, Handlers
 from hacheck.model.direct.interfaces import FORGOTTEN, Key, State
 from hacheck.model.direct.layout import Call, Layout
 from hacheck.model.direct.machine import Frame
@@ -53,10 +54,19 @@ def _frame(
     values = []
     for name in point.locals:
         value = observed.get(("local", node, handler.name, name), FORGOTTEN)
+        if value is FORGOTTEN:
+            value = _only_value(handler, name)
         if value is FORGOTTEN and point.call is not None and name == point.call.targets:
             value = _asked(layout, handlers, observed, node, point)
         values.append(value)
     return Frame(handler.name, point.name, point.holding, tuple(values))
+
+
+def _only_value(handler: Handler, name: str) -> Value:
+    """What a parameter is though nobody remembers it: the one value of its type."""
+    domain = dict(handler.names).get(name)
+    values = () if domain is None else all_of(domain)
+    return values[0] if len(values) == 1 else FORGOTTEN
 
 
 def _asked(layout: Layout, handlers: Handlers, observed: Mapping[Key, Value], node: Node, point: Point) -> Value:
