@@ -84,16 +84,25 @@ def _ending(body: Callable[[], ExitCode], *, unread: int) -> int:
         _say("interrupted")
         return int(ExitCode.UNDECIDED)
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
-            _say_bug(error)
-            return int(ExitCode.OUR_BUG)
-        _say(f"cannot write the output: {error.strerror}")
-        return int(ExitCode.BAD_INPUT)
+        return int(_of_system(error))
     except MemoryError:
         _say("out of memory; --memory sets a limit at which an exploration ends with what it has covered")
         return int(ExitCode.UNDECIDED)
     except Exception as error:
         return int(_of_spec(error) or ExitCode.OUR_BUG)
+
+
+def _of_system(error: OSError) -> ExitCode:
+    """Says what the system does not do: of a name that it does not take, of output that has no room; else that it is
+    a bug."""
+    if error.errno in (errno.ENAMETOOLONG, errno.ELOOP, errno.EROFS, errno.ENOTDIR) and error.filename:
+        _say_bad_input(BadInput(f"{error.filename} cannot be used: {error.strerror}"))
+    elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+        _say(f"cannot write the output: {error.strerror}")
+    else:
+        _say_bug(error)
+        return ExitCode.OUR_BUG
+    return ExitCode.BAD_INPUT
 
 
 def _of_spec(error: Exception) -> ExitCode | None:

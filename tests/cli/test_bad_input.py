@@ -111,6 +111,15 @@ def test_a_path_longer_than_any_file_has() -> None:
 
 
 @pytest.mark.parametrize(
+    "arguments",
+    [("fmt",), ("doc", PAIR, "--out"), ("verify", PAIR, "--checkpoint"), ("verify", PAIR, "--json")],
+    ids=" ".join,
+)
+def test_every_name_longer_than_any_file_has_is_refused(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    assert "File name too long" in refused(*arguments, str(tmp_path / ("x" * 300)))
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("--check", "defalt"), "did you mean default?"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -49,7 +50,7 @@ def format_one(spec: str, *, check: bool, diff: bool, no_color: bool) -> bool:
     from hacheck.model.language.format import format_text
     from hacheck.model.language.parse import parse
 
-    if spec != "-" and not Path(spec).exists():
+    if spec != "-" and not os.path.exists(spec):  # which is false of a name that is too long
         find_spec(spec)  # says what is wrong, unless it is a shipped spec
         raise BadInput(f"`{spec}` is a shipped spec, which is not yours to rewrite", "give the path of a file")
     text, name = read_spec(spec)
