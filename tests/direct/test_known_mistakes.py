@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 
 from hacheck.model.direct import BoundReached, DirectSystem, ForgottenRead, Node, load
@@ -100,7 +102,6 @@ def test_forgotten_local_that_is_not_read_does_no_harm() -> None:
         ("let r = Pair(1, 2)  step turn: a.sum := r.left", "turn", "r"),
         ("var r = Pair(1, 2)  step turn: r.left := 2  a.sum := r.left", "turn", "r"),
         ("let k = 1  step turn when a.sum < k: a.sum := 1", "turn", "k"),
-        ("step turn: a.sum := 1", "turn", "a"),
         ("let k = 1  step turn: give(k)", "turn", "k"),
         ("let k = A  step turn: send m(1) to k", "turn", "k"),
         ("let k = 1  step turn: send m(k) to A", "turn", "k"),
@@ -129,6 +130,24 @@ def test_every_way_to_read_a_local_is_noticed(body: str, point: str, forgotten: 
     assert observed["at", node, "main"] == ("go", point)
     observed["local", node, "go", forgotten] = FORGOTTEN
     with pytest.raises(ForgottenRead, match=f"`{forgotten}`"):
+        list(system.successors(system.restore(observed)))
+
+
+@pytest.mark.parametrize(("nodes", "noticed"), [("A[2]", True), ("A", False)])
+def test_parameter_that_is_read_is_noticed_unless_it_can_be_one_node_only(nodes: str, noticed: bool) -> None:
+    system = system_of(f"""system X
+    node {nodes} {{ sum: 0..3 = 0 }}
+    action go(a: A) when a.sum == 0 do
+      step turn: a.sum := 1
+    """)
+    begun = next(step.outcome for step in system.initial())
+    assert isinstance(begun, State)
+    waiting = next(step.outcome for step in system.successors(begun))
+    assert isinstance(waiting, State)
+    observed = dict(system.observe(waiting))
+    (node,) = (key[1] for key in observed if key[0] == "at" and observed[key] is not None)
+    observed["local", node, "go", "a"] = FORGOTTEN
+    with pytest.raises(ForgottenRead, match="`a`") if noticed else nullcontext():
         list(system.successors(system.restore(observed)))
 
 
