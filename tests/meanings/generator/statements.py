@@ -160,8 +160,9 @@ def local(scope: Scope) -> Made:
     name = pick(chooser, old) if old and chance(chooser, 15) else scope.spec.fresh("v")
     exact = [text for text, held in scope.sources() if held == kind]
     if exact and chance(chooser, 40):
-        # the direct interpreter takes any number for a `var` of numbers that names no type
-        typed, value = chance(chooser, 50) or (changes and kind.form == "number"), pick(chooser, exact)
+        # the direct interpreter takes any number for a `var` that may hold one and names no type
+        typed = chance(chooser, 50) or (changes and kind.form not in ("bool", "enum", "node", "identity"))
+        value = pick(chooser, exact)
     else:
         typed, value = True, expressions.value(scope, kind)
     if kind.text.startswith("counter"):
