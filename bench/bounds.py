@@ -5,7 +5,7 @@
 It resumes where it stopped: what was tried is in `bench/bounds/SPEC.json`, and is tried again only when the spec means
 something else than it did, or when a trial that met a limit would get more now. `--changed`: only specs that mean
 something else than what is kept; exit code 1 if a claim is refuted there that was not refuted before. `--page`: try
-nothing, write the page.
+nothing, write the page. `bench/bounds/reasons.toml` says of refuted claims that no check shows why they are.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from hacheck.checker.verify import Question, questions_of
 from hacheck.cli.checking.kept_trials import KeptTrials, explored_key, kept_trials
 from hacheck.cli.checking.progress_of_several import progress_of_several
 from hacheck.cli.checking.raised_page import Protocol, page
+from hacheck.cli.checking.raised_reasons import read_reasons
 from hacheck.cli.checking.raising import Raising
 from hacheck.cli.checking.side_by_side import SideBySide
 from hacheck.cli.checking.verifying import Request
@@ -36,6 +37,7 @@ from hacheck.model.language.limits import digest
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT, PAGE = ROOT / "bench" / "bounds", ROOT / "docs" / "bounds.md"
+REASONS = KEPT / "reasons.toml"
 
 
 def main() -> int:
@@ -134,7 +136,8 @@ def protocol(name: str) -> Protocol:
     specification = load_specification(name)
     path = KEPT / f"{name}.json"
     trials = kept_trials(specification, path, outdated=True)
-    return Protocol(name, specification, trials, trials.digest == digest(specification))
+    reasons = tuple(read_reasons(REASONS).get(name, ()))
+    return Protocol(name, specification, trials, trials.digest == digest(specification), reasons)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,14 @@ from hacheck.checker.engine import Limits
 from hacheck.checker.raising import ClaimResult, Explored, Trial, TrialResult, fewer, plan, together
 from hacheck.checker.verify import questions_of
 from hacheck.cli.checking.kept_trials import KeptTrials, explored_key, kept_trials
-from hacheck.cli.checking.raised_page import Protocol, page
+from hacheck.cli.checking.raised_page import Protocol, checks_of, page, refutations
+from hacheck.cli.checking.raised_reasons import Explained, Reason, read_reasons
+from hacheck.cli.guard import BadInput
+from hacheck.model.data import replace
 from hacheck.model.language import Specification, load
 from tests.nightly import nightly
+
+ROOT = Path(__file__).resolve().parents[2]
 
 SPEC = """system Two "two bounds"
 param a = 1 in 1..5
@@ -42,7 +47,7 @@ def specification() -> Specification:
 
 
 def explored(specification: Specification) -> Explored:
-    (question,) = questions_of(specification)
+    question = questions_of(specification)[0]
     values = tuple((one.name, one.default) for one in specification.parameters)
     return Explored(question, values, CLAIMS, 100, ("S.x",))
 
@@ -151,12 +156,82 @@ def test_the_page_counts_refuted_claims_by_what_refutes_them(specification: Spec
     kept = kept_of(specification, tmp_path / "two.json")
     text = page([Protocol("two", specification, kept, True)])
     (row,) = (line for line in text.splitlines() if line.startswith("| [two]"))
-    assert [cell.strip() for cell in row.split("|")[2:-1]] == ["1", "2", "4", "4", "1", "1", "1", "1"]
+    assert cells(row) == ["1", "2", "4", "1", "3", "0", "0", "1"]
+    (row,) = (line for line in text.splitlines() if line.startswith("| two |"))
+    assert cells(row) == ["2", "1", "1", "0", "1", "3", "0", "0", "3"]
     small = next(line for line in text.splitlines() if "`small`" in line)
     assert "`a = 2` in 7 steps, 1 fault" in small
     assert "`crashes = 2` in 7 steps, 1 fault" in small
     assert "`b = 3`" in small
     assert "Tried before" not in text
+
+
+def cells(row: str) -> list[str]:
+    """The cells of a row behind its first."""
+    return [cell.strip() for cell in row.split("|")[2:-1]]
+
+
+def test_a_refutation_names_the_check_that_shows_it_or_its_reason(tmp_path: Path) -> None:
+    """`alike` shows it within the trial, `odd` only in another variant; of `calm` a sentence was written."""
+    checks = """switch odd = off
+check alike with a = 2 only small expect small violated
+check odd with a = 3, odd = on only small, low expect small, low violated
+check fewer with b = 1 only small expect small violated
+"""
+    specification = load(SPEC + checks, "two.ha").specification
+    assert specification is not None
+    kept = kept_of(specification, tmp_path / "two.json")
+    by_name = trials(specification)
+    kept.store(by_name["c"], result(refuted="low"))
+    kept.store(by_name["a"], result(refuted="small"))
+    reasons = (Reason("calm", "Nobody is calm.", ("low",)), Reason("crashes", "Not this.", ("low",)))
+    text = page([Protocol("two", specification, kept, True, reasons)])
+    (row,) = (line for line in text.splitlines() if line.startswith("| two |"))
+    assert cells(row) == ["2", "2", "1", "0", "1", "4", "1", "1", "2"]
+    small = next(line for line in text.splitlines() if "| `small` |" in line)
+    assert "`a = 2` in 7 steps, 1 fault (`alike`)" in small
+    assert "`crashes = 2` in 7 steps, 1 fault |" in small
+    assert "- `calm` (`low`): Nobody is calm.\n" in text
+    assert "Not this." not in text
+    other = page([Protocol("two", of_other_variant(specification), kept, True)])
+    assert "`a = 2` in 7 steps, 1 fault (compare `odd`)" in other
+
+
+def of_other_variant(specification: Specification) -> Specification:
+    """Without the check that shows a refutation within the trial."""
+    return replace(specification, checks=tuple(one for one in specification.checks if one.name != "alike"))
+
+
+def test_reasons_are_read_from_tables_of_specs(tmp_path: Path) -> None:
+    path = tmp_path / "reasons.toml"
+    path.write_text('[[two]]\nlimit = "calm"\nclaims = ["low"]\ntext = """\nNobody\nis calm."""\n', encoding="utf-8")
+    assert read_reasons(path) == {"two": [Reason("calm", "Nobody is calm.", ("low",))]}
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("[[two]]\nlimit = 'calm'", "text"),
+        ("[[two]]\nlimit = 'calm'\ntext = 'x'\nclaim = ['low']", "claim"),
+        ("[[two]]\nlimit = 'calm'\ntext = 'x'\nclaims = 'low'", "no list of names"),
+        ("[[two]", "Expected"),
+    ],
+)
+def test_reasons_of_another_form_are_refused(tmp_path: Path, text: str, wrong: str) -> None:
+    path = tmp_path / "reasons.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(BadInput, match=f"reasons.toml.*{wrong}"):
+        read_reasons(path)
+
+
+@nightly
+def test_every_refutation_of_a_shipped_spec_has_a_check_or_a_reason_and_every_reason_is_needed() -> None:
+    for one in shipped_protocols():
+        explained = Explained(one.specification, one.reasons)
+        found = refutations(checks_of(one))
+        needed = {explained.reason(*item) for item in found if explained.shown(*item) is None}
+        assert None not in needed, one.name
+        assert needed == set(one.reasons), one.name
 
 
 def test_the_page_says_where_a_spec_has_changed_since(specification: Specification, tmp_path: Path) -> None:
@@ -166,16 +241,22 @@ def test_the_page_says_where_a_spec_has_changed_since(specification: Specificati
 
 @nightly
 def test_the_page_of_shipped_specs_is_what_was_found() -> None:
-    root = Path(__file__).resolve().parents[2]
-    written = (root / "docs" / "bounds.md").read_text(encoding="utf-8")
+    written = (ROOT / "docs" / "bounds.md").read_text(encoding="utf-8")
+    tables = [line for line in page(shipped_protocols()).splitlines() if line.startswith("|")]
+    assert [line for line in written.splitlines() if line.startswith("|")] == tables
+
+
+def shipped_protocols() -> list[Protocol]:
+    """What is known of each shipped spec."""
+    reasons = read_reasons(ROOT / "bench" / "bounds" / "reasons.toml")
     protocols = []
     for name in shipped.names():
         found = load(shipped.find(name).read_text(encoding="utf-8"), f"spec/{name}.ha", library).specification
         assert found is not None
-        kept = kept_trials(found, root / "bench" / "bounds" / f"{name}.json", outdated=True)
-        protocols.append(Protocol(name, found, kept, kept_trials(found, kept.path).digest == kept.digest))
-    tables = [line for line in page(protocols).splitlines() if line.startswith("|")]
-    assert [line for line in written.splitlines() if line.startswith("|")] == tables
+        kept = kept_trials(found, ROOT / "bench" / "bounds" / f"{name}.json", outdated=True)
+        is_current = kept_trials(found, kept.path).digest == kept.digest
+        protocols.append(Protocol(name, found, kept, is_current, tuple(reasons.get(name, ()))))
+    return protocols
 
 
 def library(path: str) -> str | None:
