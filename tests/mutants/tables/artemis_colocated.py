@@ -88,8 +88,12 @@ PINNED: dict[str, Found] = {
     ),
     "unnoticed": Found(
         (9_938, 44_050, 25),
-        violated={"p2_acked_survives": 9, "p4_no_stale_copy_serves": 9},
+        violated={"p2_acked_survives": 9, "p4_no_stale_copy_serves": 9, "p14_failback_loses_nothing": 11},
         holds="p1_one_serving",
+    ),
+    "unnoticed_three": Found(
+        (291_005, 1_615_743, 28),
+        violated={"p1_one_serving": 12},
     ),
     "no_look": Found(
         (1_776, 6_872, 16),

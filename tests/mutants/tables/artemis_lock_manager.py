@@ -50,6 +50,21 @@ PINNED: dict[str, Found] = {
         "p12_serving_holds_lock p14_failback_loses_nothing newest_number_newest_data "
         "p10_someone_serves failback_completes",
     ),
+    "late_notice": Found(
+        (22_439, 101_534, 69),
+        violated={
+            "p1_one_serving": 18,
+            "p2_acked_survives": 19,
+            "p4_no_stale_copy_serves": 25,
+            "p5_only_copy_never_erased": 30,
+            "p12_serving_holds_lock": 7,
+            "p14_failback_loses_nothing": 26,
+            "newest_number_newest_data": 21,
+        },
+        reached={"failover": 17, "failback": 19},
+        holds="p3_no_incomplete_copy_serves p6_exactly_once p9_replica_equals_after_quiesce p10_someone_serves "
+        "failback_completes",
+    ),
     "pause": Found(
         (30_677, 134_669, 65),
         violated={

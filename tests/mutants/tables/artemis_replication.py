@@ -48,7 +48,17 @@ PINNED: dict[str, Found] = {
     ),
     "small_quorum": Found(
         (833, 5_043, 22),
-        violated={"p1_one_serving": 8, "p2_acked_survives": 9, "p4_no_stale_copy_serves": 9},
+        violated={
+            "p1_one_serving": 8,
+            "p2_acked_survives": 9,
+            "p4_no_stale_copy_serves": 9,
+            "split_brain_ends": 15,
+            "pair_is_restored": 15,
+        },
+    ),
+    "disk_lost": Found(
+        (997, 5_842, 24),
+        violated={"p2_acked_survives": 9, "p3_no_incomplete_copy_serves": 8, "p4_no_stale_copy_serves": 9},
     ),
     "promoted_by_hand": Found(
         (1_232, 7_417, 26),
@@ -157,6 +167,10 @@ PINNED: dict[str, Found] = {
     "one_pair_crash": Found(
         (141, 350, 21),
         holds="p1_one_serving p2_acked_survives p4_no_stale_copy_serves healthy_goes_on p10_someone_serves",
+    ),
+    "one_pair_slow_replica": Found(
+        (22, 46, 9),
+        violated={"p1_one_serving": 8, "p2_acked_survives": 9, "p4_no_stale_copy_serves": 9},
     ),
     "one_pair_quorum": Found(
         (121, 293, 11),

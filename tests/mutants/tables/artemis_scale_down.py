@@ -33,6 +33,11 @@ PINNED: dict[str, Found] = {
         (740, 1_872, 13),
         holds="p2_acked_survives p6_exactly_once one_place state_is_there",
     ),
+    "in_doubt_after_crash": Found(
+        (2_996, 8_050, 16),
+        violated={"p6_exactly_once": 8, "one_place": 5},
+        holds="p2_acked_survives",
+    ),
     "backups": Found(
         (202, 426, 12),
         violated={"order_kept": 7},
@@ -43,6 +48,10 @@ PINNED: dict[str, Found] = {
     "backups_and_a_stop": Found(
         (2_128, 5_140, 15),
         violated={"p6_exactly_once": 8, "clients_come_back": 5},
+    ),
+    "backups_and_two_crashes": Found(
+        (1_446, 3_432, 16),
+        violated={"p6_exactly_once": 9, "clients_come_back": 9},
     ),
     "connector": Found(
         (594, 1_788, 11),

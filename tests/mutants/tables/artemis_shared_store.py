@@ -37,6 +37,24 @@ PINNED: dict[str, Found] = {
         "one_passive clean_stop_keeps_backups_passive no_false_alarm p10_someone_serves p11_recovering_ends "
         "failback_completes hand_over_ends two_serving_ends",
     ),
+    "late_monitor": Found(
+        (180_742, 901_847, 50),
+        violated={
+            "p1_one_serving": 11,
+            "p2_acked_survives": 12,
+            "p9_replica_equals_after_quiesce": 12,
+            "p12_serving_holds_lock": 7,
+            "p14_failback_loses_nothing": 13,
+            "only_one_writes": 13,
+            "primary_has_priority": 15,
+            "no_false_alarm": 14,
+            "p10_someone_serves": 23,
+        },
+        reached={"failover": 9, "failback": 17, "next_backup_is_passive": 8},
+        holds="p3_no_incomplete_copy_serves p4_no_stale_copy_serves p5_only_copy_never_erased p6_exactly_once "
+        "p7_transaction_all_or_nothing p8_standby_never_serves one_passive clean_stop_keeps_backups_passive "
+        "p11_recovering_ends failback_completes hand_over_ends two_serving_ends",
+    ),
     "impatient": Found(
         (12_608, 59_314, 28),
         violated={"primary_has_priority": 6},

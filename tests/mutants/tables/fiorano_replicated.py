@@ -121,7 +121,13 @@ PINNED: dict[str, Found] = {
     ),
     "lock_expires": Found(
         (21_378, 113_405, 37),
-        violated={"p1_one_serving": 13, "p2_acked_survives": 14, "p12_serving_holds_lock": 6},
+        violated={
+            "p1_one_serving": 13,
+            "never_both_standalone": 14,
+            "p2_acked_survives": 14,
+            "p5_only_copy_never_erased": 22,
+            "p12_serving_holds_lock": 6,
+        },
     ),
     "lock_expires_hardened": Found(
         (20_392, 107_595, 36),
@@ -130,7 +136,7 @@ PINNED: dict[str, Found] = {
     ),
     "gateway_gone": Found(
         (664, 3_636, 20),
-        violated={"p10_outlives_gateway": 20},
+        violated={"p10_outlives_gateway": 20, "p11_recovering_ends": 16},
         holds="p12_serving_holds_lock",
     ),
     "gateway_gone_literal": Found(

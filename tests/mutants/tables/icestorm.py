@@ -143,6 +143,16 @@ PINNED: dict[str, Found] = {
         reached={"served": 10},
         holds="deposed_never_acknowledges",
     ),
+    "hardened_changes_in_parallel": Found(
+        (34_579, 126_889, 62),
+        violated={
+            "acknowledged_survives": 25,
+            "acknowledged_is_stored": 31,
+            "stamps_never_fall": 12,
+            "stamps_tell_databases_apart": 11,
+        },
+        holds="deposed_never_acknowledges",
+    ),
     "hardened_pause": Found(
         (246_372, 955_605, 57),
         reached={"served": 10},

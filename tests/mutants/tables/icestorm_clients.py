@@ -88,6 +88,7 @@ PINNED: dict[str, Found] = {
     ),
     "not_sent_again": Found(
         (1_411, 6_483, 11),
+        violated={"order_kept": 8},
         holds="order_at_one_replica change_is_noticed order_lost_with_notice at_most_once",
     ),
     "done_alone": Found(

@@ -48,7 +48,7 @@ PINNED: dict[str, Found] = {
     ),
     "split_brain": Found(
         (31, 60, 5),
-        violated={"p1_one_serving": 1},
+        violated={"p1_one_serving": 1, "p2_acked_survives": 3, "backups_settle": 2},
     ),
     "of_the_default": Found(
         (2_600, 10_706, 13),

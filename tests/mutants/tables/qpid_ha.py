@@ -109,6 +109,10 @@ PINNED: dict[str, Found] = {
         holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
         "p5_only_copy_never_erased p9_replica_equals_after_quiesce",
     ),
+    "mended_stores_three_crashes": Found(
+        (70_196, 308_064, 40),
+        violated={"p4_no_stale_copy_serves": 21, "p5_only_copy_never_erased": 24},
+    ),
     "joining_promoted": Found(
         (2_652, 9_802, 25),
         violated={

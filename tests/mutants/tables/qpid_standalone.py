@@ -31,6 +31,10 @@ PINNED: dict[str, Found] = {
         },
         reached={"passed_over": 10},
     ),
+    "ids_given_again": Found(
+        (1_163, 2_843, 19),
+        violated={"right_message_dropped": 9, "p9_replica_equals_after_quiesce": 10},
+    ),
     "goes_on_copying": Found(
         (534, 1_301, 17),
         violated={"p2_acked_survives": 7, "p1_one_serving": 3},
@@ -61,7 +65,7 @@ PINNED: dict[str, Found] = {
     ),
     "intruder": Found(
         (172, 502, 11),
-        violated={"p8_standby_never_serves": 5},
+        violated={"copy_catches_up": 6, "p8_standby_never_serves": 5},
         holds="p2_acked_survives",
     ),
     "no_intruder": Found(
