@@ -25,14 +25,14 @@ from systems import system_of
 
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.native.building import Builder, levels_of
-from hacheck.checker.explicit.native.codegen.functions import emit_in_parts
-from hacheck.checker.explicit.native.machine.cache import ObjectCache
-from hacheck.checker.explicit.native.machine.compiler import compile_object, is_available
 from hacheck.checker.explicit.questions import pose
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.cli.main import GARBAGE_AFTER
+from hacheck.compile.codegen.system_module import emit_in_parts
+from hacheck.compile.lowering.system import lower
+from hacheck.compile.machine.compiler import compile_object, is_available
+from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.model.ir import System
-from hacheck.model.lowering.system import lower
 from hacheck.model.semantics import Interpreter
 
 CHECKS = ("default", "full_disk", "split_calls", "wide_three_faults")

@@ -17,10 +17,10 @@ from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.portable.finders import prepare
 from hacheck.checker.explicit.portable.search import search
 from hacheck.checker.explicit.questions import pose
+from hacheck.compile.lowering.layout import pack
+from hacheck.compile.lowering.system import lower
 from hacheck.model.ir import System
 from hacheck.model.language import load
-from hacheck.model.lowering.layout import pack
-from hacheck.model.lowering.system import lower
 from hacheck.model.semantics import Interpreter
 
 SPEC = Path(__file__).resolve().parent / "quorum_election.ha"

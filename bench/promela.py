@@ -22,11 +22,11 @@ from promela_text import NotInPromela, Writer, hidden_declaration, names_of, slo
 from systems import system_of
 
 from hacheck.checker.explicit.questions import pose
+from hacheck.compile.lowering.blocks import Lowered
+from hacheck.compile.lowering.layout import contents
+from hacheck.compile.lowering.recursion import room_for_nesting
+from hacheck.compile.lowering.system import lower
 from hacheck.model.ir import System
-from hacheck.model.lowering.blocks import Lowered
-from hacheck.model.lowering.depth import room_for_nesting
-from hacheck.model.lowering.layout import contents
-from hacheck.model.lowering.system import lower
 from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter, call
 

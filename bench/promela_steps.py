@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
-from hacheck.model.lowering.blocks import Block, Branch, Emit, Instance, Lowered, Merge, SetTemp, Statement, Stopped
-from hacheck.model.lowering.graph import Graph
-from hacheck.model.lowering.nodes import Node, reachable
-from hacheck.model.lowering.rewriting import replaced
+from hacheck.compile.lowering.blocks import Block, Branch, Emit, Instance, Lowered, Merge, SetTemp, Statement, Stopped
+from hacheck.compile.lowering.expression_graph import Graph
+from hacheck.compile.lowering.expression_nodes import Node, reachable
+from hacheck.compile.lowering.substitution import replaced
 
 _GUARD_NODES_MAX = 4_000  # of a guard written out, shared parts counted each time
 _STATEMENTS_MAX = 1_000  # of one option: Spin refuses a `d_step` of more than 2,048 of its own

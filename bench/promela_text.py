@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from hacheck.checker.explicit.portable.placing import Position, place
-from hacheck.model.lowering.blocks import Block, Branch, Emit, Merge, SetTemp, Statement, Stopped, Update
-from hacheck.model.lowering.layout import Layout, Slot
-from hacheck.model.lowering.nodes import Node, is_leaf
+from hacheck.compile.lowering.blocks import Block, Branch, Emit, Merge, SetTemp, Statement, Stopped, Update
+from hacheck.compile.lowering.expression_nodes import Node, is_leaf
+from hacheck.compile.lowering.layout import Layout, Slot
 
 _INT_MAX = (1 << 31) - 1
 _SIGNS = {

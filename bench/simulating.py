@@ -23,9 +23,9 @@ from hacheck import shipped
 from hacheck.checker.explicit.portable.program import Code, Wanted, generate
 from hacheck.checker.explicit.portable.simulation import _walk
 from hacheck.cli.sources import load_specification
+from hacheck.compile.lowering.layout import pack
+from hacheck.compile.lowering.system import lower
 from hacheck.model import ir
-from hacheck.model.lowering.layout import pack
-from hacheck.model.lowering.system import lower
 from hacheck.model.observing.lines import has_lines, logged
 from hacheck.model.semantics import Interpreter
 from hacheck.traces.simulation.files import TRUTH, write_part

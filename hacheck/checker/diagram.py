@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable
 
 from hacheck.checker.diagram_edges import DOWN, possible_edges, shown_guard
 from hacheck.checker.explicit.portable.program import Wanted, generate, successors
+from hacheck.compile.lowering.layout import Layout, pack, slots_of, unpack
+from hacheck.compile.lowering.system import lower
 from hacheck.model.data import dataclass
 from hacheck.model.ir import ActionKind, StateVariable, System
-from hacheck.model.lowering.layout import Layout, pack, slots_of, unpack
-from hacheck.model.lowering.system import lower
 from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter
 from hacheck.model.types import Enum, Map

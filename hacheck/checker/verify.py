@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from hacheck.checker.engine import Answer, Engine, Limits, PropertyAnswer, Report
+from hacheck.compile.lowering.dead_actions import impossible
 from hacheck.model.counters.gaps import bound_of, unbounded
 from hacheck.model.data import dataclass
 from hacheck.model.evaluation import StartFault
 from hacheck.model.ir import Property, System
-from hacheck.model.lowering.impossible import impossible
 from hacheck.model.runs import Run
 from hacheck.model.semantics import Interpreter, Taken
 

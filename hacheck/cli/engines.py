@@ -90,7 +90,7 @@ def refuse_ignored(exploring: Exploring, states_max: int | None) -> None:
         return
     if engine != "native":
         raise BadInput(f"{given[0]} is for the native engine", "leave --engine out")
-    from hacheck.checker.explicit.native.machine import compiler
+    from hacheck.compile.machine import compiler
 
     missing = compiler.is_available().reason
     if missing:
@@ -172,7 +172,7 @@ def generated_code(system: System) -> str:
     from hacheck.checker.explicit.portable.finders import wanted_by
     from hacheck.checker.explicit.portable.program import bounds_of, expansion_source
     from hacheck.checker.explicit.questions import pose
-    from hacheck.model.lowering.system import lower
+    from hacheck.compile.lowering.system import lower
     from hacheck.model.semantics import Interpreter
 
     lowered = lower(system, Interpreter(system).initial_states())

@@ -22,8 +22,8 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from hacheck.checker.engine import Progress, Report
 from hacheck.cli.guard import BadInput
 from hacheck.cli.main import GARBAGE_AFTER
+from hacheck.compile.lowering.recursion import room_for_nesting
 from hacheck.model.data import dataclass
-from hacheck.model.lowering.depth import room_for_nesting
 
 Job: TypeAlias = Callable[[Report], object]
 

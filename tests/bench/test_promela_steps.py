@@ -11,11 +11,11 @@ from promela_steps import Option, options
 from systems import system_of
 
 from hacheck.checker.explicit.portable.program import Wanted, generate, successors
+from hacheck.compile.lowering.blocks import Block, Branch, Emit, Instance, Lowered, Stopped
+from hacheck.compile.lowering.layout import pack
+from hacheck.compile.lowering.recursion import room_for_nesting
+from hacheck.compile.lowering.system import lower
 from hacheck.model.ir import Assign, Binary, Choose, Constant, Domain, If, Local, System, Target, Unary, Variable
-from hacheck.model.lowering.blocks import Block, Branch, Emit, Instance, Lowered, Stopped
-from hacheck.model.lowering.depth import room_for_nesting
-from hacheck.model.lowering.layout import pack
-from hacheck.model.lowering.system import lower
 from hacheck.model.semantics import Interpreter
 from hacheck.model.types import Bool, Range
 from tests.models import small

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from hacheck.checker.explicit.native import building
-from hacheck.checker.explicit.native.machine import compiler
-from hacheck.checker.explicit.native.machine.compiler import Availability
 from hacheck.checker.resources import usable_cores
 from hacheck.cli.engines import Exploring, engine_for
 from hacheck.cli.guard import ExitCode
+from hacheck.compile.machine import compiler
+from hacheck.compile.machine.compiler import Availability
 from tests.cli.command import hacheck
 
 SPECS = Path(__file__).parent.parent / "golden" / "specs"

@@ -14,10 +14,10 @@ from typing import Any
 
 import msgspec
 
-from hacheck.checker.explicit.native.machine.cache import ObjectCache
 from hacheck.checker.explicit.native.search.manifest import CheckpointError, Manifest, read_manifest, write_manifest
 from hacheck.cli.checking.saved_runs import choose, decode, saved_runs
 from hacheck.cli.guard import BadInput
+from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.impl.simulator.saving import from_json
 from hacheck.impl.system import Refused
 from hacheck.model.language import load

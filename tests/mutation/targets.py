@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Literal
 
 LANGUAGE = Path("hacheck/model/language")
-LOWERING = Path("hacheck/model/lowering")
+LOWERING = Path("hacheck/compile/lowering")
 PORTABLE = Path("hacheck/checker/explicit/portable")
-CODEGEN = Path("hacheck/checker/explicit/native/codegen")
+CODEGEN = Path("hacheck/compile/codegen")
 NOT_ELABORATION = frozenset(
     {
         "__init__.py", "build.py", "build_declarations.py", "code_info.py", "codes.py", "codes_of_meaning.py",

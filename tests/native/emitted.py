@@ -6,12 +6,12 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hacheck.checker.explicit.native.codegen.expanding import STOP_BIT
-from hacheck.checker.explicit.native.codegen.functions import Emitted
-from hacheck.checker.explicit.native.codegen.notes import Notes, NotesArray
-from hacheck.checker.explicit.native.codegen.program import Program
-from hacheck.checker.explicit.native.codegen.words import from_words, to_words
-from hacheck.checker.explicit.native.machine.compiler import Levels, Linked, compile_object, link
+from hacheck.compile.codegen.generated_program import Program
+from hacheck.compile.codegen.successor_functions import STOP_BIT
+from hacheck.compile.codegen.system_module import Emitted
+from hacheck.compile.codegen.thread_notes import Notes, NotesArray
+from hacheck.compile.codegen.word_layout import from_words, to_words
+from hacheck.compile.machine.compiler import Levels, Linked, compile_object, link
 
 GUARD = 0xDEAD_BEEF_DEAD_BEEF
 

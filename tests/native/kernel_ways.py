@@ -7,11 +7,11 @@ import ctypes
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hacheck.checker.explicit.native.kernels import language
-from hacheck.checker.explicit.native.kernels.language import INTRINSICS, WORD_MASK
-from hacheck.checker.explicit.native.kernels.to_llvm import kernel_ir_of_source
-from hacheck.checker.explicit.native.kernels.to_python import as_python_of_source
-from hacheck.checker.explicit.native.machine.compiler import KERNEL_LEVELS, Levels, compile_object, link
+from hacheck.compile.kernels import language
+from hacheck.compile.kernels.language import INTRINSICS, WORD_MASK
+from hacheck.compile.kernels.to_llvm import kernel_ir_of_source
+from hacheck.compile.kernels.to_python import as_python_of_source
+from hacheck.compile.machine.compiler import KERNEL_LEVELS, Levels, compile_object, link
 
 MEMORY_WORDS = 8
 WITHOUT_PASSES = Levels(passes=None, codegen=0)

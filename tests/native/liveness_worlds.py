@@ -15,13 +15,9 @@ from typing import Any
 
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.findings import GaveUp, Judgement, Lasso, Subject, Valueless
-from hacheck.checker.explicit.native.kernels.to_llvm import kernel_ir
-from hacheck.checker.explicit.native.kernels.to_python import as_python
 from hacheck.checker.explicit.native.liveness.ground import EXPORTED, KERNELS, StateSpace, Words, kernel_constants
 from hacheck.checker.explicit.native.liveness.judge import Searched, judge
 from hacheck.checker.explicit.native.liveness.marks import conditions
-from hacheck.checker.explicit.native.machine.compiler import compile_object, link
-from hacheck.checker.explicit.native.machine.memory import Region
 from hacheck.checker.explicit.native.search import control, state_kernels
 from hacheck.checker.explicit.portable.finders import Prepared, prepare
 from hacheck.checker.explicit.portable.findings import subject_of
@@ -31,9 +27,13 @@ from hacheck.checker.explicit.portable.search import Log, search
 from hacheck.checker.explicit.portable.ways import way_to
 from hacheck.checker.explicit.questions import pose
 from hacheck.checker.explicit.runs import run_along
+from hacheck.compile.kernels.to_llvm import kernel_ir
+from hacheck.compile.kernels.to_python import as_python
+from hacheck.compile.lowering.layout import pack
+from hacheck.compile.lowering.system import lower
+from hacheck.compile.machine.compiler import compile_object, link
+from hacheck.compile.machine.reserved_memory import Region
 from hacheck.model.ir import System
-from hacheck.model.lowering.layout import pack
-from hacheck.model.lowering.system import lower
 from hacheck.model.runs import Run
 from hacheck.model.semantics import Interpreter
 

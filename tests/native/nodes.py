@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
-from hacheck.model.lowering.graph import Graph
-from hacheck.model.lowering.nodes import Node, reachable
+from hacheck.compile.lowering.expression_graph import Graph
+from hacheck.compile.lowering.expression_nodes import Node, reachable
 
 BITS_MAX = 150  # no number needs more: an expression that would is left as it was
 

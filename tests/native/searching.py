@@ -10,9 +10,6 @@ from pathlib import Path
 
 from hacheck.checker.engine import Limits, Report
 from hacheck.checker.explicit.findings import Way
-from hacheck.checker.explicit.native.codegen.functions import emit
-from hacheck.checker.explicit.native.machine.cache import ObjectCache
-from hacheck.checker.explicit.native.machine.compiler import Levels, Linked, compile_object, link
 from hacheck.checker.explicit.native.search.bounds import Bounds
 from hacheck.checker.explicit.native.search.exploring import explore
 from hacheck.checker.explicit.native.search.kernel_groups import Kernels
@@ -23,11 +20,14 @@ from hacheck.checker.explicit.portable.finders import Prepared, prepare
 from hacheck.checker.explicit.portable.findings import LogFindings
 from hacheck.checker.explicit.portable.search import search
 from hacheck.checker.explicit.questions import Questions, pose
+from hacheck.compile.codegen.system_module import emit
+from hacheck.compile.lowering.blocks import Lowered
+from hacheck.compile.lowering.layout import pack, unpack
+from hacheck.compile.lowering.system import lower
+from hacheck.compile.machine.compiler import Levels, Linked, compile_object, link
+from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.model.ir import System
 from hacheck.model.language import load
-from hacheck.model.lowering.blocks import Lowered
-from hacheck.model.lowering.layout import pack, unpack
-from hacheck.model.lowering.system import lower
 from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter
 

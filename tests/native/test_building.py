@@ -12,8 +12,6 @@ import pytest
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.native import building
 from hacheck.checker.explicit.native.building import described
-from hacheck.checker.explicit.native.codegen import expanding
-from hacheck.checker.explicit.native.codegen.functions import emit_in_parts
 from hacheck.checker.explicit.native.engine import NativeEngine
 from hacheck.checker.explicit.reduction_data import (
     Dropped,
@@ -22,6 +20,8 @@ from hacheck.checker.explicit.reduction_data import (
     reductions_from_json,
     reductions_to_json,
 )
+from hacheck.compile.codegen import successor_functions
+from hacheck.compile.codegen.system_module import emit_in_parts
 from hacheck.model.ir import FALSE, System
 from hacheck.model.language import load
 from hacheck.model.symmetry_types import Alike
@@ -118,7 +118,7 @@ def test_functions_in_modules_of_their_own_do_the_same(
     system = quorum_election(3, 2, 0)
     answers, lines = [], []
     for statements in (2_000, 10):
-        monkeypatch.setattr(expanding, "_CHUNK_STATEMENTS", statements)
+        monkeypatch.setattr(successor_functions, "_CHUNK_STATEMENTS", statements)
         engine = NativeEngine(cache=tmp_path / str(statements), patient=patient)
         answer = engine.check(system, (), Limits(), lambda _: True)
         answers.append((answer.properties, answer.coverage.states, answer.coverage.transitions))

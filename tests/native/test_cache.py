@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from hacheck.checker.explicit.native.machine import cache as cache_module
-from hacheck.checker.explicit.native.machine.cache import BYTES_MAX, Entry, ObjectCache, cache_folder, key_of
-from hacheck.checker.explicit.native.machine.compiler import KERNEL_LEVELS, Levels
-from hacheck.checker.explicit.native.machine.identity import UnknownIdentityError
+from hacheck.compile.machine import object_cache as cache_module
+from hacheck.compile.machine.build_identity import UnknownIdentityError
+from hacheck.compile.machine.compiler import KERNEL_LEVELS, Levels
+from hacheck.compile.machine.object_cache import BYTES_MAX, Entry, ObjectCache, cache_folder, key_of
 
 KEY, OTHER = "0123456789abcdef" * 4, "fedcba9876543210" * 4
 ENTRY = Entry((b"some code", b"", b"\x7fELF more"), {"words": 2, "names": ["a", "ü"], "none": None})
@@ -155,7 +155,7 @@ def test_full_disk_leaves_nothing_behind(tmp_path: Path) -> None:
     program = f"""
 import resource, signal, sys
 from pathlib import Path
-from hacheck.checker.explicit.native.machine.cache import ObjectCache
+from hacheck.compile.machine.object_cache import ObjectCache
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 sys.dont_write_bytecode = True  # it would be cut short, and taken for whole by who comes next
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
@@ -203,7 +203,7 @@ def test_processes_at_once_find_whole_entries_only(tmp_path: Path) -> None:
     program = """
 import hashlib, sys
 from pathlib import Path
-from hacheck.checker.explicit.native.machine.cache import ObjectCache
+from hacheck.compile.machine.object_cache import ObjectCache
 cache, found = ObjectCache(Path(sys.argv[1]), bytes_max=120_000), 0
 for turn in range(300):
     key = hashlib.sha256(bytes([turn % 7])).hexdigest()
@@ -286,14 +286,14 @@ def test_folder_is_where_the_user_or_the_system_says(
 
 KERNELS = """
 import json, sys
-from hacheck.checker.explicit.native.machine.cache import ObjectCache
-from hacheck.checker.explicit.native.machine.compiler import link
-from hacheck.checker.explicit.native.kernels.objects import compiled_kernels
+from hacheck.compile.machine.object_cache import ObjectCache
+from hacheck.compile.machine.compiler import link
+from hacheck.compile.kernels.compiled_kernels import compiled_kernels
 import squares
 cache = ObjectCache()
 code = compiled_kernels([squares.squared], {"FACTOR": int(sys.argv[1])}, ["squared"], cache)
 result = link([code]).function("squared", 1)(7)
-print(json.dumps([result, "hacheck.checker.explicit.native.kernels.to_llvm" in sys.modules, cache.trouble]))
+print(json.dumps([result, "hacheck.compile.kernels.to_llvm" in sys.modules, cache.trouble]))
 """
 
 

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from hacheck.checker.explicit.native.machine.compiler import (
+from hacheck.checker.explicit.stopwatch import begun
+from hacheck.compile.machine.compiler import (
     KERNEL_LEVELS,
     CompilerError,
     Levels,
@@ -22,7 +23,6 @@ from hacheck.checker.explicit.native.machine.compiler import (
     is_available,
     link,
 )
-from hacheck.checker.explicit.stopwatch import begun
 
 LEVELS = [Levels(None, 0), Levels(None, 2), KERNEL_LEVELS, Levels(0, 0), Levels(1, 2), Levels(2, 2), Levels(3, 3)]
 
@@ -268,7 +268,7 @@ def test_code_can_be_compiled_here() -> None:
 
 def test_missing_llvmlite_is_told_in_words() -> None:
     program = "import sys; sys.modules['llvmlite'] = None\n"
-    program += "from hacheck.checker.explicit.native.machine.compiler import *\n"
+    program += "from hacheck.compile.machine.compiler import *\n"
     program += "print(bool(is_available()), is_available().reason)\n"
     program += "try: compile_object('')\nexcept CompilerError as error: print(error)"
     assert run(program).splitlines() == ["False llvmlite is not installed", "llvmlite is not installed"]
@@ -279,20 +279,20 @@ def test_broken_llvmlite_is_told_in_words() -> None:
     program += "class Broken(types.ModuleType):\n"
     program += "    def __getattr__(self, name): raise OSError('libllvmlite.so:\\n cannot open')\n"
     program += "sys.modules['llvmlite.binding'] = Broken('llvmlite.binding')\n"
-    program += "from hacheck.checker.explicit.native.machine.compiler import *\nprint(is_available().reason)"
+    program += "from hacheck.compile.machine.compiler import *\nprint(is_available().reason)"
     assert run(program) == "llvmlite cannot be used: libllvmlite.so: cannot open"
 
 
 def test_old_llvmlite_is_told_in_words() -> None:
     program = "import llvmlite.binding\nllvmlite.binding.llvm_version_info = (15, 0, 7)\n"
-    program += "from hacheck.checker.explicit.native.machine.compiler import *\nprint(is_available().reason)"
+    program += "from hacheck.compile.machine.compiler import *\nprint(is_available().reason)"
     assert run(program) == "llvmlite is too old: it has LLVM 15, and LLVM 20 is needed"
 
 
 def test_llvmlite_is_loaded_only_to_compile() -> None:
     program = (
-        "import sys\nfrom hacheck.checker.explicit.native.kernels import language, objects\n"
-        "from hacheck.checker.explicit.native.machine import cache, compiler\n"
+        "import sys\nfrom hacheck.compile.kernels import language, compiled_kernels as objects\n"
+        "from hacheck.compile.machine import object_cache as cache, compiler\n"
     )
     program += "compiler.link\nprint([name for name in sys.modules if 'llvmlite' in name])"
     assert run(program) == "[]"

@@ -12,10 +12,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from hacheck.checker.explicit.native.codegen.functions import Mark, emit
 from hacheck.checker.explicit.portable.finders import wanted_by
 from hacheck.checker.explicit.portable.program import Code, compiled, finding_source, generate
-from hacheck.checker.explicit.questions import FAULT, Questions, Sought, pose
+from hacheck.checker.explicit.questions import FAULT, Questions, pose
+from hacheck.compile.codegen.system_module import Mark, emit
+from hacheck.compile.lowering.blocks import SearchTarget
+from hacheck.compile.lowering.layout import Layout, pack, unpack
+from hacheck.compile.lowering.system import lower
 from hacheck.model.ir import (
     FALSE,
     Assign,
@@ -33,8 +36,6 @@ from hacheck.model.ir import (
     Variable,
 )
 from hacheck.model.language import Specification, load
-from hacheck.model.lowering.layout import Layout, pack, unpack
-from hacheck.model.lowering.system import lower
 from hacheck.model.semantics import EvaluationFault, Failed, Interpreter
 from hacheck.model.types import Bool, Range, Set
 from tests.models.small import action, asked, system
@@ -308,7 +309,7 @@ def assert_same_notes(told: Told, native: Native) -> None:
         assert_first_step(told, native, number, firsts)
 
 
-def first(told: Told, sought: Sought, states: list[int]) -> object:
+def first(told: Told, sought: SearchTarget, states: list[int]) -> object:
     """The first of some states that satisfies a condition, unpacked."""
     find = compiled(finding_source(told.code.lowered, sought.wanted), sought.key)["find"]
     found = find(states)
@@ -354,7 +355,7 @@ def assert_first_step(told: Told, native: Native, number: int, before: list[int]
         assert not interpreter.holds_step(asked, state, successor)
 
 
-def assert_same_conditions(told: Told, native: Native, asked: list[Sought]) -> None:
+def assert_same_conditions(told: Told, native: Native, asked: list[SearchTarget]) -> None:
     """`inspect` notes the first state that satisfies each condition, `mark` all of them."""
     states, program = in_words(told, native), native.program
     for start in range(0, len(states), 50):

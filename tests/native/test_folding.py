@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hacheck.checker.explicit.native.codegen.flow import Code, Join
-from hacheck.checker.explicit.native.machine.compiler import compile_object, link
+from hacheck.compile.codegen.function_text import Code, Join
+from hacheck.compile.machine.compiler import compile_object, link
 
 LONG = 40  # instructions, more than are run for nothing
 

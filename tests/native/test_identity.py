@@ -12,13 +12,13 @@ import pytest
 from llvmlite.binding import FeatureMap
 
 import hacheck
-from hacheck.checker.explicit.native.machine import identity as module
-from hacheck.checker.explicit.native.machine.identity import UnknownIdentityError, identity
+from hacheck.compile.machine import build_identity as module
+from hacheck.compile.machine.build_identity import UnknownIdentityError, identity
 
 SOURCES = (
     "__init__.py",
     "model/ir.py",
-    "model/lowering/text.py",
+    "compile/lowering/text.py",
     "checker/explicit/native/words.py",
     "traces/conformance/compiling.py",
 )
@@ -49,7 +49,7 @@ def change(path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "matters"),
     [
-        ("model/lowering/text.py", "# changed\n", True),
+        ("compile/lowering/text.py", "# changed\n", True),
         ("checker/explicit/native/words.py", "", True),
         ("model/new.py", "", True),
         ("traces/conformance/compiling.py", "# changed\n", True),

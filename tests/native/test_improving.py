@@ -14,13 +14,13 @@ from hacheck.checker.explicit.native import improving
 from hacheck.checker.explicit.native.building import Builder, Built
 from hacheck.checker.explicit.native.engine import NativeEngine
 from hacheck.checker.explicit.native.improving import Improvement, functions_of
-from hacheck.checker.explicit.native.machine.cache import ObjectCache
 from hacheck.checker.explicit.native.search.bounds import Bounds
 from hacheck.checker.explicit.native.search.control import EXPAND
 from hacheck.checker.explicit.native.search.kernel_groups import Kernels
 from hacheck.checker.explicit.native.search.search import Options, Search
 from hacheck.checker.explicit.native.search.workers import Functions
 from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.model.ir import System
 from tests.models.quorum_election import quorum_election
 from tests.native.searching import never_stop

@@ -6,12 +6,12 @@ import random
 
 import pytest
 
-from hacheck.checker.explicit.native.codegen.functions import emit
-from hacheck.checker.explicit.native.codegen.words import WORD_BITS, arranged_in_words, from_words, to_words, word_count
-from hacheck.model.lowering.blocks import Block, Branch, Emit, Instance, Lowered, SetTemp, Update
-from hacheck.model.lowering.graph import Graph
-from hacheck.model.lowering.layout import Layout, Slot
-from hacheck.model.lowering.nodes import Node
+from hacheck.compile.codegen.system_module import emit
+from hacheck.compile.codegen.word_layout import WORD_BITS, arranged_in_words, from_words, to_words, word_count
+from hacheck.compile.lowering.blocks import Block, Branch, Emit, Instance, Lowered, SetTemp, Update
+from hacheck.compile.lowering.expression_graph import Graph
+from hacheck.compile.lowering.expression_nodes import Node
+from hacheck.compile.lowering.layout import Layout, Slot
 from tests.models.small import action, system
 from tests.native.emitted import linked
 from tests.native.nodes import meaning, random_number, random_truth

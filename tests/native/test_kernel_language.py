@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hacheck.checker.explicit.native.kernels.language import WORD_MASK, KernelError, load64
-from hacheck.checker.explicit.native.kernels.to_llvm import kernel_ir, kernel_ir_of_source
-from hacheck.checker.explicit.native.kernels.to_python import as_python, as_python_of_source
-from hacheck.checker.explicit.native.machine.compiler import KERNEL_LEVELS, compile_object, link
+from hacheck.compile.kernels.language import WORD_MASK, KernelError, load64
+from hacheck.compile.kernels.to_llvm import kernel_ir, kernel_ir_of_source
+from hacheck.compile.kernels.to_python import as_python, as_python_of_source
+from hacheck.compile.machine.compiler import KERNEL_LEVELS, compile_object, link
 from tests.native.kernel_programs import programs
 from tests.native.kernel_ways import (
     INTERESTING,

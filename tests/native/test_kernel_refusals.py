@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from hacheck.checker.explicit.native.kernels.language import KernelError
-from hacheck.checker.explicit.native.kernels.to_llvm import kernel_ir, kernel_ir_of_source
-from hacheck.checker.explicit.native.kernels.to_python import as_python_of_source
+from hacheck.compile.kernels.language import KernelError
+from hacheck.compile.kernels.to_llvm import kernel_ir, kernel_ir_of_source
+from hacheck.compile.kernels.to_python import as_python_of_source
 from tests.native.kernel_ways import body
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hacheck.checker.explicit.native.kernels.language import (
+from hacheck.compile.kernels.language import (
     compare_swap64,
     fetch_add64,
     load64,
@@ -16,9 +16,9 @@ from hacheck.checker.explicit.native.kernels.language import (
     store64,
     store64_release,
 )
-from hacheck.checker.explicit.native.kernels.to_llvm import kernel_ir
-from hacheck.checker.explicit.native.kernels.to_python import as_python
-from hacheck.checker.explicit.native.machine.compiler import compile_object, link
+from hacheck.compile.kernels.to_llvm import kernel_ir
+from hacheck.compile.kernels.to_python import as_python
+from hacheck.compile.machine.compiler import compile_object, link
 
 
 def claim(slots: int, number: int, name: int) -> int:

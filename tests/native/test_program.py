@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from hacheck.checker.explicit.native.codegen.functions import Mark, emit
-from hacheck.checker.explicit.native.codegen.notes import notes_for
-from hacheck.checker.explicit.native.codegen.program import Program, ProgramError, program_from_json, program_to_json
 from hacheck.checker.explicit.questions import pose
+from hacheck.compile.codegen.generated_program import Program, ProgramError, program_from_json, program_to_json
+from hacheck.compile.codegen.system_module import Mark, emit
+from hacheck.compile.codegen.thread_notes import notes_for
+from hacheck.compile.lowering.layout import pack, unpack
+from hacheck.compile.lowering.system import lower
 from hacheck.model.ir import System
-from hacheck.model.lowering.layout import pack, unpack
-from hacheck.model.lowering.system import lower
 from hacheck.model.semantics import EvaluationFault, Interpreter
 from tests.models.quorum_election import quorum_election
 from tests.strategies import seeded_system

@@ -12,8 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hacheck.checker.explicit.native.codegen.words import from_words, to_words
-from hacheck.checker.explicit.native.kernels.to_python import as_python
 from hacheck.checker.explicit.native.search import explore_kernels, state_kernels
 from hacheck.checker.explicit.native.search.control import (
     BY,
@@ -31,6 +29,8 @@ from hacheck.checker.explicit.native.search.control import (
     TAGS,
     THREAD_WORDS,
 )
+from hacheck.compile.codegen.word_layout import from_words, to_words
+from hacheck.compile.kernels.to_python import as_python
 from tests.native.searching import kernels_for
 
 RECENT = 4

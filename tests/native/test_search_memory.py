@@ -15,12 +15,12 @@ import pytest
 
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.memory import process_bytes
-from hacheck.checker.explicit.native.machine import memory
-from hacheck.checker.explicit.native.machine.crew import Crew
-from hacheck.checker.explicit.native.machine.memory import Region, available_bytes, reserve, touched
 from hacheck.checker.explicit.native.search.bounds import Bounds
 from hacheck.checker.explicit.native.search.control import ROOM, SHIFT, TABLE
 from hacheck.checker.explicit.native.search.visited import Visited
+from hacheck.compile.machine import reserved_memory
+from hacheck.compile.machine.reserved_memory import Region, available_bytes, reserve, touched
+from hacheck.compile.machine.thread_pool import Crew
 from tests.native.searching import never_stop
 
 ROOT = Path(__file__).parents[2]
@@ -69,7 +69,7 @@ def test_as_much_is_reserved_as_is_granted(monkeypatch: pytest.MonkeyPatch) -> N
                 raise MemoryError
             super().__init__(size, huge)
 
-    monkeypatch.setattr(memory, "Region", Miserly)
+    monkeypatch.setattr(reserved_memory, "Region", Miserly)
     region = reserve(2**25, 2**20)
     assert region.size == 2**21
     assert asked == [2**25, 2**24, 2**23, 2**22, 2**21]
@@ -102,9 +102,9 @@ def test_control_group_limits_count(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (folder / "memory.current").write_text(now + "\n")
     own = tmp_path / "cgroup"
     own.write_text("0::/outer/inner\n")
-    monkeypatch.setattr(memory, "_CGROUP", own)
-    monkeypatch.setattr(memory, "_GROUPS", tmp_path)
-    assert memory.available_bytes() == 2**29 - 2**26
+    monkeypatch.setattr(reserved_memory, "_CGROUP", own)
+    monkeypatch.setattr(reserved_memory, "_GROUPS", tmp_path)
+    assert reserved_memory.available_bytes() == 2**29 - 2**26
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
@@ -167,7 +167,7 @@ def test_nobody_works_any_more_when_a_signal_interrupts() -> None:
     script = """
 import os, signal, threading, time
 from hacheck.checker.explicit.native.search.control import ROOM, SHIFT, TABLE
-from hacheck.checker.explicit.native.machine.crew import Crew
+from hacheck.compile.machine.thread_pool import Crew
 signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the shell had it ignored
 crew, ends = Crew(3), []
 def work():

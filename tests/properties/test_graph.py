@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from hacheck.checker.symbolic.finding_states import evaluated
-from hacheck.model.lowering.graph import Graph
-from hacheck.model.lowering.nodes import Node
+from hacheck.compile.lowering.expression_graph import Graph
+from hacheck.compile.lowering.expression_nodes import Node
 from tests.nightly import first_of
 
 HIGHS = (1, 1, 2, 5, 7)

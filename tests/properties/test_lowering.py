@@ -10,6 +10,9 @@ import pytest
 from hypothesis import given, settings
 
 from hacheck.checker.explicit.portable.program import Code, Wanted, generate
+from hacheck.compile.lowering.layout import pack, unpack
+from hacheck.compile.lowering.system import block_size, lower
+from hacheck.compile.lowering.text import layout_text, lowered_text
 from hacheck.model.ir import (
     TRUE,
     Action,
@@ -25,9 +28,6 @@ from hacheck.model.ir import (
     Target,
     Variable,
 )
-from hacheck.model.lowering.layout import pack, unpack
-from hacheck.model.lowering.system import block_size, lower
-from hacheck.model.lowering.text import layout_text, lowered_text
 from hacheck.model.runs import State
 from hacheck.model.semantics import CutShort, EvaluationFault, Interpreter, Taken
 from hacheck.model.types import Range

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import factorial, prod
 
-from hacheck.checker.explicit.native.codegen.words import arranged_in_words
 from hacheck.checker.explicit.reductions import unhandy
+from hacheck.compile.codegen.word_layout import arranged_in_words
+from hacheck.compile.lowering.blocks import Lowered
+from hacheck.compile.lowering.expression_graph import Graph
+from hacheck.compile.lowering.layout import lay_out
 from hacheck.model.ir import System, Variable
-from hacheck.model.lowering.blocks import Lowered
-from hacheck.model.lowering.graph import Graph
-from hacheck.model.lowering.layout import lay_out
 from hacheck.model.runs import State
 from hacheck.model.symmetry_types import Alike, Kind, has_places_for, mentions, renamed
 from hacheck.model.types import Bag, Enum, Identity, Map, Node, Option, Range, Record, Sequence, Set, Type

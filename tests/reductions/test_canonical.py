@@ -6,12 +6,12 @@ import random
 
 import pytest
 
-from hacheck.checker.explicit.native.codegen.words import word_count
-from hacheck.checker.explicit.native.kernels.to_llvm import kernel_ir_of_source
-from hacheck.checker.explicit.native.kernels.to_python import as_python_of_source
-from hacheck.checker.explicit.native.machine.compiler import KERNEL_LEVELS, compile_object, link
 from hacheck.checker.explicit.native.symmetry.canonical import COUNTING_LEVELS, canonicaliser
-from hacheck.model.lowering.layout import pack, unpack
+from hacheck.compile.codegen.word_layout import word_count
+from hacheck.compile.kernels.to_llvm import kernel_ir_of_source
+from hacheck.compile.kernels.to_python import as_python_of_source
+from hacheck.compile.lowering.layout import pack, unpack
+from hacheck.compile.machine.compiler import KERNEL_LEVELS, compile_object, link
 from hacheck.model.types import Node
 from tests.nightly import first_of
 from tests.reductions.layouts import Case, cases

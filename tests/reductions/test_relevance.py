@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hacheck.checker.explicit.questions import pose
 from hacheck.checker.explicit.reductions import Reductions, reduced
-from hacheck.model.lowering.blocks import Lowered
-from hacheck.model.lowering.system import lower
+from hacheck.compile.lowering.blocks import Lowered
+from hacheck.compile.lowering.system import lower
 from hacheck.model.semantics import Interpreter
 from tests.reductions.test_symmetry import system_of
 

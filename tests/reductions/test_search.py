@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from hacheck.compile.lowering.layout import unpack
 from hacheck.model.ir import System
-from hacheck.model.lowering.layout import unpack
 from hacheck.model.runs import State
 from hacheck.model.semantics import EvaluationFault
 from tests.models.exploration import explore

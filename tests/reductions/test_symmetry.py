@@ -9,9 +9,9 @@ from hacheck.checker.explicit.native.engine import NativeEngine
 from hacheck.checker.explicit.portable.engine import PortableEngine
 from hacheck.checker.explicit.questions import pose
 from hacheck.checker.explicit.reductions import Reductions, reduced
+from hacheck.compile.lowering.system import lower
 from hacheck.model.ir import System
 from hacheck.model.language import load
-from hacheck.model.lowering.system import lower
 from hacheck.model.semantics import Interpreter
 
 VOTES = """

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+from hacheck.compile.lowering.blocks import Instance
+from hacheck.compile.lowering.expression_nodes import Node, is_leaf, is_test
 from hacheck.model.data import dataclass
-from hacheck.model.lowering.blocks import Instance
-from hacheck.model.lowering.nodes import Node, is_leaf, is_test
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,6 +1,6 @@
 """What a search over packed states leaves, whichever engine made it, and what is read out of it.
 
-A packed state is a whole number from 0: the slots of a layout, each at its offset (`hacheck.model.lowering.layout`).
+A packed state is a whole number from 0: the slots of a layout, each at its offset (`hacheck.compile.lowering.layout`).
 An instance is an action with its arguments, by its index in `Subject.instances`. Where reductions are in use, states
 here are reduced ones: each stands for all those that `Subject.reduce` maps to it.
 """

@@ -11,25 +11,12 @@ from hacheck.model.ir import Property, StateVariable, System
 from hacheck.model.types import Enum, Map
 
 if TYPE_CHECKING:  # what is found compiled is not lowered
-    from hacheck.model.lowering.blocks import Lowered
-    from hacheck.model.lowering.layout import Place
-    from hacheck.model.lowering.nodes import Node
+    from hacheck.compile.lowering.blocks import Lowered, SearchTarget
+    from hacheck.compile.lowering.expression_nodes import Node
+    from hacheck.compile.lowering.layout import Place
 
 FAULT = "fault:"
 """Before a property's name: the key of what is sought where the property has no value."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sought:
-    """A condition to look for. `key`: under which a hit is kept; no two are equal.
-
-    `state`: asked of every state found. `dead`: asked of the states that have no outcome of a lively action. `step`:
-    asked of every step; it reads slots before (`slot`) and after it (`after`).
-    """
-
-    key: str
-    wanted: Node
-    kind: Literal["state", "dead", "step"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +29,7 @@ class Questions:
     """
 
     asked: tuple[Property, ...]
-    sought: tuple[Sought, ...]
+    sought: tuple[SearchTarget, ...]
     lively: frozenset[int] | None
     modes: tuple[tuple[str, str, str], ...]
 
@@ -82,11 +69,12 @@ def pose(lowered: Lowered, names: tuple[str, ...]) -> Questions:
     )
 
 
-def _sought(lowered: Lowered, question: Property) -> Iterator[Sought]:
+def _sought(lowered: Lowered, question: Property) -> Iterator[SearchTarget]:
     """Where the property is decided, and where it has no value."""
     if question.kind in ("eventually", "leads_to"):
         return
-    from hacheck.model.lowering.system import lower_condition
+    from hacheck.compile.lowering.blocks import SearchTarget
+    from hacheck.compile.lowering.system import lower_condition
 
     graph = lowered.graph
     condition = lower_condition(lowered, question.goal, question.kind == "step")
@@ -95,16 +83,17 @@ def _sought(lowered: Lowered, question: Property) -> Iterator[Sought]:
     kind: Literal["state", "dead", "step"] = (
         "step" if question.kind == "step" else "dead" if question.kind == "deadlock" else "state"
     )
-    yield Sought(question.name, wanted, kind)
-    yield Sought(FAULT + question.name, condition.fault, kind)
+    yield SearchTarget(question.name, wanted, kind)
+    yield SearchTarget(FAULT + question.name, condition.fault, kind)
 
 
-def _exercised(lowered: Lowered, question: Property) -> Iterator[Sought]:
+def _exercised(lowered: Lowered, question: Property) -> Iterator[SearchTarget]:
     """Where the property is exercised, or its condition has no value."""
     premise = premise_of(question)
     if premise is None:
         return
-    from hacheck.model.lowering.system import lower_condition
+    from hacheck.compile.lowering.blocks import SearchTarget
+    from hacheck.compile.lowering.system import lower_condition
 
     graph = lowered.graph
     condition = lower_condition(lowered, premise)
@@ -115,12 +104,12 @@ def _exercised(lowered: Lowered, question: Property) -> Iterator[Sought]:
         found = lower_condition(lowered, goal, question.kind == "step")
         read |= _slots_of(found.value) | _slots_of(found.fault)
     # A property that comes to a constant needs no slots: its condition is not worth keeping any.
-    yield Sought(PREMISE + question.name, wanted if _slots_of(wanted) <= read else graph.one, "state")
+    yield SearchTarget(PREMISE + question.name, wanted if _slots_of(wanted) <= read else graph.one, "state")
 
 
 def _slots_of(condition: Node) -> set[int]:
     """The slots that a condition reads, before or after a step."""
-    from hacheck.model.lowering.nodes import reachable
+    from hacheck.compile.lowering.expression_nodes import reachable
 
     return {node.number for node in reachable([condition]) if node.operator in ("slot", "after")}
 
@@ -144,8 +133,10 @@ def _mode_type(variable: StateVariable) -> Enum | None:
     return kind if isinstance(kind, Enum) else None
 
 
-def _modes(lowered: Lowered) -> Iterator[Sought]:
+def _modes(lowered: Lowered) -> Iterator[SearchTarget]:
     """A condition for each of `modes_of`."""
+    from hacheck.compile.lowering.blocks import SearchTarget
+
     graph, slots = lowered.graph, lowered.layout.slots
     places = {
         variable.name: place for variable, place in zip(lowered.system.variables, lowered.layout.places, strict=True)
@@ -161,12 +152,12 @@ def _modes(lowered: Lowered) -> Iterator[Sought]:
                 tests.append(graph.eq(graph.const(fixed or 0), number))
             else:
                 tests.append(graph.eq(graph.slot(slot, slots[slot].high), number))
-        yield Sought(key, graph.any_of(tests), "state")
+        yield SearchTarget(key, graph.any_of(tests), "state")
 
 
 def _cells(place: Place) -> Iterator[int | None]:
     """The slots of a mode: one for each node."""
-    from hacheck.model.lowering.layout import Cell, Group
+    from hacheck.compile.lowering.layout import Cell, Group
 
     items = place.items if isinstance(place, Group) else (place,)
     for item in items:

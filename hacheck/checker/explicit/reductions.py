@@ -14,16 +14,16 @@ from itertools import chain, pairwise
 
 from hacheck.checker.explicit.questions import Questions
 from hacheck.checker.explicit.reduction_data import NONE, Dropped, Reductions, Unlike
+from hacheck.compile.lowering.blocks import Block, Branch, Emit, Lowered, Stopped
+from hacheck.compile.lowering.cone_of_influence import certainly_changes, dropped_slots, relevant
+from hacheck.compile.lowering.expression_nodes import Node
+from hacheck.compile.lowering.layout import slots_of
+from hacheck.compile.lowering.permuted_instances import maps_onto_itself
+from hacheck.compile.lowering.permuted_slots import Exchange, exchange_in, slots_holding
+from hacheck.compile.lowering.recursion import room_for_nesting
+from hacheck.compile.lowering.system import Condition, lower_condition
 from hacheck.model.counters.gaps import Gaps
 from hacheck.model.ir import Fresh, Property
-from hacheck.model.lowering.blocks import Block, Branch, Emit, Lowered, Stopped
-from hacheck.model.lowering.canonical import Exchange, exchange_in, slots_holding
-from hacheck.model.lowering.canonical_instances import maps_onto_itself
-from hacheck.model.lowering.depth import room_for_nesting
-from hacheck.model.lowering.layout import slots_of
-from hacheck.model.lowering.nodes import Node
-from hacheck.model.lowering.relevance import certainly_changes, dropped_slots, relevant
-from hacheck.model.lowering.system import Condition, lower_condition
 from hacheck.model.rewrite import walk
 from hacheck.model.runs import State
 from hacheck.model.symmetry import Symmetry, alike, symmetries

@@ -19,9 +19,9 @@ from hacheck.checker.symbolic.induction import DEPTH
 from hacheck.checker.symbolic.preparing import Prepared, prepared_from
 from hacheck.checker.symbolic.weakening import Part, weakened
 from hacheck.checker.symbolic.z3_library import Attendant, Formula, Library, Solver, fewest
+from hacheck.compile.lowering.layout import Cell
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
-from hacheck.model.lowering.layout import Cell
 from hacheck.model.semantics import EvaluationFault, Interpreter
 
 

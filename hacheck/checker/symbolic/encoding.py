@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from hacheck.checker.explicit.premises import PREMISE
-from hacheck.checker.explicit.questions import FAULT, Questions, Sought
+from hacheck.checker.explicit.questions import FAULT, Questions
 from hacheck.checker.symbolic.outcomes import Behaviour, Outcome, behaviour, reads
 from hacheck.checker.symbolic.terms import Terms, joined, negation, number, sort_of
 from hacheck.checker.symbolic.well_formed import well_formed
+from hacheck.compile.lowering.blocks import Lowered, SearchTarget
+from hacheck.compile.lowering.expression_nodes import Node
+from hacheck.compile.lowering.layout import contents
 from hacheck.model.data import dataclass
-from hacheck.model.lowering.blocks import Lowered
-from hacheck.model.lowering.layout import contents
-from hacheck.model.lowering.nodes import Node
 from hacheck.model.runs import State
 from hacheck.model.semantics import call
 
@@ -69,7 +69,7 @@ class Encoding:
     lines: tuple[str, ...]
     formulas: Mapping[str, str]
     single: Mapping[tuple[int, int], str]
-    sought: Mapping[str, Sought]
+    sought: Mapping[str, SearchTarget]
     reads: Mapping[str, frozenset[int]]
 
     @property

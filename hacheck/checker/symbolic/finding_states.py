@@ -16,17 +16,17 @@ from hacheck.checker.engine import Limits, Report
 from hacheck.checker.explicit.findings import GaveUp
 from hacheck.checker.explicit.native.building import Builder, Unavailable
 from hacheck.checker.explicit.native.improving import functions_of
-from hacheck.checker.explicit.native.machine.cache import ObjectCache
 from hacheck.checker.explicit.native.search.bounds import Bounds
 from hacheck.checker.explicit.native.search.exploring import explore
 from hacheck.checker.explicit.native.search.kernel_groups import Kernels
 from hacheck.checker.explicit.native.search.log import Log
 from hacheck.checker.explicit.native.search.search import Options, Search
 from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.compile.lowering.expression_nodes import Node, reachable
+from hacheck.compile.lowering.layout import Layout
+from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
-from hacheck.model.lowering.layout import Layout
-from hacheck.model.lowering.nodes import Node, reachable
 
 Column: TypeAlias = Any
 """An array of int64, one number for each state, or one number for all."""

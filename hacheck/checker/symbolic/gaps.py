@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from hacheck.checker.engine import Limits, Report
 from hacheck.checker.symbolic.preparing import Prepared
 from hacheck.checker.symbolic.z3_library import Model
+from hacheck.compile.lowering.layout import Group, Layout, Place, slots_of, unpack
 from hacheck.model.data import dataclass, replace
 from hacheck.model.expressions import TRUE, Binary, Constant, Expression, Index, Variable
 from hacheck.model.ir import Property
-from hacheck.model.lowering.layout import Group, Layout, Place, slots_of, unpack
 from hacheck.model.runs import Run, State, Step
 from hacheck.model.semantics import Interpreter, Taken
 from hacheck.model.types import Map, values

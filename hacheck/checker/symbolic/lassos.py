@@ -17,10 +17,10 @@ from hacheck.checker.explicit.findings import Judgement, Lasso, Valueless, Way
 from hacheck.checker.symbolic.outcomes import Behaviour
 from hacheck.checker.symbolic.unrolling import Unrolling
 from hacheck.checker.symbolic.z3_library import Formula, Model, Solver
+from hacheck.compile.lowering.expression_nodes import Node
+from hacheck.compile.lowering.system import lower_condition
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Expression, Property
-from hacheck.model.lowering.nodes import Node
-from hacheck.model.lowering.system import lower_condition
 
 LIVE = ("eventually", "leads_to")
 CUT = ".cut"

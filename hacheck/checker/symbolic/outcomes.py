@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias, assert_never
 
+from hacheck.compile.lowering.blocks import Block, Branch, Emit, Lowered, Merge, SetTemp, Stopped
+from hacheck.compile.lowering.expression_graph import Graph
+from hacheck.compile.lowering.expression_nodes import Node
+from hacheck.compile.lowering.recursion import room_for_nesting
+from hacheck.compile.lowering.substitution import rebuilt
 from hacheck.model.data import dataclass, field
-from hacheck.model.lowering.blocks import Block, Branch, Emit, Lowered, Merge, SetTemp, Stopped
-from hacheck.model.lowering.depth import room_for_nesting
-from hacheck.model.lowering.graph import Graph
-from hacheck.model.lowering.nodes import Node
-from hacheck.model.lowering.rewriting import rebuilt
 
 Ended: TypeAlias = Literal["step", "cut", "fault"]
 

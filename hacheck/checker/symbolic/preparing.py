@@ -14,10 +14,10 @@ from hacheck.checker.symbolic.encoding import Encoding, encode, nothing_more
 from hacheck.checker.symbolic.lassos import conditions
 from hacheck.checker.symbolic.unrolling import Unrolling
 from hacheck.checker.symbolic.z3_library import Attendant, Library
+from hacheck.compile.lowering.layout import pack
+from hacheck.compile.lowering.system import lower
 from hacheck.model.data import dataclass
 from hacheck.model.ir import System
-from hacheck.model.lowering.layout import pack
-from hacheck.model.lowering.system import lower
 from hacheck.model.runs import State
 from hacheck.model.semantics import EvaluationFault, Interpreter
 

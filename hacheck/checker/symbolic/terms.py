@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
 from math import comb
 
-from hacheck.model.lowering.nodes import Node, reachable
+from hacheck.compile.lowering.expression_nodes import Node, reachable
 
 _COMBINATIONS_MAX = 40  # above, "at least k of these bits" is a sum
 _SIGNS = {"add": "bvadd", "sub": "bvsub", "mul": "bvmul", "bitand": "bvand", "bitor": "bvor"}

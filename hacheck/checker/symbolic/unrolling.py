@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from hacheck.checker.symbolic.encoding import CAN, ONE, Encoding, Symbol
 from hacheck.checker.symbolic.z3_library import Formula, Library, Model, Replacement, held
-from hacheck.model.lowering.layout import Layout
+from hacheck.compile.lowering.layout import Layout
 
 
 class Unrolling:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from hacheck.model.lowering.blocks import Lowered
-from hacheck.model.lowering.graph import Graph
-from hacheck.model.lowering.layout import Cell, Flagged, Group, Layout, Place, Series, slots_of
-from hacheck.model.lowering.nodes import Node
-from hacheck.model.lowering.operations import less
-from hacheck.model.lowering.values import Items, read
+from hacheck.compile.lowering.blocks import Lowered
+from hacheck.compile.lowering.expression_graph import Graph
+from hacheck.compile.lowering.expression_nodes import Node
+from hacheck.compile.lowering.layout import Cell, Flagged, Group, Layout, Place, Series, slots_of
+from hacheck.compile.lowering.operations import less
+from hacheck.compile.lowering.symbolic_values import Items, read
 from hacheck.model.types import Bag
 
 

@@ -30,16 +30,17 @@ FORMAT = 1
 @cache
 def sources_digest() -> str:
     """Changes whenever hacheck's own language, model or engines do: what older ones found may be wrong. Some 10 ms."""
-    from hacheck.checker.explicit.native.machine.identity import digest_of, sources
+    from hacheck.compile.machine.build_identity import digest_of, sources
 
     root, endings = Path(hacheck.__file__).parent, (".py", ".json", ".lark")
-    found = (one for part in ("model", "checker") for one in sources(str(root / part), ("__pycache__",), endings))
+    parts = ("model", "compile", "checker")
+    found = (one for part in parts for one in sources(str(root / part), ("__pycache__",), endings))
     return digest_of(path for path, _ in sorted(found))[:24]
 
 
 def bounds_folder() -> Path:
     """Where trials are kept."""
-    from hacheck.checker.explicit.native.machine.cache import cache_folder
+    from hacheck.compile.machine.object_cache import cache_folder
 
     return cache_folder() / "bounds"
 

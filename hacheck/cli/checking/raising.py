@@ -25,9 +25,9 @@ from hacheck.cli.engines import Exploring, engine_for
 from hacheck.cli.guard import BadInput
 from hacheck.cli.processes import Died, Done, Event, Failed, Processes, Told
 from hacheck.cli.progress import Interruption
+from hacheck.compile.lowering.recursion import room_for_nesting
 from hacheck.model.data import dataclass, field, replace
 from hacheck.model.language import Specification
-from hacheck.model.lowering.depth import room_for_nesting
 
 TOTAL_SECONDS = 600.0
 """How long all trials together may take, where the user does not say."""

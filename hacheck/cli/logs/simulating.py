@@ -23,8 +23,8 @@ from hacheck.cli.processes import Died, Done, Failed, Processes, Told
 from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.sources import instantiate, load_specification
+from hacheck.compile.lowering.recursion import room_for_nesting
 from hacheck.model.data import dataclass
-from hacheck.model.lowering.depth import room_for_nesting
 from hacheck.model.observing.lines import has_lines, logged
 from hacheck.model.observing.records import ObservingError
 from hacheck.traces import manifest

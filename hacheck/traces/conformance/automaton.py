@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hacheck.checker.explicit.native.machine.memory import Region
+from hacheck.compile.machine.reserved_memory import Region
 from hacheck.model.data import dataclass
 from hacheck.traces.conformance.kernels import known as k
 from hacheck.traces.conformance.program import Compiled

@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hacheck.checker.explicit.native.building import described, levels_for
-from hacheck.checker.explicit.native.codegen.program import ProgramError, program_from_json, program_to_json
-from hacheck.checker.explicit.native.kernels.objects import compiled_kernels
-from hacheck.checker.explicit.native.machine.cache import Entry, ObjectCache, key_of
-from hacheck.checker.explicit.native.machine.compiler import KERNEL_LEVELS, compile_object, link
+from hacheck.compile.codegen.generated_program import ProgramError, program_from_json, program_to_json
+from hacheck.compile.kernels.compiled_kernels import compiled_kernels
+from hacheck.compile.lowering.layout import pack
+from hacheck.compile.machine.compiler import KERNEL_LEVELS, compile_object, link
+from hacheck.compile.machine.object_cache import Entry, ObjectCache, key_of
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
 from hacheck.model.evaluation import StartFault
 from hacheck.model.ir import Property
-from hacheck.model.lowering.layout import pack
 from hacheck.model.observing.records import Observed
 from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter
@@ -29,7 +29,7 @@ from hacheck.traces.conformance.record_places import bits_of, record_shape, reco
 from hacheck.traces.findings import TracesError
 
 if TYPE_CHECKING:  # what is found compiled is not lowered
-    from hacheck.model.lowering.blocks import Lowered
+    from hacheck.compile.lowering.blocks import Lowered
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +104,9 @@ def _kernels(base: int, words: int, record: int, ring: int, cache: ObjectCache) 
 
 def _made(wanted: _Wanted) -> Entry:
     """The code, and what belongs to it. Errors: `TracesError` where the system cannot begin, `CompilerError`."""
-    from hacheck.checker.explicit.native.codegen.functions import Mark, emit
-    from hacheck.model.lowering.relevance import relevant
-    from hacheck.model.lowering.system import lower, lower_condition
+    from hacheck.compile.codegen.system_module import Mark, emit
+    from hacheck.compile.lowering.cone_of_influence import relevant
+    from hacheck.compile.lowering.system import lower, lower_condition
 
     shape = wanted.shape
     try:

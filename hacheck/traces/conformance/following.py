@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from hacheck.checker.explicit.native.machine.memory import Region
 from hacheck.checker.explicit.scopes import cut_counts
+from hacheck.compile.machine.reserved_memory import Region
 from hacheck.model.data import dataclass
 from hacheck.traces.conformance.automaton import MARKS_MAX, Automaton
 from hacheck.traces.conformance.kept_state import Memory as KeptMemory

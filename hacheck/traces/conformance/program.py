@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from hacheck.checker.explicit.native.codegen.notes import Notes
-from hacheck.checker.explicit.native.codegen.program import Program
-from hacheck.checker.explicit.native.machine.compiler import Linked
+from hacheck.compile.codegen.generated_program import Program
+from hacheck.compile.codegen.thread_notes import Notes
+from hacheck.compile.lowering.layout import unpack
+from hacheck.compile.machine.compiler import Linked
 from hacheck.model.data import dataclass, field
-from hacheck.model.lowering.layout import unpack
 from hacheck.model.observing.records import PREFIX, Observed
 from hacheck.model.runs import State
 

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hacheck.checker.explicit.native.codegen.words import from_words
+from hacheck.compile.codegen.word_layout import from_words
+from hacheck.compile.lowering.layout import pack, slots_of
 from hacheck.model.data import dataclass, field
 from hacheck.model.ir import System
-from hacheck.model.lowering.layout import pack, slots_of
 from hacheck.model.observing.records import PREFIX
 from hacheck.model.runs import Run, State, Step
 from hacheck.model.semantics import Interpreter, Taken, replay

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from hacheck.compile.lowering.layout import scalar
 from hacheck.model.data import dataclass
-from hacheck.model.lowering.layout import scalar
 from hacheck.model.types import Range, Set, cardinality
 from hacheck.traces.simulation import chance
 from hacheck.traces.simulation.lines import Lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.native.kernels.language import call, load64, multiply_high, store8, store32, store64
+from hacheck.compile.kernels.language import call, load64, multiply_high, store8, store32, store64
 
 # Set when the kernels are compiled:
 W = 1  # words of a state

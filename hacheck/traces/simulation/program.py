@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from hacheck.checker.explicit.native.building import described, levels_for
-from hacheck.checker.explicit.native.codegen.functions import emit
-from hacheck.checker.explicit.native.codegen.program import Program, ProgramError, program_from_json, program_to_json
-from hacheck.checker.explicit.native.kernels.objects import compiled_kernels
-from hacheck.checker.explicit.native.machine.cache import Entry, ObjectCache, key_of
-from hacheck.checker.explicit.native.machine.compiler import KERNEL_LEVELS, Linked, compile_object, link
+from hacheck.compile.codegen.generated_program import Program, ProgramError, program_from_json, program_to_json
+from hacheck.compile.codegen.system_module import emit
+from hacheck.compile.kernels.compiled_kernels import compiled_kernels
+from hacheck.compile.lowering.cone_of_influence import relevant
+from hacheck.compile.lowering.layout import Cell, Group, Layout, pack, slots_of
+from hacheck.compile.lowering.system import lower
+from hacheck.compile.machine.compiler import KERNEL_LEVELS, Linked, compile_object, link
+from hacheck.compile.machine.object_cache import Entry, ObjectCache, key_of
 from hacheck.model.data import dataclass
 from hacheck.model.ir import System
-from hacheck.model.lowering.layout import Cell, Group, Layout, pack, slots_of
-from hacheck.model.lowering.relevance import relevant
-from hacheck.model.lowering.system import lower
 from hacheck.model.runs import State
 from hacheck.model.semantics import EvaluationFault, Interpreter
 from hacheck.model.types import Value
@@ -144,7 +144,7 @@ def _other(shape: Writing, state: State) -> State:
 
 
 def _last(kind: Any) -> Value:
-    from hacheck.model.lowering.layout import scalar
+    from hacheck.compile.lowering.layout import scalar
     from hacheck.model.types import Map, cardinality
 
     if isinstance(kind, Map):

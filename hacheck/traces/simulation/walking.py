@@ -6,12 +6,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hacheck.checker.explicit.native.machine.cache import ObjectCache
-from hacheck.checker.explicit.native.machine.compiler import is_available
-from hacheck.checker.explicit.native.machine.memory import Region
+from hacheck.compile.lowering.layout import pack
+from hacheck.compile.machine.compiler import is_available
+from hacheck.compile.machine.object_cache import ObjectCache
+from hacheck.compile.machine.reserved_memory import Region
 from hacheck.model.data import dataclass
 from hacheck.model.ir import System
-from hacheck.model.lowering.layout import pack
 from hacheck.model.semantics import Interpreter
 from hacheck.traces.simulation import chance, kernels
 from hacheck.traces.simulation.program import Compiled, LineShape, Slot, compiled, initial_states, words_of
@@ -136,7 +136,7 @@ class PortableWalker:
 
     def __init__(self, system: System, shape: Writing | None, seed: int, steps: int) -> None:
         from hacheck.checker.explicit.portable.program import Wanted, generate
-        from hacheck.model.lowering.system import lower
+        from hacheck.compile.lowering.system import lower
 
         initial = initial_states(system)
         self._code = generate(lower(system, initial), Wanted())

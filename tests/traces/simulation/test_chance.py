@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hacheck.checker.explicit.native.kernels.to_python import as_python
+from hacheck.compile.kernels.to_python import as_python
 from hacheck.traces.simulation import chance, kernels
 
 ODD = (0, 1, 2, 12345, 2**32, 2**63, 2**64 - 1)

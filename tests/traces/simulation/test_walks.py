@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hacheck import shipped
+from hacheck.compile.lowering.layout import pack
 from hacheck.model import ir
-from hacheck.model.lowering.layout import pack
 from hacheck.model.observing.lines import has_lines, logged
 from hacheck.model.observing.records import ObservingError
 from hacheck.model.semantics import EvaluationFault, Interpreter, Taken

@@ -12,18 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hacheck.checker.explicit.native.codegen.program import Program, ProgramError, program_from_json, program_to_json
-from hacheck.checker.explicit.native.codegen.words import from_words, to_words
-from hacheck.checker.explicit.native.machine.cache import Entry, ObjectCache, key_of
-from hacheck.checker.explicit.native.machine.compiler import (
-    KERNEL_LEVELS,
-    Levels,
-    Linked,
-    compile_object,
-    compile_objects,
-    is_available,
-    link,
-)
 from hacheck.checker.explicit.reduction_data import (
     NONE,
     Reductions,
@@ -32,16 +20,28 @@ from hacheck.checker.explicit.reduction_data import (
     told,
 )
 from hacheck.checker.explicit.stopwatch import Stopwatch, begun
+from hacheck.compile.codegen.generated_program import Program, ProgramError, program_from_json, program_to_json
+from hacheck.compile.codegen.word_layout import from_words, to_words
+from hacheck.compile.lowering.layout import pack
+from hacheck.compile.machine.compiler import (
+    KERNEL_LEVELS,
+    Levels,
+    Linked,
+    compile_object,
+    compile_objects,
+    is_available,
+    link,
+)
+from hacheck.compile.machine.object_cache import Entry, ObjectCache, key_of
 from hacheck.model.counters.gaps import Followed, Gaps, followed, representatives, unbounded
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
-from hacheck.model.lowering.layout import pack
 from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter
 
 if TYPE_CHECKING:  # what is found compiled is not lowered
     from hacheck.checker.explicit.questions import Questions
-    from hacheck.model.lowering.blocks import Lowered
+    from hacheck.compile.lowering.blocks import Lowered
 
 QUICK_LEVELS = Levels(passes=None, codegen=0)
 """It takes a tenth of the time that thorough compiling takes, with the passes that kernels get, and a search by it a
@@ -196,7 +196,7 @@ class Builder:
         return self.watch.attended("compiling", partial(compiled, form))
 
     def _compiled(self, patient: bool, form: Form) -> Entry:
-        from hacheck.checker.explicit.native.codegen.functions import emit_in_parts
+        from hacheck.compile.codegen.system_module import emit_in_parts
 
         parts = emit_in_parts(form.lowered, form.questions.sought, form.questions.lively)
         printed: list[str] = []
@@ -229,8 +229,8 @@ class Builder:
         return Entry((*better, *entry.objects[len(texts) :]), {**entry.facts, "quick_lines": 0})
 
     def _compiled_for_liveness(self, patient: bool, form: Form) -> Entry:
-        from hacheck.checker.explicit.native.codegen.functions import Mark, emit_in_parts
         from hacheck.checker.explicit.native.liveness.marks import conditions
+        from hacheck.compile.codegen.system_module import Mark, emit_in_parts
 
         marks = [Mark(key, wanted) for key, wanted in conditions(form.lowered, form.questions.asked)]
         parts = emit_in_parts(form.lowered, marks=marks, lists_stops=True)
@@ -251,7 +251,7 @@ def levels_for(ir: str) -> Levels:
 def printed(system: System, reduces: bool = True) -> str:
     """The LLVM IR of the functions that explore a system for all its properties, which reductions they rest on, and
     why others are not made."""
-    from hacheck.checker.explicit.native.codegen.functions import emit
+    from hacheck.compile.codegen.system_module import emit
 
     made = explored_form(system, reduces)
     form = lowered_form(made.system, (), reduces, made.gaps)
@@ -274,7 +274,7 @@ def lowered_form(system: System, asked: tuple[str, ...], reduces: bool, gaps: tu
     Errors: `EvaluationFault` where the system cannot begin."""
     from hacheck.checker.explicit.questions import pose
     from hacheck.checker.explicit.reductions import reduced
-    from hacheck.model.lowering.system import lower
+    from hacheck.compile.lowering.system import lower
 
     initial = Interpreter(system).initial_states()
     lowered = lower(system, initial, copies_max=1)
@@ -311,8 +311,8 @@ def described(system: System) -> str:
 
 def _canonical(system: System, program: Program, reductions: Reductions) -> Iterator[tuple[str, Levels]]:
     """The function that finds representatives, and the one that counts whom they stand for."""
-    from hacheck.checker.explicit.native.kernels.to_llvm import kernel_ir_of_source
     from hacheck.checker.explicit.native.symmetry.canonical import canonicaliser
+    from hacheck.compile.kernels.to_llvm import kernel_ir_of_source
 
     texts = canonicaliser(system, program.layout, reductions.alike, reductions.gaps)
     constants = {"W": program.words}

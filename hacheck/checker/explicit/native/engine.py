@@ -15,7 +15,6 @@ from hacheck.checker.explicit.findings import GaveUp, Judgement, Subject, Undeci
 from hacheck.checker.explicit.memory import process_bytes
 from hacheck.checker.explicit.native.building import Builder, Built, Unavailable
 from hacheck.checker.explicit.native.improving import Improvement, functions_of
-from hacheck.checker.explicit.native.machine.cache import ObjectCache
 from hacheck.checker.explicit.native.search.bounds import Bounds
 from hacheck.checker.explicit.native.search.checkpoint import Keeping
 from hacheck.checker.explicit.native.search.exploring import explore
@@ -28,6 +27,7 @@ from hacheck.checker.explicit.questions import goal_of, select
 from hacheck.checker.explicit.reduction_data import told
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.rechecked import Recheck, Rechecked
+from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import Property, System
 from hacheck.model.semantics import EvaluationFault

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from hacheck.checker.explicit.findings import GaveUp, Judgement
 from hacheck.checker.explicit.native.building import Builder
-from hacheck.checker.explicit.native.kernels.objects import compiled_kernels
 from hacheck.checker.explicit.native.liveness.ground import EXPORTED, KERNELS, Kernels, StateSpace
 from hacheck.checker.explicit.native.liveness.judge import Searched, judge
-from hacheck.checker.explicit.native.machine.cache import ObjectCache
-from hacheck.checker.explicit.native.machine.compiler import link
 from hacheck.checker.explicit.native.search.log import Log
 from hacheck.checker.explicit.native.search.search import Search
+from hacheck.compile.kernels.compiled_kernels import compiled_kernels
+from hacheck.compile.machine.compiler import link
+from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.model.ir import Property
 
 PHASE = "judging liveness"

@@ -15,10 +15,10 @@ from hacheck.checker.explicit.portable.search import search
 from hacheck.checker.explicit.questions import Questions, pose
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.rechecked import Recheck, Rechecked
+from hacheck.compile.lowering.layout import pack
+from hacheck.compile.lowering.system import lower
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
-from hacheck.model.lowering.layout import pack
-from hacheck.model.lowering.system import lower
 from hacheck.model.runs import State
 from hacheck.model.semantics import EvaluationFault, Interpreter
 

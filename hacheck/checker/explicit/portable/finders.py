@@ -7,8 +7,8 @@ from collections.abc import Callable
 from hacheck.checker.explicit.portable.program import Code, Wanted, compiled, finding_source, generate
 from hacheck.checker.explicit.portable.search import Finder, Goal
 from hacheck.checker.explicit.questions import Questions
+from hacheck.compile.lowering.blocks import Lowered
 from hacheck.model.data import dataclass
-from hacheck.model.lowering.blocks import Lowered
 
 
 @dataclass(frozen=True, slots=True)

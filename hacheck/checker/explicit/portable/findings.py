@@ -11,8 +11,8 @@ from hacheck.checker.explicit.portable.finders import Prepared
 from hacheck.checker.explicit.portable.program import Code, successors
 from hacheck.checker.explicit.portable.search import Log
 from hacheck.checker.explicit.portable.ways import way_to
+from hacheck.compile.lowering.layout import pack
 from hacheck.model.data import dataclass
-from hacheck.model.lowering.layout import pack
 
 # Of how many states of a level the steps are listed. Where there are more, the first step found will do.
 _LISTED_MAX = 20_000

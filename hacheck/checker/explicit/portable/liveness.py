@@ -21,9 +21,9 @@ from hacheck.checker.explicit.portable.lassos import Walk, fair_loop, nearest
 from hacheck.checker.explicit.portable.program import Code, compiled, marking_source
 from hacheck.checker.explicit.portable.search import Log
 from hacheck.checker.explicit.portable.ways import way_to
+from hacheck.compile.lowering.system import lower_condition
 from hacheck.model.data import dataclass
 from hacheck.model.ir import TRUE, Expression, Property
-from hacheck.model.lowering.system import lower_condition
 
 
 @dataclass(frozen=True, slots=True)

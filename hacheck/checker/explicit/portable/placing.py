@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import TypeAlias, assert_never
 
 from hacheck.checker.explicit.portable.spelling import spelled_operands
-from hacheck.model.lowering.blocks import Block, Branch, Emit, Merge, SetTemp, Stopped, Update
-from hacheck.model.lowering.nodes import Node, is_leaf, is_test, reachable
+from hacheck.compile.lowering.blocks import Block, Branch, Emit, Merge, SetTemp, Stopped, Update
+from hacheck.compile.lowering.expression_nodes import Node, is_leaf, is_test, reachable
 
 Position: TypeAlias = tuple[int, ...]
 """The way to a statement: its index in the block, then 0 or 1 for a branch and an index there, and so on."""

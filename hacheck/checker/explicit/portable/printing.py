@@ -7,10 +7,10 @@ from typing import TypeAlias, assert_never
 
 from hacheck.checker.explicit.portable.placing import Position, grown_by, joined_with, moved_slot, place
 from hacheck.checker.explicit.portable.spelling import Speller, condition, value, word_of
+from hacheck.compile.lowering.blocks import Block, Branch, Emit, Merge, SetTemp, Statement, Stopped, Update
+from hacheck.compile.lowering.expression_nodes import Node
+from hacheck.compile.lowering.layout import Layout
 from hacheck.model.data import dataclass
-from hacheck.model.lowering.blocks import Block, Branch, Emit, Merge, SetTemp, Statement, Stopped, Update
-from hacheck.model.lowering.layout import Layout
-from hacheck.model.lowering.nodes import Node
 
 Lines: TypeAlias = list[str]
 

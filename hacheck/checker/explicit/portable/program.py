@@ -13,13 +13,13 @@ from typing import Any, assert_never
 from hacheck.checker.explicit.deciding import Alternatives, Guarded, Tree, decide
 from hacheck.checker.explicit.portable.printing import Lines, Outcomes, indented, print_block
 from hacheck.checker.explicit.portable.spelling import Speller, condition, conjunction
+from hacheck.compile.lowering.blocks import Block, Branch, Emit, Instance, Lowered, Stopped
+from hacheck.compile.lowering.control_path import branch
+from hacheck.compile.lowering.expression_nodes import Node, is_leaf, is_test
+from hacheck.compile.lowering.recursion import room_for_nesting
+from hacheck.compile.lowering.substitution import replaced
+from hacheck.compile.lowering.system import block_size
 from hacheck.model.data import dataclass
-from hacheck.model.lowering.blocks import Block, Branch, Emit, Instance, Lowered, Stopped
-from hacheck.model.lowering.depth import room_for_nesting
-from hacheck.model.lowering.nodes import Node, is_leaf, is_test
-from hacheck.model.lowering.path import branch
-from hacheck.model.lowering.rewriting import replaced
-from hacheck.model.lowering.system import block_size
 
 _CHUNK_STATEMENTS = 1_500  # of one generated function
 

@@ -22,10 +22,10 @@ from hacheck.checker.explicit.portable.program import (
 )
 from hacheck.checker.explicit.questions import FAULT, select
 from hacheck.checker.explicit.runs import run_along, run_into_fault
+from hacheck.compile.lowering.layout import pack
+from hacheck.compile.lowering.system import lower, lower_condition
 from hacheck.model.data import dataclass, field
 from hacheck.model.ir import Property, System
-from hacheck.model.lowering.layout import pack
-from hacheck.model.lowering.system import lower, lower_condition
 from hacheck.model.runs import Run
 from hacheck.model.semantics import EvaluationFault, Interpreter
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hacheck.compile.lowering.expression_nodes import Node, is_leaf, is_test
+from hacheck.compile.lowering.layout import Layout, Slot
 from hacheck.model.data import dataclass, field, replace
-from hacheck.model.lowering.layout import Layout, Slot
-from hacheck.model.lowering.nodes import Node, is_leaf, is_test
 
 _TABLE_MAX = 64  # entries of a table that is written out
 

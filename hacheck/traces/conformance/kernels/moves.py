@@ -7,8 +7,8 @@ on. All that is told of a step stands in its move.
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.native.kernels.language import call, load32, load64, store64
 from hacheck.checker.explicit.native.search.state_kernels import W, copy, folded
+from hacheck.compile.kernels.language import call, load32, load64, store64
 from hacheck.traces.conformance.kernels.control import BLOCK, NOWHERE, OUT, TAGS, TAKEN_MASK, TAKEN_SHIFT, TAKEN_WORD
 from hacheck.traces.conformance.kernels.known import (
     AHEAD_SHIFT,

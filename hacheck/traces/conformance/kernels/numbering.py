@@ -6,8 +6,8 @@ of them. That is seen by stamps: what is in the set that is listed now has the c
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.native.kernels.language import load32, load64, prefetch, store32, store64
 from hacheck.checker.explicit.native.search.state_kernels import W, copy, hash_of, mixed, same
+from hacheck.compile.kernels.language import load32, load64, prefetch, store32, store64
 from hacheck.traces.conformance.kernels.control import NOWHERE
 from hacheck.traces.conformance.kernels.known import (
     AHEAD_SHIFT,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.native.kernels.language import load32, load64, store64
 from hacheck.checker.explicit.native.search.state_kernels import W
+from hacheck.compile.kernels.language import load32, load64, store64
 from hacheck.traces.conformance.kernels.control import (
     COUNT,
     CUT_FIRST,

@@ -12,7 +12,6 @@ that are enabled in some.
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.native.kernels.language import load32, load64, prefetch, store32, store64
 from hacheck.checker.explicit.native.liveness.fields import (
     AGAIN,
     AGAIN_COUNT,
@@ -42,6 +41,7 @@ from hacheck.checker.explicit.native.liveness.fields import (
     WEAK,
 )
 from hacheck.checker.explicit.native.liveness.lists import bit_in, enabled_word, entry_at, list_of
+from hacheck.compile.kernels.language import load32, load64, prefetch, store32, store64
 
 FRAME_BYTES = 16  # and then the masks
 VERTEX, NUMBER, LEAST, NEXT_STEP = 0, 1, 2, 3  # 32 bits each

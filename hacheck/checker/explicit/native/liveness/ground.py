@@ -9,8 +9,8 @@ from typing import Any
 
 from hacheck.checker.explicit.findings import GaveUp
 from hacheck.checker.explicit.native.liveness import components, fields, lassos, lists, reaching
-from hacheck.checker.explicit.native.machine.memory import Region, reserve
 from hacheck.checker.explicit.native.search import state_kernels
+from hacheck.compile.machine.reserved_memory import Region, reserve
 from hacheck.model.data import dataclass
 
 KERNELS: tuple[Callable[..., Any], ...] = (

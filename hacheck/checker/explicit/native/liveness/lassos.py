@@ -6,7 +6,6 @@ number `QUEUED`.
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.native.kernels.language import load32, load64, store32, store64
 from hacheck.checker.explicit.native.liveness.fields import (
     BEST,
     DONE,
@@ -32,6 +31,7 @@ from hacheck.checker.explicit.native.liveness.fields import (
 )
 from hacheck.checker.explicit.native.liveness.lists import bit_in, enabled_word, entry_at, list_of, state_of
 from hacheck.checker.explicit.native.search.state_kernels import W
+from hacheck.compile.kernels.language import load32, load64, store32, store64
 
 QUEUED = 1
 """The number of a vertex in the queue of a walk."""

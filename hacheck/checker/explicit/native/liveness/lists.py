@@ -6,18 +6,6 @@ A list that finds no room is made again each time it is asked for.
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.native.kernels.language import (
-    call,
-    fetch_add64,
-    load8,
-    load16,
-    load32,
-    load64,
-    prefetch,
-    store32,
-    store64,
-    trailing_zeros,
-)
 from hacheck.checker.explicit.native.liveness.fields import (
     CANONICAL,
     ENTRY_BYTES,
@@ -41,6 +29,18 @@ from hacheck.checker.explicit.native.liveness.fields import (
 )
 from hacheck.checker.explicit.native.search.control import SHIFT, TABLE
 from hacheck.checker.explicit.native.search.state_kernels import W, copy, hash_of, same, stands_for
+from hacheck.compile.kernels.language import (
+    call,
+    fetch_add64,
+    load8,
+    load16,
+    load32,
+    load64,
+    prefetch,
+    store32,
+    store64,
+    trailing_zeros,
+)
 
 RECENT_MASK = (1 << 13) - 1  # set when the kernels are compiled
 """How many of the states that were looked up lately are kept, less one."""

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from hacheck.checker.explicit.native.liveness.ground import StateSpace
 from hacheck.checker.explicit.native.liveness.slices import Slices
+from hacheck.compile.lowering.blocks import Lowered
+from hacheck.compile.lowering.expression_nodes import Node
+from hacheck.compile.lowering.system import lower_condition
 from hacheck.model.ir import Property
-from hacheck.model.lowering.blocks import Lowered
-from hacheck.model.lowering.nodes import Node
-from hacheck.model.lowering.system import lower_condition
 
 _STATES = 2**14  # marked in one call
 

@@ -5,19 +5,6 @@ The steps of a state are listed when it is first reached, by whichever property 
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.native.kernels.language import (
-    compare_swap64,
-    fetch_add64,
-    load8,
-    load32,
-    load64,
-    load64_relaxed,
-    prefetch,
-    store8,
-    store32,
-    store64,
-    store64_relaxed,
-)
 from hacheck.checker.explicit.native.liveness.fields import (
     BATCH,
     CURSOR,
@@ -56,6 +43,19 @@ from hacheck.checker.explicit.native.liveness.lists import (
     successors_of,
 )
 from hacheck.checker.explicit.native.search.state_kernels import W, copy
+from hacheck.compile.kernels.language import (
+    compare_swap64,
+    fetch_add64,
+    load8,
+    load32,
+    load64,
+    load64_relaxed,
+    prefetch,
+    store8,
+    store32,
+    store64,
+    store64_relaxed,
+)
 
 
 def doubt(ground: int, first: int, n: int, goal: int) -> None:

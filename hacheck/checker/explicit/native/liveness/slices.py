@@ -8,7 +8,7 @@ from time import perf_counter
 
 from hacheck.checker.explicit.native.liveness import fields
 from hacheck.checker.explicit.native.liveness.ground import Ground, Kernels, List
-from hacheck.checker.explicit.native.machine.crew import Crew
+from hacheck.compile.machine.thread_pool import Crew
 
 _SLICE_SECONDS = 0.03
 _RANGE = 2**16  # what is gone over in one call

@@ -7,7 +7,7 @@ import time
 from hacheck.checker.engine import Limits, Progress, Report
 from hacheck.checker.explicit.findings import GaveUp
 from hacheck.checker.explicit.memory import process_bytes
-from hacheck.checker.explicit.native.machine.memory import available_bytes
+from hacheck.compile.machine.reserved_memory import available_bytes
 
 REPORT_SECONDS = 0.15
 _MEASURE_SECONDS = 0.03

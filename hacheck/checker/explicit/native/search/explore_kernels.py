@@ -5,19 +5,6 @@ Threads meet in two numbers, the cursor and the count, and in the slots of the v
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.native.kernels.language import (
-    call,
-    compare_swap64,
-    fetch_add64,
-    load32,
-    load64,
-    load64_acquire,
-    load64_relaxed,
-    prefetch,
-    store32,
-    store64,
-    store64_relaxed,
-)
 from hacheck.checker.explicit.native.search import state_kernels
 from hacheck.checker.explicit.native.search.control import (
     BLOCK,
@@ -65,6 +52,19 @@ from hacheck.checker.explicit.native.search.state_kernels import (
     same,
     slot_for,
     stands_for,
+)
+from hacheck.compile.kernels.language import (
+    call,
+    compare_swap64,
+    fetch_add64,
+    load32,
+    load64,
+    load64_acquire,
+    load64_relaxed,
+    prefetch,
+    store32,
+    store64,
+    store64_relaxed,
 )
 
 # Set when the kernels are compiled, as those of `state_kernels` are:

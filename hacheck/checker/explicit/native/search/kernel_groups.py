@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from hacheck.checker.explicit.native.kernels.objects import compiled_kernels
-from hacheck.checker.explicit.native.machine.cache import ObjectCache
-from hacheck.checker.explicit.native.machine.compiler import link
 from hacheck.checker.explicit.native.search import explore_kernels, way_kernels
 from hacheck.checker.explicit.native.search.workers import recent_states
+from hacheck.compile.kernels.compiled_kernels import compiled_kernels
+from hacheck.compile.machine.compiler import link
+from hacheck.compile.machine.object_cache import ObjectCache
 
 
 class Kernels:

@@ -13,8 +13,6 @@ from contextlib import closing
 from functools import partial
 
 from hacheck.checker.explicit.findings import GaveUp
-from hacheck.checker.explicit.native.codegen.words import to_words
-from hacheck.checker.explicit.native.machine.crew import Crew
 from hacheck.checker.explicit.native.search.bounds import EXPLORING, Bounds
 from hacheck.checker.explicit.native.search.control import (
     BLOCK,
@@ -42,6 +40,8 @@ from hacheck.checker.explicit.native.search.pace import SLICE_SECONDS, Pace
 from hacheck.checker.explicit.native.search.tally import Tally, tally_of
 from hacheck.checker.explicit.native.search.visited import BITS_MAX, Visited
 from hacheck.checker.explicit.native.search.workers import Functions, Worker, Workers, hire
+from hacheck.compile.codegen.word_layout import to_words
+from hacheck.compile.machine.thread_pool import Crew
 from hacheck.model.data import dataclass
 
 ALONE_MAX = 1_000

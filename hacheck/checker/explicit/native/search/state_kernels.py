@@ -10,18 +10,18 @@ the slot can read the state.
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.native.kernels.language import (
+from hacheck.checker.explicit.native.search.control import (
+    LOG,
+    SHIFT,
+    TABLE,
+)
+from hacheck.compile.kernels.language import (
     compare_swap64,
     load64,
     load64_relaxed,
     multiply_high,
     prefetch,
     store64,
-)
-from hacheck.checker.explicit.native.search.control import (
-    LOG,
-    SHIFT,
-    TABLE,
 )
 
 # Set when the kernels are compiled:

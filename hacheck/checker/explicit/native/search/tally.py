@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from hacheck.checker.explicit.findings import FAULTY
-from hacheck.checker.explicit.native.codegen.notes import Notes, NotesArray
-from hacheck.checker.explicit.native.codegen.program import Program
+from hacheck.compile.codegen.generated_program import Program
+from hacheck.compile.codegen.thread_notes import Notes, NotesArray
 from hacheck.model.data import dataclass, field
 
 _Hit = TypeVar("_Hit")

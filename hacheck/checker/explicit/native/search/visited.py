@@ -8,8 +8,8 @@ from array import array
 from collections.abc import Callable, Generator
 from typing import TypeAlias
 
-from hacheck.checker.explicit.native.machine.memory import Region
 from hacheck.checker.explicit.native.search.control import ROOM, SHIFT, TABLE
+from hacheck.compile.machine.reserved_memory import Region
 
 Move: TypeAlias = Callable[[list[tuple[int, ...]]], None]
 """Calls `rehash` with each of these arguments, at once."""

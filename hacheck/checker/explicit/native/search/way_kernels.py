@@ -8,15 +8,6 @@ the visited set, whose slots hold their numbers instead of indices.
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.native.kernels.language import (
-    call,
-    compare_swap64,
-    fetch_add64,
-    load8,
-    load64,
-    prefetch,
-    store64,
-)
 from hacheck.checker.explicit.native.search.control import (
     BEST,
     BLOCK,
@@ -45,6 +36,15 @@ from hacheck.checker.explicit.native.search.control import (
 )
 from hacheck.checker.explicit.native.search.explore_kernels import part_of
 from hacheck.checker.explicit.native.search.state_kernels import CORE, LOW, NOWHERE, W, hash_of, same
+from hacheck.compile.kernels.language import (
+    call,
+    compare_swap64,
+    fetch_add64,
+    load8,
+    load64,
+    prefetch,
+    store64,
+)
 
 STOP = 1 << 31  # in a tag: the outcome is no step
 

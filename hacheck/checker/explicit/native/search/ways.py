@@ -13,8 +13,6 @@ from functools import partial
 from itertools import islice
 
 from hacheck.checker.explicit.findings import GaveUp, Way
-from hacheck.checker.explicit.native.codegen.notes import NotesArray
-from hacheck.checker.explicit.native.machine.memory import Region, reserve
 from hacheck.checker.explicit.native.search.bounds import FAREWELL_SECONDS
 from hacheck.checker.explicit.native.search.control import (
     BEST,
@@ -39,6 +37,8 @@ from hacheck.checker.explicit.native.search.levels import Ranges, control_words,
 from hacheck.checker.explicit.native.search.pace import Pace
 from hacheck.checker.explicit.native.search.search import ALONE_MAX, Search
 from hacheck.checker.explicit.native.search.way_kernels import BEST_WORDS
+from hacheck.compile.codegen.thread_notes import NotesArray
+from hacheck.compile.machine.reserved_memory import Region, reserve
 
 PHASE = "retracing the run"
 

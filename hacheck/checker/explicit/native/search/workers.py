@@ -5,9 +5,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
-from hacheck.checker.explicit.native.codegen.notes import NotesArray
-from hacheck.checker.explicit.native.codegen.program import Program
-from hacheck.checker.explicit.native.machine.memory import PAGE_BYTES, Region, reserve, touched
 from hacheck.checker.explicit.native.search.control import (
     APART,
     BY,
@@ -24,6 +21,9 @@ from hacheck.checker.explicit.native.search.control import (
     THREAD_WORDS,
 )
 from hacheck.checker.explicit.native.search.levels import Ranges
+from hacheck.compile.codegen.generated_program import Program
+from hacheck.compile.codegen.thread_notes import NotesArray
+from hacheck.compile.machine.reserved_memory import PAGE_BYTES, Region, reserve, touched
 from hacheck.model.data import dataclass, field
 
 INDICES = 2**32 - 1

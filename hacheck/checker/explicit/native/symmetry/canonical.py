@@ -13,16 +13,16 @@ from collections.abc import Sequence
 from itertools import combinations
 from math import factorial, prod
 
-from hacheck.checker.explicit.native.machine.compiler import Levels
 from hacheck.checker.explicit.native.symmetry.distances import closing_lines
 from hacheck.checker.explicit.native.symmetry.numbering import Numbering, finish
 from hacheck.checker.explicit.native.symmetry.signature import SCATTERED, Signature, signature_of
 from hacheck.checker.explicit.native.symmetry.slots import Lines, Words, exchange_lines, indented
+from hacheck.compile.lowering.layout import Layout
+from hacheck.compile.lowering.permuted_slots import exchange_in
+from hacheck.compile.machine.compiler import Levels
 from hacheck.model.counters.gaps import Gaps
 from hacheck.model.data import dataclass
 from hacheck.model.ir import System
-from hacheck.model.lowering.canonical import exchange_in
-from hacheck.model.lowering.layout import Layout
 from hacheck.model.symmetry_types import Alike
 from hacheck.model.types import Identity, Node
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hacheck.checker.explicit.native.symmetry.slots import Lines, Words, indented
+from hacheck.compile.lowering.layout import Cell, Flagged, Group, Place, Series, slots_of
 from hacheck.model.counters.gaps import FULL, HIGH, Gaps
 from hacheck.model.data import dataclass
 from hacheck.model.ir import System
-from hacheck.model.lowering.layout import Cell, Flagged, Group, Place, Series, slots_of
 from hacheck.model.types import Option, Range, Type
 
 _FULL_WORD = (1 << 64) - 1

@@ -10,9 +10,9 @@ not tell apart is interchangeable, unless one element of a bag can hold two of t
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.native.codegen.words import WORD_BITS
 from hacheck.checker.explicit.native.symmetry.slots import Lines, Words, indented, sorting_lines
-from hacheck.model.lowering.canonical import Held, Resorting, exchange_in, slots_holding
+from hacheck.compile.codegen.word_layout import WORD_BITS
+from hacheck.compile.lowering.permuted_slots import Held, Resorting, exchange_in, slots_holding
 from hacheck.model.types import Identity
 
 _FULL = (1 << WORD_BITS) - 1

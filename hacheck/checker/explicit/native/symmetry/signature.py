@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hacheck.checker.explicit.native.codegen.words import WORD_BITS
 from hacheck.checker.explicit.native.symmetry.slots import Words
+from hacheck.compile.codegen.word_layout import WORD_BITS
+from hacheck.compile.lowering.layout import Cell, Flagged, Group, Place, Series
+from hacheck.compile.lowering.permuted_slots import Presence
 from hacheck.model.data import dataclass
 from hacheck.model.ir import System
-from hacheck.model.lowering.canonical import Presence
-from hacheck.model.lowering.layout import Cell, Flagged, Group, Place, Series
 from hacheck.model.symmetry_types import Alike, mentions
 from hacheck.model.types import Bag, Identity, Map, Node, Option, Record, Set, Type, ordinal, values
 

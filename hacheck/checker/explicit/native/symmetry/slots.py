@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from hacheck.checker.explicit.native.codegen.words import WORD_BITS, word_count
+from hacheck.compile.codegen.word_layout import WORD_BITS, word_count
+from hacheck.compile.lowering.layout import Layout
+from hacheck.compile.lowering.permuted_slots import Exchange, Presence, Renaming, Resorting
 from hacheck.model.data import dataclass
-from hacheck.model.lowering.canonical import Exchange, Presence, Renaming, Resorting
-from hacheck.model.lowering.layout import Layout
 
 Lines = list[str]
 _FULL = (1 << WORD_BITS) - 1
