@@ -31,6 +31,8 @@ def expand_function(plan: Plan, chunks: Sequence[str], watched: Sequence[str], d
     code.do(f"%m = call i64 {least}(i64 %left, i64 {_BATCH})")
     code.do(f"%s = getelementptr i64, ptr %states, i64 {code.put(f'mul i64 %place, {module.words}')}")
     count = "%k"
+    if dead:  # what the batch before left, whether or not it was looked at
+        code.do(f"store i64 0, ptr {code.put(f'getelementptr i64, ptr %notes, i64 {notes.alive}')}")
     code.do("call void @enabled(ptr %s, i64 %m, ptr %masks)")
     for chunk in chunks:
         batch = f"ptr %s, i64 %m, i64 %place, ptr %out, ptr %tags, i64 {count}, ptr %notes, ptr %masks"
@@ -180,7 +182,6 @@ def _dead_ends_function(plan: Plan, dead: Sequence[str]) -> str:
 entry:
   %alive_place = getelementptr i64, ptr %notes, i64 {notes.alive}
   %alive0 = load i64, ptr %alive_place
-  store i64 0, ptr %alive_place
   br label %head
 head:
   %k = phi i64 [ %k0, %entry ], [ %k2, %next ]
