@@ -11,6 +11,7 @@ import pytest
 from hacheck.checker.engine import Limits, Progress
 from hacheck.checker.explicit.portable.simulation import SimulationEngine, simulate
 from hacheck.model.ir import FALSE, TRUE, Choose, Domain, Property, System
+from hacheck.model.language import load
 from hacheck.model.semantics import replay
 from hacheck.model.types import Bool
 from tests.models.engines import EVERY, EXACT, ExplicitEngine
@@ -41,6 +42,27 @@ def test_no_action_leaves_the_initial_state(engine: ExplicitEngine) -> None:
     answer = engine.check(system, (), Limits(), lambda _: True)
     assert (answer.coverage.states, answer.coverage.transitions, answer.coverage.depth) == (1, 0, 0)
     assert answer.coverage.complete
+
+
+@pytest.mark.parametrize("engine", EXACT)
+def test_error_of_the_spec_and_deadlock_after_it_are_both_found(engine: ExplicitEngine) -> None:
+    text = """system Error
+node S {
+  left: 0..1 = 1
+  durable kept: -1..2
+}
+action first(s: S, other: S) do s.left := 0
+action second(s: S) when s.left == 1 do
+  for x in {s} do {
+    let v: 0..2 = s.kept
+  }
+deadlock_free never_stuck
+"""
+    specification = load(text, "error.ha").specification
+    assert specification is not None
+    answer = engine.check(specification.instantiate().system, (), Limits(), lambda _: True)
+    assert answer.fault is not None
+    assert [(one.verdict, one.run and len(one.run.steps)) for one in answer.properties] == [("violated", 1)]
 
 
 @pytest.mark.parametrize("engine", EXACT)

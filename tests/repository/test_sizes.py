@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-MODULE_LINES_MAX = 400
+MODULE_LINES_MAX = 600
 FUNCTION_LINES_MAX = 60
 
 
-def test_module_is_at_most_400_lines(modules: tuple[Path, ...], root: Path) -> None:
+def test_module_is_at_most_600_lines(modules: tuple[Path, ...], root: Path) -> None:
     lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in modules}
     long = [f"{path.relative_to(root)}: {n}" for path, n in lengths.items() if n > MODULE_LINES_MAX]
     assert long == []

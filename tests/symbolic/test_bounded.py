@@ -8,6 +8,7 @@ from hacheck.checker.engine import Limits
 from hacheck.checker.symbolic.bounded import BoundedEngine
 from hacheck.checker.symbolic.lassos import LIVE
 from hacheck.model.ir import System
+from hacheck.model.language import load
 from hacheck.model.semantics import replay
 from tests.models.exploration import Explored, explore
 from tests.nightly import first_of
@@ -55,3 +56,24 @@ def assert_agrees(system: System, expected: Explored, seed: int) -> None:
         assert replay(system, answer.fault) is None
         assert expected.fault_depth is not None
         assert len(answer.fault.steps) >= expected.fault_depth
+
+
+def test_branches_that_no_step_takes_set_nothing_that_a_step_reads() -> None:
+    text = """system Released
+record Pair { x: 0..2, y: 0..2 }
+node S[2] { pair: Pair = Pair(y: 0, x: 2) }
+operation ask() from S to S returns bool
+lock L held by S freed late
+serve ask() at s from m do
+action go(s: S) do
+  call ask() at s as heard
+  if 1 < s.pair.x then {
+    release L
+    require s.pair == Pair(2, 1)
+  }
+reachable freed: holder(L) == none
+"""
+    specification = load(text, "released.ha").specification
+    assert specification is not None
+    answer = BoundedEngine(2).check(specification.instantiate().system, (), Limits(), lambda _: True)
+    assert [(one.verdict, one.run and len(one.run.steps)) for one in answer.properties] == [("holds", 0)]

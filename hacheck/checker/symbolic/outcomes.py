@@ -113,6 +113,10 @@ class _Runner:
                         known = known.with_value((merge, part.slot), self.expression(part.value, known))
                 case Branch(condition, then, otherwise):
                     test = self.expression(condition, known)
+                    if test is self.graph.zero or test is self.graph.one:  # only what is reached sets what it reads
+                        known, taken = self.block(then if test is self.graph.one else otherwise, known)
+                        ends += taken
+                        continue
                     first, ends_first = self.block(then, known)
                     second, ends_second = self.block(otherwise, known)
                     ends += self.joined(test, ends_first, ends_second)
