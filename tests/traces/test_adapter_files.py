@@ -65,6 +65,7 @@ def test_adapter_in_a_file_reads_a_log(tmp_path: Path) -> None:
         ('name = "mine"\n', "", 1, "has no text name", "name ="),
         ("head = '(?P<time>", "head = '(?P<when>", 7, "no group (?P<time>", "around the time stamp"),
         ("(?P<level>[A-Z]+) '", "(?P<level>[A-Z+) '", 7, "no regular expression", "single quotes"),
+        ("(?P<level>[A-Z]+) '", "(?P<level>[[A-Z]+) '", 7, "another Python: Possible nested set", "write \\"),
         ('"epoch_ms"', '"epoch_fortnights"', 9, "time ['epoch_fortnights']", "epoch_ms"),
         ('time = "epoch_ms"', 'time = "iso"\nzone = "Mars/Olympus"', 10, "no time zone 'Mars/Olympus'", "UTC"),
         ('time = "epoch_ms"', "clock_back_ms = -1", 9, "clock_back_ms -1", "milliseconds"),

@@ -24,6 +24,7 @@ from hacheck.model.language import (
 from hacheck.model.language import declarations as d
 from hacheck.model.language.context import Bound, Context, Scope, distinct
 from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, error
+from hacheck.model.language.expressions import VALUES_MAX
 from hacheck.model.language.expressions import elaborate as expression
 from hacheck.model.language.fields import declare_field, declare_view, refreshes
 from hacheck.model.language.finishing import finished, name_bounds
@@ -187,6 +188,9 @@ class Elaboration:
             size = number(context, written.size, "the size of a pool of identities")
             if size < 1:
                 raise error("HA111", f"a pool of {size} identities is empty", written.span)
+            if size > VALUES_MAX:
+                message = f"a pool of {size:,} identities is too large; {VALUES_MAX:,} are possible"
+                raise error("HA111", message, written.span, "as many as can be held at a time are enough")
         else:
             size = self.pools.setdefault(name, 1)
         context.types[name] = ty.Identity(name, size)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import warnings
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from importlib import resources
@@ -250,7 +251,13 @@ class _Loading:
     def _pattern(self, table: Mapping[str, Any], key: str, name: str, at: int, flags: int = 0) -> re.Pattern[str]:
         text = self._text(table, key, name, at)
         try:
-            return re.compile(text, flags)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", FutureWarning)
+                return re.compile(text, flags)
+        except FutureWarning as warning:
+            hint = "write \\ before [ - & ~ | that are meant as such within [ ]"
+            self._wrong(f"{key} may mean something else to another Python: {warning}", hint, name, at, key)
+            raise AssertionError("wrong raises") from None
         except (re.error, OverflowError, RecursionError) as error:
             self._wrong(f"{key} is no regular expression: {error}", "single quotes keep \\ as it is", name, at, key)
             raise AssertionError("wrong raises") from None

@@ -12,8 +12,8 @@ from hacheck.checker.explicit.scopes import cut_counts
 from hacheck.compile.machine.reserved_memory import Region
 from hacheck.model.data import dataclass
 from hacheck.traces.conformance.automaton import MARKS_MAX, Automaton
+from hacheck.traces.conformance.kept_state import RECORDS_MAX, damaged, is_count, is_numbers
 from hacheck.traces.conformance.kept_state import Memory as KeptMemory
-from hacheck.traces.conformance.kept_state import damaged, is_count, is_numbers
 from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.program import Compiled
 
@@ -160,7 +160,7 @@ class Memory:
         fits = fits and kept.marks.shape == self._marks[:, k.SURELY :].shape
         fits = fits and all(is_numbers(one, self.compiled.base) and len(one) <= self.capacity for one in kept.sets)
         numbers = (kept.position, kept.peak, kept.limited)
-        if not fits or not all(is_count(one, k.NOWHERE) for one in numbers):
+        if not fits or not all(is_count(one, RECORDS_MAX) for one in numbers):
             raise damaged("is not of this spec, its settings or its limit of states")
         return {name: getattr(kept, name) for name in KeptMemory.__struct_fields__}
 

@@ -15,8 +15,17 @@ from hacheck.traces.conformance.encoding import Encoded, Encoder
 from hacheck.traces.conformance.explaining import Explainer
 from hacheck.traces.conformance.following import Followed, Follower, Memory
 from hacheck.traces.conformance.judging import explained, followed_to_its_end, outcome, place_of
+from hacheck.traces.conformance.kept_state import (
+    RECORDS_MAX,
+    FollowedState,
+    damaged,
+    from_bytes,
+    is_count,
+    is_numbers,
+    is_storable,
+    one_trace,
+)
 from hacheck.traces.conformance.kept_state import Followed as KeptFollowed
-from hacheck.traces.conformance.kept_state import FollowedState, damaged, from_bytes, is_count, is_numbers
 from hacheck.traces.conformance.kept_state import Memory as KeptMemory
 from hacheck.traces.conformance.kept_state import Open as KeptOpen
 from hacheck.traces.conformance.kernels import control as k
@@ -145,6 +154,10 @@ class InOrder:
         if held["memory"] is not None:
             self.memory.restore(held["memory"])
 
+    def records(self, held: dict[str, Any] | None) -> list[Any] | None:
+        """The records of a snapshot, as batches; `None` where it was taken before the first one."""
+        return None if held is None or held["carried"] is None else [held["carried"]]
+
     def kept(self, held: dict[str, Any] | None, told: bool) -> FollowedState:
         """What a snapshot says, in the form in which it is kept."""
         return FollowedState(self.kept_of(held), told)
@@ -172,9 +185,11 @@ class InOrder:
         if one is not None:
             width = self.compiled.record.words
             fits = all(is_numbers(words, width) for words in one.words)
-            if not fits or not (is_count(one.records) and is_count(one.compared)):
+            if not fits or not (is_count(one.records, RECORDS_MAX) and is_count(one.compared, one.records)):
                 raise damaged("is not of records of this spec")
-        if kept.carried is not None and not isinstance(kept.carried, pa.RecordBatch):
+            if one.verdict is not None and not is_storable(one.verdict):
+                raise damaged("has a verdict with a number that is too large")
+        if one_trace([] if kept.carried is None else [kept.carried]) != (None if one is None else one.trace_id):
             raise damaged("has no records where some are expected")
         for numbers, count in (kept.names, kept.renamed):
             if not is_count(count, NAME_MAX) or not all(is_count(one, count + FIRST_NAME) for one in numbers.values()):

@@ -8,14 +8,17 @@ not fit the system that it is to go on with: machine code works on these arrays.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from hacheck.traces.conformance.verdicts import Verdict
+from hacheck.traces.conformance.verdicts import Verdict, to_batch
 from hacheck.traces.findings import TracesError
+from hacheck.traces.records import TRACE_ID
 
 HEAD = b"hacheck trace state 1\n"
 """What it begins with; another version has another number."""
@@ -23,6 +26,9 @@ HEAD = b"hacheck trace state 1\n"
 _ARRAY, _RECORDS = 1, 2
 _KINDS = ("uint64", "int64", "float64", "bool")
 _HINT = "begin anew: give another folder for results, or remove this one"
+
+RECORDS_MAX = 2**62
+"""A trace that is open has fewer records: with those to come they still fit into the table of verdicts."""
 
 Kept = TypeVar("Kept")
 
@@ -167,6 +173,31 @@ def is_numbers(value: Any, columns: int | None = None) -> bool:
     """Whether a value is a table of words, with so many columns."""
     fits = isinstance(value, np.ndarray) and value.dtype == np.uint64 and value.ndim == 2
     return bool(fits and (columns is None or value.shape[1] == columns))
+
+
+def one_trace(batches: Sequence[Any]) -> str | None:
+    """The trace of which all records in batches are; `None` without any batch. Errors: `TracesError` where they are not
+    records of one trace."""
+    traces: set[Any] = set()
+    for batch in batches:
+        if not isinstance(batch, pa.RecordBatch) or not batch.num_rows or not batch.schema.equals(batches[0].schema):
+            raise damaged("has no records where some are expected")
+        try:
+            traces.update(pc.unique(batch.column(TRACE_ID)).to_pylist())
+        except (KeyError, UnicodeDecodeError, pa.ArrowException) as error:
+            raise damaged(f"has no records where some are expected: {error}") from None
+    if len(traces) > 1 or not all(isinstance(trace, str) for trace in traces):
+        raise damaged("has records of other traces")
+    return next(iter(traces), None)
+
+
+def is_storable(verdict: Verdict) -> bool:
+    """Whether a verdict fits into the table of verdicts."""
+    try:
+        to_batch([verdict])
+    except OverflowError:
+        return False
+    return True
 
 
 def is_count(value: int, most: int = 2**63 - 1) -> bool:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from hacheck.model.data import replace
 from hacheck.traces.conformance.apart import Apart
 from hacheck.traces.conformance.in_order import InOrder
 from hacheck.traces.conformance.kept_state import (
+    RECORDS_MAX,
     BySettingsState,
     PiecesState,
     SaidWrong,
     damaged,
     from_bytes,
+    is_count,
+    one_trace,
     to_bytes,
 )
 from hacheck.traces.conformance.said import HELD_MAX, Contradiction, Said
@@ -56,6 +57,10 @@ class OpenInOrder:
         """All there is to know to go on later; see `kept_state`."""
         return to_bytes(self.judge.kept(self.held, self.told))
 
+    def kept_records(self) -> list[Any] | None:
+        """Those that it keeps for later; `None` before the first one."""
+        return self.judge.records(self.held)
+
     def close(self) -> Verdict:
         """The verdict, when no more records come."""
         self.judge.restore(self.held)
@@ -70,7 +75,8 @@ class OpenApart:
     def __init__(self, judge: Apart, state: bytes | None) -> None:
         """`state`: as `state` gave it. Errors: `TracesError` for another one."""
         self.judge = judge
-        self.pieces = [] if state is None else _records(from_bytes(state, PiecesState).pieces)
+        self.pieces: list[Any] = [] if state is None else from_bytes(state, PiecesState).pieces
+        one_trace(self.pieces)
 
     def feed(self, batch: Any) -> list[Verdict]:
         """Takes the next records."""
@@ -80,6 +86,10 @@ class OpenApart:
     def state(self) -> bytes:
         """All there is to know to go on later; see `kept_state`."""
         return to_bytes(PiecesState(self.pieces))
+
+    def kept_records(self) -> list[Any] | None:
+        """Those that it has taken; `None` before the first one."""
+        return self.pieces or None
 
     def close(self) -> Verdict:
         """The verdict, when no more records come."""
@@ -105,13 +115,19 @@ class OpenBySettings:
             raise damaged("gives settings that its records do not give")
         self.trace_id = held.trace_id
         self.said = Said(checker.derived, dict(held.values), wrong, held.fixed)
-        self.pieces = _records(held.pieces)
-        self.seen = held.seen
+        self.pieces, self.seen = held.pieces, held.seen
+        one_trace(self.pieces)
+        if not is_count(self.seen, RECORDS_MAX) or (
+            not held.fixed and self.seen != sum(len(one) for one in self.pieces)
+        ):
+            raise damaged("has another number of records than it says")
         self.inner: OpenInOrder | OpenApart | None = None
         if self.said.fixed and checker.wrong(self.said) is None:
             if held.inner is None:
                 raise damaged("lacks what it was judged by")
             self.inner = self._opened(held.inner)
+            if (self.inner.kept_records() is None) != (self.seen == 0):
+                raise damaged("has another number of records than it says")
 
     def feed(self, batch: Any) -> list[Verdict]:
         """Takes the next records. Returns a verdict that is certain by now, once."""
@@ -134,6 +150,12 @@ class OpenBySettings:
         return to_bytes(
             BySettingsState(self.trace_id, said.values, wrong, said.fixed, self.seen, inner, list(self.pieces))
         )
+
+    def kept_records(self) -> list[Any] | None:
+        """Those that it keeps for later; `None` before the first one."""
+        if not self.seen:
+            return None
+        return [*self.pieces, *((self.inner.kept_records() or []) if self.inner is not None else [])]
 
     def close(self) -> Verdict:
         """The verdict, when no more records come."""
@@ -162,10 +184,3 @@ class OpenBySettings:
     def _told(self, verdicts: list[Verdict]) -> list[Verdict]:
         words = tuple(f"{name}={value}" for name, value in self.said.chosen)
         return [replace(verdict, settings=words) for verdict in verdicts]
-
-
-def _records(pieces: list[Any]) -> list[Any]:
-    """Errors: `TracesError` unless all of them are records."""
-    if not all(isinstance(piece, pa.RecordBatch) for piece in pieces):
-        raise damaged("has no records where some are expected")
-    return pieces

@@ -18,7 +18,7 @@ from hacheck.traces.conformance.encoding import Encoder
 from hacheck.traces.conformance.explaining import Explainer
 from hacheck.traces.conformance.in_order import InOrder
 from hacheck.traces.conformance.judging import late_in, too_late, unmeasured
-from hacheck.traces.conformance.kept_state import Timed, TimedState, damaged, from_bytes
+from hacheck.traces.conformance.kept_state import Timed, TimedState, damaged, from_bytes, one_trace
 from hacheck.traces.conformance.lasting import Lasting
 from hacheck.traces.conformance.verdicts import Verdict, from_batch, to_batch
 from hacheck.traces.conformance.weaving import Streams
@@ -86,6 +86,11 @@ class InOrderTimed:
         self.inner.restore(held["inner"])
         self.pieces, self.last = {name: list(pieces) for name, pieces in held["pieces"].items()}, held["last"]
 
+    def records(self, held: dict[str, Any] | None) -> list[Any] | None:
+        """The records of a snapshot, as batches; `None` where it was taken before the first one."""
+        inner = None if held is None else self.inner.records(held["inner"])
+        return None if held is None or inner is None else [*inner, *held["pieces"][held["last"]]]
+
     def kept(self, held: dict[str, Any] | None, told: bool) -> TimedState:
         """What a snapshot says, in the form in which it is kept."""
         held = held or self.nothing()
@@ -94,9 +99,13 @@ class InOrderTimed:
     def from_kept(self, state: bytes) -> tuple[dict[str, Any], bool]:
         """The snapshot that was kept, and whether the verdict was reported. Errors: `TracesError`."""
         found = from_bytes(state, TimedState)
-        if not all(isinstance(one, pa.RecordBatch) for pieces in found.held.pieces.values() for one in pieces):
+        inner, pieces, last = self.inner.held_of(found.held.inner), found.held.pieces, found.held.last
+        followed = None if inner["open"] is None else inner["open"].trace_id
+        if (last or None) != followed or {name: one_trace(pieces[name]) for name in pieces} != (
+            {} if followed is None else {followed: followed}
+        ):
             raise damaged("has no records where some are expected")
-        held = {"inner": self.inner.held_of(found.held.inner), "pieces": found.held.pieces, "last": found.held.last}
+        held = {"inner": inner, "pieces": pieces, "last": last}
         return held, found.told
 
     # ---- by the rules ----

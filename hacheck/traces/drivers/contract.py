@@ -29,6 +29,10 @@ class OpenTrace(Protocol):
         """All there is to know to go on later, in another process: what `TraceJudge.resume` takes."""
         ...
 
+    def kept_records(self) -> list[Any] | None:
+        """The records that it keeps for later, as batches; `None` where it has taken none yet."""
+        ...
+
     def close(self) -> Verdict:
         """The verdict, when no more records come."""
         ...

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hacheck.model.data import dataclass
 from hacheck.traces.conformance.kept_state import damaged
@@ -23,7 +24,7 @@ from hacheck.traces.drivers.columns import Columns
 from hacheck.traces.drivers.contract import TraceJudge
 from hacheck.traces.drivers.judging import put_right
 from hacheck.traces.findings import Finding, Kind
-from hacheck.traces.records import EVENT, NODE, SEQ, TIME
+from hacheck.traces.records import EVENT, NODE, SEQ, TIME, TRACE_ID
 
 WAITING_MAX = 100_000
 """So many records of a trace may wait for one that is missing; then it counts as lost."""
@@ -86,11 +87,23 @@ class ReceivedTrace:
         self._certain: bool = kept.certain
         self._damage = _finding(kept.damage)
         self._open = None if self.over else judge.resume(kept.open)
+        if self._open is not None:
+            self._check(self._open.kept_records())
         self._files: list[str] = list(kept.files)
         self._waiting = [_waiting(content, columns, len(self._files)) for content in kept.waiting]
         self._ended = False
         self.verdict: Verdict | None = None
         self.findings: list[Finding] = []
+
+    def _check(self, records: list[Any] | None) -> None:
+        """Errors: `TracesError` unless these records, which the judge keeps, can be those of this trace."""
+        if (records is None) != (self._next == 1):
+            raise damaged("has another number of records than it says")
+        located = self._columns.located
+        schema = pa.schema([located.field(name) for name in self._columns.judged])
+        for batch in records or ():
+            if not batch.schema.equals(schema) or pc.any(pc.not_equal(batch.column(TRACE_ID), self.trace_id)).as_py():
+                raise damaged("has records of another trace")
 
     def state(self) -> bytes:
         """All there is to know to go on later."""
@@ -253,7 +266,7 @@ def _waiting(content: bytes, columns: Columns, files: int) -> Any:
     try:
         batch = unpacked(content, columns)
         batch.validate(full=True)
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, EOFError, pa.ArrowException) as error:
         raise damaged(f"is damaged: {error}") from None
     sources = batch.column(SOURCE)
     if sources.null_count or batch.column(SEQ).null_count or any(not 0 <= one < files for one in sources.to_pylist()):
