@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from hacheck.traces.dataset import Dataset
 from tests.cli.command import hacheck
 
 SPEC = """system Lease "one server at a time"
@@ -120,6 +121,22 @@ def test_conforming_traces_end_well_and_make_a_table(spec: Path, tmp_path: Path)
     assert ended.code == 0
     assert "violated: few in 1 trace" in ended.out
     assert sorted(pq.read_table(table)["verdict"].to_pylist()) == ["conforms", "conforms"]
+
+
+def test_traces_are_read_once_and_verdicts_written_only_where_a_table_is_requested(
+    spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unknown = [("1", "began", 1), ("1", "stopped", 1), ("2", "stopped", 1), ("2", "began", 2), ("1", "paused", 1)]
+    traces = written(tmp_path, good=GOOD, other=unknown)
+    monkeypatch.setattr(Dataset, "located", lambda *_: pytest.fail("the leading process reads no records"))
+    monkeypatch.setattr(pq, "ParquetWriter", lambda *_: pytest.fail("nobody requested a table"))
+    found = tmp_path / "found.json"
+    ended = hacheck("conform", str(spec), str(traces), "--json", str(found), columns=120)
+    assert ended.code == 0
+    assert "2 traces, 8 records: 2 conform" in ended.out
+    assert "3 records (stopped 2, paused 1)" in ended.out
+    assert json.loads(found.read_text(encoding="utf-8"))["not_compared"] == {"stopped": 2, "paused": 1}
+    assert {name: one["compared"] for name, one in verdicts(tmp_path).items()} == {"good": 3, "other": 2}
 
 
 @pytest.mark.parametrize("order", ["total", "per_node"])

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
-import tempfile
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from hacheck.cli.console import output_console, plural
 from hacheck.cli.guard import BadInput, ExitCode, version
@@ -33,12 +28,10 @@ from hacheck.traces.drivers.contract import Outcome
 from hacheck.traces.drivers.contract import Progress as Far
 from hacheck.traces.drivers.local import Options, check_locally
 from hacheck.traces.findings import Findings, TracesError
-from hacheck.traces.records import EVENT, Order
+from hacheck.traces.records import Order
 
 SMALL_BYTES = 64_000_000
 """Less than this, in one order, is judged by one process: another would take longer to start."""
-
-KINDS = ("violated", "perhaps", "late", "perhaps late")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +58,21 @@ class ConformRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """What was found: by the driver; the table of verdicts, where it is asked for; by what was wrong (`KINDS`) in how
-    many traces it was with each property; events that the spec says nothing of, and how often; how many traces gave
-    which settings; who judged."""
+class ConformResult:
+    """What was found, for the terminal and as JSON. `compared`: what the traces were compared with; `judge`: by whom;
+    `not_compared`: the records of each event that the spec does not know."""
 
-    outcome: Outcome
-    rows: tuple[Any, ...]
-    violated: Mapping[str, Mapping[str, int]]
-    not_compared: Mapping[str, int]
-    settings: Mapping[str, int]
+    request: ConformRequest
+    compared: Compared
     judge: Judge
+    outcome: Outcome
+    findings: Findings
+    not_compared: Mapping[str, int]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """What the process returns."""
+        return exit_code(self.outcome, self.findings)
 
 
 def conform_traces(request: ConformRequest) -> ExitCode:
@@ -86,29 +83,33 @@ def conform_traces(request: ConformRequest) -> ExitCode:
     try:
         with ExitStack() as stack:
             findings = Findings(quarantine(request.quarantine, stack))
-            found = judged(request, compared, findings, table_of(request, stack))
-            code = exit_code(found.outcome, findings)
+            found = judged(request, compared, findings, table_of(request))
             if target is not None:
-                target.write(to_json(request, compared, found, findings, code))
+                target.write(to_json(found))
     except TracesError as error:
         raise BadInput(error.message, error.hint) from None
     except ObservingError as error:
         raise BadInput(f"{request.spec}: {error}", "see `log` in docs/language.md") from None
     if request.json != "-":
-        console = output_console(no_color=request.no_color)
-        for verdict in found.outcome.shown:
-            system = system_under(found.judge, verdict.settings) if request.runs else None
-            show_verdict(console, verdict, system)
-        show_summary(console, found.outcome, found.violated, found.not_compared, found.settings)
-        if findings.total:
-            show_findings(console, findings)
-    return code
+        show_result(found)
+    return found.exit_code
 
 
-def table_of(request: ConformRequest, stack: ExitStack) -> Path:
-    """Where the table of verdicts is written. Errors: `BadInput` where it cannot be."""
+def show_result(found: ConformResult) -> None:
+    """Prints the traces that do not conform, the summary, and what is wrong with the records."""
+    console = output_console(no_color=found.request.no_color)
+    for verdict in found.outcome.shown:
+        system = system_under(found.judge, verdict.settings) if found.request.runs else None
+        show_verdict(console, verdict, system)
+    show_summary(console, found.outcome, found.not_compared)
+    if found.findings.total:
+        show_findings(console, found.findings)
+
+
+def table_of(request: ConformRequest) -> Path | None:
+    """Where the table of verdicts is written, if it is requested. Errors: `BadInput` where it cannot be."""
     if request.out is None:
-        return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hacheck-verdicts-"))) / "verdicts.parquet"
+        return None
     path = Path(request.out)
     if request.engine == "local":
         if path.suffix != ".parquet":
@@ -119,8 +120,8 @@ def table_of(request: ConformRequest, stack: ExitStack) -> Path:
     return path
 
 
-def judged(request: ConformRequest, compared: Compared, findings: Findings, table: Path) -> Judged:
-    """The verdicts on all traces, and what else is said of them."""
+def judged(request: ConformRequest, compared: Compared, findings: Findings, table: Path | None) -> ConformResult:
+    """The verdicts on all traces."""
     line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
     with Interruption().watching() as interruption, line.shown("reading"):
 
@@ -148,33 +149,19 @@ def judged(request: ConformRequest, compared: Compared, findings: Findings, tabl
         else:
             size = sum(file.size_bytes for file in dataset.files)
             workers = 1 if size < SMALL_BYTES and dataset.schema.order == Order.TOTAL else None
+            collect, options = request.json is not None, Options(workers=workers)
             outcome = check_locally(
-                dataset, judge, findings, table=table, options=Options(workers=workers), report=report
+                dataset, judge, findings, table=table, collect=collect, options=options, report=report
             )
-    if not outcome.complete:
-        return Judged(outcome, (), {}, {}, {}, judge)
-    columns = None if request.json is not None else ["records", "compared", "violated", "perhaps", "late", "settings"]
-    verdicts = pq.read_table(table, columns=columns)
-    settings = Counter(text for row in verdicts["settings"].to_pylist() for text in row)
-    left_out = pc.sum(verdicts["records"]).as_py() != pc.sum(verdicts["compared"]).as_py()
-    not_compared: dict[str, int] = {}
-    if left_out:
-        ways = {tuple(row) for row in verdicts["settings"].to_pylist()} or {()}
-        known = {one.event for one in compared.derived}.union(*(events_of(system_under(judge, way)) for way in ways))
-        not_compared = unknown_events(dataset, known)
-    rows = tuple(verdicts.to_batches()) if request.json is not None else ()
-    return Judged(outcome, rows, broken_in(verdicts), not_compared, settings, judge)
+    return ConformResult(request, compared, judge, outcome, findings, not_compared(outcome, compared, judge))
 
 
-def broken_in(verdicts: Any) -> dict[str, Counter[str]]:
-    """In how many traces each property was broken, by what was wrong with it."""
-    found: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
-    for kind in ("violated", "perhaps"):
-        found[kind].update(name_of(one) for row in verdicts[kind].to_pylist() for one in row)
-    for row in verdicts["late"].to_pylist():
-        for sure, kind in ((True, "late"), (False, "perhaps late")):
-            found[kind].update({one["invariant"] for one in row if one["sure"] == sure})
-    return found
+def not_compared(outcome: Outcome, compared: Compared, judge: Judge) -> dict[str, int]:
+    """The records of each event that the spec does not know under any settings that the traces gave, most first."""
+    systems = [system_under(judge, settings) for settings in outcome.settings or ((),)]
+    known = {one.event for one in compared.derived}.union(*(events_of(system) for system in systems))
+    found = [(event, number) for event, number in outcome.events.items() if event not in known]
+    return dict(sorted(found, key=lambda pair: -pair[1]))
 
 
 def judged_on_spark(
@@ -182,7 +169,7 @@ def judged_on_spark(
     dataset: Located,
     judge: Judge,
     findings: Findings,
-    table: Path,
+    table: Path | None,
     report: Callable[[Far], bool],
 ) -> Outcome:
     """The same on Spark. Errors: `BadInput` for logs, which only this machine reads; `DriverError`."""
@@ -194,23 +181,11 @@ def judged_on_spark(
         raise BadInput("logs are read on one machine, traces by Spark", hint)
     spark = session(request.master)
     try:
-        return check_on_spark(spark, dataset, judge, findings, table=str(table.absolute()), report=report)
+        place = None if table is None else str(table.absolute())
+        collect = request.json is not None
+        return check_on_spark(spark, dataset, judge, findings, table=place, collect=collect, report=report)
     finally:
         spark.stop()
-
-
-def name_of(violation: str) -> str:
-    """The property of `name@seq`."""
-    return violation.partition("@")[0]
-
-
-def unknown_events(dataset: Located, known: Collection[str]) -> dict[str, int]:
-    """The events that the spec says nothing of, and how often they are there. Reads everything again."""
-    seen: Counter[str] = Counter()
-    for batch in dataset.located(Findings()):
-        for pair in batch.column(EVENT).value_counts().to_pylist():
-            seen[pair["values"]] += pair["counts"]
-    return {event: number for event, number in seen.most_common() if event not in known}
 
 
 def exit_code(outcome: Outcome, findings: Findings) -> ExitCode:
@@ -223,11 +198,9 @@ def exit_code(outcome: Outcome, findings: Findings) -> ExitCode:
     return ExitCode.UNDECIDED if undecided else ExitCode.AS_EXPECTED
 
 
-def to_json(
-    request: ConformRequest, compared: Compared, found: Judged, findings: Findings, code: ExitCode
-) -> dict[str, Any]:
+def to_json(found: ConformResult) -> dict[str, Any]:
     """Everything found, as JSON."""
-    counts = found.outcome.counts
+    request, compared, outcome = found.request, found.compared, found.outcome
     return {
         "hacheck": version(),
         "spec": request.spec,
@@ -237,13 +210,13 @@ def to_json(
         "lines": "every step" if compared.every_step else "as the spec says",
         "skew_ms": request.skew_ms,
         "within_ns": {rule.name: rule.nanoseconds for rule in compared.rules},
-        "exit_code": int(code),
-        "complete": found.outcome.complete,
-        "counts": {kind: counts.get(kind, 0) for kind in ("conforms", "deviates", "unknown")},
-        "records": found.outcome.records,
+        "exit_code": int(found.exit_code),
+        "complete": outcome.complete,
+        "counts": {kind: outcome.counts.get(kind, 0) for kind in ("conforms", "deviates", "unknown")},
+        "records": outcome.records,
         "not_compared": found.not_compared,
-        "verdicts": [verdict_json(verdict) for batch in found.rows for verdict in from_batch(batch)],
-        "findings": findings.to_json(),
+        "verdicts": [verdict_json(verdict) for batch in outcome.verdicts for verdict in from_batch(batch)],
+        "findings": found.findings.to_json(),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 
 from rich.console import Console
@@ -17,7 +18,7 @@ from hacheck.model.ir import System
 from hacheck.model.run_json import run_from_json
 from hacheck.traces.conformance.checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict, seconds
-from hacheck.traces.drivers.contract import Outcome
+from hacheck.traces.drivers.contract import BrokenKind, Outcome
 from hacheck.traces.records import Order
 
 EVENTS_SHOWN = 6
@@ -25,7 +26,7 @@ EVENTS_SHOWN = 6
 NO_NODE = "the model has no node"
 """How the reason begins where a log calls a node otherwise than the model does."""
 
-BROKEN = {
+BROKEN: Mapping[BrokenKind, str] = {
     "violated": "violated",
     "perhaps": "perhaps violated, as hidden steps may have been",
     "late": "broken for too long",
@@ -101,14 +102,14 @@ def counted(counts: Mapping[str, int]) -> Text:
     return Text(", ").join(shown)
 
 
-def show_summary(
-    console: Console,
-    outcome: Outcome,
-    violated: Mapping[str, Mapping[str, int]],
-    unknown: Mapping[str, int],
-    settings: Mapping[str, int],
-) -> None:
-    """How many traces came out how, what was violated, which settings they gave, and what was not compared."""
+def by_trace(counts: Mapping[str, int]) -> str:
+    """In how many traces something occurs, by its name."""
+    return ", ".join(f"{name} in {plural(number, 'trace')}" for name, number in sorted(counts.items()))
+
+
+def show_summary(console: Console, outcome: Outcome, unknown: Mapping[str, int]) -> None:
+    """Prints the number of traces by verdict, the properties that were violated, the settings that records gave, and
+    the events that were not compared: `unknown`."""
     console.print(Rule(style="quiet", characters=symbols(console).rule))
     counts = outcome.counts
     line = Text(f"{plural(outcome.traces, 'trace')}, {plural(outcome.records, 'record')}: ")
@@ -120,12 +121,13 @@ def show_summary(
     if more > 0:
         console.print(Text(f"{more:,} more of these are in the table: --out verdicts.parquet", style="quiet"))
     for kind, name in BROKEN.items():
-        if violated.get(kind):
-            told = ", ".join(f"{one} in {plural(number, 'trace')}" for one, number in sorted(violated[kind].items()))
-            console.print(Text(f"{name}: {told}"))
+        if outcome.broken.get(kind):
+            console.print(Text(f"{name}: {by_trace(outcome.broken[kind])}"))
+    settings: Counter[str] = Counter()
+    for given, number in outcome.settings.items():
+        settings.update(dict.fromkeys(given, number))
     if settings:
-        told = ", ".join(f"{one} in {plural(number, 'trace')}" for one, number in sorted(settings.items()))
-        console.print(Text(f"settings that records gave: {told}", style="quiet"))
+        console.print(Text(f"settings that records gave: {by_trace(settings)}", style="quiet"))
     if unknown:
         total = plural(sum(unknown.values()), "record")
         some = ", ".join(f"{event} {number:,}" for event, number in list(unknown.items())[:EVENTS_SHOWN])

@@ -86,7 +86,7 @@ def monitor_traces(request: MonitorRequest) -> ExitCode:
     console = output_console(no_color=request.no_color)
     for verdict in outcome.shown:
         show_verdict(console, verdict, None)
-    show_summary(console, outcome, {}, {}, {})
+    show_summary(console, outcome, {})
     console.print(f"verdicts: {outcome.table}", markup=False, soft_wrap=True)
     if findings.total:
         show_findings(console, findings)

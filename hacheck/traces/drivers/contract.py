@@ -59,6 +59,9 @@ class TraceJudge(Protocol):
         ...
 
 
+BrokenKind: TypeAlias = Literal["violated", "perhaps", "late", "perhaps late"]
+"""How a property was broken in a trace: violated, or for longer than allowed; `perhaps`: in some explanations only."""
+
 Phase: TypeAlias = Literal["starting", "reading", "judging", "finishing"]
 
 
@@ -82,11 +85,14 @@ Report: TypeAlias = Callable[[Progress], bool]
 class Outcome:
     """What a driver found.
 
-    - `complete`: every trace has its verdict; otherwise it was told to stop;
-    - `traces`, `records`: how many were judged; `counts`: traces by kind of verdict;
-    - `before`: the same of earlier runs of a monitor that goes on, where it knows;
+    - `complete`: every trace has its verdict; otherwise the run was stopped early;
+    - `traces`, `records`: how many have a verdict; `counts`: traces by kind of verdict;
     - `shown`: verdicts of traces that do not conform, by trace id, at most `SHOWN_MAX`;
-    - `table`: where the table of all verdicts is, if it was asked for.
+    - `table`: where the table of all verdicts is, if one was requested;
+    - `before`: verdicts by kind of earlier runs of a resumed monitor;
+    - `broken`: traces by `BrokenKind`, then by property; `settings`: traces by the settings that their records gave;
+    - `events`: records of each event, as the trace checker got them (batch drivers only);
+    - `verdicts`: all of them as batches of `verdicts.SCHEMA`, if they were requested.
     """
 
     complete: bool
@@ -96,6 +102,10 @@ class Outcome:
     shown: tuple[Verdict, ...]
     table: str | None = None
     before: Mapping[str, int] = field(default_factory=dict)
+    broken: Mapping[BrokenKind, Mapping[str, int]] = field(default_factory=dict)
+    settings: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+    events: Mapping[str, int] = field(default_factory=dict)
+    verdicts: tuple[Any, ...] = ()
 
 
 class DriverError(TracesError):

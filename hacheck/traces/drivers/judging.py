@@ -5,6 +5,7 @@ This runs at the end of every driver, in the process that has the traces.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,9 @@ from hacheck.traces.checking import Checker, Expected
 from hacheck.traces.conformance.verdicts import SCHEMA, Verdict, from_batch, to_batch
 from hacheck.traces.drivers.columns import Columns
 from hacheck.traces.drivers.contract import TraceJudge
+from hacheck.traces.drivers.table import counted
 from hacheck.traces.findings import Finding, Findings
+from hacheck.traces.records import EVENT
 
 ROWS_MAX = 10_000
 """So many verdicts of damaged traces are put into one batch."""
@@ -33,11 +36,12 @@ class Task:
     files: tuple[str, ...]
 
 
-def judged(task: Task, batches: Iterator[Any], findings: Findings) -> Iterator[Any]:
+def judged(task: Task, batches: Iterator[Any], findings: Findings, events: Counter[str]) -> Iterator[Any]:
     """Batches of verdicts of whole traces.
 
     `batches`: with the columns of `Columns.located`, sorted by (trace_id, seq), then by place. `findings`: takes what
-    is wrong; what it knows of damage already counts. A trace of which no good record is left has a verdict, too.
+    is wrong; what it knows of damage already counts. `events`: the good records of each event are added to it. A trace
+    of which no good record is left has a verdict, too.
     """
     checker = Checker(list(task.files), task.expected, findings)
     wanted = list(task.columns.judged)
@@ -46,6 +50,7 @@ def judged(task: Task, batches: Iterator[Any], findings: Findings) -> Iterator[A
         for batch in batches:
             kept = checker.checked(batch) if batch.num_rows else batch
             if kept.num_rows:
+                events.update(counted(kept.column(EVENT)))
                 yield kept.select(wanted)
 
     told: set[str] = set()

@@ -58,15 +58,17 @@ def check_locally(
     *,
     expected: Expected | None = None,
     table: Path | None = None,
+    collect: bool = False,
     options: Options | None = None,
     report: Report = lambda progress: True,
 ) -> Outcome:
-    """Judges all traces of a dataset.
+    """Checks all traces of a dataset, which is read once.
 
     `findings`: takes whatever is wrong with records; `table`: where the table of verdicts is written, as a Parquet
-    file. Errors: `TracesError` when there is no room or no permission, `DriverError` when a process dies.
+    file; `collect`: the outcome has all verdicts.
+    Errors: `TracesError` when there is no room or no permission, `DriverError` when a process dies.
     """
-    return _Local(dataset, judge, findings, expected or Expected(), options or Options(), report).check(table)
+    return _Local(dataset, judge, findings, expected or Expected(), options or Options(), report).check(table, collect)
 
 
 class _Local:
@@ -89,17 +91,16 @@ class _Local:
         self._workers = options.workers or cores()
         self._start = time.perf_counter()
         self._records = 0
-        self._told: set[str] = set()
 
-    def check(self, table: Path | None) -> Outcome:
+    def check(self, table: Path | None, collect: bool) -> Outcome:
         """All of it."""
-        with VerdictFile(table) as verdicts, self._scratch() as scratch:
+        with VerdictFile(table, collect=collect) as verdicts, self._scratch() as scratch:
             ordered = self._dataset.in_order and isinstance(self._dataset, Dataset)
             complete = self._ordered(verdicts) if ordered else self._scattered(verdicts, Path(scratch))
             if complete:
                 verdicts.keep()
             kept = str(table) if complete and table is not None else None
-            return verdicts.tally.outcome(complete=complete, table=kept)
+            return verdicts.tally.outcome(complete=complete, table=kept, verdicts=verdicts.collected)
 
     def _scratch(self) -> tempfile.TemporaryDirectory[str]:
         try:
@@ -137,6 +138,7 @@ class _Local:
                     self._findings.add(finding)
                 for name, finding in message.damaged:
                     self._findings.damage(name, finding)
+                verdicts.tally.events.update(message.events)
                 if message.verdicts is not None:
                     verdicts.add(from_message(message.verdicts))
             elif isinstance(message, Done):

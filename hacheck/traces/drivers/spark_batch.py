@@ -23,6 +23,7 @@ from hacheck.traces.drivers.reading import sources
 from hacheck.traces.drivers.spark_frames import dataset_records, file_numbers, spark_schema, url_records
 from hacheck.traces.drivers.spark_jobs import Job
 from hacheck.traces.drivers.spark_records import NOTE, JudgeFiles, JudgeSorted, results, take_note
+from hacheck.traces.drivers.table import Tally
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.records import SEQ, TRACE_ID
 
@@ -39,18 +40,20 @@ def check_on_spark(
     *,
     expected: Expected | None = None,
     table: str | None = None,
+    collect: bool = False,
     partitions: int | None = None,
     report: Report = lambda progress: True,
 ) -> Outcome:
-    """Judges all traces of a dataset, whose files every executor can read under their paths, or of the Parquet files at
-    a URL that Spark can read.
+    """Checks all traces of a dataset, whose files every executor can read under their paths, or of the Parquet files at
+    a URL that Spark can read. They are read once.
 
-    `table`: a folder or URL, where the table of verdicts is written as Parquet files; `partitions`: of the exchange.
+    `table`: a folder or URL, where the table of verdicts is written as Parquet files; `collect`: the outcome has all
+    verdicts; `partitions`: of the exchange.
     Errors: `DriverError` when the job fails, `TracesError` for places that cannot be read or written.
     """
     run = _Run(spark, judge, findings, expected or Expected(), partitions, report)
     try:
-        return run.check(traces, table)
+        return run.check(traces, table, collect)
     except _Stopped:
         return Outcome(False, 0, 0, {}, ())
 
@@ -73,40 +76,37 @@ class _Run:
         self._expected, self._report = expected, report
         self._partitions = partitions or int(spark.conf.get("spark.sql.shuffle.partitions"))
         self._start = time.perf_counter()
-        self._outcome = Outcome(False, 0, 0, {}, ())
+        self._tally = Tally()
 
-    def check(self, traces: Dataset | str, table: str | None) -> Outcome:
+    def check(self, traces: Dataset | str, table: str | None, collect: bool) -> Outcome:
         """All of it."""
         if table is not None and "://" not in table and Path(table).exists():
             raise TracesError(f"{table}: is there already", "give a new name; Spark writes a folder")
         in_order = isinstance(traces, Dataset) and traces.in_order
         found = self._run("starting", lambda: self._frame(traces, in_order=in_order).persist())
         try:
-            return self._told(found, table, in_order=in_order)
+            return self._told(found, table, collect, in_order=in_order)
         finally:
             found.unpersist()
 
-    def _told(self, found: Any, table: str | None, *, in_order: bool) -> Outcome:
+    def _told(self, found: Any, table: str | None, collect: bool, *, in_order: bool) -> Outcome:
         """The job itself, and what it says."""
         from pyspark.sql import functions as f
 
-        verdicts = found.where(f.col(NOTE).isNull()).drop(NOTE)
-        kinds = verdicts.groupBy("verdict").agg(f.count("*").alias("traces"), f.sum("records").alias("records"))
-        rows = self._run("judging", lambda: kinds.toArrow()).to_pylist()
-        counts = {row["verdict"]: row["traces"] for row in rows}
-        total, records = sum(counts.values()), sum(row["records"] for row in rows)
-        self._outcome = replace(self._outcome, traces=total, records=records, counts=counts)
         notes = found.where(f.col(NOTE).isNotNull()).select(TRACE_ID, NOTE)
-        for row in self._run("finishing", lambda: notes.toArrow()).to_pylist():
-            take_note(row[NOTE], row[TRACE_ID], self._findings)
+        for row in self._run("judging", lambda: notes.toArrow()).to_pylist():
+            take_note(row[NOTE], row[TRACE_ID], self._findings, self._tally)
+        verdicts = found.where(f.col(NOTE).isNull()).drop(NOTE)
         if in_order:
             self._judged_once(verdicts)
         others = verdicts.where(f.col("verdict") != "conforms").orderBy(TRACE_ID).limit(SHOWN_MAX)
         shown = self._run("finishing", lambda: others.toArrow())
         if table is not None:
             self._run("finishing", lambda: verdicts.write.parquet(table))
-        kept = tuple(verdict for batch in shown.cast(SCHEMA).to_batches() for verdict in from_batch(batch))
-        return replace(self._outcome, complete=True, shown=kept, table=table)
+        batches = self._run("finishing", lambda: verdicts.toArrow()).cast(SCHEMA).to_batches() if collect else ()
+        for batch in shown.cast(SCHEMA).to_batches():
+            self._tally.show(from_batch(batch))
+        return self._tally.outcome(complete=True, table=table, verdicts=batches)
 
     def _judged_once(self, verdicts: Any) -> None:
         from pyspark.sql import functions as f
@@ -143,8 +143,7 @@ class _Run:
         while not job.over(POLL_SECONDS):
             done, total = job.tasks()
             elapsed = time.perf_counter() - self._start
-            outcome = self._outcome
-            if not self._report(Progress(phase, done, total, outcome.records, outcome.traces, elapsed)):
+            if not self._report(Progress(phase, done, total, self._tally.records, self._tally.traces, elapsed)):
                 job.cancel()
                 raise _Stopped
         return job.result()

@@ -21,6 +21,7 @@ from hacheck.traces.dataset import SOURCE, Dataset
 from hacheck.traces.drivers.columns import Columns
 from hacheck.traces.drivers.judging import Task, judged
 from hacheck.traces.drivers.reading import Unit, in_batches, pieces, sorted_out
+from hacheck.traces.drivers.table import Tally
 from hacheck.traces.drivers.working import records_in_order
 from hacheck.traces.findings import Finding, Findings, Kind
 from hacheck.traces.json_lines import sound
@@ -56,10 +57,18 @@ def damage_note(finding: Finding) -> str:
     return json.dumps({"damage": finding.to_json()})
 
 
-def take_note(note: str, trace_id: str, findings: Findings) -> None:
-    """Reads a note: a finding is added, damage is noted."""
+def tally_note(tally: Tally) -> str:
+    """A note that counts what a task has found."""
+    return json.dumps({"tally": tally.to_json()})
+
+
+def take_note(note: str, trace_id: str, findings: Findings, tally: Tally | None = None) -> None:
+    """Reads a note: a finding is added, damage is noted, counts are added to `tally`."""
     content = json.loads(note)
-    if "damage" in content:
+    if "tally" in content:
+        assert tally is not None, "only tasks that check whole traces send counts"
+        tally.merge(content["tally"])
+    elif "damage" in content:
         Findings.damage(findings, trace_id, finding_of(content["damage"]))  # it need not be told again
     else:
         findings.add(finding_of(content["finding"]))
@@ -140,7 +149,7 @@ class JudgeSorted:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The table of results."""
         findings = Reported()
-        yield from with_notes(judged(self.task, self._records(batches, findings), findings), findings)
+        yield from task_results(self.task, self._records(batches, findings), findings)
 
     def _records(self, batches: Iterator[Any], findings: Findings) -> Iterator[Any]:
         """The good records. What notes say is known before the records of their trace."""
@@ -170,7 +179,7 @@ class JudgeFiles:
             for number in batch.column(0).to_pylist():
                 findings = Reported()
                 records = records_in_order(self.dataset, number, self.task.columns, findings)
-                yield from with_notes(judged(self.task, records, findings), findings)
+                yield from task_results(self.task, records, findings)
 
 
 def without_notes(batch: Any, findings: Findings) -> Any:
@@ -185,10 +194,13 @@ def without_notes(batch: Any, findings: Findings) -> Any:
     return batch.drop_columns([NOTE])
 
 
-def with_notes(verdicts: Iterator[Any], findings: Reported) -> Iterator[Any]:
-    """Verdicts as a table of results, with what was found meanwhile."""
-    schema = results()
-    for batch in verdicts:
+def task_results(task: Task, records: Iterator[Any], findings: Reported) -> Iterator[Any]:
+    """The verdicts on sorted records as a table of results, with notes of what was found meanwhile, and at the end one
+    that counts all of it."""
+    schema, tally = results(), Tally()
+    for batch in judged(task, records, findings, tally.events):
+        tally.add(batch)
         yield pa.RecordBatch.from_arrays([*batch.columns, pa.nulls(batch.num_rows, pa.string())], schema=schema)
         yield from findings.taken(schema)
     yield from findings.taken(schema)
+    yield rows_of_notes([(NOWHERE, tally_note(tally))], schema)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +16,7 @@ import pyarrow.parquet as pq
 
 from hacheck.atomic_files import beside
 from hacheck.traces.conformance.verdicts import SCHEMA, Verdict, from_batch
-from hacheck.traces.drivers.contract import SHOWN_MAX, Outcome
+from hacheck.traces.drivers.contract import SHOWN_MAX, BrokenKind, Outcome
 from hacheck.traces.findings import TracesError
 
 GROUP_ROWS = 65_536
@@ -23,41 +24,105 @@ GROUP_ROWS = 65_536
 
 
 class Tally:
-    """Counts of verdicts, and those to be shown."""
+    """Counts of verdicts, and those to be shown. See `Outcome` for what is counted."""
 
     def __init__(self) -> None:
+        self.traces = self.records = 0
         self.counts: Counter[str] = Counter()
-        self.records = 0
-        self.traces = 0
+        self.broken: dict[BrokenKind, Counter[str]] = {}
+        self.settings: Counter[tuple[str, ...]] = Counter()
+        self.events: Counter[str] = Counter()
         self._shown: list[Verdict] = []
 
     def add(self, verdicts: Any) -> None:
-        """Takes note of a batch of verdicts."""
+        """Counts a batch of verdicts."""
         kinds = verdicts.column("verdict")
         self.traces += verdicts.num_rows
         self.records += pc.sum(verdicts.column("records")).as_py() or 0
-        for item in pc.value_counts(kinds).to_pylist():
-            self.counts[item["values"]] += item["counts"]
+        self.counts.update(counted(kinds))
+        self._add_broken(verdicts)
+        settings = verdicts.column("settings")
+        if len(settings.flatten()):
+            self.settings.update(map(tuple, settings.to_pylist()))
+        elif verdicts.num_rows:
+            self.settings[()] += verdicts.num_rows
         others = verdicts.filter(pc.not_equal(kinds, "conforms"))
         if others.num_rows:
             others = others.sort_by("trace_id").slice(0, SHOWN_MAX)
-            shown = [*self._shown, *from_batch(others)]
-            self._shown = sorted(shown, key=lambda verdict: verdict.trace_id.encode())[:SHOWN_MAX]
+            self.show(from_batch(others))
 
-    def outcome(self, *, complete: bool, table: str | None) -> Outcome:
-        """What was found."""
-        return Outcome(complete, self.traces, self.records, dict(self.counts), tuple(self._shown), table)
+    def _add_broken(self, verdicts: Any) -> None:
+        plain: tuple[BrokenKind, ...] = ("violated", "perhaps")
+        for kind in plain:
+            places = verdicts.column(kind).flatten()  # each is `name@seq`
+            if len(places):
+                names = pc.list_element(pc.split_pattern(places, "@", max_splits=1), 0)
+                self.broken.setdefault(kind, Counter()).update(counted(names))
+        late = verdicts.column("late")
+        if len(late.flatten()):
+            for row in late.to_pylist():
+                for name, sure in {(one["invariant"], one["sure"]) for one in row}:
+                    self.broken.setdefault("late" if sure else "perhaps late", Counter())[name] += 1
+
+    def show(self, verdicts: Iterable[Verdict]) -> None:
+        """Keeps verdicts to be shown, as many as `SHOWN_MAX` allows."""
+        shown = sorted([*self._shown, *verdicts], key=lambda verdict: verdict.trace_id.encode())
+        self._shown = shown[:SHOWN_MAX]
+
+    def to_json(self) -> dict[str, Any]:
+        """All counts, without the verdicts to be shown: for another process."""
+        return {
+            "traces": self.traces,
+            "records": self.records,
+            "counts": dict(self.counts),
+            "broken": {kind: dict(names) for kind, names in self.broken.items()},
+            "settings": [[list(settings), number] for settings, number in self.settings.items()],
+            "events": dict(self.events),
+        }
+
+    def merge(self, content: Mapping[str, Any]) -> None:
+        """Adds the counts that `to_json` of another process gave."""
+        self.traces += content["traces"]
+        self.records += content["records"]
+        self.counts.update(content["counts"])
+        for kind, names in content["broken"].items():
+            self.broken.setdefault(kind, Counter()).update(names)
+        self.settings.update({tuple(settings): number for settings, number in content["settings"]})
+        self.events.update(content["events"])
+
+    def outcome(self, *, complete: bool, table: str | None = None, verdicts: Iterable[Any] = ()) -> Outcome:
+        """The counts as what a driver returns."""
+        return Outcome(
+            complete,
+            self.traces,
+            self.records,
+            dict(self.counts),
+            tuple(self._shown),
+            table,
+            broken=self.broken,
+            settings=self.settings,
+            events=self.events,
+            verdicts=tuple(verdicts),
+        )
+
+
+def counted(words: Any) -> dict[str, int]:
+    """How often each word occurs in an Arrow array."""
+    return {item["values"]: item["counts"] for item in pc.value_counts(words).to_pylist()}
 
 
 class VerdictFile:
-    """The table of verdicts as a Parquet file, its rows in no particular order. The file is there when all is written;
-    when the block ends with an error, or `keep` was not called, what was there before stays.
+    """Takes verdicts as they come: counts them, and where `path` is given writes them as a Parquet file, its rows in no
+    particular order. The file is there when all is written; when the block ends with an error, or `keep` was not
+    called, what was there before stays. `collect`: keep all verdicts in memory, in `collected`.
 
-    Errors: `TracesError` where it cannot be written.
+    Errors: `TracesError` where the file cannot be written.
     """
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, *, collect: bool = False) -> None:
         self.tally = Tally()
+        self.collected: list[Any] = []
+        self._collect = collect
         self._path = path
         self._keep = False
         self._own = Path()
@@ -77,6 +142,8 @@ class VerdictFile:
     def add(self, verdicts: Any) -> None:
         """Writes a batch of verdicts."""
         self.tally.add(verdicts)
+        if self._collect:
+            self.collected.append(verdicts)
         if self._writer is not None:
             self._waiting.append(verdicts)
             self._rows += verdicts.num_rows

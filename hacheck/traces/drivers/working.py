@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hacheck.model.data import dataclass
+from hacheck.model.data import dataclass, field
 from hacheck.traces.dataset import Dataset, Located
 from hacheck.traces.drivers.buckets import Scatter, in_order
 from hacheck.traces.drivers.columns import Columns
@@ -56,12 +57,13 @@ class JudgeFile:
 @dataclass(frozen=True, slots=True)
 class Told:
     """What a task sends: verdicts as a message, findings, damage to traces that is no finding of its own, how many
-    records were read."""
+    records were read, and at its end how many records of each event the trace checker got."""
 
     verdicts: bytes | None = None
     findings: tuple[Finding, ...] = ()
     damaged: tuple[tuple[str, Finding], ...] = ()
     records: int = 0
+    events: Mapping[str, int] = field(default_factory=dict)
 
 
 class Forwarded(Findings):
@@ -109,9 +111,7 @@ class Ordering:
             case Judge():
                 ordered = in_order(self._folder, task.bucket, self._task.columns, self._share_bytes)
                 findings = Forwarded(send, task.damaged)
-                for verdicts in judged(self._task, paced(ordered), findings):
-                    findings.flush(as_message(verdicts))
-                findings.flush()
+                _send_verdicts(self._task, paced(ordered), findings, send)
             case _:
                 raise AssertionError(f"no task of this crew: {task}")
 
@@ -135,14 +135,21 @@ class Following:
     def do(self, task: JudgeFile, send: Send) -> None:
         """Judges a file."""
         findings = Forwarded(send)
-        for verdicts in judged(self._task, self._batches(task.number, findings, send), findings):
-            findings.flush(as_message(verdicts))
-        findings.flush()
+        _send_verdicts(self._task, self._batches(task.number, findings, send), findings, send)
 
     def _batches(self, number: int, findings: Findings, send: Send) -> Iterator[Any]:
         for batch in paced(records_in_order(self._dataset, number, self._task.columns, findings)):
             yield batch
             send(Told(records=batch.num_rows))
+
+
+def _send_verdicts(task: Task, batches: Iterator[Any], findings: Forwarded, send: Send) -> None:
+    """Sends the verdicts on the traces in sorted batches, and what is found meanwhile."""
+    events: Counter[str] = Counter()
+    for verdicts in judged(task, batches, findings, events):
+        findings.flush(as_message(verdicts))
+    findings.flush()
+    send(Told(events=events))
 
 
 def records_in_order(dataset: Dataset, number: int, columns: Columns, findings: Findings) -> Iterator[Any]:

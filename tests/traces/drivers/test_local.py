@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,7 @@ def test_each_trace_is_judged_as_if_it_were_alone(folder: Path) -> None:
     assert verdicts == alone(records)
     assert outcome.complete
     assert outcome.records == len(records)
+    assert outcome.events == Counter(row["event"] for row in records)
     assert [verdict.trace_id for verdict in outcome.shown] == sorted(v for v in verdicts if int(v[-3:]) % 7 == 3)
     assert findings.total == 0
 
@@ -118,7 +120,20 @@ def test_clustered_folder_is_not_sorted_again_and_says_the_same(folder: Path, mo
     write_clustered(checked_batches(dataset, Findings()), clustered, dataset.schema, part_records=100)
     assert len(list(clustered.glob("*.parquet"))) > 3
     monkeypatch.setattr("hacheck.traces.drivers.local.Ordering", None)
-    assert checked(clustered)[0] == alone(records)
+    verdicts, outcome, _ = checked(clustered)
+    assert verdicts == alone(records)
+    assert outcome.events == Counter(row["event"] for row in records)
+
+
+def test_verdicts_are_collected_only_where_they_are_requested(folder: Path) -> None:
+    records = mixed(20, 20)
+    parquet(folder / "a.parquet", records)
+    dataset = open_traces(folder, Findings())
+    outcome = check_locally(dataset, Counting(), Findings(), collect=True, options=TWO)
+    found = [verdict for batch in outcome.verdicts for verdict in from_batch(batch)]
+    assert {verdict.trace_id: verdict for verdict in found} == alone(records)
+    assert outcome.table is None
+    assert check_locally(dataset, Counting(), Findings(), options=TWO).verdicts == ()
 
 
 def test_manifest_that_is_not_true_is_an_error(folder: Path) -> None:

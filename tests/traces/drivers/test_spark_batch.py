@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from hacheck.traces.conformance.checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.dataset import open_traces
 from hacheck.traces.drivers.contract import DriverError, Outcome, Progress, TraceJudge
+from hacheck.traces.drivers.local import Options, check_locally
 from hacheck.traces.drivers.spark_batch import check_on_spark
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.records import FieldType, Order, TraceSchema
@@ -59,6 +62,7 @@ def test_spark_says_what_is_said_of_each_trace_alone(spark: Any, folder: Path) -
     assert verdicts == alone(records)
     assert outcome.complete
     assert outcome.records == len(records)
+    assert outcome.events == Counter(row["event"] for row in records)
     assert [verdict.trace_id for verdict in outcome.shown] == sorted(v for v in verdicts if int(v[-3:]) % 7 == 3)
     assert findings.total == 0
 
@@ -73,7 +77,11 @@ def test_spark_judges_each_trace_under_its_settings_and_by_rules_of_time(spark: 
     comparison = Comparison(None, {}, False, None, {"few": 10**9}, {})
     compared = what_is_compared(comparison, specification, no_color=True)
     judge = compared.judge(TraceChecker(compared.system, Order.TOTAL, rules=compared.rules))
-    verdicts, _, _ = checked(spark, place, judge)
+    verdicts, outcome, _ = checked(spark, place, judge)
+    locally = check_locally(open_traces(place, Findings()), judge, Findings(), options=Options(workers=1))
+    assert replace(outcome, table=None) == locally
+    assert outcome.broken == {"late": {"few": 1}}
+    assert outcome.settings == {("servers=3",): 1, ("servers=2",): 1, (): 1}
     kinds = {name: one.kind for name, one in verdicts.items()}
     assert kinds == {"long": "deviates", "other": "unknown", "short": "conforms"}
     assert verdicts["other"].reason.startswith("nothing was compared")
