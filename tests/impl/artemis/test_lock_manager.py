@@ -329,7 +329,7 @@ def test_primaries_with_a_coordination_id_compete_and_do_not_fail_back() -> None
 
 
 def test_settings_of_the_vote_are_refused() -> None:
-    with pytest.raises(Refused, match="with a lock manager there is no setting `vote-retries`"):
+    with pytest.raises(Refused, match="there is no setting `vote-retries`"):
         LOCK_MANAGED.options({"vote-retries": "3"})
     with pytest.raises(Refused, match="a broker stops before its lock is another's"):
         LOCK_MANAGED.options({"manager_ttl_us": "1000000"})

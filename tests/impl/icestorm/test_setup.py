@@ -26,13 +26,13 @@ def test_settings_are_read_from_text() -> None:
     ("name", "text", "says"),
     [
         ("master_timout", "1s", "did you mean `master_timeout_us`"),
-        ("zzz", "1", "has no setting `zzz`"),
+        ("zzz", "1", "there is no setting `zzz`"),
         ("master_timeout", "1 week", "is a time such as"),
-        ("master_timeout", "0", "must be positive"),
+        ("master_timeout", "0", "above 0 to 30 years"),
         ("master_timeout", "-1s", "is a time such as"),
         ("invocation_timeout", "-1", "is a time such as"),
         ("master_timeout", "nan", "is a time such as"),
-        ("full_startup", "yes", "is `true` or `false`"),
+        ("full_startup", "perhaps", "is `true` or `false`"),
         ("workload", "all", "is one of mixed"),
     ],
 )

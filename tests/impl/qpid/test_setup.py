@@ -22,11 +22,11 @@ def test_settings_are_read_from_text() -> None:
     ("name", "text", "says"),
     [
         ("stoer", "yes", "did you mean `store`"),
-        ("store", "maybe", "`yes` or `no`"),
-        ("replicate", "al", "did you mean `all`"),
+        ("store", "maybe", "`true` or `false`"),
+        ("replicate", "al", "try `all`"),
         ("window", "0", "from 1 to "),
         ("window", "many", "from 1 to "),
-        ("check_timeout_us", "1", "before being asked"),
+        ("check_timeout_us", "1", "a query precedes its answer"),
         ("watchdog_us", "600000", "twice"),
     ],
 )

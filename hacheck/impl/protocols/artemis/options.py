@@ -1,18 +1,13 @@
-"""Settings of both systems, with the defaults that their documents give, and how they are read from text."""
+"""Settings of both systems, with the defaults that their documents give."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, TypeVar
+from typing import Literal
 
-from msgspec import Struct
-
-from hacheck.impl.protocols import settings
-
-SECOND = 1_000_000
+from hacheck.impl.kit.settings import SECOND_US, OrUnlimited, OrZero, Settings
 
 
-class BrokerOptions(Struct, frozen=True, kw_only=True):
+class BrokerOptions(Settings, frozen=True, kw_only=True):
     """What brokers and clients of both kinds have in common. Times are microseconds.
 
     `connection_ttl_us`: after so long without a sign of life a connection is dead. `check_period_us`: how often both
@@ -27,17 +22,17 @@ class BrokerOptions(Struct, frozen=True, kw_only=True):
 
     allow_failback: bool = True
     restart_backup: bool = True
-    connection_ttl_us: int = 3 * SECOND
-    check_period_us: int = 1 * SECOND
+    connection_ttl_us: int = 3 * SECOND_US
+    check_period_us: int = 1 * SECOND_US
     id_cache_size: int = 20_000
     persist_id_cache: bool = True
     large_message_bytes: int = 100 * 1024
-    page_after: int = 1_000
+    page_after: OrZero = 1_000
     compact_after: int = 1_000
-    call_timeout_us: int = 5 * SECOND
-    reconnect_us: int = 2 * SECOND
-    pause_us: int = 20_000
-    operations: int = 0
+    call_timeout_us: int = 5 * SECOND_US
+    reconnect_us: int = 2 * SECOND_US
+    pause_us: OrZero = 20_000
+    operations: OrZero = 0
     body_bytes: int = 32
 
 
@@ -62,11 +57,11 @@ class SharedStoreOptions(BrokerOptions, frozen=True, kw_only=True):
 
     failover_on_shutdown: bool = False
     lock_retry_us: int = 500_000
-    lock_error_wait_us: int = 2 * SECOND
-    poll_us: int = 2 * SECOND
-    failback_check_us: int = 1 * SECOND
-    failback_wait_us: int = 10 * SECOND
-    monitor_us: int = 2 * SECOND
+    lock_error_wait_us: int = 2 * SECOND_US
+    poll_us: int = 2 * SECOND_US
+    failback_check_us: int = 1 * SECOND_US
+    failback_wait_us: int = 10 * SECOND_US
+    monitor_us: int = 2 * SECOND_US
     verify_before_answer: bool = False
     bug_failing_back_wedge: bool = False
     bug_lock_unmonitored: bool = False
@@ -111,27 +106,27 @@ class ReplicationOptions(BrokerOptions, frozen=True, kw_only=True):
     `bug_replicate_first` (AR-24): a change goes to the replica before it is asked to be written here.
     """
 
-    pairs: int = 0
-    groups: int = 0
+    pairs: OrZero = 0
+    groups: OrZero = 0
     check_for_active_server: bool = True
-    check_wait_us: int = 5 * SECOND
+    check_wait_us: int = 5 * SECOND_US
     vote_on_replication_failure: bool = False
-    quorum_size: int = -1
-    vote_retries: int = 12
-    vote_retry_wait_us: int = 5 * SECOND
-    quorum_vote_wait_us: int = 30 * SECOND
-    stay_vote_wait_us: int = 5 * SECOND
-    retry_replication_wait_us: int = 2 * SECOND
-    initial_replication_sync_timeout_us: int = 30 * SECOND
-    max_saved_replicated_journals_size: int = 2
-    announcement_wait_us: int = 60 * SECOND
-    stop_called_wait_us: int = 60 * SECOND
-    fail_over_wait_us: int = 5 * SECOND
+    quorum_size: OrUnlimited = -1
+    vote_retries: OrZero = 12
+    vote_retry_wait_us: int = 5 * SECOND_US
+    quorum_vote_wait_us: int = 30 * SECOND_US
+    stay_vote_wait_us: int = 5 * SECOND_US
+    retry_replication_wait_us: int = 2 * SECOND_US
+    initial_replication_sync_timeout_us: int = 30 * SECOND_US
+    max_saved_replicated_journals_size: OrZero = 2
+    announcement_wait_us: int = 60 * SECOND_US
+    stop_called_wait_us: int = 60 * SECOND_US
+    fail_over_wait_us: int = 5 * SECOND_US
     network_check: bool = False
-    network_check_period_us: int = 5 * SECOND
-    network_check_timeout_us: int = 1 * SECOND
+    network_check_period_us: int = 5 * SECOND_US
+    network_check_timeout_us: int = 1 * SECOND_US
     sync_batch: int = 16
-    replica_slow_us: int = 10 * SECOND
+    replica_slow_us: int = 10 * SECOND_US
     replica_ack: Literal["received", "written"] = "received"
     last_server_starts: bool = False
     bug_vote_size: bool = False
@@ -146,15 +141,3 @@ class ReplicationOptions(BrokerOptions, frozen=True, kw_only=True):
     bug_topology_unprobed: bool = False
     bug_vote_in_failback: bool = False
     bug_replicate_first: bool = False
-
-
-Options = TypeVar("Options", bound=BrokerOptions)
-
-MAY_BE_ZERO = frozenset({
-    "operations", "pairs", "groups", "max_saved_replicated_journals_size", "vote_retries", "page_after", "pause_us"
-})  # fmt: skip
-
-
-def read_options(kind: type[Options], given: Mapping[str, str]) -> Options:
-    """Settings from text. Errors: `Refused`."""
-    return settings.read_options(kind, given, MAY_BE_ZERO, may_be_negative=("quorum_size",))

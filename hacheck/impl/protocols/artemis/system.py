@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hacheck.impl.kit.settings import SECOND_US, read_settings
 from hacheck.impl.node import Message, Name, Node, Setup
 from hacheck.impl.protocols.artemis.client import Client
 from hacheck.impl.protocols.artemis.judge import BrokerJudge
 from hacheck.impl.protocols.artemis.messages import MESSAGES
-from hacheck.impl.protocols.artemis.options import SECOND, ReplicationOptions, SharedStoreOptions, read_options
+from hacheck.impl.protocols.artemis.options import ReplicationOptions, SharedStoreOptions
 from hacheck.impl.protocols.artemis.replication.server import Gateway, ReplicationBroker
 from hacheck.impl.protocols.artemis.shared_store.broker import BACKUP_LOCK, PRIMARY_LOCK, STORE
 from hacheck.impl.protocols.artemis.shared_store.server import SharedStoreBroker
@@ -29,7 +30,7 @@ class SharedStore:
 
     def options(self, given: Mapping[str, str]) -> SharedStoreOptions:
         """Settings from text."""
-        return read_options(SharedStoreOptions, given)
+        return read_settings(SharedStoreOptions, given)
 
     def members(self, replicas: int, clients: int, options: Any) -> tuple[Member, ...]:
         """A primary, and all other replicas its backups."""
@@ -56,7 +57,7 @@ class SharedStore:
         """As long as a take-over may take, after a primary's mark has to be given up."""
         given: SharedStoreOptions = options
         waits = 2 * given.failback_wait_us + 4 * given.poll_us + 2 * given.monitor_us + given.lock_error_wait_us
-        return waits + 2 * given.connection_ttl_us + given.call_timeout_us + 3 * given.reconnect_us + 20 * SECOND
+        return waits + 2 * given.connection_ttl_us + given.call_timeout_us + 3 * given.reconnect_us + 20 * SECOND_US
 
     def serving(self, nodes: Mapping[Name, Node]) -> tuple[Name, ...]:
         """Who serves."""
@@ -78,7 +79,7 @@ class Replication:
 
     def options(self, given: Mapping[str, str]) -> ReplicationOptions:
         """Settings from text."""
-        return read_options(ReplicationOptions, given)
+        return read_settings(ReplicationOptions, given)
 
     def members(self, replicas: int, clients: int, options: Any) -> tuple[Member, ...]:
         """So many primaries as there are pairs; all other replicas are backups; a host to ping, if there is one."""
@@ -113,7 +114,7 @@ class Replication:
         given: ReplicationOptions = options
         tries = (given.vote_retries + 1) * given.vote_retry_wait_us
         waits = given.check_wait_us + tries + given.stop_called_wait_us + given.network_check_period_us
-        return waits + 4 * given.connection_ttl_us + given.call_timeout_us + 3 * given.reconnect_us + 20 * SECOND
+        return waits + 4 * given.connection_ttl_us + given.call_timeout_us + 3 * given.reconnect_us + 20 * SECOND_US
 
     def serving(self, nodes: Mapping[Name, Node]) -> tuple[Name, ...]:
         """Who serves."""

@@ -1,19 +1,14 @@
-"""Settings of both systems, and how they are read from text."""
+"""Settings of both systems."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, TypeVar
+from typing import Literal
 
-from msgspec import Struct
-
-from hacheck.impl.protocols import settings
+from hacheck.impl.kit.settings import SECOND_US, OrZero, Settings
 from hacheck.impl.system import Refused
 
-SECOND = 1_000_000
 
-
-class PairOptions(Struct, frozen=True, kw_only=True):
+class PairOptions(Settings, frozen=True, kw_only=True):
     """What servers and clients of both kinds have in common. Times are microseconds.
 
     Source of the names: broker facts 3.5. The product's ping interval and timeouts are 30 s, its time to create a
@@ -35,17 +30,17 @@ class PairOptions(Struct, frozen=True, kw_only=True):
     """
 
     ping_us: int = 500_000
-    socket_timeout_us: int = 2 * SECOND
-    connect_us: int = 1 * SECOND
-    lock_check_us: int = 1 * SECOND
-    lock_timeout_us: int = 3 * SECOND
+    socket_timeout_us: int = 2 * SECOND_US
+    connect_us: int = 1 * SECOND_US
+    lock_check_us: int = 1 * SECOND_US
+    lock_timeout_us: int = 3 * SECOND_US
     lock_file: bool = True
-    session_timeout_us: int = 5 * SECOND
+    session_timeout_us: int = 5 * SECOND_US
     detect_duplicates: bool = False
-    call_timeout_us: int = 3 * SECOND
-    reconnect_us: int = 1 * SECOND
-    pause_us: int = 20_000
-    operations: int = 0
+    call_timeout_us: int = 3 * SECOND_US
+    reconnect_us: int = 1 * SECOND_US
+    pause_us: OrZero = 20_000
+    operations: OrZero = 0
     local_store_max: int = 20
     body_bytes: int = 32
 
@@ -73,6 +68,11 @@ class ReplicatedOptions(PairOptions, frozen=True, kw_only=True):
     epochs_in_lock_file: bool = False
     bug_promote_passive_sync: bool = False
 
+    def check(self) -> None:
+        """Errors: `Refused`, for epochs without a lock file to write them into."""
+        if self.epochs_in_lock_file and not self.lock_file:
+            raise Refused("`epochs_in_lock_file` needs a lock file; leave `lock_file` out, or make it `true`")
+
 
 class SharedOptions(PairOptions, frozen=True, kw_only=True):
     """One database. Of the released misbehaviours only that without a lock file (FI-1) is one of code that shares its
@@ -84,16 +84,3 @@ class SharedOptions(PairOptions, frozen=True, kw_only=True):
 
     compact_after: int = 200
     verify_before_answer: bool = False
-
-
-Options = TypeVar("Options", bound=PairOptions)
-
-MAY_BE_ZERO = frozenset({"operations", "pause_us"})
-
-
-def read_options(kind: type[Options], given: Mapping[str, str]) -> Options:
-    """Settings from text. Errors: `Refused`."""
-    options = settings.read_options(kind, given, MAY_BE_ZERO)
-    if getattr(options, "epochs_in_lock_file", False) and not options.lock_file:
-        raise Refused("`epochs_in_lock_file` needs a lock file; leave `lock_file` away, or make it `true`")
-    return options

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hacheck.impl.kit.settings import SECOND_US, read_settings
 from hacheck.impl.node import Message, Name, Node, Setup
 from hacheck.impl.protocols.fiorano.client import Client
 from hacheck.impl.protocols.fiorano.database import DATABASE
 from hacheck.impl.protocols.fiorano.judge import PairJudge
 from hacheck.impl.protocols.fiorano.lock_file import GATEWAY
 from hacheck.impl.protocols.fiorano.messages import MESSAGES
-from hacheck.impl.protocols.fiorano.options import SECOND, PairOptions, ReplicatedOptions, SharedOptions, read_options
+from hacheck.impl.protocols.fiorano.options import PairOptions, ReplicatedOptions, SharedOptions
 from hacheck.impl.protocols.fiorano.replicated import ReplicatedServer
 from hacheck.impl.protocols.fiorano.shared import SharedServer
 from hacheck.impl.system import Judge, Member, Refused
@@ -36,7 +37,7 @@ def serving(nodes: Mapping[Name, Node]) -> tuple[Name, ...]:
 def quiet_us(options: PairOptions) -> int:
     """As long as a broken channel, a lock that is kept for the dead, and two rounds of a client may take."""
     waits = 3 * options.socket_timeout_us + options.connect_us + 2 * options.lock_timeout_us + 3 * options.lock_check_us
-    return waits + 4 * options.call_timeout_us + 2 * options.reconnect_us + 20 * SECOND
+    return waits + 4 * options.call_timeout_us + 2 * options.reconnect_us + 20 * SECOND_US
 
 
 class Replicated:
@@ -47,7 +48,7 @@ class Replicated:
 
     def options(self, given: Mapping[str, str]) -> ReplicatedOptions:
         """Settings from text."""
-        return read_options(ReplicatedOptions, given)
+        return read_settings(ReplicatedOptions, given)
 
     def members(self, replicas: int, clients: int, options: Any) -> tuple[Member, ...]:
         """Two servers, and clients. The gateway has the lock file, which can be written."""
@@ -90,7 +91,7 @@ class Shared:
 
     def options(self, given: Mapping[str, str]) -> SharedOptions:
         """Settings from text."""
-        return read_options(SharedOptions, given)
+        return read_settings(SharedOptions, given)
 
     def members(self, replicas: int, clients: int, options: Any) -> tuple[Member, ...]:
         """Two servers, and clients."""

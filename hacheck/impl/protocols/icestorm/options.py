@@ -2,37 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections.abc import Collection, Mapping
-from typing import TypeVar
+from typing import Literal
 
-from msgspec import Struct
-from msgspec.structs import fields
-
-from hacheck.impl.system import Refused
-
-SECOND_US = 1_000_000
-UNITS_US = {"us": 1, "ms": 1_000, "s": SECOND_US, "min": 60 * SECOND_US}
-WORDS: Mapping[str, tuple[str, ...]] = {
-    "workload": ("mixed", "updates", "publishing", "shared", "none"),
-    "proxy": ("mixed", "replicated", "non_replicated", "either"),
-    "attempts": ("later", "same"),
-}
-"""Settings that are words, and what they may be."""
-MAY_BE_ZERO = (
-    "start_delay_us",
-    "invocation_timeout_us",
-    "retry_interval_us",
-    "idle_close_us",
-    "leave_after_us",
-    "messages_max",
-)
-
-AnyOptions = TypeVar("AnyOptions", bound="Options")
+from hacheck.impl.kit.settings import SECOND_US, OrZero, Settings
 
 
-class Options(Struct, frozen=True, kw_only=True):
+class Options(Settings, frozen=True, kw_only=True):
     """The settings. Times are in microseconds. Without a word to the contrary a default is that of the documents.
 
     `master_timeout_us`: how often a slave asks whether its coordinator is still there. `election_timeout_us`: how often
@@ -92,12 +67,12 @@ class Options(Struct, frozen=True, kw_only=True):
     master_timeout_us: int = 10 * SECOND_US
     election_timeout_us: int = 10 * SECOND_US
     response_timeout_us: int = 10 * SECOND_US
-    start_delay_us: int = 2 * SECOND_US
-    invocation_timeout_us: int = 2 * SECOND_US
+    start_delay_us: OrZero = 2 * SECOND_US
+    invocation_timeout_us: OrZero = 2 * SECOND_US
     full_startup: bool = True
     transient: bool = False
-    retry_interval_us: int = 60 * SECOND_US
-    attempts: str = "later"
+    retry_interval_us: OrZero = 60 * SECOND_US
+    attempts: Literal["later", "same"] = "later"
     trace_messages: bool = False
 
     promise_generations: bool = False
@@ -121,75 +96,10 @@ class Options(Struct, frozen=True, kw_only=True):
 
     client_period_us: int = SECOND_US // 5
     client_timeout_us: int = 5 * SECOND_US
-    workload: str = "mixed"
+    workload: Literal["mixed", "updates", "publishing", "shared", "none"] = "mixed"
     one_endpoint: bool = False
-    proxy: str = "mixed"
+    proxy: Literal["mixed", "replicated", "non_replicated", "either"] = "mixed"
     idempotent: bool = False
-    idle_close_us: int = 0
-    leave_after_us: int = 0
-    messages_max: int = 0
-
-
-NUMBER = re.compile(r"-?[0-9]{1,15}")
-TIME = re.compile(r"[0-9]{1,16}([.][0-9]{1,9})?")
-COUNT_MAX = 10**9
-"""The largest number of something."""
-
-COUNTED = ("messages_max",)
-"""Settings that are numbers of something."""
-
-
-def parsed(
-    given: Mapping[str, str],
-    kind: type[AnyOptions],
-    words: Mapping[str, tuple[str, ...]] = WORDS,
-    counted: Collection[str] = COUNTED,
-    may_be_zero: Collection[str] = (),
-) -> AnyOptions:
-    """Settings from text: `master_timeout_us=10s`, `full_startup=false`. A time without a unit is in microseconds; the
-    end `_us` of a name may be left out. `words`: what settings that are words may be; `counted`: those that are numbers
-    of something. Errors: `Refused`, with the setting, what it may be, and the nearest name."""
-    known = {field.name: field.default for field in fields(kind)}
-    values: dict[str, int | bool | str] = {}
-    for name, text in given.items():
-        full = name if name in known else f"{name}_us"
-        if full not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"; did you mean `{near[0]}`?" if near else f". It has: {', '.join(known)}"
-            raise Refused(f"icestorm has no setting `{name}`{hint}")
-        least = 0 if full in (*MAY_BE_ZERO, *may_be_zero) else 1
-        values[full] = _value(full, known[full], text.strip(), words, least, counted=full in counted)
-    return kind(**values)  # type: ignore[arg-type]  # each value has the type of its default
-
-
-def _value(
-    name: str, default: object, text: str, words: Mapping[str, tuple[str, ...]], least: int, *, counted: bool
-) -> int | bool | str:
-    if isinstance(default, bool):
-        if text not in ("true", "false"):
-            raise Refused(f"`{name}` is `true` or `false`, not `{text}`")
-        return text == "true"
-    if isinstance(default, int):
-        return _count(name, text, least) if counted else _microseconds(name, text, least)
-    if text not in words[name]:
-        raise Refused(f"`{name}` is one of {', '.join(words[name])}, not `{text}`")
-    return text
-
-
-def _count(name: str, text: str, least: int) -> int:
-    least = -1 if name == "retry_count" else least
-    if not NUMBER.fullmatch(text) or not least <= int(text) <= COUNT_MAX:
-        raise Refused(f"`{name}` is a whole number from {least} to {COUNT_MAX}, not `{text}`")
-    return int(text)
-
-
-def _microseconds(name: str, text: str, least: int) -> int:
-    number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
-    unit = text[len(number) :] or "us"
-    if TIME.fullmatch(number) and unit in UNITS_US:
-        value = float(number) * UNITS_US[unit]
-    else:
-        raise Refused(f"`{name}` is a time such as `500ms`, `2s` or `2000000` (microseconds), not `{text}`")
-    if not least <= value <= 1e15:
-        raise Refused(f"`{name}` must be {'positive' if least else 'at least 0'} and no longer than 30 years: `{text}`")
-    return int(value)
+    idle_close_us: OrZero = 0
+    leave_after_us: OrZero = 0
+    messages_max: OrZero = 0

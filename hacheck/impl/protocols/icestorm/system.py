@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hacheck.impl.kit.settings import read_settings
 from hacheck.impl.node import Message, Name, Node, Setup
 from hacheck.impl.protocols.icestorm.client import Client
 from hacheck.impl.protocols.icestorm.judge import IceStormJudge
 from hacheck.impl.protocols.icestorm.messages import MESSAGES
-from hacheck.impl.protocols.icestorm.options import Options, parsed
+from hacheck.impl.protocols.icestorm.options import Options
 from hacheck.impl.protocols.icestorm.replica import Replica
 from hacheck.impl.protocols.icestorm.standing import State
 from hacheck.impl.system import Judge, Member, Refused
@@ -23,7 +24,7 @@ class IceStorm:
 
     def options(self, given: Mapping[str, str]) -> Options:
         """Settings from text. Errors: `Refused`."""
-        return parsed(given, Options)
+        return read_settings(Options, given)
 
     def members(self, replicas: int, clients: int, options: Any) -> tuple[Member, ...]:
         """Replicas with the identifiers 1 to `replicas`, and clients. Errors: `Refused`."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Literal
 
-from hacheck.impl.protocols.icestorm.options import SECOND_US, WORDS, Options, parsed
+from hacheck.impl.kit.settings import SECOND_US, FromMinusOne, OrZero
+from hacheck.impl.protocols.icestorm.options import Options
 from hacheck.impl.system import Refused
 
 FIRST, SECOND, THIRD = "T1", "T2", "T3"
@@ -17,14 +18,6 @@ GRAPHS: dict[str, tuple[tuple[str, str], ...]] = {
     "cycle": ((FIRST, SECOND), (SECOND, THIRD), (THIRD, FIRST)),
 }
 """Links between the topics, by the name of the graph; `example` is the figure of the document."""
-
-DELIVERIES = ("ordered", "twoway", "oneway", "datagram")
-WORDS_OF_CLIENTS = {"graph": tuple(GRAPHS), "interests": ("figure", "first", "both"), "delivery": DELIVERIES}
-COUNTED = (
-    *("link_cost", "publishers", "published_on", "message_cost", "messages_max", "retry_count"),
-    "exceptions_every",
-)
-ZERO_FOR_NONE = ("message_cost", "link_cost", "messages_max", "exceptions_every", "leave_after_us", "ask_period_us")
 
 
 class TopicsOptions(Options, frozen=True, kw_only=True):
@@ -44,26 +37,22 @@ class TopicsOptions(Options, frozen=True, kw_only=True):
     its work; 0: none does.
     """
 
-    graph: str = "example"
+    graph: Literal["none", "example", "chain", "cycle"] = "example"
     topics_missing: bool = False
-    link_cost: int = 1
-    interests: str = "figure"
+    link_cost: OrZero = 1
+    interests: Literal["figure", "first", "both"] = "figure"
     publishers: int = 1
     published_on: int = 1
-    message_cost: int = 0
+    message_cost: OrZero = 0
     publisher_repeats: bool = False
 
-    delivery: str = "ordered"
-    retry_count: int = 0
+    delivery: Literal["ordered", "twoway", "oneway", "datagram"] = "ordered"
+    retry_count: FromMinusOne = 0
     first_alone: bool = False
-    ask_period_us: int = 2 * SECOND_US
-    exceptions_every: int = 0
+    ask_period_us: OrZero = 2 * SECOND_US
+    exceptions_every: OrZero = 0
 
-
-def options_of_topics(given: Mapping[str, str]) -> TopicsOptions:
-    """Settings from text. Errors: `Refused`."""
-    words = {**WORDS, **WORDS_OF_CLIENTS}
-    options = parsed(given, TopicsOptions, words, COUNTED, ZERO_FOR_NONE)
-    if options.published_on > len(TOPICS):
-        raise Refused(f"`published_on` is {len(TOPICS)} or less: there are so many topics")
-    return options
+    def check(self) -> None:
+        """Errors: `Refused`, for more topics to publish on than there are."""
+        if self.published_on > len(TOPICS):
+            raise Refused(f"`published_on` is {len(TOPICS)} or less: there are {len(TOPICS)} topics")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from hacheck.impl.kit.settings import read_settings
 from hacheck.impl.node import Message, Name, Node, Setup
 from hacheck.impl.protocols.icestorm.messages import MESSAGES
 from hacheck.impl.protocols.icestorm.replica import Replica
 from hacheck.impl.protocols.icestorm.topics_clients import Publisher, SubscriberProcess
 from hacheck.impl.protocols.icestorm.topics_judge import RECENT_US, TopicsJudge
-from hacheck.impl.protocols.icestorm.topics_options import TopicsOptions, options_of_topics
+from hacheck.impl.protocols.icestorm.topics_options import TopicsOptions
 from hacheck.impl.system import Judge, Member, Refused, System
 
 SERVICE, CLIENT = "replica", "client"
@@ -23,7 +24,7 @@ class IceStormTopics:
 
     def options(self, given: Mapping[str, str]) -> TopicsOptions:
         """Settings from text. Errors: `Refused`."""
-        return options_of_topics(given)
+        return read_settings(TopicsOptions, given)
 
     def members(self, replicas: int, clients: int, options: TopicsOptions) -> tuple[Member, ...]:
         """Who takes part. Errors: `Refused`, for more than one service."""

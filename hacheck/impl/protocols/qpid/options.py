@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections.abc import Mapping
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Literal
 
-from msgspec import Struct
-
+from hacheck.impl.kit.settings import OrZero, Settings
 from hacheck.impl.system import Refused
 
 Level = Literal["none", "configuration", "all"]
@@ -20,7 +16,7 @@ Transacted = Literal["local", "replicated"]
 """Who has a transaction: the primary alone, or its backups, too."""
 
 
-class Options(Struct, frozen=True, kw_only=True):
+class Options(Settings, frozen=True, kw_only=True):
     """Settings of one cluster. Times are in microseconds.
 
     Broker:
@@ -108,27 +104,27 @@ class Options(Struct, frozen=True, kw_only=True):
     stop_timeout_us: int = 2_000_000
     fencing: Fencing = "watchdog"
     watchdog_us: int = 3_000_000
-    watchdog_margin_percent: int = 50
-    restart_stuck_us: int = 0
+    watchdog_margin_percent: OrZero = 50
+    restart_stuck_us: OrZero = 0
 
     queues: int = 2
     send_interval_us: int = 50_000
-    send_from_us: int = 0
+    send_from_us: OrZero = 0
     window: int = 50
-    messages_max: int = 0
+    messages_max: OrZero = 0
     credit: int = 10
     reconnect_interval_us: int = 500_000
-    churn_us: int = 0
-    transaction_every: int = 0
+    churn_us: OrZero = 0
+    transaction_every: OrZero = 0
     transaction_size: int = 3
-    transactions_max: int = 0
-    roll_back_every: int = 0
+    transactions_max: OrZero = 0
+    roll_back_every: OrZero = 0
     transaction_takes: bool = False
     repeats_unknown: bool = False
     relies_on_whole_transactions: bool = False
 
-    set_up_after_us: int = 0
-    go_over_after_us: int = 0
+    set_up_after_us: OrZero = 0
+    go_over_after_us: OrZero = 0
     ends_replication: bool = True
     reads_copies: bool = False
 
@@ -149,51 +145,9 @@ class Options(Struct, frozen=True, kw_only=True):
     bug_ids_given_again: bool = False
     bug_old_answers: bool = False
 
-
-_ZERO_ALLOWED = frozenset(
-    (
-        *("messages_max", "restart_stuck_us", "churn_us", "watchdog_margin_percent"),
-        *("transaction_every", "transactions_max", "roll_back_every", "set_up_after_us", "go_over_after_us"),
-        "send_from_us",
-    )
-)
-_NUMBER = re.compile(r"-?[0-9]{1,16}")
-_NUMBER_MAX = 10**15
-"""The largest number: of microseconds, 30 years."""
-_YES_NO = {"yes": True, "true": True, "on": True, "1": True, "no": False, "false": False, "off": False, "0": False}
-
-
-def options_from_text(given: Mapping[str, str]) -> Options:
-    """Settings by name, as written on a command line. Errors: `Refused`, for names and values that there are not."""
-    kinds = get_type_hints(Options)
-    values: dict[str, Any] = {}
-    for name, text in given.items():
-        if name not in kinds:
-            near = difflib.get_close_matches(name, kinds, 1)
-            hint = f"; did you mean `{near[0]}`?" if near else f": there are {', '.join(kinds)}"
-            raise Refused(f"no setting `{name}`{hint}")
-        values[name] = _value(name, kinds[name], text)
-    options = Options(**values)
-    if options.check_timeout_us < options.check_interval_us:
-        raise Refused("`check_timeout_us` must be at least `check_interval_us`: nobody can answer before being asked")
-    if options.watchdog_us < 2 * options.check_interval_us:
-        raise Refused("`watchdog_us` must be at least twice `check_interval_us`, or it bites before an answer")
-    return options
-
-
-def _value(name: str, kind: object, text: str) -> int | bool | str:
-    if kind is bool:
-        if text.lower() not in _YES_NO:
-            raise Refused(f"`{name}` is `yes` or `no`, not `{text}`")
-        return _YES_NO[text.lower()]
-    if get_origin(kind) is Literal:
-        words = get_args(kind)
-        if text not in words:
-            near = difflib.get_close_matches(text, words, 1)
-            hint = f"; did you mean `{near[0]}`?" if near else ""
-            raise Refused(f"`{name}` is one of {', '.join(words)}, not `{text}`{hint}")
-        return text
-    least = 0 if name in _ZERO_ALLOWED else 1
-    if not _NUMBER.fullmatch(text) or not least <= int(text) <= _NUMBER_MAX:
-        raise Refused(f"`{name}` is a whole number from {least} to {_NUMBER_MAX}, not `{text}`")
-    return int(text)
+    def check(self) -> None:
+        """Errors: `Refused`, for a manager that gives up before anybody can answer."""
+        if self.check_timeout_us < self.check_interval_us:
+            raise Refused("`check_timeout_us` must be at least `check_interval_us`: a query precedes its answer")
+        if self.watchdog_us < 2 * self.check_interval_us:
+            raise Refused("`watchdog_us` must be at least twice `check_interval_us`, or it expires before an answer")

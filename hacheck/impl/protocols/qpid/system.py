@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from hacheck.impl.kit.settings import read_settings
 from hacheck.impl.node import Message, Name, Node, Setup
 from hacheck.impl.protocols.qpid import status as statuses
 from hacheck.impl.protocols.qpid.applications import Application, Reader
@@ -13,7 +14,7 @@ from hacheck.impl.protocols.qpid.judge import ClusterJudge
 from hacheck.impl.protocols.qpid.manager import Manager
 from hacheck.impl.protocols.qpid.messages import Closed, Frame, Heartbeat, Open, Opened
 from hacheck.impl.protocols.qpid.operator import GONE_OVER, Operator
-from hacheck.impl.protocols.qpid.options import Options, options_from_text
+from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.orders import (
     EndReplication,
     GoneOver,
@@ -49,7 +50,7 @@ class Cluster:
 
     def options(self, given: Mapping[str, str]) -> Options:
         """Settings from text. Errors: `Refused`."""
-        return options_from_text(given)
+        return read_settings(Options, given)
 
     def members(self, replicas: int, clients: int, options: Options) -> tuple[Member, ...]:
         """Who takes part. Errors: `Refused`, for no broker."""
@@ -109,7 +110,7 @@ class Standalone:
 
     def options(self, given: Mapping[str, str]) -> Options:
         """Settings from text. Errors: `Refused`."""
-        return options_from_text(given)
+        return read_settings(Options, given)
 
     def members(self, replicas: int, clients: int, options: Options) -> tuple[Member, ...]:
         """Who takes part. Errors: `Refused`, for fewer than two brokers."""

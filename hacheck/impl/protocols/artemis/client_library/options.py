@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
-from hacheck.impl.protocols import settings
-from hacheck.impl.protocols.artemis.options import MAY_BE_ZERO, SECOND, SharedStoreOptions
+from hacheck.impl.kit.settings import SECOND_US, FromMinusOne, OrZero
+from hacheck.impl.protocols.artemis.options import SharedStoreOptions
 
 
 class ClientOptions(SharedStoreOptions, frozen=True, kw_only=True):
@@ -33,16 +32,16 @@ class ClientOptions(SharedStoreOptions, frozen=True, kw_only=True):
     `bug_commit_timeout_is_plain_error` (AR-23): a commit that timed out leaves the session as it was.
     """
 
-    reconnect_attempts: int = -1
-    initial_connect_attempts: int = -1
+    reconnect_attempts: FromMinusOne = -1
+    initial_connect_attempts: FromMinusOne = -1
     retry_multiplier_percent: int = 100
-    max_retry_us: int = 2 * SECOND
+    max_retry_us: int = 2 * SECOND_US
     server_list: bool = False
     confirmation_window: bool = False
     block_on_durable_send: bool = True
     session: Literal["plain", "local", "xa"] = "local"
     transaction_size: int = 2
-    volatile_messages: int = 0
+    volatile_messages: OrZero = 0
     duplicate_detection: bool = True
     remembers: bool = True
     application_level: bool = False
@@ -50,9 +49,3 @@ class ClientOptions(SharedStoreOptions, frozen=True, kw_only=True):
     retries_duplicates: bool = False
     regroups: bool = False
     bug_commit_timeout_is_plain_error: bool = False
-
-
-def read_client_options(given: Mapping[str, str]) -> ClientOptions:
-    """Settings from text. Errors: `Refused`."""
-    zero = MAY_BE_ZERO | {"reconnect_attempts", "initial_connect_attempts", "volatile_messages"}
-    return settings.read_options(ClientOptions, given, zero, ("reconnect_attempts", "initial_connect_attempts"))

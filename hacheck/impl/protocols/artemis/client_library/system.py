@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hacheck.impl.kit.settings import read_settings
 from hacheck.impl.node import Message, Node, Setup
 from hacheck.impl.protocols.artemis.client_library.applications import ORDERS, Consumer, Producer
 from hacheck.impl.protocols.artemis.client_library.judge import ClientJudge
 from hacheck.impl.protocols.artemis.client_library.library import Library
-from hacheck.impl.protocols.artemis.client_library.options import ClientOptions, read_client_options
+from hacheck.impl.protocols.artemis.client_library.options import ClientOptions
 from hacheck.impl.protocols.artemis.messages import MESSAGES
 from hacheck.impl.protocols.artemis.session_messages import CLIENT_MESSAGES, Wanted
 from hacheck.impl.protocols.artemis.sessions import TEMPORARY, SessionServer
@@ -26,7 +27,7 @@ class ClientSystem(SharedStore):
 
     def options(self, given: Mapping[str, str]) -> ClientOptions:
         """Settings from text."""
-        return read_client_options(given)
+        return read_settings(ClientOptions, given)
 
     def start(self, member: Member, members: tuple[Member, ...], setup: Setup) -> Node:
         """A broker or a client."""

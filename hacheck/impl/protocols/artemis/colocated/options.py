@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from hacheck.impl.protocols import settings
+from hacheck.impl.kit import settings
+from hacheck.impl.kit.settings import SECOND_US, FromMinusOne, OrZero
 from hacheck.impl.protocols.artemis.colocated.configuration import Configuration, Connector
-from hacheck.impl.protocols.artemis.options import SECOND, ReplicationOptions, SharedStoreOptions, read_options
-from hacheck.impl.system import Refused
+from hacheck.impl.protocols.artemis.options import ReplicationOptions, SharedStoreOptions
 
 Servers: TypeAlias = ReplicationOptions | SharedStoreOptions
 
@@ -20,7 +19,7 @@ REMOTE = "remote"
 """The connector to a server elsewhere, such as those that are asked for votes."""
 
 
-class ColocatedOptions(Struct, frozen=True, kw_only=True):
+class ColocatedOptions(settings.Settings, frozen=True, kw_only=True):
     """Colocated backups. Source of the defaults: HornetQ manual, "Colocated Backup Servers"; broker facts 2.11. All
     other settings are those of the servers (`servers`): with replication, or over shared stores, by `way`.
 
@@ -37,13 +36,13 @@ class ColocatedOptions(Struct, frozen=True, kw_only=True):
 
     way: Literal["replication", "shared_store"] = "replication"
     request_backup: bool = True
-    max_backups: int = 1
-    backup_request_retries: int = -1
-    backup_request_retry_interval_us: int = 5 * SECOND
-    standing_wait_us: int = 1 * SECOND
-    groups: int = 0
+    max_backups: OrZero = 1
+    backup_request_retries: FromMinusOne = -1
+    backup_request_retry_interval_us: int = 5 * SECOND_US
+    standing_wait_us: int = 1 * SECOND_US
+    groups: OrZero = 0
     port: int = 5_445
-    port_spacing: int = 0
+    port_spacing: OrZero = 0
     backup_port_offset: int = 100
     remote_port: int = 5_446
     excludes_remote: bool = True
@@ -64,24 +63,17 @@ class Settings(Struct, frozen=True):
 PAUSE_US = "200000"
 """Between two operations of a client, if nothing else is asked for."""
 
-MAY_BE_ZERO = ("max_backups", "backup_request_retries", "groups", "port_spacing")
 
-
-def read_settings(given: Mapping[str, str]) -> Settings:
-    """Settings from text. Errors: `Refused`."""
-    own = set(ColocatedOptions.__struct_fields__)
-    mine = {name: text for name, text in given.items() if name.replace("-", "_") in own}
-    colocated = settings.read_options(ColocatedOptions, mine, MAY_BE_ZERO, ("backup_request_retries",))
-    kind = KINDS[colocated.way]
-    for name in given:
-        field = name.replace("-", "_")
-        known = own.union(kind.__struct_fields__) - {"pairs"}
-        if field not in known:
-            near = get_close_matches(field, sorted(known), 1)
-            hint = f"; did you mean `{near[0]}`?" if near else f": there are {', '.join(sorted(known))}"
-            raise Refused(f"there is no setting `{name}`{hint}")
-    theirs = {name.replace("-", "_"): text for name, text in given.items() if name not in mine}
-    return Settings(colocated, read_options(kind, {"pause_us": PAUSE_US, **theirs}))
+def read(given: Mapping[str, str]) -> Settings:
+    """Settings of the processes and of their servers from text. Errors: `Refused`."""
+    fields = ColocatedOptions.__struct_fields__
+    own = {name: text for name, text in given.items() if settings.field_of(name, fields)}
+    colocated = settings.read_settings(ColocatedOptions, own)
+    rest = {name: text for name, text in given.items() if name not in own}
+    if not any(settings.field_of(name, ("pause_us",)) for name in rest):
+        rest["pause_us"] = PAUSE_US
+    servers = settings.read_settings(KINDS[colocated.way], rest, without=("pairs",), others=fields)
+    return Settings(colocated, servers)
 
 
 def configuration_of(number: int, options: ColocatedOptions) -> Configuration:

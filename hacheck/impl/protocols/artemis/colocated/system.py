@@ -12,7 +12,7 @@ from hacheck.impl.protocols.artemis.colocated.client import ColocatedClient
 from hacheck.impl.protocols.artemis.colocated.configuration import PORT_MAX
 from hacheck.impl.protocols.artemis.colocated.judge import ColocatedJudge
 from hacheck.impl.protocols.artemis.colocated.messages import COLOCATED
-from hacheck.impl.protocols.artemis.colocated.options import Settings, configuration_of, read_settings
+from hacheck.impl.protocols.artemis.colocated.options import Settings, configuration_of, read
 from hacheck.impl.protocols.artemis.colocated.process import ColocatedProcess
 from hacheck.impl.protocols.artemis.messages import MESSAGES
 from hacheck.impl.protocols.artemis.scale_down.system import places
@@ -31,7 +31,7 @@ class Colocated:
 
     def options(self, given: Mapping[str, str]) -> Settings:
         """Settings from text."""
-        return read_settings(given)
+        return read(given)
 
     def members(self, replicas: int, clients: int, options: Any) -> tuple[Member, ...]:
         """So many processes with a live server each. Over shared stores each reaches all of them."""

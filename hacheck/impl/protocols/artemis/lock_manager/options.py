@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from difflib import get_close_matches
-
-from hacheck.impl.protocols import settings
-from hacheck.impl.protocols.artemis.options import MAY_BE_ZERO, SECOND, ReplicationOptions
+from hacheck.impl.kit.settings import SECOND_US
+from hacheck.impl.protocols.artemis.options import ReplicationOptions
 from hacheck.impl.system import Refused
 
 
@@ -30,12 +27,12 @@ class LockManagerOptions(ReplicationOptions, frozen=True, kw_only=True):
     is told that a lock, or the manager, is lost. `bug_channel_left_open` (AR-13) is as with votes.
     """
 
-    manager_ttl_us: int = 3 * SECOND
+    manager_ttl_us: int = 3 * SECOND_US
     manager_ping_us: int = 500_000
-    manager_patience_us: int = 2 * SECOND
+    manager_patience_us: int = 2 * SECOND_US
     manager_check_us: int = 500_000
     retry_lock_us: int = 200_000
-    claim_wait_us: int = 4 * SECOND
+    claim_wait_us: int = 4 * SECOND_US
     coordination_id: bool = False
     fenced: bool = False
     bug_lock_alone: bool = False
@@ -43,8 +40,15 @@ class LockManagerOptions(ReplicationOptions, frozen=True, kw_only=True):
     bug_identity_forgotten: bool = False
     bug_listeners_silent: bool = False
 
+    def check(self) -> None:
+        """Errors: `Refused`, for a broker that stops after its lock may be another's."""
+        if self.manager_patience_us >= self.manager_ttl_us:
+            raise Refused(
+                "`manager_patience_us` is less than `manager_ttl_us`: a broker stops before its lock is another's"
+            )
 
-NOT_HERE = frozenset(
+
+SETTINGS_OF_VOTES = frozenset(
     {
         *("pairs", "groups", "check_for_active_server", "check_wait_us", "vote_on_replication_failure", "quorum_size"),
         *("vote_retries", "vote_retry_wait_us", "quorum_vote_wait_us", "stay_vote_wait_us", "network_check"),
@@ -53,20 +57,4 @@ NOT_HERE = frozenset(
         *("bug_health_overrides_vote", "bug_failback_by_sleeping", "bug_topology_unprobed", "bug_vote_in_failback"),
     }
 )
-"""Settings of the policy that votes."""
-
-
-def read_lock_manager_options(given: Mapping[str, str]) -> LockManagerOptions:
-    """Settings from text. Errors: `Refused`."""
-    for name in given:
-        if name.replace("-", "_") in NOT_HERE:
-            there = sorted(set(LockManagerOptions.__struct_fields__) - NOT_HERE)
-            near = get_close_matches(name.replace("-", "_"), there, 1)
-            hint = f"did you mean `{near[0]}`?" if near else "`artemis-replication` has it"
-            raise Refused(f"with a lock manager there is no setting `{name}`: {hint}")
-    options = settings.read_options(LockManagerOptions, given, MAY_BE_ZERO)
-    if options.manager_patience_us >= options.manager_ttl_us:
-        raise Refused(
-            "`manager_patience_us` is less than `manager_ttl_us`: a broker stops before its lock is another's"
-        )
-    return options
+"""Settings of the policy that votes: with a lock manager they cannot be set."""

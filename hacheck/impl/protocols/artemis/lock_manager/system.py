@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hacheck.impl.kit.settings import SECOND_US, read_settings
 from hacheck.impl.node import Message, Name, Node, Setup
 from hacheck.impl.protocols.artemis.client import Client
 from hacheck.impl.protocols.artemis.judge import BrokerJudge
 from hacheck.impl.protocols.artemis.lock_manager.manager import LockManager
 from hacheck.impl.protocols.artemis.lock_manager.messages import LOCK_MESSAGES
-from hacheck.impl.protocols.artemis.lock_manager.options import LockManagerOptions, read_lock_manager_options
+from hacheck.impl.protocols.artemis.lock_manager.options import SETTINGS_OF_VOTES, LockManagerOptions
 from hacheck.impl.protocols.artemis.lock_manager.replication import LockManagedBroker
 from hacheck.impl.protocols.artemis.messages import MESSAGES
-from hacheck.impl.protocols.artemis.options import SECOND
 from hacheck.impl.protocols.artemis.system import serving
 from hacheck.impl.system import Broken, Judge, Member, Refused
 
@@ -37,7 +37,7 @@ class LockManaged:
 
     def options(self, given: Mapping[str, str]) -> LockManagerOptions:
         """Settings from text."""
-        return read_lock_manager_options(given)
+        return read_settings(LockManagerOptions, given, without=SETTINGS_OF_VOTES)
 
     def members(self, replicas: int, clients: int, options: Any) -> tuple[Member, ...]:
         """So many brokers, the lock manager, and clients."""
@@ -69,7 +69,7 @@ class LockManaged:
         given: LockManagerOptions = options
         waits = 3 * given.manager_ttl_us + 6 * given.manager_patience_us + given.claim_wait_us
         waits += given.initial_replication_sync_timeout_us + given.stop_called_wait_us
-        return waits + 4 * given.connection_ttl_us + given.call_timeout_us + 3 * given.reconnect_us + 20 * SECOND
+        return waits + 4 * given.connection_ttl_us + given.call_timeout_us + 3 * given.reconnect_us + 20 * SECOND_US
 
     def serving(self, nodes: Mapping[Name, Node]) -> tuple[Name, ...]:
         """Who serves."""

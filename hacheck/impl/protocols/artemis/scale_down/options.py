@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
+from hacheck.impl.kit.settings import SECOND_US, FromMinusOne, OrUnlimited, OrZero
 from hacheck.impl.node import Name
-from hacheck.impl.protocols import settings
-from hacheck.impl.protocols.artemis.options import MAY_BE_ZERO, SECOND, SharedStoreOptions
+from hacheck.impl.protocols.artemis.options import SharedStoreOptions
 from hacheck.impl.protocols.artemis.scale_down.broker import Plan
 from hacheck.impl.system import Member
 
@@ -31,24 +30,16 @@ class ScaleDownOptions(SharedStoreOptions, frozen=True, kw_only=True):
     """
 
     found_by: Literal["discovery", "connector", "in_process"] = "discovery"
-    groups: int = 0
+    groups: OrZero = 0
     backups: bool = False
-    commit_interval: int = 1
-    discovery_wait_us: int = 1 * SECOND
-    stops: int = -1
-    stop_every_us: int = 15 * SECOND
-    spread_every: int = 4
-    pause_us: int = 100_000
-    reconnect_attempts: int = 10
-    prepared_us: int = 2 * SECOND
-
-
-def read_scale_down_options(given: Mapping[str, str]) -> ScaleDownOptions:
-    """Settings from text. Errors: `Refused`."""
-    may_be_zero = MAY_BE_ZERO | {"spread_every", "prepared_us", "reconnect_attempts"}
-    return settings.read_options(
-        ScaleDownOptions, given, may_be_zero, ("commit_interval", "reconnect_attempts", "stops")
-    )
+    commit_interval: OrUnlimited = 1
+    discovery_wait_us: int = 1 * SECOND_US
+    stops: OrUnlimited = -1
+    stop_every_us: int = 15 * SECOND_US
+    spread_every: OrZero = 4
+    pause_us: OrZero = 100_000
+    reconnect_attempts: FromMinusOne = 10
+    prepared_us: OrZero = 2 * SECOND_US
 
 
 def group_of(number: int, servers: int, options: ScaleDownOptions) -> str:

@@ -7,17 +7,17 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from hacheck.impl.kit.settings import SECOND_US, read_settings
 from hacheck.impl.node import Effect, Halt, Input, Message, Name, Node, Setup, Started
 from hacheck.impl.protocols.artemis.colocated.hosting import SEPARATOR, Hosting, Server
 from hacheck.impl.protocols.artemis.colocated.messages import HOSTING
 from hacheck.impl.protocols.artemis.messages import MESSAGES
-from hacheck.impl.protocols.artemis.options import SECOND
 from hacheck.impl.protocols.artemis.scale_down.broker import ScalingBroker
 from hacheck.impl.protocols.artemis.scale_down.client import Operator, ScaleDownClient
 from hacheck.impl.protocols.artemis.scale_down.judge import ScaleDownJudge
 from hacheck.impl.protocols.artemis.scale_down.messages import SCALING
 from hacheck.impl.protocols.artemis.scale_down.node import ScaleDownBroker
-from hacheck.impl.protocols.artemis.scale_down.options import ScaleDownOptions, plan_of, read_scale_down_options
+from hacheck.impl.protocols.artemis.scale_down.options import ScaleDownOptions, plan_of
 from hacheck.impl.protocols.artemis.session_messages import CLIENT_MESSAGES
 from hacheck.impl.protocols.artemis.shared_store.broker import BACKUP_LOCK, PRIMARY_LOCK, STORE
 from hacheck.impl.system import Judge, Member, Refused
@@ -96,7 +96,7 @@ class ScaleDown:
 
     def options(self, given: Mapping[str, str]) -> ScaleDownOptions:
         """Settings from text."""
-        return read_scale_down_options(given)
+        return read_settings(ScaleDownOptions, given)
 
     def members(self, replicas: int, clients: int, options: Any) -> tuple[Member, ...]:
         """So many servers, their backups, where they have any in processes of their own, and an operator."""
@@ -134,7 +134,12 @@ class ScaleDown:
         waits = 2 * given.failback_wait_us + 4 * given.poll_us + 2 * given.monitor_us + given.lock_error_wait_us
         moves = given.discovery_wait_us + 2 * given.call_timeout_us
         return (
-            waits + moves + 2 * given.connection_ttl_us + given.call_timeout_us + 3 * given.reconnect_us + 20 * SECOND
+            waits
+            + moves
+            + 2 * given.connection_ttl_us
+            + given.call_timeout_us
+            + 3 * given.reconnect_us
+            + 20 * SECOND_US
         )
 
     def serving(self, nodes: Mapping[Name, Node]) -> tuple[Name, ...]:
