@@ -1,9 +1,9 @@
 """`python -m tests.meanings`: both meanings of many random systems compared; or which seeds cover the grammar.
 
-`--systems N --seed FIRST`: those of N seeds, `--states` of each; what differs is printed as it is found. `--engines
-python`: generated Python explores each system, too, and must find as many states; `--engines all`: so must machine
-code, and Z3 up to a depth. `--seconds`: how long one system may take; one that takes longer is counted, and not
-compared to its end.
+`--systems N --seed FIRST`: those of N seeds, `--states` of each; what differs is printed as it is found, and so is what
+fails. `--engines python`: generated Python explores each system, too, and must find as many states; `--engines all`:
+so must machine code, and Z3 up to a depth. `--seconds`: how long one system may take; one that takes longer is counted,
+but is not compared to its end.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import os
 import signal
 import sys
+import traceback
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,6 +53,10 @@ def compare(seeds: range, states_max: int, seconds: float, engines: str) -> int:
             except UnsupportedError as error:
                 counts["not supported"] += 1
                 print(f"seed {seed}: {error}", flush=True)
+            except Exception as error:  # what this looks for; the seeds after it are compared, too
+                counts["differ"] += 1
+                where = traceback.extract_tb(error.__traceback__)[-1]
+                print(f"seed {seed}: {type(error).__name__}: {error} ({where.filename}:{where.lineno})", flush=True)
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
     used = os.times()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hacheck.model.language import load
+from tests.meanings import __main__ as command
 from tests.meanings.engines import disagreements
 from tests.meanings.exploring import compared, comparison
 from tests.meanings.generator.program import seeded_program
@@ -30,3 +31,15 @@ def test_engines_agree_on_random_specs(first: int, tmp_path: Path) -> None:
             compared_systems += 1
             assert list(more) == [], seed
     assert compared_systems > TOGETHER // 2
+
+
+def test_an_engine_that_fails_is_reported_and_the_other_seeds_are_compared(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(system: object, states: object, cache: object) -> None:
+        raise KeyError((5, 65))
+
+    monkeypatch.setattr(command, "disagreements", failing)
+    failed = command.compare(range(7_000, 7_004), 5, 30.0, "python")
+    said = capsys.readouterr().out
+    assert failed == said.count("KeyError: (5, 65)") == said.count("seed 70") > 1
