@@ -132,7 +132,7 @@ def from_bytes(content: bytes, kind: type[Kept]) -> Kept:
         raise damaged("is damaged: it is not what was written")
     try:
         return msgspec.msgpack.decode(rest, type=kind, ext_hook=_read)
-    except (msgspec.DecodeError, pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
+    except (msgspec.DecodeError, pa.ArrowException, OSError, EOFError, ValueError, TypeError, KeyError) as error:
         raise damaged(f"is not of the form that is expected: {error}") from None
 
 
@@ -162,7 +162,7 @@ def _read(code: int, content: memoryview) -> Any:
                 raise ValueError("an array of another kind")
             return np.frombuffer(data, kind).reshape(shape).copy()
         case 2:
-            batch = pa.ipc.open_stream(pa.py_buffer(bytes(content))).read_next_batch()
+            (batch,) = pa.ipc.open_stream(pa.py_buffer(bytes(content)))
             batch.validate(full=True)
             return batch
         case _:
