@@ -158,7 +158,18 @@ action go(c: C) when not c.done do
   call ask() at S as a
   c.done := true
 """
-AGREED = [NOTICED, ASKED_WITH, NOT_ANSWERED, RULED_OUT, OWN_THREAD]
+ANSWERED_BY_ALL = """system AnsweredByAll "What one node has answered is held while the next one answers."
+identity Id up to 1
+node S[2] { n: 0..1 = 0 }
+operation ask() from S to S returns Id atomic when true
+serve ask() at s from m do
+  answer fresh(Id)
+action go(s: S) when s.n == 0 do
+  call ask() at each all(S)
+  s.n := 1
+invariant never_answered: no s: S where s.n == 1
+"""
+AGREED = [ANSWERED_BY_ALL, NOTICED, ASKED_WITH, NOT_ANSWERED, RULED_OUT, OWN_THREAD]
 MADE_ONCE = [
     (KEY_FORGOTTEN, KEY),
     (FAULT_EXCLUDED, NOT_UP),

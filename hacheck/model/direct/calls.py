@@ -190,7 +190,10 @@ class Calls:
         """Request, service and answer as a part of the caller's step; the answer, or `None`."""
         caller = self.caller(m, operation)
         request = checked(request, self._kinds[operation])
-        answers = {callee: self._at_once(m, operation, request, caller, callee) for callee in targets}
+        answers: dict[Node, Value] = {}
+        for callee in targets:
+            answers[callee] = self._at_once(m, operation, request, caller, callee)
+            m.outer = (*m.outer, answers[callee])  # what has been answered is held while others answer
         if not each:
             return answers[targets[0]]
         callees = self.layout.nodes(self.layout.operations[operation].callee.text)
