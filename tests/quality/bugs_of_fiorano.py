@@ -33,8 +33,8 @@ FIORANO = (
     shared(
         "activation_skipped",
         "shared_states",
-        '(Phase.PASSIVE, Cause.LOCK_OBTAINED): ("S5", Phase.ACTIVATING)',
-        '(Phase.PASSIVE, Cause.LOCK_OBTAINED): ("S5", Phase.ACTIVE)',
+        '(Phase.PASSIVE, Cause.LOCK_OBTAINED): Phase.ACTIVATING',
+        '(Phase.PASSIVE, Cause.LOCK_OBTAINED): Phase.ACTIVE',
         "A wrong entry of the table: who takes over is ACTIVE at once.",
     ),
     shared(
@@ -89,8 +89,8 @@ FIORANO = (
     replicated(
         "takes_over_without_the_lock",
         "replicated_states",
-        'Row("R19", _R.PASSIVE, _R.STANDALONE, _DOWN, None, None, _HELD, alone=True)',
-        'Row("R19", _R.PASSIVE, _R.STANDALONE, _DOWN, alone=True)',
+        '(_R.PASSIVE, When("R19", link=_DOWN, lock=_HELD, alone=True))',
+        '(_R.PASSIVE, When("R19", link=_DOWN, alone=True))',
         "Guard dropped: a PASSIVE server goes on alone as soon as the channel is down.",
     ),
     replicated(
@@ -103,8 +103,8 @@ FIORANO = (
     replicated(
         "sync_complete_too_soon",
         "replicated_states",
-        'Row("R11", _R.ACTIVE_SYNC, _R.ACTIVE, _UP, (_R.PASSIVE,))',
-        'Row("R11", _R.ACTIVE_SYNC, _R.ACTIVE, _UP, (_R.PASSIVE, _R.PASSIVE_SYNC))',
+        '(_R.ACTIVE_SYNC, When("R11", link=_UP, peer=(_R.PASSIVE,)))',
+        '(_R.ACTIVE_SYNC, When("R11", link=_UP, peer=(_R.PASSIVE, _R.PASSIVE_SYNC)))',
         "The end of the copy is not waited for: ACTIVE, and synchronised, while the peer still makes its copy.",
     ),
     replicated(

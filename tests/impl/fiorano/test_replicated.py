@@ -5,15 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hacheck.impl.protocols.fiorano.messages import Publish, SendMessage, SetObject, Subscribe, SyncObjects
-from hacheck.impl.protocols.fiorano.replicated_states import ROWS, Role
 from tests.impl.fiorano.pairs import Pair, in_step
 
 MESSAGE = SendMessage("orders", b"body")
-
-
-def test_every_state_is_entered_and_left_by_the_table() -> None:
-    assert {row.next for row in ROWS} == set(Role) - {Role.DEAD}
-    assert {row.state for row in ROWS} == set(Role)
 
 
 def test_only_with_the_lock_does_a_server_begin_to_serve() -> None:

@@ -42,7 +42,7 @@ from hacheck.impl.protocols.fiorano.messages import (
 )
 from hacheck.impl.protocols.fiorano.options import ReplicatedOptions
 from hacheck.impl.protocols.fiorano.process import Process
-from hacheck.impl.protocols.fiorano.replicated_states import BY_STATE, DECIDING, SERVING, Role, Row, View, wants_lock
+from hacheck.impl.protocols.fiorano.replicated_states import DECIDING, SERVER, SERVING, Role, View, When, wants_lock
 from hacheck.impl.protocols.fiorano.repository import META, OBJECT, Meta, Repository, decode
 from hacheck.impl.protocols.fiorano.serving import Server, refuse, tell
 from hacheck.impl.system import Member
@@ -281,10 +281,10 @@ class ReplicatedServer:
                 self._broken(was_up)
 
     def _move(self) -> None:
-        while (row := self._row()) is not None:
-            if row.alone and self.options.epochs_in_lock_file and not self._cleared():
+        while (when := self._applies()) is not None:
+            if when.alone and self.options.epochs_in_lock_file and not self._cleared():
                 break
-            self._go(row)
+            self._go(when)
         self.channel.closed = self._link is not Link.UP and self.role in DECIDING
         self._want_lock()
         peer = self.peer_state.present
@@ -292,11 +292,11 @@ class ReplicatedServer:
             self._begun = True
             self.copies.begin()
 
-    def _row(self) -> Row | None:
+    def _applies(self) -> When | None:
         view = self._view()
-        for row in BY_STATE[self.role]:
-            if row.setting in self._settings and row.applies(view):
-                return row
+        for when in SERVER.causes(self.role):
+            if when.setting in self._settings and when.applies(view):
+                return when
         return None
 
     def _view(self) -> View:
@@ -304,7 +304,6 @@ class ReplicatedServer:
         return View(
             self._link,
             Role(self.peer_state.present),
-            Role(self.peer_state.previous),
             self.lock_file.state,
             merit(copies.meta, self.peer_state, self.options, names),
             copies.synchronised,
@@ -322,20 +321,20 @@ class ReplicatedServer:
         elif step is Step.REFUSED:
             self.claim.drop()
             self.lock_file.give_back()
-            while (row := self._row()) is not None and not row.alone:
-                self._go(row)
+            while (when := self._applies()) is not None and not when.alone:
+                self._go(when)
         return False
 
-    def _go(self, row: Row) -> None:
+    def _go(self, when: When) -> None:
         """One way of the table."""
-        if row.rule == "R10":
+        if when.rule == "R10":
             self.lock_file.give_back()
-        if row.rule in ("R11", "R17"):
+        if when.rule in ("R11", "R17"):
             self.process.record("sync_complete", {})
-        self.previous, self.role = self.role, row.next
+        self.previous, self.role = self.role, SERVER.next(self.role, when)
         self.claim.drop()
         peer, meta = self.peer_state, self.copies.meta
-        way = {"rule": row.rule, "old": self.previous.value, "new": self.role.value}
+        way = {"rule": when.rule, "old": self.previous.value, "new": self.role.value}
         known = {"peer": peer.present, "peer_previous": peer.previous, "lock": self.lock_file.state.value}
         kept = {"epoch": meta.epoch, "sequence": meta.sequence, "complete": meta.complete}
         self.process.record("state_change", way | known | kept)

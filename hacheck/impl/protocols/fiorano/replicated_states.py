@@ -1,17 +1,17 @@
 """The states of a server with a copy of its own, and every way from one to another, as one table.
 
-What a server does next depends on its own state, the peer's present and previous state, and the lock; besides, on what
-the table's columns name. The table is looked at after every input, until no row applies.
+What a server does next depends on its own state, the peer's state, the lock, and its copy of the database. After every
+input the first condition that applies is taken, until none does.
 Source: Fiorano Replicated High Availability Working 3.1.1, 3.1.2 and its diagram; broker facts 3.3, R1 to R21.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import Enum
 
 from msgspec import Struct
 
+from hacheck.impl.kit.state_table import StateTable
 from hacheck.impl.protocols.fiorano.channel import Link
 from hacheck.impl.protocols.fiorano.lock_file import Lock
 
@@ -42,13 +42,12 @@ class Merit(Enum):
 
 
 class View(Struct):
-    """What the table looks at. `peer`, `previous`: the peer's last two states as it told them on this connection; DEAD
-    before that. `synchronised`: this copy is complete, and was made on this connection. `complete`: it is, since
-    whenever. `in_sync`: when the peer was last heard of, and since the start, it had all that the peer had."""
+    """What conditions look at. `peer`: the peer's state as it last gave it on this connection; DEAD before that.
+    `synchronised`: this copy is complete, and was made on this connection. `complete`: it is, since whenever.
+    `in_sync`: when the peer was last heard of, and since the start, it had all that the peer had."""
 
     link: Link
     peer: Role
-    previous: Role
     lock: Lock
     merit: Merit
     synchronised: bool
@@ -56,16 +55,14 @@ class View(Struct):
     in_sync: bool
 
 
-class Row(Struct, frozen=True):
-    """A way from one state to another. `None`: any. `alone`: the next state serves without a peer that has everything,
-    for which an epoch may have to be claimed first. `setting`: only with this setting."""
+class When(Struct, frozen=True):
+    """When a server goes to another state; `None`: whatever it sees. `rule`: the name of the rule. `alone`: the next
+    state serves without a peer that has everything, for which an epoch may have to be claimed first. `setting`: only
+    with this setting."""
 
     rule: str
-    state: Role
-    next: Role
     link: Link | None = None
     peer: tuple[Role, ...] | None = None
-    previous: tuple[Role, ...] | None = None
     lock: Lock | None = None
     merit: tuple[Merit, ...] | None = None
     synchronised: bool | None = None
@@ -75,17 +72,29 @@ class Row(Struct, frozen=True):
     setting: str = ""
 
     def applies(self, view: View) -> bool:
-        """Whether a server in this state goes this way."""
+        """Whether this is what a server sees."""
         return (
             (self.link is None or view.link is self.link)
             and (self.lock is None or view.lock is self.lock)
             and (self.peer is None or view.peer in self.peer)
-            and (self.previous is None or view.previous in self.previous)
             and (self.merit is None or view.merit in self.merit)
             and (self.synchronised is None or view.synchronised is self.synchronised)
             and (self.complete is None or view.complete is self.complete)
             and (self.in_sync is None or view.in_sync is self.in_sync)
         )
+
+    def __str__(self) -> str:
+        seen = {
+            "link": self.link and self.link.value,
+            "peer": self.peer and " or ".join(role.value for role in self.peer),
+            "lock": self.lock and self.lock.value,
+            "own copy": self.merit and " or ".join(merit.value for merit in self.merit),
+        }
+        flags = {"synchronised": self.synchronised, "complete": self.complete, "in sync": self.in_sync}
+        parts = [f"{name} {value}" for name, value in seen.items() if value is not None]
+        parts += [name if value else f"not {name}" for name, value in flags.items() if value is not None]
+        parts += [f"setting {self.setting}"] if self.setting else []
+        return f"{self.rule}: {', '.join(parts) or 'always'}"
 
 
 _R = Role
@@ -93,35 +102,47 @@ _UP, _DOWN = Link.UP, Link.DOWN
 _HELD, _FREE = Lock.HELD, Lock.FREE
 _ACTIVE_ONES = (_R.STANDALONE, _R.ACTIVE_SYNC, _R.ACTIVE)
 
-ROWS: tuple[Row, ...] = (
-    Row("R1", _R.DEAD, _R.WAITING),
-    Row("R3", _R.WAITING, _R.PASSIVE_SYNC, _UP, _ACTIVE_ONES),
-    Row("R5", _R.WAITING, _R.PASSIVE_SYNC, _UP, (_R.WAITING,), merit=(Merit.LOSES,)),
-    Row("R4", _R.WAITING, _R.ACTIVE_SYNC, _UP, (_R.WAITING,), None, _HELD, (Merit.WINS, Merit.EQUAL), alone=True),
-    Row("R4", _R.WAITING, _R.ACTIVE_SYNC, _UP, (_R.PASSIVE_SYNC,), None, _HELD, complete=True, alone=True),
-    Row("R6", _R.WAITING, _R.STANDALONE, _DOWN, None, None, _HELD, complete=True, alone=True, setting="anyone"),
-    Row("R6", _R.WAITING, _R.STANDALONE, _DOWN, None, None, _HELD, None, None, True, True, True, "in_sync"),
-    Row("R9", _R.STANDALONE, _R.WAITING, lock=_FREE),
-    Row("R10", _R.STANDALONE, _R.WAITING, _UP, _ACTIVE_ONES, merit=(Merit.LOSES,)),
-    Row("R8", _R.STANDALONE, _R.ACTIVE_SYNC, _UP, (_R.WAITING, _R.PASSIVE_SYNC), None, _HELD),
-    Row("R11", _R.ACTIVE_SYNC, _R.ACTIVE, _UP, (_R.PASSIVE,)),
-    Row("R12", _R.ACTIVE_SYNC, _R.STANDALONE, _DOWN, None, None, _HELD, alone=True),
-    Row("R13", _R.ACTIVE_SYNC, _R.WAITING, _DOWN, None, None, _FREE),
-    Row("R14", _R.ACTIVE, _R.STANDALONE, _DOWN, None, None, _HELD, alone=True),
-    Row("R15", _R.ACTIVE, _R.WAITING, _DOWN, None, None, _FREE),
-    Row("R16", _R.ACTIVE_SYNC, _R.WAITING, _UP, None, None, _FREE, setting="wait"),
-    Row("R16", _R.ACTIVE, _R.WAITING, _UP, None, None, _FREE, setting="wait"),
-    Row("R17", _R.PASSIVE_SYNC, _R.PASSIVE, _UP, synchronised=True),
-    Row("R19", _R.PASSIVE_SYNC, _R.STANDALONE, _DOWN, None, None, _HELD, alone=True, setting="promote"),
-    Row("R20", _R.PASSIVE_SYNC, _R.WAITING, _DOWN, None, None, _FREE, setting="promote"),
-    Row("R18", _R.PASSIVE_SYNC, _R.WAITING, _DOWN, setting="return"),
-    Row("R19", _R.PASSIVE, _R.STANDALONE, _DOWN, None, None, _HELD, alone=True),
-    Row("R20", _R.PASSIVE, _R.WAITING, _DOWN, None, None, _FREE),
-    Row("R21", _R.PASSIVE, _R.STANDALONE, _UP, (_R.WAITING,), None, _HELD, alone=True),
-    Row("R20", _R.PASSIVE, _R.WAITING, _UP, (_R.WAITING,), None, _FREE),
+SERVER: StateTable[Role, When] = StateTable(
+    "A server with a copy of the database",
+    "broker facts 3.3",
+    _R.DEAD,
+    {
+        (_R.DEAD, When("R1")): _R.WAITING,
+        (_R.WAITING, When("R3", link=_UP, peer=_ACTIVE_ONES)): _R.PASSIVE_SYNC,
+        (_R.WAITING, When("R5", link=_UP, peer=(_R.WAITING,), merit=(Merit.LOSES,))): _R.PASSIVE_SYNC,
+        (
+            _R.WAITING,
+            When("R4", link=_UP, peer=(_R.WAITING,), lock=_HELD, merit=(Merit.WINS, Merit.EQUAL), alone=True),
+        ): _R.ACTIVE_SYNC,
+        (
+            _R.WAITING,
+            When("R4", link=_UP, peer=(_R.PASSIVE_SYNC,), lock=_HELD, complete=True, alone=True),
+        ): _R.ACTIVE_SYNC,
+        (_R.WAITING, When("R6", link=_DOWN, lock=_HELD, complete=True, alone=True, setting="anyone")): _R.STANDALONE,
+        (
+            _R.WAITING,
+            When("R6", link=_DOWN, lock=_HELD, complete=True, in_sync=True, alone=True, setting="in_sync"),
+        ): _R.STANDALONE,
+        (_R.STANDALONE, When("R9", lock=_FREE)): _R.WAITING,
+        (_R.STANDALONE, When("R10", link=_UP, peer=_ACTIVE_ONES, merit=(Merit.LOSES,))): _R.WAITING,
+        (_R.STANDALONE, When("R8", link=_UP, peer=(_R.WAITING, _R.PASSIVE_SYNC), lock=_HELD)): _R.ACTIVE_SYNC,
+        (_R.ACTIVE_SYNC, When("R11", link=_UP, peer=(_R.PASSIVE,))): _R.ACTIVE,
+        (_R.ACTIVE_SYNC, When("R12", link=_DOWN, lock=_HELD, alone=True)): _R.STANDALONE,
+        (_R.ACTIVE_SYNC, When("R13", link=_DOWN, lock=_FREE)): _R.WAITING,
+        (_R.ACTIVE, When("R14", link=_DOWN, lock=_HELD, alone=True)): _R.STANDALONE,
+        (_R.ACTIVE, When("R15", link=_DOWN, lock=_FREE)): _R.WAITING,
+        (_R.ACTIVE_SYNC, When("R16", link=_UP, lock=_FREE, setting="wait")): _R.WAITING,
+        (_R.ACTIVE, When("R16", link=_UP, lock=_FREE, setting="wait")): _R.WAITING,
+        (_R.PASSIVE_SYNC, When("R17", link=_UP, synchronised=True)): _R.PASSIVE,
+        (_R.PASSIVE_SYNC, When("R19", link=_DOWN, lock=_HELD, alone=True, setting="promote")): _R.STANDALONE,
+        (_R.PASSIVE_SYNC, When("R20", link=_DOWN, lock=_FREE, setting="promote")): _R.WAITING,
+        (_R.PASSIVE_SYNC, When("R18", link=_DOWN, setting="return")): _R.WAITING,
+        (_R.PASSIVE, When("R19", link=_DOWN, lock=_HELD, alone=True)): _R.STANDALONE,
+        (_R.PASSIVE, When("R20", link=_DOWN, lock=_FREE)): _R.WAITING,
+        (_R.PASSIVE, When("R21", link=_UP, peer=(_R.WAITING,), lock=_HELD, alone=True)): _R.STANDALONE,
+        (_R.PASSIVE, When("R20", link=_UP, peer=(_R.WAITING,), lock=_FREE)): _R.WAITING,
+    },
 )
-
-BY_STATE: Mapping[Role, tuple[Row, ...]] = {role: tuple(row for row in ROWS if row.state is role) for role in Role}
 
 DECIDING = frozenset({Role.ACTIVE_SYNC, Role.ACTIVE, Role.PASSIVE_SYNC, Role.PASSIVE})
 """Who must decide what to do without its peer before it makes a new connection."""

@@ -30,7 +30,7 @@ from hacheck.impl.protocols.fiorano.options import SharedOptions
 from hacheck.impl.protocols.fiorano.process import Process
 from hacheck.impl.protocols.fiorano.repository import Repository
 from hacheck.impl.protocols.fiorano.serving import Server, refuse, tell
-from hacheck.impl.protocols.fiorano.shared_states import TRANSITIONS, Cause, Phase
+from hacheck.impl.protocols.fiorano.shared_states import SERVER, Cause, Phase
 from hacheck.impl.system import Member, Refused
 
 
@@ -176,7 +176,7 @@ class SharedServer:
 
     def _go(self, cause: Cause) -> None:
         """One way of the table."""
-        rule, following = TRANSITIONS[self.role, cause]
+        rule, following = SERVER.rules[self.role, cause], SERVER.next(self.role, cause)
         self.previous, self.role = self.role, following
         self.process.record(
             "state_change",

@@ -5,8 +5,9 @@ Source: Fiorano Shared High Availability Working 3.2.1 and its diagram; broker f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import Enum
+
+from hacheck.impl.kit.state_table import StateTable
 
 
 class Phase(Enum):
@@ -29,15 +30,31 @@ class Cause(Enum):
     DATABASE_FAILED = "database unreachable"
 
 
-TRANSITIONS: Mapping[tuple[Phase, Cause], tuple[str, Phase]] = {
-    (Phase.DEAD, Cause.LOCK_OBTAINED): ("S1", Phase.ACTIVATING),
-    (Phase.DEAD, Cause.LOCK_REFUSED): ("S2", Phase.PASSIVE),
-    (Phase.ACTIVATING, Cause.SERVICES_UP): ("S3", Phase.ACTIVE),
-    (Phase.ACTIVATING, Cause.LOCK_LOST): ("S4", Phase.PASSIVE),
-    (Phase.ACTIVE, Cause.LOCK_LOST): ("S4", Phase.PASSIVE),
-    (Phase.ACTIVE, Cause.TAKEN_OVER): ("S4", Phase.PASSIVE),
-    (Phase.PASSIVE, Cause.LOCK_OBTAINED): ("S5", Phase.ACTIVATING),
-    (Phase.PASSIVE, Cause.LOCK_REFUSED): ("S6", Phase.PASSIVE),
-    **{(phase, Cause.DATABASE_FAILED): ("S9", Phase.DEAD) for phase in Phase},
-}
-"""The rule and the next state. That a failure is detected while ACTIVE changes nothing (S7)."""
+SERVER = StateTable(
+    "A server that shares the database",
+    "broker facts 3.4",
+    Phase.DEAD,
+    {
+        (Phase.DEAD, Cause.LOCK_OBTAINED): Phase.ACTIVATING,
+        (Phase.DEAD, Cause.LOCK_REFUSED): Phase.PASSIVE,
+        (Phase.ACTIVATING, Cause.SERVICES_UP): Phase.ACTIVE,
+        (Phase.ACTIVATING, Cause.LOCK_LOST): Phase.PASSIVE,
+        (Phase.ACTIVE, Cause.LOCK_LOST): Phase.PASSIVE,
+        (Phase.ACTIVE, Cause.TAKEN_OVER): Phase.PASSIVE,
+        (Phase.PASSIVE, Cause.LOCK_OBTAINED): Phase.ACTIVATING,
+        (Phase.PASSIVE, Cause.LOCK_REFUSED): Phase.PASSIVE,
+        **{(phase, Cause.DATABASE_FAILED): Phase.DEAD for phase in Phase},
+    },
+    {
+        (Phase.DEAD, Cause.LOCK_OBTAINED): "S1",
+        (Phase.DEAD, Cause.LOCK_REFUSED): "S2",
+        (Phase.ACTIVATING, Cause.SERVICES_UP): "S3",
+        (Phase.ACTIVATING, Cause.LOCK_LOST): "S4",
+        (Phase.ACTIVE, Cause.LOCK_LOST): "S4",
+        (Phase.ACTIVE, Cause.TAKEN_OVER): "S4",
+        (Phase.PASSIVE, Cause.LOCK_OBTAINED): "S5",
+        (Phase.PASSIVE, Cause.LOCK_REFUSED): "S6",
+        **{(phase, Cause.DATABASE_FAILED): "S9" for phase in Phase},
+    },
+)
+"""That a failure is detected while ACTIVE changes nothing (S7)."""

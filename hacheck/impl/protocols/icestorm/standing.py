@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from hacheck.impl.kit.state_table import StateTable
 from hacheck.impl.node import Name
 from hacheck.impl.protocols.icestorm.messages import Accept
 from hacheck.impl.protocols.icestorm.wire import Wire
@@ -43,20 +44,25 @@ class Step(StrEnum):
     """It is in error, or has just started: it goes back to a group of its own."""
 
 
-STEPS: dict[tuple[State, Step], State] = {
-    (State.INACTIVE, Step.MERGE): State.ELECTION,
-    (State.NORMAL, Step.MERGE): State.ELECTION,
-    (State.INACTIVE, Step.INVITED): State.ELECTION,
-    (State.NORMAL, Step.INVITED): State.ELECTION,
-    (State.ELECTION, Step.JOINED): State.REORGANIZATION,
-    (State.ELECTION, Step.GATHERED): State.REORGANIZATION,
-    (State.REORGANIZATION, Step.READY): State.NORMAL,
-    (State.REORGANIZATION, Step.COMMENCE): State.NORMAL,
-    (State.INACTIVE, Step.RECOVER): State.INACTIVE,
-    (State.ELECTION, Step.RECOVER): State.INACTIVE,
-    (State.REORGANIZATION, Step.RECOVER): State.INACTIVE,
-    (State.NORMAL, Step.RECOVER): State.INACTIVE,
-}
+REPLICA = StateTable(
+    "A replica",
+    'Highly Available IceStorm, "IceStorm Replica States"',
+    State.INACTIVE,
+    {
+        (State.INACTIVE, Step.MERGE): State.ELECTION,
+        (State.NORMAL, Step.MERGE): State.ELECTION,
+        (State.INACTIVE, Step.INVITED): State.ELECTION,
+        (State.NORMAL, Step.INVITED): State.ELECTION,
+        (State.ELECTION, Step.JOINED): State.REORGANIZATION,
+        (State.ELECTION, Step.GATHERED): State.REORGANIZATION,
+        (State.REORGANIZATION, Step.READY): State.NORMAL,
+        (State.REORGANIZATION, Step.COMMENCE): State.NORMAL,
+        (State.INACTIVE, Step.RECOVER): State.INACTIVE,
+        (State.ELECTION, Step.RECOVER): State.INACTIVE,
+        (State.REORGANIZATION, Step.RECOVER): State.INACTIVE,
+        (State.NORMAL, Step.RECOVER): State.INACTIVE,
+    },
+)
 """Every step there is. What is not here cannot happen: an invitation during an election is ignored."""
 
 
@@ -116,12 +122,12 @@ class Standing:
 
     def may(self, step: Step) -> bool:
         """Whether there is such a step now."""
-        return self.draining is None and (self.state, step) in STEPS
+        return self.draining is None and REPLICA.has(self.state, step)
 
     def take(self, step: Step) -> None:
         """Take a step. That there is one is the caller's business."""
         old = self.state
-        new = STEPS[old, step]
+        new = REPLICA.next(old, step)
         if new is not old:
             self.state = new
             self.wire.record("state_change", id=self.ident, old=old.value, new=new.value)

@@ -152,7 +152,7 @@ class Broker:
 
     def enter(self, status: str) -> None:
         """Another status. A transition that the table does not have ends the broker."""
-        if not statuses.is_legal(self.status, status):
+        if not statuses.STATUS.leads(self.status, status):
             self.shut_down(f"illegal state transition: {self.status} -> {status}")
             return
         self.host.record("status_change", old=self.status, new=status)

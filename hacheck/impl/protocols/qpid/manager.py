@@ -18,6 +18,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from hacheck.impl.kit.state_table import StateTable
 from hacheck.impl.node import (
     Effect,
     Fired,
@@ -59,17 +60,22 @@ STARTING: Final = "starting"
 STARTED: Final = "started"
 STOPPING: Final = "stopping"
 
-TRANSITIONS: Final = {
-    (LOOKING, STARTED): "a broker is primary already",
-    (LOOKING, STOPPED): "nobody is primary",
-    (STOPPED, WRITING): "a broker can be asked",
-    (WRITING, STOPPED): "the decision could not be written",
-    (WRITING, STARTING): "the decision is on the disk",
-    (STARTING, STARTED): "the broker says that it is primary",
-    (STARTING, STOPPING): "the broker refuses, or is silent",
-    (STARTED, STOPPING): "the primary is silent, or is primary no more",
-    (STOPPING, STOPPED): "the broker is certainly no primary, or is given up",
-}
+SERVICE: Final = StateTable(
+    "The service, as the resource manager sees it",
+    "survey of broker failover protocols, section 1.11",
+    LOOKING,
+    {
+        (LOOKING, "a broker is primary already"): STARTED,
+        (LOOKING, "nobody is primary"): STOPPED,
+        (STOPPED, "a broker can be asked"): WRITING,
+        (WRITING, "the decision could not be written"): STOPPED,
+        (WRITING, "the decision is on the disk"): STARTING,
+        (STARTING, "the broker says that it is primary"): STARTED,
+        (STARTING, "the broker refuses, or is silent"): STOPPING,
+        (STARTED, "the primary is silent, or is primary no more"): STOPPING,
+        (STOPPING, "the broker is certainly no primary, or is given up"): STOPPED,
+    },
+)
 """The service: every transition there is."""
 
 
@@ -151,7 +157,7 @@ class Manager:
         self._tick()
 
     def _enter(self, service: str) -> None:
-        assert (self.service, service) in TRANSITIONS, f"{self.service} -> {service}"
+        assert SERVICE.leads(self.service, service), f"{self.service} -> {service}"
         self.host.record("service", old=self.service, new=service, primary=self.primary, term=self.term)
         self.service = service
         self.since_us = self.host.now_us

@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from hacheck.impl.kit.state_table import StateTable
 from hacheck.impl.node import Effect, Fired, Input, Name, Received, Send, Setup, Started, Write, WriteFailed, Written
 from hacheck.impl.protocols.qpid.host import Host
 from hacheck.impl.protocols.qpid.options import Options
@@ -38,13 +39,18 @@ WRITING: Final = "writing"
 ENDING: Final = "ending"
 GONE_OVER: Final = "gone over"
 
-TRANSITIONS: Final = {
-    (WATCHING, WRITING): "the first broker has been silent for too long",
-    (WRITING, WATCHING): "that could not be written",
-    (WRITING, ENDING): "it is on the disk, and the copy is to be one no more",
-    (WRITING, GONE_OVER): "it is on the disk, and the copy is left as it is",
-    (ENDING, GONE_OVER): "the copy says that it is none any more",
-}
+OPERATOR: Final = StateTable(
+    "The operator of brokers without a cluster",
+    "survey of broker failover protocols, section 1.10",
+    WATCHING,
+    {
+        (WATCHING, "the first broker has been silent for too long"): WRITING,
+        (WRITING, "that could not be written"): WATCHING,
+        (WRITING, "it is on the disk, and the copy is to be one no more"): ENDING,
+        (WRITING, "it is on the disk, and the copy is left as it is"): GONE_OVER,
+        (ENDING, "the copy says that it is none any more"): GONE_OVER,
+    },
+)
 """What he does about the first broker: every transition there is."""
 
 
@@ -102,7 +108,7 @@ class Operator:
         return out
 
     def _enter(self, state: str) -> None:
-        assert (self.state, state) in TRANSITIONS, f"{self.state} -> {state}"
+        assert OPERATOR.leads(self.state, state), f"{self.state} -> {state}"
         self.state = state
 
     def _tick(self) -> None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from hacheck.impl.kit.state_table import StateTable
 from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.messages import (
     Accept,
@@ -47,14 +48,19 @@ PUBLISHED: Final = "published"
 COMMITTED: Final = "committed"
 ROLLED_BACK: Final = "rolled back"
 
-TRANSITIONS: Final = {
-    (OPEN, PREPARING): "its client asks for the commit, and backups have it",
-    (OPEN, PUBLISHED): "its client asks for the commit, and no backup has it",
-    (OPEN, ROLLED_BACK): "its client asks for that, or is gone, or a part of it cannot be done",
-    (PREPARING, PUBLISHED): "all backups that have it, and are still there, have prepared",
-    (PREPARING, ROLLED_BACK): "a backup could not prepare, or a queue is gone",
-    (PUBLISHED, COMMITTED): "nobody delays a message of it any more",
-}
+TRANSACTION: Final = StateTable(
+    "A transaction",
+    "survey of broker failover protocols, section 1.9",
+    OPEN,
+    {
+        (OPEN, "its client asks for the commit, and backups have it"): PREPARING,
+        (OPEN, "its client asks for the commit, and no backup has it"): PUBLISHED,
+        (OPEN, "its client asks for that, or is gone, or a part of it cannot be done"): ROLLED_BACK,
+        (PREPARING, "all backups that have it, and are still there, have prepared"): PUBLISHED,
+        (PREPARING, "a backup could not prepare, or a queue is gone"): ROLLED_BACK,
+        (PUBLISHED, "nobody delays a message of it any more"): COMMITTED,
+    },
+)
 """The life of a transaction: every transition there is."""
 
 
@@ -207,7 +213,7 @@ class Transactions:
     # ---- how one ends -----------------------------------------------------------------------------------------------
 
     def _enter(self, transaction: Transaction, phase: str) -> None:
-        assert (transaction.phase, phase) in TRANSITIONS, f"{transaction.phase} -> {phase}"
+        assert TRANSACTION.leads(transaction.phase, phase), f"{transaction.phase} -> {phase}"
         transaction.phase = phase
 
     def _obstacle(self, transaction: Transaction) -> str:

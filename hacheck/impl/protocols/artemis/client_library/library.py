@@ -17,7 +17,7 @@ from msgspec import Struct
 from hacheck.impl.node import Effect, Input, Message, Name, Setup, Written
 from hacheck.impl.protocols import client
 from hacheck.impl.protocols.artemis.client_library.options import ClientOptions
-from hacheck.impl.protocols.artemis.client_library.states import TRANSITIONS, Cause, Phase
+from hacheck.impl.protocols.artemis.client_library.states import CONNECTION, Cause, Phase
 from hacheck.impl.protocols.artemis.messages import Outgoing, SessionClosed, SessionPong, SessionRefused
 from hacheck.impl.protocols.artemis.process import Process
 from hacheck.impl.protocols.artemis.session_client import SessionClient
@@ -124,7 +124,7 @@ class Library(SessionClient):
 
     def go(self, cause: Cause) -> None:
         """Changes the state of the connection."""
-        self.phase = TRANSITIONS[self.phase, cause]
+        self.phase = CONNECTION.next(self.phase, cause)
 
     # ---- connecting ------------------------------------------------------------------------------------------------
 

@@ -5,8 +5,9 @@ Source: broker facts 2.13; HornetQ manual, "Automatic Client Failover", "Failing
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import Enum
+
+from hacheck.impl.kit.state_table import StateTable
 
 
 class Phase(Enum):
@@ -29,12 +30,17 @@ class Cause(Enum):
     ANEW = "the application makes a new connection"
 
 
-TRANSITIONS: Mapping[tuple[Phase, Cause], Phase] = {
-    (Phase.NEW, Cause.OPENED): Phase.CONNECTED,
-    (Phase.NEW, Cause.GIVEN_UP): Phase.CLOSED,
-    (Phase.CONNECTED, Cause.LOST): Phase.FAILED,
-    (Phase.FAILED, Cause.ATTACHED): Phase.CONNECTED,
-    (Phase.FAILED, Cause.CREATED): Phase.CONNECTED,
-    (Phase.FAILED, Cause.GIVEN_UP): Phase.CLOSED,
-    (Phase.CLOSED, Cause.ANEW): Phase.NEW,
-}
+CONNECTION = StateTable(
+    "A client's connection",
+    "broker facts 2.13",
+    Phase.NEW,
+    {
+        (Phase.NEW, Cause.OPENED): Phase.CONNECTED,
+        (Phase.NEW, Cause.GIVEN_UP): Phase.CLOSED,
+        (Phase.CONNECTED, Cause.LOST): Phase.FAILED,
+        (Phase.FAILED, Cause.ATTACHED): Phase.CONNECTED,
+        (Phase.FAILED, Cause.CREATED): Phase.CONNECTED,
+        (Phase.FAILED, Cause.GIVEN_UP): Phase.CLOSED,
+        (Phase.CLOSED, Cause.ANEW): Phase.NEW,
+    },
+)

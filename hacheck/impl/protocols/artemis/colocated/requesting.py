@@ -19,7 +19,7 @@ from hacheck.impl.protocols.artemis.colocated.messages import (
     RequestBackup,
     Standing,
 )
-from hacheck.impl.protocols.artemis.colocated.states import TRANSITIONS, Asking, Cause
+from hacheck.impl.protocols.artemis.colocated.states import REQUEST, Asking, Cause
 
 if TYPE_CHECKING:
     from hacheck.impl.protocols.artemis.colocated.process import ColocatedProcess
@@ -44,7 +44,7 @@ class Requesting:
 
     def go(self, cause: Cause) -> None:
         """Changes the state."""
-        old, self.state = self.state, TRANSITIONS[self.state, cause]
+        old, self.state = self.state, REQUEST.next(self.state, cause)
         self._process.cancel("asking")
         self._process.record("asking", {"old": old.value, "new": self.state.value, "cause": cause.value})
         enter = ENTER.get(self.state)

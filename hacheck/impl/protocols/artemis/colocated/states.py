@@ -5,8 +5,9 @@ Source: HornetQ manual, "Colocated Backup Servers"; broker facts 2.11.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import Enum
+
+from hacheck.impl.kit.state_table import StateTable
 
 
 class Asking(Enum):
@@ -36,15 +37,20 @@ class Cause(Enum):
     GONE = "the backup is gone"
 
 
-TRANSITIONS: Mapping[tuple[Asking, Cause], Asking] = {
-    (Asking.IDLE, Cause.SERVES): Asking.COUNTING,
-    (Asking.COUNTING, Cause.COUNTED): Asking.REQUESTING,
-    (Asking.COUNTING, Cause.NOBODY): Asking.REFUSED,
-    (Asking.REQUESTING, Cause.GRANTED): Asking.GRANTED,
-    (Asking.REQUESTING, Cause.REFUSED): Asking.REFUSED,
-    (Asking.REFUSED, Cause.AGAIN): Asking.COUNTING,
-    (Asking.REFUSED, Cause.ENOUGH): Asking.GIVEN_UP,
-    (Asking.GRANTED, Cause.GONE): Asking.BEREFT,
-    (Asking.BEREFT, Cause.AGAIN): Asking.COUNTING,
-    **{(state, Cause.SERVES_NO_MORE): Asking.IDLE for state in Asking if state is not Asking.IDLE},
-}
+REQUEST = StateTable(
+    "A live server's request for a backup",
+    'HornetQ manual, "Colocated Backup Servers"',
+    Asking.IDLE,
+    {
+        (Asking.IDLE, Cause.SERVES): Asking.COUNTING,
+        (Asking.COUNTING, Cause.COUNTED): Asking.REQUESTING,
+        (Asking.COUNTING, Cause.NOBODY): Asking.REFUSED,
+        (Asking.REQUESTING, Cause.GRANTED): Asking.GRANTED,
+        (Asking.REQUESTING, Cause.REFUSED): Asking.REFUSED,
+        (Asking.REFUSED, Cause.AGAIN): Asking.COUNTING,
+        (Asking.REFUSED, Cause.ENOUGH): Asking.GIVEN_UP,
+        (Asking.GRANTED, Cause.GONE): Asking.BEREFT,
+        (Asking.BEREFT, Cause.AGAIN): Asking.COUNTING,
+        **{(state, Cause.SERVES_NO_MORE): Asking.IDLE for state in Asking if state is not Asking.IDLE},
+    },
+)

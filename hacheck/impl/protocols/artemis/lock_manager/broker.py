@@ -109,7 +109,7 @@ class LockedBroker(Broker):
 
     def go(self, cause: Cause) -> None:
         """Changes the state."""
-        following = self.tables.transitions[self.state, cause]
+        following = self.tables.states.next(self.state, cause)
         if following is State.TRYING:
             self.taking_over = self.state is State.IN_SYNC and cause is not Cause.RETRY
             self.primary = None

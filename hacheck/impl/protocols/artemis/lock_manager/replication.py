@@ -13,7 +13,7 @@ from hacheck.impl.protocols.artemis.lock_manager import activation
 from hacheck.impl.protocols.artemis.lock_manager.activation import ANSWERED
 from hacheck.impl.protocols.artemis.lock_manager.broker import SEQUENCE_KEY, LockedBroker
 from hacheck.impl.protocols.artemis.lock_manager.messages import ManagerAnswer, ManagerPong
-from hacheck.impl.protocols.artemis.lock_manager.states import LOCKED_TRANSITIONS, Standing, standing
+from hacheck.impl.protocols.artemis.lock_manager.states import LOCKED_BROKER, Standing, standing
 from hacheck.impl.protocols.artemis.messages import (
     BackupAnnounced,
     FailOverTaken,
@@ -229,7 +229,7 @@ TABLES = Tables(
         ManagerPong: pong,
         ManagerAnswer: manager_answered,
     },
-    transitions=LOCKED_TRANSITIONS,
+    states=LOCKED_BROKER,
     votes=False,
 )
 

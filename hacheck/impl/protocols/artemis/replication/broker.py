@@ -15,6 +15,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from hacheck.impl.kit.state_table import StateTable
 from hacheck.impl.node import Message, Name, Setup
 from hacheck.impl.protocols.artemis.journal import KINDS, VERSION, Changes, decode, encode, from_files, kind_of
 from hacheck.impl.protocols.artemis.messages import NodeUp, Replicate
@@ -100,7 +101,7 @@ class Tables(Struct, frozen=True):
     written: Mapping[str, Callable[[Any, int, str], None]]
     timers: Mapping[str, Callable[[Any], None]]
     messages: Mapping[type[Message], Callable[[Any, Name, Any], None]]
-    transitions: Mapping[tuple[State, Cause], State]
+    states: StateTable[State, Cause]
     votes: bool = True
 
 
@@ -174,7 +175,7 @@ class Broker:
 
     def go(self, cause: Cause) -> None:
         """Changes the state."""
-        old, self.state = self.state, self.tables.transitions[self.state, cause]
+        old, self.state = self.state, self.tables.states.next(self.state, cause)
         self.process.cancel_timer("step")
         self.process.record("state", {"old": old.value, "new": self.state.value, "cause": cause.value})
         self.tables.enter[self.state](self)

@@ -59,7 +59,7 @@ from hacheck.impl.protocols.artemis.messages import (
 from hacheck.impl.protocols.artemis.process import Process
 from hacheck.impl.protocols.artemis.replication import active, backup, cluster, starting, voting
 from hacheck.impl.protocols.artemis.replication.broker import Broker, Tables
-from hacheck.impl.protocols.artemis.replication.states import TRANSITIONS, State
+from hacheck.impl.protocols.artemis.replication.states import BROKER, State
 from hacheck.impl.protocols.artemis.serving import Server
 from hacheck.impl.system import Member
 
@@ -168,7 +168,7 @@ TABLES = Tables(
     },
     timers=TIMERS,
     messages=MESSAGES,
-    transitions=TRANSITIONS,
+    states=BROKER,
 )
 
 

@@ -5,8 +5,9 @@ Source: broker facts 2.4, 2.5, 2.10; HornetQ manual, "Data Replication".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import Enum
+
+from hacheck.impl.kit.state_table import StateTable
 
 
 class State(Enum):
@@ -75,43 +76,48 @@ SERVING = (State.ALONE, State.SYNCING, State.REPLICATED, State.GOING_ALONE)
 OF_LOCK_MANAGERS = (State.TRYING, State.CLAIMING, State.GOING_ALONE)
 _ALIVE = tuple(state for state in State if state is not State.STOPPED and state not in OF_LOCK_MANAGERS)
 
-TRANSITIONS: Mapping[tuple[State, Cause], State] = {
-    (State.STARTING, Cause.CHECK): State.CHECKING,
-    (State.STARTING, Cause.FIRST_START): State.ACTIVATING,
-    (State.STARTING, Cause.UNCHECKED): State.ACTIVATING,
-    (State.STARTING, Cause.AS_BACKUP): State.SAVING,
-    (State.CHECKING, Cause.SERVER_FOUND): State.SAVING,
-    (State.CHECKING, Cause.NO_SERVER_FOUND): State.ACTIVATING,
-    (State.CHECKING, Cause.REPLICA_MAY_KNOW_MORE): State.UNDECIDED,
-    (State.UNDECIDED, Cause.SERVER_FOUND): State.SAVING,
-    (State.UNDECIDED, Cause.NO_SERVER_FOUND): State.ACTIVATING,
-    (State.ACTIVATING, Cause.ACTIVE): State.ALONE,
-    (State.ALONE, Cause.REPLICA_REGISTERED): State.SYNCING,
-    (State.SYNCING, Cause.REPLICA_UP_TO_DATE): State.REPLICATED,
-    (State.SYNCING, Cause.REPLICA_LOST): State.ALONE,
-    (State.SYNCING, Cause.FAILBACK): State.HANDING_OVER,  # only with `bug_failback_by_sleeping`
-    (State.REPLICATED, Cause.REPLICA_LOST): State.ALONE,
-    (State.REPLICATED, Cause.FAILBACK): State.HANDING_OVER,
-    (State.HANDING_OVER, Cause.DRAINED): State.HANDED_OVER,
-    (State.HANDING_OVER, Cause.REPLICA_LOST): State.SAVING,
-    (State.HANDED_OVER, Cause.HANDED_OVER): State.SAVING,
-    (State.SAVING, Cause.SAVED): State.LOCATING,
-    (State.LOCATING, Cause.FOUND): State.REGISTERING,
-    (State.REGISTERING, Cause.NOT_TAKEN): State.LOCATING,
-    (State.REGISTERING, Cause.TAKEN): State.COPYING,
-    (State.COPYING, Cause.PRIMARY_LOST): State.DECIDING,
-    (State.COPYING, Cause.UP_TO_DATE): State.IN_SYNC,
-    (State.IN_SYNC, Cause.PRIMARY_LOST): State.DECIDING,
-    (State.COPYING, Cause.RETRY): State.SAVING,
-    (State.IN_SYNC, Cause.RETRY): State.SAVING,
-    (State.IN_SYNC, Cause.FAIL_OVER): State.ACTIVATING,
-    (State.DECIDING, Cause.FAIL_OVER): State.ACTIVATING,
-    (State.DECIDING, Cause.RETRY): State.SAVING,
-    (State.ACTIVATING, Cause.UNHEALTHY): State.ISOLATED,
-    (State.ALONE, Cause.UNHEALTHY): State.ISOLATED,
-    (State.SYNCING, Cause.UNHEALTHY): State.ISOLATED,
-    (State.REPLICATED, Cause.UNHEALTHY): State.ISOLATED,
-    (State.ISOLATED, Cause.HEALTHY): State.STARTING,
-    **{(state, Cause.STOP): State.STOPPED for state in _ALIVE},
-    **{(state, Cause.FAILURE): State.STOPPED for state in _ALIVE},
-}
+BROKER = StateTable(
+    "A broker with replication",
+    "broker facts 2.4, 2.5, 2.10",
+    State.STARTING,
+    {
+        (State.STARTING, Cause.CHECK): State.CHECKING,
+        (State.STARTING, Cause.FIRST_START): State.ACTIVATING,
+        (State.STARTING, Cause.UNCHECKED): State.ACTIVATING,
+        (State.STARTING, Cause.AS_BACKUP): State.SAVING,
+        (State.CHECKING, Cause.SERVER_FOUND): State.SAVING,
+        (State.CHECKING, Cause.NO_SERVER_FOUND): State.ACTIVATING,
+        (State.CHECKING, Cause.REPLICA_MAY_KNOW_MORE): State.UNDECIDED,
+        (State.UNDECIDED, Cause.SERVER_FOUND): State.SAVING,
+        (State.UNDECIDED, Cause.NO_SERVER_FOUND): State.ACTIVATING,
+        (State.ACTIVATING, Cause.ACTIVE): State.ALONE,
+        (State.ALONE, Cause.REPLICA_REGISTERED): State.SYNCING,
+        (State.SYNCING, Cause.REPLICA_UP_TO_DATE): State.REPLICATED,
+        (State.SYNCING, Cause.REPLICA_LOST): State.ALONE,
+        (State.SYNCING, Cause.FAILBACK): State.HANDING_OVER,  # only with `bug_failback_by_sleeping`
+        (State.REPLICATED, Cause.REPLICA_LOST): State.ALONE,
+        (State.REPLICATED, Cause.FAILBACK): State.HANDING_OVER,
+        (State.HANDING_OVER, Cause.DRAINED): State.HANDED_OVER,
+        (State.HANDING_OVER, Cause.REPLICA_LOST): State.SAVING,
+        (State.HANDED_OVER, Cause.HANDED_OVER): State.SAVING,
+        (State.SAVING, Cause.SAVED): State.LOCATING,
+        (State.LOCATING, Cause.FOUND): State.REGISTERING,
+        (State.REGISTERING, Cause.NOT_TAKEN): State.LOCATING,
+        (State.REGISTERING, Cause.TAKEN): State.COPYING,
+        (State.COPYING, Cause.PRIMARY_LOST): State.DECIDING,
+        (State.COPYING, Cause.UP_TO_DATE): State.IN_SYNC,
+        (State.IN_SYNC, Cause.PRIMARY_LOST): State.DECIDING,
+        (State.COPYING, Cause.RETRY): State.SAVING,
+        (State.IN_SYNC, Cause.RETRY): State.SAVING,
+        (State.IN_SYNC, Cause.FAIL_OVER): State.ACTIVATING,
+        (State.DECIDING, Cause.FAIL_OVER): State.ACTIVATING,
+        (State.DECIDING, Cause.RETRY): State.SAVING,
+        (State.ACTIVATING, Cause.UNHEALTHY): State.ISOLATED,
+        (State.ALONE, Cause.UNHEALTHY): State.ISOLATED,
+        (State.SYNCING, Cause.UNHEALTHY): State.ISOLATED,
+        (State.REPLICATED, Cause.UNHEALTHY): State.ISOLATED,
+        (State.ISOLATED, Cause.HEALTHY): State.STARTING,
+        **{(state, Cause.STOP): State.STOPPED for state in _ALIVE},
+        **{(state, Cause.FAILURE): State.STOPPED for state in _ALIVE},
+    },
+)

@@ -18,7 +18,7 @@ from hacheck.impl.protocols.artemis.options import SharedStoreOptions
 from hacheck.impl.protocols.artemis.process import Process
 from hacheck.impl.protocols.artemis.serving import Server
 from hacheck.impl.protocols.artemis.shared_store.loading import Loading
-from hacheck.impl.protocols.artemis.shared_store.states import TRANSITIONS, Cause, State
+from hacheck.impl.protocols.artemis.shared_store.states import BROKER, Cause, State
 from hacheck.impl.system import Member
 
 STORE = "store"
@@ -104,7 +104,7 @@ class Broker:
 
     def go(self, cause: Cause) -> None:
         """Changes the state. What was asked for in the old one is of no use any more."""
-        old, self.state = self.state, TRANSITIONS[self.state, cause]
+        old, self.state = self.state, BROKER.next(self.state, cause)
         self.expected.clear()
         self.process.cancel_timer("step")
         self.process.record("state", {"old": old.value, "new": self.state.value, "cause": cause.value})

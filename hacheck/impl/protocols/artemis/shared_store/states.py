@@ -5,8 +5,9 @@ Source: broker facts 2.2, "Primary role" and "Backup role".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import Enum
+
+from hacheck.impl.kit.state_table import StateTable
 
 
 class State(Enum):
@@ -55,27 +56,32 @@ class Cause(Enum):
 
 _ALIVE = tuple(state for state in State if state is not State.STOPPED)
 
-TRANSITIONS: Mapping[tuple[State, Cause], State] = {
-    (State.STARTING, Cause.STARTED_AS_PRIMARY): State.WAITING_FOR_PRIMARY_LOCK,
-    (State.STARTING, Cause.STARTED_AS_BACKUP): State.WAITING_FOR_BACKUP_LOCK,
-    (State.WAITING_FOR_PRIMARY_LOCK, Cause.PRIMARY_LOCK): State.LOADING,
-    (State.WAITING_FOR_BACKUP_LOCK, Cause.BACKUP_LOCK): State.PASSIVE,
-    (State.PASSIVE, Cause.BACKUP_LOCK_LOST): State.WAITING_FOR_BACKUP_LOCK,
-    (State.PASSIVE, Cause.PRIMARY_LOCK): State.EXAMINING,
-    (State.EXAMINING, Cause.NOT_MINE): State.PASSIVE,
-    (State.EXAMINING, Cause.MINE): State.LOADING,
-    (State.LOADING, Cause.LOADED): State.ACTIVATING,
-    (State.ACTIVATING, Cause.ANNOUNCED_ACTIVE): State.ACTIVE,
-    (State.ACTIVE, Cause.FAILBACK): State.HANDING_OVER,
-    (State.HANDING_OVER, Cause.DRAINED): State.HANDED_OVER,
-    (State.HANDED_OVER, Cause.PRIMARY_SERVES): State.STARTING,
-    (State.HANDED_OVER, Cause.PRIMARY_GONE): State.STARTING,
-    (State.ACTIVE, Cause.STOP): State.STOPPING,
-    (State.ACTIVE, Cause.SCALE_DOWN): State.SCALING,
-    (State.LOADING, Cause.SCALE_DOWN): State.SCALING,
-    (State.SCALING, Cause.SCALED): State.STOPPING,
-    (State.STOPPING, Cause.DRAINED): State.STOPPED,
-    (State.STOPPING, Cause.SCALED_BACKUP): State.STARTING,
-    **{(state, Cause.STOP): State.STOPPED for state in _ALIVE if state is not State.ACTIVE},
-    **{(state, Cause.FAILURE): State.STOPPED for state in _ALIVE},
-}
+BROKER = StateTable(
+    "A broker over a shared store",
+    "broker facts 2.2",
+    State.STARTING,
+    {
+        (State.STARTING, Cause.STARTED_AS_PRIMARY): State.WAITING_FOR_PRIMARY_LOCK,
+        (State.STARTING, Cause.STARTED_AS_BACKUP): State.WAITING_FOR_BACKUP_LOCK,
+        (State.WAITING_FOR_PRIMARY_LOCK, Cause.PRIMARY_LOCK): State.LOADING,
+        (State.WAITING_FOR_BACKUP_LOCK, Cause.BACKUP_LOCK): State.PASSIVE,
+        (State.PASSIVE, Cause.BACKUP_LOCK_LOST): State.WAITING_FOR_BACKUP_LOCK,
+        (State.PASSIVE, Cause.PRIMARY_LOCK): State.EXAMINING,
+        (State.EXAMINING, Cause.NOT_MINE): State.PASSIVE,
+        (State.EXAMINING, Cause.MINE): State.LOADING,
+        (State.LOADING, Cause.LOADED): State.ACTIVATING,
+        (State.ACTIVATING, Cause.ANNOUNCED_ACTIVE): State.ACTIVE,
+        (State.ACTIVE, Cause.FAILBACK): State.HANDING_OVER,
+        (State.HANDING_OVER, Cause.DRAINED): State.HANDED_OVER,
+        (State.HANDED_OVER, Cause.PRIMARY_SERVES): State.STARTING,
+        (State.HANDED_OVER, Cause.PRIMARY_GONE): State.STARTING,
+        (State.ACTIVE, Cause.STOP): State.STOPPING,
+        (State.ACTIVE, Cause.SCALE_DOWN): State.SCALING,
+        (State.LOADING, Cause.SCALE_DOWN): State.SCALING,
+        (State.SCALING, Cause.SCALED): State.STOPPING,
+        (State.STOPPING, Cause.DRAINED): State.STOPPED,
+        (State.STOPPING, Cause.SCALED_BACKUP): State.STARTING,
+        **{(state, Cause.STOP): State.STOPPED for state in _ALIVE if state is not State.ACTIVE},
+        **{(state, Cause.FAILURE): State.STOPPED for state in _ALIVE},
+    },
+)
