@@ -37,12 +37,12 @@ from hacheck.model.observing.reading import observed
 from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter
 from hacheck.traces.conformance.automaton import BYTES as KNOWN_BYTES
-from hacheck.traces.conformance.checker import TraceChecker
-from hacheck.traces.conformance.compiling import compiled
-from hacheck.traces.conformance.encoding import Encoder
-from hacheck.traces.conformance.following import Follower, Memory
+from hacheck.traces.conformance.follower import Follower, Memory
 from hacheck.traces.conformance.kernels import control as k
-from hacheck.traces.conformance.program import Compiled
+from hacheck.traces.conformance.record_encoding import Encoder
+from hacheck.traces.conformance.trace_checker import TraceChecker
+from hacheck.traces.conformance.trace_compiler import compiled
+from hacheck.traces.conformance.trace_program import Compiled
 from hacheck.traces.conformance.verdicts import Verdict, to_batch
 from hacheck.traces.dataset import open_traces
 from hacheck.traces.drivers.local import check_locally

@@ -26,7 +26,7 @@ from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.execution import Line
 from hacheck.model.observing.lines import logged
 from hacheck.model.semantics import Interpreter
-from hacheck.traces.simulation.values import word
+from hacheck.traces.simulation.record_values import word
 
 SPEC = Path(__file__).parent / "quorum_election.ha"
 STEPS = 20

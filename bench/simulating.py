@@ -28,9 +28,9 @@ from hacheck.compile.lowering.system import lower
 from hacheck.model import ir
 from hacheck.model.observing.lines import has_lines, logged
 from hacheck.model.semantics import Interpreter
-from hacheck.traces.simulation.files import TRUTH, write_part
-from hacheck.traces.simulation.making import Maker
+from hacheck.traces.simulation.part_files import TRUTH, write_part
 from hacheck.traces.simulation.plan import Plan
+from hacheck.traces.simulation.trace_maker import Maker
 
 STEPS = 200
 PURE_WALKS = 20  # so many in pure Python, which takes long enough

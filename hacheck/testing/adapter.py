@@ -8,7 +8,7 @@ from typing import Any
 
 from hacheck.testing.encoding import Event
 from hacheck.testing.steps import Step
-from hacheck.traces.conformance.following import CAPACITY
+from hacheck.traces.conformance.follower import CAPACITY
 
 __all__ = ["Adapter", "Event"]
 

@@ -13,9 +13,9 @@ from pyarrow.json import ParseOptions, read_json
 
 from hacheck.model.data import dataclass
 from hacheck.model.observing.records import FIRST_NAME
-from hacheck.traces.conformance.encoding import NOBODY, Encoder, Misfit
-from hacheck.traces.conformance.program import Bits, Compiled
-from hacheck.traces.conformance.renaming import name_places
+from hacheck.traces.conformance.canonical_names import name_places
+from hacheck.traces.conformance.record_encoding import NO_NODE, Encoder, Unmatchable
+from hacheck.traces.conformance.trace_program import Bits, Compiled
 from hacheck.traces.records import EVENT, FIELDS, NODE, FieldType, fields_type
 
 
@@ -41,7 +41,7 @@ class Event:
     def text(self) -> str:
         """It in words."""
         shown = ", ".join(f"{name}: {_word(value)}" for name, value in self.fields.items())
-        who = "" if self.node == NOBODY else f"{self.node}: "
+        who = "" if self.node == NO_NODE else f"{self.node}: "
         return f"{who}{self.name}({shown})" if shown else f"{who}{self.name}"
 
 
@@ -52,7 +52,7 @@ class Line:
 
     words: bytes
     names: tuple[str, ...]
-    misfit: Misfit | None
+    misfit: Unmatchable | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class _Read:
 
     words: Any
     names: tuple[str, ...]
-    misfit: Misfit | None
+    misfit: Unmatchable | None
 
 
 class Lines:
@@ -119,7 +119,7 @@ class Lines:
         encoded = self._encoder.encode(table.to_batches()[0])
         if not len(encoded.rows):
             return None
-        return _Read(encoded.words[0], tuple(self._encoder.names), encoded.misfits.get(0))
+        return _Read(encoded.words[0], tuple(self._encoder.names), encoded.unmatchables.get(0))
 
 
 def _plain(event: Event, name: str, value: Any) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hacheck.testing.driving import DONE
-from hacheck.traces.conformance.explaining import Explanation
+from hacheck.traces.conformance.diagnosis import Diagnosis
 
 
-def instead(found: Explanation | None) -> Iterator[str]:
+def instead(found: Diagnosis | None) -> Iterator[str]:
     """The lines that the model would have allowed, and what would mend the run; nothing where nobody can tell."""
     if found is None:
         return
@@ -24,7 +24,7 @@ def instead(found: Explanation | None) -> Iterator[str]:
     yield from _mended(found)
 
 
-def _mended(found: Explanation) -> Iterator[str]:
+def _mended(found: Diagnosis) -> Iterator[str]:
     """What would mend it. Where a step had begun to be shown, that is not at the last line but at the step's first."""
     what, does, action = found.text.partition(f"`{DONE}")
     if found.repair == "missing line" and does:

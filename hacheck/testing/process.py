@@ -26,7 +26,7 @@ from typing import Any
 from hacheck.testing.adapter import Adapter, Event
 from hacheck.testing.model import folder_of
 from hacheck.testing.talking import ProcessFailure, Talk
-from hacheck.traces.conformance.encoding import NOBODY
+from hacheck.traces.conformance.record_encoding import NO_NODE
 
 __all__ = ["ProcessAdapter", "ProcessFailure"]
 
@@ -128,7 +128,7 @@ def _event(talk: Talk, one: object) -> Event:
     unknown = sorted(set(one) - {"node", "event", "fields"})
     if unknown:
         raise talk.failure(f"an event has {', '.join(unknown)}; it has `node`, `event` and `fields`")
-    node, event, fields = one.get("node", NOBODY), one.get("event"), one.get("fields", {})
+    node, event, fields = one.get("node", NO_NODE), one.get("event"), one.get("fields", {})
     if not isinstance(event, str) or not event:
         raise talk.failure("an event has no name under `event`")
     if not isinstance(node, str) or not node:

@@ -11,7 +11,7 @@ from hacheck.testing.encoding import Event
 from hacheck.testing.model import Model
 from hacheck.testing.steps import SETTLE, WAIT, Step
 from hacheck.testing.tracking import Broken, Track
-from hacheck.traces.conformance.encoding import NOBODY
+from hacheck.traces.conformance.record_encoding import NO_NODE
 
 Entry: TypeAlias = Step | Event
 
@@ -142,7 +142,7 @@ class Session:
     def _do(self, move: Move) -> None:
         self.entries.append(move.step)
         if does(self.adapter, move.method, dict(move.arguments)):
-            self._follow(Event(NOBODY, move.event, move.arguments))
+            self._follow(Event(NO_NODE, move.event, move.arguments))
         self.look()
 
     def _wait(self, step: Step) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hacheck.testing.encoding import Event
 from hacheck.testing.instead import instead
 from hacheck.testing.steps import Step
-from hacheck.traces.conformance.encoding import NOBODY
+from hacheck.traces.conformance.record_encoding import NO_NODE
 
 if TYPE_CHECKING:
     from hacheck.testing.session import Entry, Session
@@ -54,7 +54,7 @@ def _headline(session: Session, broken: Broken | None, violated: tuple[str, ...]
 
 def table(entries: Sequence[Entry]) -> list[str]:
     """A column for each node, time going down; what the test did stands at the left margin."""
-    nodes = [one.node for one in entries if isinstance(one, Event) and one.node != NOBODY]
+    nodes = [one.node for one in entries if isinstance(one, Event) and one.node != NO_NODE]
     columns = sorted(dict.fromkeys(nodes), key=_by_number)
     longest = max((len(one.text.removeprefix(f"{one.node}: ")) for one in entries if isinstance(one, Event)), default=0)
     width = max(_COLUMN_MIN, min(longest + 2, WIDTH // max(len(columns), 1)))

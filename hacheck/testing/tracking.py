@@ -19,10 +19,10 @@ from hacheck.model.observing.reading import observed
 from hacheck.model.runs import State
 from hacheck.testing.driving import DONE
 from hacheck.testing.encoding import Event, Lines
-from hacheck.traces.conformance.compiling import compiled
-from hacheck.traces.conformance.explaining import Explainer, Explanation
-from hacheck.traces.conformance.following import CAPACITY, Memory
-from hacheck.traces.conformance.weaving import Streams, Weaver, taken_by
+from hacheck.traces.conformance.diagnosis import Diagnoser, Diagnosis
+from hacheck.traces.conformance.follower import CAPACITY, Memory
+from hacheck.traces.conformance.interleavings import InterleavingSearch, Streams, taken_by
+from hacheck.traces.conformance.trace_compiler import compiled
 
 _EMPTY = 0  # the number of the set without states
 _KINDS: Mapping[str, Literal["deviates", "bound", "misfit"]] = {"value": "deviates", "bound": "bound", "node": "misfit"}
@@ -119,7 +119,9 @@ class Tracker:
         made = replace(compiled(observed(system), asked=properties), called=dict(called or {}))
         self.compiled = made
         self.memory = Memory(made, capacity)
-        self.explainer = Explainer(system, Weaver(made, self.memory), untold=DONE)  # what a test does is the test's
+        self.diagnoser = Diagnoser(
+            system, InterleavingSearch(made, self.memory), hidden_prefix=DONE
+        )  # what a test does is the test's
         self.lines = Lines(made)
         self._sets = _Sets()
         self._after: dict[tuple[int, bytes], _After] = {}
@@ -257,11 +259,11 @@ class Tracker:
 
     # ---- why not ----
 
-    def explain(self, events: Sequence[Event]) -> Explanation | None:
+    def explain(self, events: Sequence[Event]) -> Diagnosis | None:
         """Why no run explains a log: what the model would have written, and the cheapest change that mends it; `None`
         where nobody can tell. Cost: as much as following it, and much more for the change."""
         streams = self._streams(events)
-        return None if streams is None else self.explainer.explain(streams, at_start=True)
+        return None if streams is None else self.diagnoser.diagnose(streams, at_start=True)
 
     def owed(self, events: Sequence[Event]) -> tuple[str, ...]:
         """The lines that may come next, in words, where every run that explains a log owes some; none where nobody can
@@ -270,7 +272,7 @@ class Tracker:
         if begun is None:
             return ()
         streams = self._streams((*events, begun))  # a step is done by the test before its lines, and never among them
-        return () if streams is None else self.explainer.next_lines(streams)
+        return () if streams is None else self.diagnoser.next_lines(streams)
 
     def _streams(self, events: Sequence[Event]) -> Streams | None:
         names: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """Opens traces wherever they are, a file or a folder, and hands out their records in Arrow batches as they are stored.
 
-`ordering.sorted_batches` puts them in the order in which they are judged.
+`sorted_records.sorted_batches` puts them in the order in which they are checked.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from hacheck.traces.adapters.loading import SHIPPED, from_toml, load, shipped_names
+from hacheck.traces.adapters.adapter_files import SHIPPED, from_toml, load, shipped_names
 from hacheck.traces.adapters.logs import open_logs
 from hacheck.traces.findings import Findings, TracesError
 from tests.fuzz.kinds import Kind

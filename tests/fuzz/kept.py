@@ -23,8 +23,8 @@ from hacheck.impl.system import Refused
 from hacheck.model.language import load
 from hacheck.testing.recorded import BadRun, steps_from
 from hacheck.traces import manifest
-from hacheck.traces.conformance.checker import TraceChecker
-from hacheck.traces.conformance.kept_state import HEAD
+from hacheck.traces.conformance.open_trace_state import HEAD
+from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.drivers.tail import Monitor, Tailing
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.records import Order, TraceSchema

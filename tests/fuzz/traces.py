@@ -13,12 +13,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from hacheck.traces.checking import checked_batches
 from hacheck.traces.dataset import open_traces
 from hacheck.traces.findings import Findings, TracesError
+from hacheck.traces.record_checks import checked_batches
 from hacheck.traces.records import FieldType, Order, TraceSchema
 from hacheck.traces.statistics import Statistics
-from hacheck.traces.writing import writing
+from hacheck.traces.trace_writers import writing
 from tests.fuzz.kinds import Kind
 from tests.fuzz.mutation import changed_bytes, changed_data, changed_text
 from tests.fuzz.places import folder

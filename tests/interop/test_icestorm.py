@@ -19,7 +19,7 @@ from tests.interop.icestorm_schedule import FAULTS, schedule
 from tests.interop.judging import conform
 from tests.interop.processes import Crew, free_base, is_free
 from tests.nightly import nightly
-from tests.traces.logs import read_logs
+from tests.traces.adapters.logs import read_logs
 
 RECORDINGS = Path(__file__).parents[1] / "data" / "icestorm"
 TAUGHT = Path(__file__).parent / "recordings"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.traces.logs import events, read_logs
+from tests.traces.adapters.logs import events, read_logs
 
 TOPIC = "-- 11/20/26 09:34:01.000 replica3-IceStorm: Topic: "
 

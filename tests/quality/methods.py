@@ -30,11 +30,11 @@ from hacheck.testing.reference import FOLLOWED
 from hacheck.testing.schedules.exploring import Explored, Exploring, Limits, Setting
 from hacheck.testing.session import Disagreement, Undecided
 from hacheck.testing.simulated import SERVICE, Simulated, adapter_for
-from hacheck.traces.checking import checked_batches
-from hacheck.traces.conformance.checker import TraceChecker
+from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.dataset import open_traces
 from hacheck.traces.findings import Findings
+from hacheck.traces.record_checks import checked_batches
 from hacheck.traces.records import Order
 
 STEPS_OF_A_RUN = 40

@@ -16,7 +16,7 @@ from tests.nightly import first_of
 from tests.runtime.brokers import events
 from tests.runtime.clusters import Running, running, until
 from tests.runtime.test_icestorm_cluster import PATIENT, coordinator
-from tests.traces.impl_recordings import verdicts, words_for
+from tests.traces.conformance.impl_recordings import verdicts, words_for
 
 SUBSCRIBERS = ("client-2", "client-3")
 SETTINGS = {**FOLLOWED["icestorm-clients"].options, **PATIENT, "client_period": "300ms", "messages_max": "24"}

@@ -15,9 +15,9 @@ import pytest
 
 from hacheck.impl.simulator.running import Plan
 from hacheck.impl.simulator.saving import SavedRun, to_json
-from hacheck.traces.checking import checked_batches
 from hacheck.traces.dataset import open_traces
 from hacheck.traces.findings import Findings
+from hacheck.traces.record_checks import checked_batches
 from tests.cli.command import Ended, hacheck
 
 TOY = "tests.simulation.toys:COUNTERS"

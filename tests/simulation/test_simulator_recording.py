@@ -10,9 +10,9 @@ import pytest
 
 from hacheck.impl.recording import Line, Log, merged, write_trace
 from hacheck.impl.system import Refused
-from hacheck.traces.checking import checked_batches
 from hacheck.traces.dataset import open_traces
 from hacheck.traces.findings import Findings
+from hacheck.traces.record_checks import checked_batches
 
 
 def rows(path: Path, wrong: int = 0) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from hacheck.testing.machine import run_state_machine
 from hacheck.testing.model import specification_of
 from hacheck.testing.options import OPTIONS, Options
 from hacheck.testing.verdicts import explored, is_library, questions
-from hacheck.traces.conformance.following import CAPACITY
+from hacheck.traces.conformance.follower import CAPACITY
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "testing.md"
 FENCE = re.compile(r"^```(\w+)(?: (\w+)=(\S+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)

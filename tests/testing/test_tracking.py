@@ -15,16 +15,16 @@ from hacheck.model.language import load
 from hacheck.model.observing.lines import logged
 from hacheck.testing.encoding import Event, UnfitEvent
 from hacheck.testing.tracking import Broken, Track, Tracker
-from hacheck.traces.conformance.checker import TraceChecker
+from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict
 from hacheck.traces.records import Order
-from hacheck.traces.simulation.making import Maker
 from hacheck.traces.simulation.plan import Plan
+from hacheck.traces.simulation.trace_maker import Maker
 from tests.nightly import by_night
 from tests.properties.scale import seeds
 from tests.testing.following import events_of, followed
 from tests.testing.specs import COUNTER, system_of
-from tests.traces.conformance.telling import table, verdicts
+from tests.traces.conformance.arrow_records import table, verdicts
 from tests.traces.conformance.test_random_systems import logged_system, traces_in_order
 from tests.traces.simulation.specs import EVERYTHING, PLAIN
 from tests.traces.simulation.specs import system_of as system_with_lines

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hacheck.traces.checking import Expected
 from hacheck.traces.dataset import open_traces
 from hacheck.traces.findings import Findings, Kind, TracesError
+from hacheck.traces.record_checks import Expected
 from hacheck.traces.records import FieldType, Order, TraceSchema
-from tests.traces.writing import NOON, SECOND, Record, found, jsonl, parquet, read_all, record
+from tests.traces.sample_files import NOON, SECOND, Record, found, jsonl, parquet, read_all, record
 
 GOOD = [record("good", 1), record("good", 2)]
 

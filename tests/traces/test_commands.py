@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import hacheck
-from tests.traces.writing import jsonl, read_all, record
+from tests.traces.sample_files import jsonl, read_all, record
 
 RECORDINGS = Path(__file__).parents[1] / "data" / "icestorm"
 

@@ -7,11 +7,11 @@ import re
 import tomllib
 from pathlib import Path
 
-from hacheck.traces.adapters.loading import from_toml
+from hacheck.traces.adapters.adapter_files import from_toml
 from hacheck.traces.adapters.tables import with_tables
 from hacheck.traces.findings import KEPT, MEANINGS, Kind
 from hacheck.traces.records import REQUIRED, FieldType, TraceSchema
-from tests.traces.writing import read_all
+from tests.traces.sample_files import read_all
 
 DOCS = Path(__file__).parents[2] / "docs"
 

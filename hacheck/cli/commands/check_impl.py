@@ -92,7 +92,7 @@ def check_impl(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Run code under every schedule of a small setting, and compare each step with the model."""
-    from hacheck.cli.logs.comparing import parse_nodes
+    from hacheck.cli.logs.comparison import parse_nodes
     from hacheck.cli.options import parse_count, parse_seconds, parse_settings
     from hacheck.cli.running.scheduling import Request, explore_schedules
     from hacheck.testing.schedules.exploring import Limits

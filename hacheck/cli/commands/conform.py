@@ -95,8 +95,8 @@ def conform(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Compare logs with a protocol: whether they follow it, and at which line they leave it."""
-    from hacheck.cli.logs.comparing import comparison
-    from hacheck.cli.logs.conforming import ConformRequest, conform_traces
+    from hacheck.cli.logs.comparison import comparison
+    from hacheck.cli.logs.conformance import ConformRequest, conform_traces
     from hacheck.cli.options import all_known, parse_count
 
     all_known("engine", (engine,), ("local", "spark"))

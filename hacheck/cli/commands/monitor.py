@@ -73,8 +73,8 @@ def monitor(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Judge traces as their records come, until Ctrl-C; started again, it goes on where it was."""
-    from hacheck.cli.logs.comparing import comparison
-    from hacheck.cli.logs.monitoring import MonitorRequest, monitor_traces
+    from hacheck.cli.logs.comparison import comparison
+    from hacheck.cli.logs.monitor import MonitorRequest, monitor_traces
     from hacheck.cli.options import all_known, parse_count, parse_seconds
 
     all_known("engine", (engine,), ("local", "spark"))

@@ -83,7 +83,7 @@ def simulate(
         from hacheck.cli.checking.saved_runs import simulate_spec
 
         return simulate_spec(spec, seed, 30 if steps is None else steps, check, given, json, no_color=no_color)
-    from hacheck.cli.logs.simulating import Output, Unlike, Walks, simulate_traces
+    from hacheck.cli.logs.trace_simulation import Output, Unlike, Walks, simulate_traces
 
     number = parse_count("--traces", traces)
     walks = Walks(spec, check, given, traces=number, steps=200 if steps is None else steps, seed=seed, every=every_step)

@@ -20,7 +20,7 @@ def actions_beginning(incomplete: str) -> list[str]:
 
 def adapters_beginning(incomplete: str) -> list[str]:
     """What a shell offers for an adapter."""
-    from hacheck.traces.adapters.loading import shipped_names
+    from hacheck.traces.adapters.adapter_files import shipped_names
 
     return [name for name in shipped_names() if name.startswith(incomplete)]
 
@@ -102,7 +102,7 @@ def traces(
     from hacheck.cli.options import all_known, parse_count
 
     all_known("action", (action,), ACTIONS)
-    from hacheck.cli.logs.tracing import TracesRequest, look
+    from hacheck.cli.logs.traces import TracesRequest, look
 
     return look(
         TracesRequest(

@@ -9,7 +9,7 @@ from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli.console import output_console, plural, say, seconds, symbols
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
-from hacheck.cli.logs.comparing import nodes_of
+from hacheck.cli.logs.comparison import nodes_of
 from hacheck.cli.options import all_known
 from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
@@ -33,7 +33,7 @@ from hacheck.testing.tracking import Tracker
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from hacheck.traces.conformance.explaining import Explanation
+    from hacheck.traces.conformance.diagnosis import Diagnosis
 
 REPLICAS_TRIED = (2, 3, 1, 4)
 
@@ -90,7 +90,7 @@ def explore_schedules(request: Request) -> ExitCode:
     return ended
 
 
-def _instead(tracker: Tracker, found: Found) -> Explanation | None:
+def _instead(tracker: Tracker, found: Found) -> Diagnosis | None:
     """What the model would have allowed where a schedule leaves it; `None` where it is something else that is wrong."""
     if found.broken is None:
         return None
@@ -185,7 +185,7 @@ def _show(
     request: Request,
     setting: Setting,
     explored: Explored,
-    told: Sequence[tuple[Found, Explanation | None]],
+    told: Sequence[tuple[Found, Diagnosis | None]],
     unshown: Unshown,
     ended: ExitCode,
 ) -> None:
@@ -265,7 +265,7 @@ def _told(found: Found) -> Iterator[Told]:
 
 
 def _as_json(
-    request: Request, explored: Explored, told: Sequence[tuple[Found, Explanation | None]], unshown: Unshown
+    request: Request, explored: Explored, told: Sequence[tuple[Found, Diagnosis | None]], unshown: Unshown
 ) -> dict[str, Any]:
     return {
         "code": request.code,

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from hacheck.testing.tracking import Tracker
-from hacheck.traces.conformance.weaving import taken_by
+from hacheck.traces.conformance.interleavings import taken_by
 
 SECONDS = 20.0
 """After so many of this process's CPU it is not known."""

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from hacheck.model.data import dataclass
 from hacheck.traces.adapters.description import Adapter
+from hacheck.traces.adapters.line_counts import Tally
 from hacheck.traces.adapters.streams import Record, Stream, found_fields
-from hacheck.traces.adapters.tally import Tally
 from hacheck.traces.dataset import ROW, SOURCE, TraceFile, located_schema, shown, walked
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.parquet_files import BATCH_ROWS

@@ -10,8 +10,8 @@ from hacheck.model.data import dataclass
 from hacheck.traces.adapters.clocks import Clock
 from hacheck.traces.adapters.description import Adapter
 from hacheck.traces.adapters.entries import Entry, Stray, entries
-from hacheck.traces.adapters.interpreting import Almost, Happened, Nothing, at, told, told_by_object
-from hacheck.traces.adapters.tally import Tally
+from hacheck.traces.adapters.entry_events import Almost, FoundEvent, Nothing, at, event_of_object, told
+from hacheck.traces.adapters.line_counts import Tally
 from hacheck.traces.dataset import TraceFile
 from hacheck.traces.findings import Finding, Findings, Kind, text_of
 from hacheck.traces.json_records import Problem, parsed, problem_of_value, storable, type_of
@@ -130,7 +130,9 @@ class Stream:
             clock = self._clocks[stream] = Clock(self._adapter.line.times, self._zone)
         return clock.read(text)
 
-    def _columns(self, line: int, meaning: Happened, stream: str, when: int | None, text: str) -> dict[str, Any] | None:
+    def _columns(
+        self, line: int, meaning: FoundEvent, stream: str, when: int | None, text: str
+    ) -> dict[str, Any] | None:
         """The columns of an event, once it is clear whose it is."""
         node = self._whose(meaning.node, stream)
         if node is None:
@@ -174,7 +176,7 @@ class Stream:
         """The columns of an object that is an event; whatever else it is, is counted."""
         paths = self._adapter.json
         assert paths is not None, "the adapter is for JSON"
-        meaning = told_by_object(content, self._adapter)
+        meaning = event_of_object(content, self._adapter)
         if isinstance(meaning, Nothing):
             if meaning.name is None:
                 self._tally.unknown_line(str(at(content, paths.event) or text))

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hacheck.atomic_files import replace_text
+from hacheck.traces.adapters.adapter_files import load, shipped_names
 from hacheck.traces.adapters.description import Adapter, EventRule, FieldRule
-from hacheck.traces.adapters.loading import load, shipped_names
 
 BEGIN = "<!-- made by hacheck.traces.adapters.tables -->"
 END = "<!-- end of what is made -->"

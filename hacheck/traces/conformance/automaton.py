@@ -10,8 +10,8 @@ import numpy as np
 
 from hacheck.compile.machine.reserved_memory import Region
 from hacheck.model.data import dataclass
-from hacheck.traces.conformance.kernels import known as k
-from hacheck.traces.conformance.program import Compiled
+from hacheck.traces.conformance.kernels import automaton_fields as k
+from hacheck.traces.conformance.trace_program import Compiled
 
 BYTES = 2**28
 """How much memory it takes at most, for a process that follows logs."""
@@ -62,9 +62,9 @@ class Automaton:
         slots = _power(size * _SHARES["moves"] / move * 2 / 3)
         lists = states * _LIST_PER_STATE + nodes * _LIST_PER_NODE
         large = min(capacity, LARGE_MAX, states // 4)
-        telling = compiled.telling
-        notes = compiled.program.notes if telling is None else telling.notes
-        code = compiled.code if telling is None else telling.code
+        line_actions = compiled.line_actions
+        notes = compiled.program.notes if line_actions is None else line_actions.notes
+        code = compiled.code if line_actions is None else line_actions.code
         self._notes = notes.new()
         control = np.zeros(len(k.KNOWN), np.uint64)
         self._regions = []
@@ -89,12 +89,12 @@ class Automaton:
         for place, value in {
             k.LARGE: large,
             k.NARROW: NARROW,
-            k.ONE_FIRST: telling is None and places == 1,
-            k.TELL: code.address("expand"),
-            k.TELL_NOTES: self._notes.buffer_info()[0],
-            k.TELL_CUT_FIRST: notes.cuts,
-            k.TELL_CUT_COUNT: notes.fault - notes.cuts,
-            k.TELL_FAULT: notes.fault,
+            k.ONE_FIRST: line_actions is None and places == 1,
+            k.LINE_EXPAND: code.address("expand"),
+            k.LINE_NOTES: self._notes.buffer_info()[0],
+            k.LINE_CUT_FIRST: notes.cuts,
+            k.LINE_CUT_COUNT: notes.fault - notes.cuts,
+            k.LINE_FAULT: notes.fault,
             k.STATE_CAPACITY: states,
             k.STATE_SHIFT: _SHIFT_FIRST,
             k.LIST_END: k.LISTS_FIRST,

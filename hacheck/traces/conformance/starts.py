@@ -9,8 +9,8 @@ from hacheck.model.ir import System
 from hacheck.model.observing.lines import lines_of, without_lines
 from hacheck.model.observing.reading import observed
 from hacheck.model.runs import State
-from hacheck.traces.conformance.compiling import compiled
-from hacheck.traces.conformance.following import Memory
+from hacheck.traces.conformance.follower import Memory
+from hacheck.traces.conformance.trace_compiler import compiled
 
 
 def reachable(system: System, most: int) -> tuple[tuple[State, ...], bool]:

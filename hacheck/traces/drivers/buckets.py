@@ -18,11 +18,11 @@ import pyarrow.compute as pc
 
 from hacheck.traces.dataset import ROW, SOURCE
 from hacheck.traces.drivers.columns import Columns
-from hacheck.traces.drivers.reading import in_batches, plain
+from hacheck.traces.drivers.record_batches import in_batches, plain
 from hacheck.traces.findings import TracesError
-from hacheck.traces.ordering import sorted_by
 from hacheck.traces.parquet_files import BATCH_ROWS
 from hacheck.traces.records import SEQ, TRACE_ID
+from hacheck.traces.sorted_records import sorted_by
 
 WORDS_MAX = 4096
 """A piece of a bucket that has more different words than this in a column has codes of its own for them."""
@@ -45,7 +45,7 @@ class Scatter:
         self._writers: dict[int, Any] = {}
 
     def add(self, batch: Any) -> None:
-        """Scatters a batch as `reading.pieces` gives it. Errors: `TracesError` when the disk is full."""
+        """Scatters a batch as `record_batches.pieces` gives it. Errors: `TracesError` when the disk is full."""
         if not batch.num_rows:
             return
         codes = batch.column(TRACE_ID)

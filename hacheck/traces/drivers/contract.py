@@ -26,7 +26,7 @@ class OpenTrace(Protocol):
         ...
 
     def state(self) -> bytes:
-        """All there is to know to go on later, in another process: what `TraceJudge.resume` takes."""
+        """All there is to know to go on later, in another process: what `ConformanceChecker.resume` takes."""
         ...
 
     def kept_records(self) -> list[Any] | None:
@@ -38,7 +38,7 @@ class OpenTrace(Protocol):
         ...
 
 
-class TraceJudge(Protocol):
+class ConformanceChecker(Protocol):
     """Judges traces."""
 
     @property

@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from hacheck.model.data import dataclass
-from hacheck.traces.checking import Expected
 from hacheck.traces.dataset import PACKED, Dataset, Located
 from hacheck.traces.drivers.buckets import bucket_of, no_room
 from hacheck.traces.drivers.columns import pruned
-from hacheck.traces.drivers.contract import Outcome, Phase, Progress, Report, TraceJudge
-from hacheck.traces.drivers.crew import Crew, Done
-from hacheck.traces.drivers.judging import Task
-from hacheck.traces.drivers.reading import Unit, sources, units
-from hacheck.traces.drivers.table import VerdictFile, from_message
-from hacheck.traces.drivers.working import Flush, Following, Judge, JudgeFile, Ordering, Read, Told
+from hacheck.traces.drivers.contract import ConformanceChecker, Outcome, Phase, Progress, Report
+from hacheck.traces.drivers.local_tasks import CheckFile, Flush, Following, Judge, Ordering, Read, Told
+from hacheck.traces.drivers.process_pool import Done, ProcessPool
+from hacheck.traces.drivers.record_batches import Unit, sources, units
+from hacheck.traces.drivers.trace_verdicts import Task
+from hacheck.traces.drivers.verdict_table import VerdictTable, from_message
 from hacheck.traces.findings import Finding, Findings
+from hacheck.traces.record_checks import Expected
 
 MEMORY_BYTES = 4 << 30
 """So much memory all processes take together, about."""
@@ -53,7 +53,7 @@ class Options:
 
 def check_locally(
     dataset: Located,
-    judge: TraceJudge,
+    judge: ConformanceChecker,
     findings: Findings,
     *,
     expected: Expected | None = None,
@@ -77,7 +77,7 @@ class _Local:
     def __init__(
         self,
         dataset: Located,
-        judge: TraceJudge,
+        judge: ConformanceChecker,
         findings: Findings,
         expected: Expected,
         options: Options,
@@ -94,7 +94,7 @@ class _Local:
 
     def check(self, table: Path | None, collect: bool) -> Outcome:
         """All of it."""
-        with VerdictFile(table, collect=collect) as verdicts, self._scratch() as scratch:
+        with VerdictTable(table, collect=collect) as verdicts, self._scratch() as scratch:
             ordered = self._dataset.in_order and isinstance(self._dataset, Dataset)
             complete = self._ordered(verdicts) if ordered else self._scattered(verdicts, Path(scratch))
             if complete:
@@ -108,28 +108,28 @@ class _Local:
         except OSError as error:
             raise no_room(Path(self._options.scratch or tempfile.gettempdir()), error) from None
 
-    def _scattered(self, verdicts: VerdictFile, scratch: Path) -> bool:
+    def _scattered(self, verdicts: VerdictTable, scratch: Path) -> bool:
         found = units(self._dataset)
         share = self._options.memory_bytes // self._workers
         count = buckets_for(self._dataset, found, self._workers, share)
         work = Ordering(self._task, self._dataset, scratch, count, share)
-        with Crew(work, min(self._workers, count)) as crew:
-            if not self._follow(crew.do([Read(unit) for unit in found]), "reading", len(found), verdicts):
+        with ProcessPool(work, min(self._workers, count)) as pool:
+            if not self._follow(pool.do([Read(unit) for unit in found]), "reading", len(found), verdicts):
                 return False
-            if not self._follow(crew.all_do(Flush()), "reading", len(found), verdicts, done=len(found)):
+            if not self._follow(pool.all_do(Flush()), "reading", len(found), verdicts, done=len(found)):
                 return False
             damaged: dict[int, list[tuple[str, Finding]]] = {}
             for name, finding in self._findings.damaged.items():
                 damaged.setdefault(bucket_of(name, count), []).append((name, finding))
             tasks = [Judge(bucket, tuple(damaged.get(bucket, ()))) for bucket in range(count)]
-            return self._follow(crew.do(tasks), "judging", count, verdicts)
+            return self._follow(pool.do(tasks), "judging", count, verdicts)
 
-    def _ordered(self, verdicts: VerdictFile) -> bool:
+    def _ordered(self, verdicts: VerdictTable) -> bool:
         files = len(self._dataset.files)
-        with Crew(Following(self._task, self._dataset), min(self._workers, files)) as crew:
-            return self._follow(crew.do([JudgeFile(number) for number in range(files)]), "judging", files, verdicts)
+        with ProcessPool(Following(self._task, self._dataset), min(self._workers, files)) as pool:
+            return self._follow(pool.do([CheckFile(number) for number in range(files)]), "judging", files, verdicts)
 
-    def _follow(self, messages: Iterator[Any], phase: Phase, total: int, verdicts: VerdictFile, done: int = 0) -> bool:
+    def _follow(self, messages: Iterator[Any], phase: Phase, total: int, verdicts: VerdictTable, done: int = 0) -> bool:
         """Takes what the processes send, until all tasks of the phase are over, or it is told to stop."""
         for message in messages:
             if isinstance(message, Told):

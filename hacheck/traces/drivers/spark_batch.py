@@ -13,18 +13,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from hacheck.traces.checking import Expected
 from hacheck.traces.conformance.verdicts import SCHEMA, from_batch
 from hacheck.traces.dataset import ROW, SOURCE, Dataset
 from hacheck.traces.drivers.columns import pruned
-from hacheck.traces.drivers.contract import SHOWN_MAX, DriverError, Outcome, Phase, Progress, Report, TraceJudge
-from hacheck.traces.drivers.judging import Task
-from hacheck.traces.drivers.reading import sources
+from hacheck.traces.drivers.contract import SHOWN_MAX, ConformanceChecker, DriverError, Outcome, Phase, Progress, Report
+from hacheck.traces.drivers.record_batches import sources
 from hacheck.traces.drivers.spark_frames import dataset_records, file_numbers, spark_schema, url_records
 from hacheck.traces.drivers.spark_jobs import Job
-from hacheck.traces.drivers.spark_records import NOTE, JudgeFiles, JudgeSorted, results, take_note
-from hacheck.traces.drivers.table import Tally
+from hacheck.traces.drivers.spark_records import NOTE, CheckFiles, CheckSorted, results, take_note
+from hacheck.traces.drivers.trace_verdicts import Task
+from hacheck.traces.drivers.verdict_table import Tally
 from hacheck.traces.findings import Findings, TracesError
+from hacheck.traces.record_checks import Expected
 from hacheck.traces.records import SEQ, TRACE_ID
 
 POLL_SECONDS = 0.2
@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 def check_on_spark(
     spark: Any,
     traces: Dataset | str,
-    judge: TraceJudge,
+    judge: ConformanceChecker,
     findings: Findings,
     *,
     expected: Expected | None = None,
@@ -66,7 +66,7 @@ class _Run:
     def __init__(
         self,
         spark: Any,
-        judge: TraceJudge,
+        judge: ConformanceChecker,
         findings: Findings,
         expected: Expected,
         partitions: int | None,
@@ -98,7 +98,7 @@ class _Run:
             take_note(row[NOTE], row[TRACE_ID], self._findings, self._tally)
         verdicts = found.where(f.col(NOTE).isNull()).drop(NOTE)
         if in_order:
-            self._judged_once(verdicts)
+            self._refuse_repeated(verdicts)
         others = verdicts.where(f.col("verdict") != "conforms").orderBy(TRACE_ID).limit(SHOWN_MAX)
         shown = self._run("finishing", lambda: others.toArrow())
         if table is not None:
@@ -108,7 +108,7 @@ class _Run:
             self._tally.show(from_batch(batch))
         return self._tally.outcome(complete=True, table=table, verdicts=batches)
 
-    def _judged_once(self, verdicts: Any) -> None:
+    def _refuse_repeated(self, verdicts: Any) -> None:
         from pyspark.sql import functions as f
 
         twice = verdicts.groupBy(TRACE_ID).count().where(f.col("count") > 1).orderBy(TRACE_ID).limit(3)
@@ -128,11 +128,11 @@ class _Run:
             if in_order:
                 task = Task(self._judge, columns, self._held_to(back), sources(traces.files))
                 numbers = file_numbers(self._spark, range(len(traces.files)))
-                return numbers.mapInArrow(JudgeFiles(task, traces), spark_schema(results()))
+                return numbers.mapInArrow(CheckFiles(task, traces), spark_schema(results()))
             read = dataset_records(self._spark, traces, columns, self._findings)
         task = Task(self._judge, columns, self._held_to(back), read.names)
         ordered = read.frame.repartition(self._partitions, TRACE_ID).sortWithinPartitions(TRACE_ID, SEQ, SOURCE, ROW)
-        return ordered.mapInArrow(JudgeSorted(task, read.hashes), spark_schema(results()))
+        return ordered.mapInArrow(CheckSorted(task, read.hashes), spark_schema(results()))
 
     def _held_to(self, clock_back_ns: int) -> Expected:
         return replace(self._expected, clock_back_ns=max(self._expected.clock_back_ns, clock_back_ns))

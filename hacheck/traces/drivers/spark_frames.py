@@ -13,7 +13,7 @@ import pyarrow as pa
 from hacheck.model.data import dataclass
 from hacheck.traces.dataset import ROW, SOURCE, Dataset
 from hacheck.traces.drivers.columns import Columns, pruned
-from hacheck.traces.drivers.reading import sources
+from hacheck.traces.drivers.record_batches import sources
 from hacheck.traces.drivers.spark_jobs import told
 from hacheck.traces.drivers.spark_records import ReadFiles, damage_note, noted, rows_of_notes
 from hacheck.traces.findings import Findings, TracesError

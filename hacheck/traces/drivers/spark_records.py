@@ -19,10 +19,10 @@ from hacheck.model.data import dataclass
 from hacheck.traces.conformance.verdicts import SCHEMA
 from hacheck.traces.dataset import SOURCE, Dataset
 from hacheck.traces.drivers.columns import Columns
-from hacheck.traces.drivers.judging import Task, judged
-from hacheck.traces.drivers.reading import Unit, in_batches, pieces, sorted_out
-from hacheck.traces.drivers.table import Tally
-from hacheck.traces.drivers.working import records_in_order
+from hacheck.traces.drivers.local_tasks import records_in_order
+from hacheck.traces.drivers.record_batches import Unit, in_batches, pieces, sorted_out
+from hacheck.traces.drivers.trace_verdicts import Task, judged
+from hacheck.traces.drivers.verdict_table import Tally
 from hacheck.traces.findings import Finding, Findings, Kind
 from hacheck.traces.json_lines import sound
 from hacheck.traces.parquet_files import BATCH_ROWS
@@ -139,7 +139,7 @@ class ReadFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeSorted:
+class CheckSorted:
     """A stage: from records, whole traces sorted by (trace_id, seq), to verdicts and notes. `hashes`: for each file
     what stands in the column `SOURCE` instead of its number; empty where that is the number."""
 
@@ -167,7 +167,7 @@ class JudgeSorted:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeFiles:
+class CheckFiles:
     """A stage: from numbers of files that are in order, each with its traces for itself, to verdicts and notes."""
 
     task: Task

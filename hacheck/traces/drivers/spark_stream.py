@@ -23,13 +23,13 @@ from hacheck.traces.conformance.verdicts import SCHEMA, to_batch
 from hacheck.traces.dataset import Dataset, open_traces
 from hacheck.traces.drivers.buckets import order_of
 from hacheck.traces.drivers.columns import Columns, pruned
-from hacheck.traces.drivers.contract import Outcome, Progress, Report, TraceJudge
-from hacheck.traces.drivers.reading import Unit, pieces, plain
-from hacheck.traces.drivers.receiving import Ends, ReceivedTrace, packed, unpacked
+from hacheck.traces.drivers.contract import ConformanceChecker, Outcome, Progress, Report
+from hacheck.traces.drivers.received_trace import Ends, ReceivedTrace, packed, unpacked
+from hacheck.traces.drivers.record_batches import Unit, pieces, plain
 from hacheck.traces.drivers.spark_frames import local, spark_schema
 from hacheck.traces.drivers.spark_jobs import told
 from hacheck.traces.drivers.spark_records import NOTE, NOWHERE, Reported, finding_note, results, take_note
-from hacheck.traces.drivers.table import Tally
+from hacheck.traces.drivers.verdict_table import Tally
 from hacheck.traces.findings import Finding, Findings, Kind, TracesError
 from hacheck.traces.records import TRACE_ID, SchemaError, TraceSchema, united
 
@@ -64,7 +64,7 @@ class Monitoring:
 
     place: Path
     schema: TraceSchema
-    judge: TraceJudge
+    judge: ConformanceChecker
     results: Path
     checkpoint: Path
     ends: Ends = Ends()
@@ -115,7 +115,7 @@ def started(spark: Any, monitoring: Monitoring, findings: Findings, tally: Tally
         )
         read = files.mapInArrow(ReadNew(monitoring.schema, columns), spark_schema(READ))
         said = read.groupBy(TRACE_ID).applyInPandasWithState(
-            JudgeGroup(monitoring.judge, columns, monitoring.ends),
+            CheckGroup(monitoring.judge, columns, monitoring.ends),
             spark_schema(SAID), spark_schema(STATE), "append", GroupStateTimeout.ProcessingTimeTimeout,
         )  # fmt: skip
         told_results = said.mapInArrow(unpack_verdicts, spark_schema(results()))
@@ -187,10 +187,10 @@ def spans(traces: Any) -> Iterator[tuple[str, int, int]]:
         start = end
 
 
-class JudgeGroup:
+class CheckGroup:
     """What is done with the news of one trace, and when nothing came of it for a while."""
 
-    def __init__(self, judge: TraceJudge, columns: Columns, ends: Ends) -> None:
+    def __init__(self, judge: ConformanceChecker, columns: Columns, ends: Ends) -> None:
         self._judge, self._columns, self._ends = judge, columns, ends
 
     def __call__(self, key: tuple[str], news: Iterable[Any], state: Any) -> Iterator[Any]:

@@ -2,7 +2,7 @@
 
     spark-submit --py-files hacheck.zip submit.py TRACES --judge FILE --table URL
 
-`--judge` is a file that `hacheck.traces.conformance.judge_file.write` has written: the system as text, and how traces
+`--judge` is a file that `hacheck.traces.conformance.checker_file.write` has written: the system as text, and how traces
 are compared with it; each executor compiles it for itself. Nothing in it is run. Exit codes: 0 all traces conform, 1
 some do not, 2 records were damaged or the job failed, 3 some verdicts are `unknown`.
 """
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hacheck.atomic_files import replace_text
-from hacheck.traces.conformance import judge_file
+from hacheck.traces.conformance import checker_file
 from hacheck.traces.dataset import open_traces
 from hacheck.traces.drivers.contract import Outcome, Progress
 from hacheck.traces.drivers.spark_batch import check_on_spark
@@ -30,14 +30,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the job. Returns the exit code."""
     parser = argparse.ArgumentParser(prog="submit.py", description="Judges traces on Spark.")
     parser.add_argument("traces", help="a folder that all executors can read, or a URL of Parquet files")
-    parser.add_argument("--judge", type=Path, required=True, help="a file that judge_file.write has written")
+    parser.add_argument("--judge", type=Path, required=True, help="a file that checker_file.write has written")
     parser.add_argument("--table", help="where the table of verdicts is written")
     parser.add_argument("--json", type=Path, help="a file for the outcome, which is printed otherwise")
     parser.add_argument("--partitions", type=int, help="into how many parts records are exchanged")
     chosen = parser.parse_args(arguments)
     findings = Findings()
     try:
-        judge = judge_file.read(chosen.judge)
+        judge = checker_file.read(chosen.judge)
         traces = chosen.traces if "://" in chosen.traces else open_traces(Path(chosen.traces), findings)
         spark = submitted_session()
         outcome = check_on_spark(

@@ -24,9 +24,9 @@ from hacheck.model.data import dataclass
 from hacheck.traces.conformance.verdicts import Verdict, to_batch
 from hacheck.traces.dataset import ROW, SOURCE, walked
 from hacheck.traces.drivers.columns import Columns, pruned
-from hacheck.traces.drivers.contract import Outcome, Progress, Report, TraceJudge
-from hacheck.traces.drivers.receiving import Ends, ReceivedTrace
-from hacheck.traces.drivers.table import Tally
+from hacheck.traces.drivers.contract import ConformanceChecker, Outcome, Progress, Report
+from hacheck.traces.drivers.received_trace import Ends, ReceivedTrace
+from hacheck.traces.drivers.verdict_table import Tally
 from hacheck.traces.findings import Finding, Findings, Kind, TracesError, text_of
 from hacheck.traces.json_records import Problem, parsed, problem_of
 from hacheck.traces.records import METADATA_KEY, TRACE_ID, SchemaError, TraceSchema, from_header, united
@@ -66,7 +66,7 @@ class Tailing:
 
     place: Path
     schema: TraceSchema
-    judge: TraceJudge
+    judge: ConformanceChecker
     verdicts: Path
     checkpoint: Path
     ends: Ends = Ends()

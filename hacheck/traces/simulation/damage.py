@@ -10,10 +10,10 @@ import numpy as np
 from hacheck.compile.lowering.layout import scalar
 from hacheck.model.data import dataclass
 from hacheck.model.types import Range, Set, cardinality
-from hacheck.traces.simulation import chance
-from hacheck.traces.simulation.lines import Lines
-from hacheck.traces.simulation.values import told, word
-from hacheck.traces.simulation.writing import Column, Field, Point
+from hacheck.traces.simulation import random_numbers
+from hacheck.traces.simulation.line_variables import Column, Field, Point
+from hacheck.traces.simulation.record_values import told, word
+from hacheck.traces.simulation.walk_lines import Lines
 
 KINDS = ("value", "node", "swap", "lost", "duplicate")
 """What can be done to a trace: one field shows another value; another node has written a line; two neighbouring lines
@@ -72,10 +72,10 @@ def damaged(
     if damage.drop > 0:
         work.drop(first, count)
     if damage.mutate > 0:
-        start = chance.key(damage.seed, chance.DAMAGE)
+        start = random_numbers.key(damage.seed, random_numbers.DAMAGE)
         ends = np.searchsorted(lines.trace, np.arange(count + 1))
         for trace in range(count):
-            dice = chance.Dice(start, first + trace)
+            dice = random_numbers.Dice(start, first + trace)
             if dice.share() < damage.mutate:
                 work.mutate(trace, int(ends[trace]), int(ends[trace + 1]), dice)
     return work.result()
@@ -96,19 +96,19 @@ class _Work:
 
     def drop(self, first: int, count: int) -> None:
         """Loses lines, each with the same chance."""
-        start = np.uint64(chance.key(self.damage.seed, chance.LOST))
-        traces = chance.numbers(start, np.arange(first, first + count))
-        found = chance.numbers(traces[self.lines.trace], self.lines.number) >> np.uint64(11)
+        start = np.uint64(random_numbers.key(self.damage.seed, random_numbers.LOST))
+        traces = random_numbers.numbers(start, np.arange(first, first + count))
+        found = random_numbers.numbers(traces[self.lines.trace], self.lines.number) >> np.uint64(11)
         lost = np.flatnonzero(found < np.uint64(int(self.damage.drop * (1 << 53))))
         self.copies[lost] = 0
         for place, trace in zip(lost.tolist(), self.lines.trace[lost].tolist(), strict=True):
             self.done.append(Done(trace, "dropped", place))
 
-    def mutate(self, trace: int, begin: int, end: int, dice: chance.Dice) -> None:
+    def mutate(self, trace: int, begin: int, end: int, dice: random_numbers.Dice) -> None:
         """Does one thing to a trace, of the kinds that can be done to it."""
         left = list(self.damage.kinds)
         places = [place for place in range(begin, end) if self.copies[place]]
-        doing: dict[str, Callable[[int, list[int], chance.Dice], bool]] = {
+        doing: dict[str, Callable[[int, list[int], random_numbers.Dice], bool]] = {
             "value": self.value,
             "node": self.node,
             "swap": self.swap,
@@ -120,7 +120,7 @@ class _Work:
             if doing[kind](trace, places, dice):
                 return
 
-    def value(self, trace: int, places: list[int], dice: chance.Dice) -> bool:
+    def value(self, trace: int, places: list[int], dice: random_numbers.Dice) -> bool:
         """One field shows another value."""
         shown = [
             (place, field)
@@ -159,7 +159,7 @@ class _Work:
             return ", ".join(told(field.type, value, FieldType.STRINGS))
         return word(field.type, value)
 
-    def node(self, trace: int, places: list[int], dice: chance.Dice) -> bool:
+    def node(self, trace: int, places: list[int], dice: random_numbers.Dice) -> bool:
         """Another node of the same kind has written a line."""
         able = [
             place
@@ -178,7 +178,7 @@ class _Work:
         self.done.append(Done(trace, "node", place, None, None, word(kind, before), word(kind, after)))
         return True
 
-    def swap(self, trace: int, places: list[int], dice: chance.Dice) -> bool:
+    def swap(self, trace: int, places: list[int], dice: random_numbers.Dice) -> bool:
         """Two neighbouring lines that differ change places; the times stay where they are."""
         last: dict[object, int] = {}
         pairs = []
@@ -203,14 +203,14 @@ class _Work:
         fields = tuple((one.name, one.type, int(self.lines.shown[one.column][place])) for one in point.fields)
         return (point.event, self._writer(place), fields)
 
-    def lost(self, trace: int, places: list[int], dice: chance.Dice) -> bool:
+    def lost(self, trace: int, places: list[int], dice: random_numbers.Dice) -> bool:
         """A line is missing."""
         place = places[dice.below(len(places))]
         self.copies[place] = 0
         self.done.append(Done(trace, "lost", place))
         return True
 
-    def duplicate(self, trace: int, places: list[int], dice: chance.Dice) -> bool:
+    def duplicate(self, trace: int, places: list[int], dice: random_numbers.Dice) -> bool:
         """A line is there twice."""
         place = places[dice.below(len(places))]
         self.copies[place] = 2

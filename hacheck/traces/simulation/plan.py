@@ -9,9 +9,9 @@ from hacheck.model.data import dataclass, replace
 from hacheck.model.observing.records import ObservingError
 from hacheck.traces.records import FieldType, Order, TraceSchema
 from hacheck.traces.simulation.damage import KINDS, Damage
-from hacheck.traces.simulation.lines import is_fixed, refuse_large_sets
-from hacheck.traces.simulation.values import field_types
-from hacheck.traces.simulation.writing import Column, Point, Writing, points_of, writing
+from hacheck.traces.simulation.line_variables import Column, Point, Writing, points_of, writing
+from hacheck.traces.simulation.record_values import field_types
+from hacheck.traces.simulation.walk_lines import is_fixed, refuse_large_sets
 
 STEPS_MAX = 10_000_000
 """Of one trace: what is done to a trace is done in memory."""

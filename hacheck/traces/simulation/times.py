@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from hacheck.traces.simulation import chance
-from hacheck.traces.simulation.lines import Lines
-from hacheck.traces.simulation.walking import Walked
+from hacheck.traces.simulation import random_numbers
+from hacheck.traces.simulation.random_walk import Walked
+from hacheck.traces.simulation.walk_lines import Lines
 
 BEGIN = 1_767_225_600_000_000_000
 """When every trace begins, in nanoseconds: 2026-01-01 00:00 UTC."""
@@ -26,10 +26,12 @@ LINES_OF_A_STEP = 100
 def step_times(walked: Walked, seed: int, first: int) -> Any:
     """When each step happens, in nanoseconds (int64). `first`: the number of the first trace."""
     starts = np.cumsum(walked.lengths) - walked.lengths
-    traces = np.repeat(_of_traces(chance.key(seed, chance.TIME), first, len(walked.lengths)), walked.lengths)
+    traces = np.repeat(
+        _of_traces(random_numbers.key(seed, random_numbers.TIME), first, len(walked.lengths)), walked.lengths
+    )
     places = np.arange(len(walked.by)) - np.repeat(starts, walked.lengths)
     spread = np.uint64(LONGEST - SHORTEST + 1)
-    gaps = (chance.numbers(traces, places) % spread).astype(np.int64) + SHORTEST
+    gaps = (random_numbers.numbers(traces, places) % spread).astype(np.int64) + SHORTEST
     passed = np.cumsum(gaps)
     before = np.concatenate([np.zeros(1, np.int64), passed])[starts]
     return BEGIN + passed - np.repeat(before, walked.lengths)
@@ -50,9 +52,9 @@ def clocks(seed: int, first: int, count: int, nodes: int, skew: int) -> Any:
     """How far the clock of each node is ahead in each trace, in nanoseconds: `count` rows of `nodes` (int64). The first
     one is nobody's, which is right. Two differ by less than `skew`, so that lines of one step do not lie farther apart.
     """
-    starts = _of_traces(chance.key(seed, chance.CLOCK), first, count)
+    starts = _of_traces(random_numbers.key(seed, random_numbers.CLOCK), first, count)
     most = max((skew - LINES_OF_A_STEP * BETWEEN_LINES) // 2, 0)
-    found = chance.numbers(starts[:, None], np.arange(nodes)[None, :]) % np.uint64(2 * most + 1)
+    found = random_numbers.numbers(starts[:, None], np.arange(nodes)[None, :]) % np.uint64(2 * most + 1)
     ahead = found.astype(np.int64) - most
     ahead[:, 0] = 0
     return ahead
@@ -60,4 +62,4 @@ def clocks(seed: int, first: int, count: int, nodes: int, skew: int) -> Any:
 
 def _of_traces(start: int, first: int, count: int) -> Any:
     """Where the numbers of some traces begin."""
-    return chance.numbers(np.uint64(start), np.arange(first, first + count))
+    return random_numbers.numbers(np.uint64(start), np.arange(first, first + count))

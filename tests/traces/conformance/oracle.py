@@ -27,7 +27,18 @@ from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter, instances
 from hacheck.model.types import Node, Type, Value
 from hacheck.model.typing import type_of
-from tests.traces.conformance.records import ANYBODY, LINES_MAX, Cut, Drawn, Logs, Names, Said, Told, Writer, agreeing
+from tests.traces.conformance.records import (
+    ANYBODY,
+    LINES_MAX,
+    Cut,
+    Drawn,
+    LogRecord,
+    Logs,
+    Names,
+    Writer,
+    WrittenLine,
+    agreeing,
+)
 
 
 @dataclass(frozen=True)
@@ -35,7 +46,7 @@ class Way:
     """A way through a body. `told`: what it wrote and drew, in order; `after`: `None` where it met a bound, or was an
     error of the spec."""
 
-    told: tuple[Said | Drawn, ...]
+    told: tuple[WrittenLine | Drawn, ...]
     after: State | None
 
 
@@ -51,10 +62,10 @@ class Decided:
     furthest: int
     stopped: bool
     width: int
-    expected: frozenset[Said]
+    expected: frozenset[WrittenLine]
     perhaps: bool = False
     left: int = 0
-    whole: frozenset[tuple[Said, ...]] = frozenset()
+    whole: frozenset[tuple[WrittenLine, ...]] = frozenset()
 
 
 class TooMany(Exception):
@@ -79,9 +90,9 @@ class Oracle:
     def _ways(self, state: State) -> Iterator[Way]:
         for action in self.system.actions:
             for arguments in instances(action):
-                yield from self.ways_of(action, arguments, state)
+                yield from self.distinct_counts(action, arguments, state)
 
-    def ways_of(self, action: ir.Action, arguments: tuple[Value, ...], state: State) -> Iterator[Way]:
+    def distinct_counts(self, action: ir.Action, arguments: tuple[Value, ...], state: State) -> Iterator[Way]:
         """Everything that an instance of an action can do in a state."""
         scope = Scope(self.interpreter.variables, state, state)
         for (name, kind), argument in zip(action.parameters, arguments, strict=True):
@@ -91,11 +102,11 @@ class Oracle:
 
     # ---- one log ----
 
-    def in_order(self, records: Sequence[Told]) -> Decided:
+    def in_order(self, records: Sequence[LogRecord]) -> Decided:
         """About a log in the order in which it was written."""
         reached: dict[int, dict[tuple[State, Names], None]] = {0: dict.fromkeys(self._starts())}
         width, stopped = 0, False
-        hoped: dict[int, set[Said]] = {}
+        hoped: dict[int, set[WrittenLine]] = {}
         for position in range(len(records)):
             here = list(reached.get(position, {}))
             held = dict.fromkeys(here)
@@ -128,12 +139,12 @@ class Oracle:
 
     # ---- logs apart ----
 
-    def apart(self, records: Sequence[Told], skew: int) -> Decided:
+    def apart(self, records: Sequence[LogRecord], skew: int) -> Decided:
         """About nodes that logged apart. Records without times may come in any order."""
         logs = Logs.of(records, skew)
         reached: dict[Cut, dict[tuple[State, Names], None]] = {(0,) * len(logs.streams): dict.fromkeys(self._starts())}
         stopped, perhaps, furthest, width, last = False, False, 0, 0, 0
-        allowed: dict[tuple[Said, ...], None] = {}
+        allowed: dict[tuple[WrittenLine, ...], None] = {}
         while reached:
             cut = min(reached, key=sum)
             furthest = sum(cut)
@@ -141,11 +152,11 @@ class Oracle:
                 return Decided(True, furthest, stopped, width, frozenset(), perhaps)
             here = list(reached.pop(cut))
             held = dict.fromkeys(here)
-            expected: dict[tuple[Said, ...], None] = {}
+            expected: dict[tuple[WrittenLine, ...], None] = {}
             for state, names in here:
                 for way in self.ways(state):
                     if way.after is not None:
-                        expected[tuple(one for one in way.told if isinstance(one, Said))] = None
+                        expected[tuple(one for one in way.told if isinstance(one, WrittenLine))] = None
                     met = logs.agreeing(way.told, cut, names)
                     if met is None:
                         continue
@@ -171,11 +182,13 @@ class Oracle:
         return Decided(False, furthest, stopped, width, frozenset(first), perhaps, furthest, whole)
 
 
-def hopes(told: Sequence[Said | Drawn], records: Sequence[Told], names: Names) -> Iterator[tuple[int, Said]]:
+def hopes(
+    told: Sequence[WrittenLine | Drawn], records: Sequence[LogRecord], names: Names
+) -> Iterator[tuple[int, WrittenLine]]:
     """The lines of a way that could come, the first ones being there: behind how many of them each comes."""
     for place, one in enumerate(told):
-        if isinstance(one, Said):
-            before = sum(isinstance(other, Said) for other in told[:place])
+        if isinstance(one, WrittenLine):
+            before = sum(isinstance(other, WrittenLine) for other in told[:place])
             if before > len(records) or before >= LINES_MAX:
                 return
             taken, _ = agreeing(told[:place], records[:before], names)
@@ -185,8 +198,8 @@ def hopes(told: Sequence[Said | Drawn], records: Sequence[Told], names: Names) -
 
 
 def _through(
-    body: Sequence[ir.Statement], told: tuple[Said | Drawn, ...], scope: Scope
-) -> Iterator[tuple[tuple[Said | Drawn, ...], Scope | None]]:
+    body: Sequence[ir.Statement], told: tuple[WrittenLine | Drawn, ...], scope: Scope
+) -> Iterator[tuple[tuple[WrittenLine | Drawn, ...], Scope | None]]:
     """Every way through a body, with what is written and drawn on it."""
     if not body:
         yield told, scope
@@ -226,9 +239,9 @@ def _turns(
     turns: Sequence[tuple[str, Type, Value]],
     inner: Sequence[ir.Statement],
     rest: Sequence[ir.Statement],
-    told: tuple[Said | Drawn, ...],
+    told: tuple[WrittenLine | Drawn, ...],
     scope: Scope,
-) -> Iterator[tuple[tuple[Said | Drawn, ...], Scope | None]]:
+) -> Iterator[tuple[tuple[WrittenLine | Drawn, ...], Scope | None]]:
     if not turns:
         yield from _through(rest, told, scope)
         return
@@ -243,14 +256,14 @@ def _left(inside: Scope, outer: Scope) -> Scope:
     return replace(inside, locals={name: inside.locals[name] for name in outer.locals}, types=outer.types)
 
 
-def _said(line: ir.Log, scope: Scope) -> Said:
+def _said(line: ir.Log, scope: Scope) -> WrittenLine:
     node: Writer = None
     if line.node is not None:
         kind = type_of(line.node)
         assert isinstance(kind, Node)
         node = kind.name, evaluate(line.node, scope)
     fields = tuple((one.name, type_of(one.value), evaluate(one.value, scope), one.by_name) for one in line.fields)
-    return Said(line.event, node, fields)
+    return WrittenLine(line.event, node, fields)
 
 
 def _drawn(statement: ir.Statement, scope: Scope) -> tuple[Drawn, ...]:
@@ -266,4 +279,4 @@ def _drawn(statement: ir.Statement, scope: Scope) -> tuple[Drawn, ...]:
     return tuple(Drawn(kinds[name], value) for name, value in found)
 
 
-__all__ = ["ANYBODY", "Decided", "Drawn", "Oracle", "Said", "Told", "TooMany", "Way", "Writer"]
+__all__ = ["ANYBODY", "Decided", "Drawn", "LogRecord", "Oracle", "TooMany", "Way", "Writer", "WrittenLine"]

@@ -20,7 +20,7 @@ LINES_MAX = 8
 
 
 @dataclass(frozen=True)
-class Told:
+class LogRecord:
     """A record. `fields`: values of the model, names as text; what is not there is not shown."""
 
     event: str
@@ -32,7 +32,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Said:
+class WrittenLine:
     """A line that a step writes: for each field its type, its value, and whether it is shown by name."""
 
     event: str
@@ -49,7 +49,7 @@ class Drawn:
 
 
 def agreeing(
-    told: Sequence[Said | Drawn], records: Sequence[Told], names: Names
+    told: Sequence[WrittenLine | Drawn], records: Sequence[LogRecord], names: Names
 ) -> tuple[int, Names] | tuple[None, Names]:
     """How many lines a way writes, if they are these records; behind the last one nothing is known."""
     taken = 0
@@ -73,7 +73,7 @@ def forgotten(names: Names, drawn: Drawn) -> Names:
     return frozenset(one for one in names if one[:2] != (drawn.kind, drawn.value))
 
 
-def agreed(line: Said, record: Told, names: Names) -> Names | None:
+def agreed(line: WrittenLine, record: LogRecord, names: Names) -> Names | None:
     """The names known after a line that is this record; `None` where it is not."""
     if line.event != record.event or record.node not in (line.node, ANYBODY):
         return None
@@ -98,12 +98,12 @@ class Logs:
     """The records of nodes that logged apart. `times` are such that no log goes back; `None` where some are missing."""
 
     writers: tuple[Writer, ...]
-    streams: tuple[tuple[Told, ...], ...]
+    streams: tuple[tuple[LogRecord, ...], ...]
     times: tuple[tuple[int, ...], ...] | None
     skew: int
 
     @staticmethod
-    def of(records: Sequence[Told], skew: int) -> Logs:
+    def of(records: Sequence[LogRecord], skew: int) -> Logs:
         writers = tuple(dict.fromkeys(one.node for one in records))
         streams = tuple(tuple(one for one in records if one.node == writer) for writer in writers)
         times = None
@@ -118,7 +118,9 @@ class Logs:
         """The cut that takes everything."""
         return tuple(len(stream) for stream in self.streams)
 
-    def agreeing(self, told: Sequence[Said | Drawn], cut: Cut, names: Names) -> tuple[Cut, Names, int, int] | None:
+    def agreeing(
+        self, told: Sequence[WrittenLine | Drawn], cut: Cut, names: Names
+    ) -> tuple[Cut, Names, int, int] | None:
         """Where a way leads to, if its lines are the records that come next; the most lines of one log, and how many
         lines are behind the end of one."""
         at = list(cut)

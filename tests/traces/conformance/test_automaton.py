@@ -12,22 +12,22 @@ import pytest
 from hacheck.model import ir
 from hacheck.model.language import load
 from hacheck.model.observing.lines import lines_of, logged
-from hacheck.traces.conformance import following
+from hacheck.traces.conformance import follower
 from hacheck.traces.conformance.automaton import BYTES, NARROW, Figures
-from hacheck.traces.conformance.checker import TraceChecker
-from hacheck.traces.conformance.following import Follower, Memory
-from hacheck.traces.conformance.in_order import InOrder
-from hacheck.traces.conformance.kept_state import to_bytes
+from hacheck.traces.conformance.canonical_names import CanonicalNames
+from hacheck.traces.conformance.follower import Follower, Memory
+from hacheck.traces.conformance.kernels import automaton_fields
 from hacheck.traces.conformance.kernels import control as k
-from hacheck.traces.conformance.kernels import known
-from hacheck.traces.conformance.renaming import Renaming
+from hacheck.traces.conformance.open_trace_state import to_bytes
+from hacheck.traces.conformance.total_order import TotallyOrdered
+from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.records import Order
 from tests.nightly import by_night
 from tests.properties.scale import seeds
-from tests.traces.conformance.oracle import Oracle, Told
-from tests.traces.conformance.telling import cut_up, table
-from tests.traces.conformance.test_names import GROUPS
+from tests.traces.conformance.arrow_records import cut_up, table
+from tests.traces.conformance.oracle import LogRecord, Oracle
+from tests.traces.conformance.test_canonical_names import GROUPS
 from tests.traces.conformance.test_random_systems import logged_system, traces_in_order
 from tests.traces.conformance.test_shipped_specs import cases, shipped_system
 from tests.traces.conformance.worlds import changed, wandered
@@ -53,21 +53,21 @@ class Watching(Follower):
         return found
 
 
-def judge(checker: TraceChecker, known_bytes: int, narrow: int = 0) -> InOrder:
+def judge(checker: TraceChecker, known_bytes: int, narrow: int = 0) -> TotallyOrdered:
     """A judge with so much memory for the automaton; the code is compiled once for each checker. `narrow`: sets of so
     few candidates have no moves."""
     made = checker.judge()
-    assert isinstance(made, InOrder)
+    assert isinstance(made, TotallyOrdered)
     made.memory = Memory(made.compiled, made.memory.capacity, known_bytes)
     made.follower = Watching(made.memory)
     if made.memory.automaton is None:
-        made.renaming = Renaming(())
+        made.canonical_names = CanonicalNames(())
     else:
-        made.memory.automaton.control[known.NARROW] = narrow
+        made.memory.automaton.control[automaton_fields.NARROW] = narrow
     return made
 
 
-def verdicts_of(made: InOrder, batches: Sequence[Any], kept: bool = False) -> list[Verdict]:
+def verdicts_of(made: TotallyOrdered, batches: Sequence[Any], kept: bool = False) -> list[Verdict]:
     """The verdicts, in their order by trace. `kept`: between two batches the state goes to bytes and back."""
     found: list[Verdict] = []
     for batch in batches:
@@ -83,7 +83,7 @@ def verdicts_of(made: InOrder, batches: Sequence[Any], kept: bool = False) -> li
     return sorted(found, key=lambda verdict: verdict.trace_id)
 
 
-def rows_of(made: InOrder) -> list[list[int]]:
+def rows_of(made: TotallyOrdered) -> list[list[int]]:
     """What became of each part. How many bounds were met before there was no room is nobody's business."""
     assert isinstance(made.follower, Watching)
     rows = made.follower.rows
@@ -155,12 +155,12 @@ def election(hidden: Sequence[str], **settings: str) -> ir.System:
     return logged(made.system, True, hidden)
 
 
-def runs(system: ir.System, seed: int, count: int, length: int) -> dict[str, Sequence[Told]]:
+def runs(system: ir.System, seed: int, count: int, length: int) -> dict[str, Sequence[LogRecord]]:
     """Runs as traces, every fourth changed."""
     chance, oracle = random.Random(seed), Oracle(system)
-    traces: dict[str, Sequence[Told]] = {}
+    traces: dict[str, Sequence[LogRecord]] = {}
     for number in range(count):
-        records: Sequence[Told] = wandered(oracle, chance, length).records
+        records: Sequence[LogRecord] = wandered(oracle, chance, length).records
         if number % 4 == 0:
             records = changed(records, ("value", "lost", "swapped")[number // 4 % 3], chance, system)
         if records:
@@ -234,16 +234,16 @@ def test_the_same_story_of_other_names_is_known() -> None:
     assert found.system is not None, found.diagnostics
     system = logged(found.system, hidden=("looked",))
 
-    def story(*groups: str) -> list[Told]:
+    def story(*groups: str) -> list[LogRecord]:
         one, two = ("Server", 1), ("Server", 2)
         return [
             record
             for group in groups
             for record in (
-                Told("founded", one, {"group": group}),
-                Told("joined", two, {"group": group}),
-                Told("left", one, {"group": group}),
-                Told("left", two, {"group": group}),
+                LogRecord("founded", one, {"group": group}),
+                LogRecord("joined", two, {"group": group}),
+                LogRecord("left", one, {"group": group}),
+                LogRecord("left", two, {"group": group}),
             )
         ]
 
@@ -273,7 +273,7 @@ def test_epochs_that_come_to_their_end_are_begun_anew() -> None:
     wanted = verdicts_of(judge(checker, 0), batches)
     made = judge(checker, BYTES)
     assert made.memory.automaton is not None
-    made.memory.automaton.control[known.EPOCH] = known.EPOCH_LAST - 20
+    made.memory.automaton.control[automaton_fields.EPOCH] = automaton_fields.EPOCH_LAST - 20
     assert verdicts_of(made, batches) == wanted
     assert made.memory.automaton.figures().forgotten == 1
 
@@ -284,7 +284,7 @@ def test_whoever_asks_is_asked_often_enough(hidden: Sequence[str], monkeypatch: 
     checker = TraceChecker(system, Order.TOTAL, asked=asked_of(system), explained_max=0)
     batches = cut_up(table(system, runs(system, 13, 12, 25)), 100)
     wanted = verdicts_of(judge(checker, 0), batches)
-    monkeypatch.setattr(following, "_EXPANDED_PER_CALL", 7)
+    monkeypatch.setattr(follower, "_EXPANDED_PER_CALL", 7)
     for size in (0, SMALL, BYTES):
         made = judge(checker, size)
         times = 0

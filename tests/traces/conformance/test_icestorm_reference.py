@@ -14,8 +14,8 @@ from hacheck.model.data import replace
 from hacheck.model.observing.lines import lines_of, logged
 from tests.nightly import first_of, nightly
 from tests.seeds.driving import specification
+from tests.traces.adapters.logs import read_logs
 from tests.traces.conformance.reference import Entry, Writer, explains
-from tests.traces.logs import read_logs
 
 RECORDINGS = Path(__file__).parents[2] / "data" / "icestorm"
 SKEW_NS = 10_000_000

@@ -11,14 +11,14 @@ from hacheck.model.runs import State
 from hacheck.model.semantics import Interpreter
 from hacheck.model.types import Identity, Option, Range, Set, Type, Value
 from tests.properties.scale import seeds
-from tests.traces.conformance.oracle import Oracle, Told, TooMany
+from tests.traces.conformance.oracle import LogRecord, Oracle, TooMany
 from tests.traces.conformance.test_random_systems import logged_system, out_of_bounds, traces_in_order
 
 
 class Reader:
     """Runs the system that reads records by the interpreter, with records written into its variables by hand."""
 
-    def __init__(self, system: ir.System, records: Sequence[Told]) -> None:
+    def __init__(self, system: ir.System, records: Sequence[LogRecord]) -> None:
         self.shape: Observed = observed(system)
         self.records = records
         self.interpreter = Interpreter(self.shape.system)
@@ -129,7 +129,7 @@ SHOWN = ir.Log("has", None, (ir.Shown("group", HELD, True),), 0)
 def explained(body: tuple[ir.Statement, ...], names: Sequence[str | None]) -> tuple[bool, bool]:
     """Whether the observed system, and the oracle, explain a log that shows these names."""
     system, _ = holder(body)
-    records = [Told("has", None, {"group": name}) for name in names]
+    records = [LogRecord("has", None, {"group": name}) for name in names]
     return (
         Reader(system, records).furthest(1000) == len(records),
         Oracle(system).in_order(records).explained,

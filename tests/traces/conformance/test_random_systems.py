@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from hacheck.model import ir
 from hacheck.model.evaluation import EvaluationFault
 from hacheck.model.types import Range, Set
-from hacheck.traces.conformance.checker import TraceChecker
+from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict
 from hacheck.traces.records import Order
 from tests.properties.scale import examples, seeds
 from tests.strategies import seeded_system
 from tests.strategies.choosing import Seeded
-from tests.traces.conformance.oracle import Decided, Oracle, Told, TooMany
-from tests.traces.conformance.telling import cut_up, table, verdicts
+from tests.traces.conformance.arrow_records import cut_up, table, verdicts
+from tests.traces.conformance.oracle import Decided, LogRecord, Oracle, TooMany
 from tests.traces.conformance.worlds import (
     canonical,
     connected,
@@ -43,7 +43,7 @@ def logged_system(seed: int) -> ir.System | None:
         return None
 
 
-def out_of_bounds(system: ir.System, records: Sequence[Told]) -> bool:
+def out_of_bounds(system: ir.System, records: Sequence[LogRecord]) -> bool:
     """Whether a record shows a number that is in no line's range."""
     shown = shown_types(system)
     for one in records:
@@ -58,7 +58,7 @@ def out_of_bounds(system: ir.System, records: Sequence[Told]) -> bool:
     return False
 
 
-def agrees(system: ir.System, records: Sequence[Told], decided: Decided, verdict: Verdict | None) -> str | None:
+def agrees(system: ir.System, records: Sequence[LogRecord], decided: Decided, verdict: Verdict | None) -> str | None:
     """What is wrong with a verdict, if anything is."""
     wanted = "conforms" if decided.explained else "unknown" if decided.stopped else "deviates"
     if verdict is None:
@@ -77,7 +77,7 @@ def agrees(system: ir.System, records: Sequence[Told], decided: Decided, verdict
 
 def compare(
     system: ir.System,
-    traces: Mapping[str, Sequence[Told]],
+    traces: Mapping[str, Sequence[LogRecord]],
     decided: Mapping[str, Decided],
     checker: TraceChecker,
     size: int,
@@ -93,7 +93,7 @@ def compare(
     assert not wrong, wrong
 
 
-def traces_in_order(system: ir.System, seed: int) -> tuple[dict[str, tuple[Told, ...]], dict[str, Decided]]:
+def traces_in_order(system: ir.System, seed: int) -> tuple[dict[str, tuple[LogRecord, ...]], dict[str, Decided]]:
     """Logs in order and what the oracle says of them, where it can."""
     chance, oracle = random.Random(seed), Oracle(system)
     traces = {}
@@ -110,7 +110,7 @@ def traces_in_order(system: ir.System, seed: int) -> tuple[dict[str, tuple[Told,
     return traces, decided
 
 
-def traces_apart(system: ir.System, seed: int) -> tuple[int, dict[str, tuple[Told, ...]], dict[str, Decided]]:
+def traces_apart(system: ir.System, seed: int) -> tuple[int, dict[str, tuple[LogRecord, ...]], dict[str, Decided]]:
     """Logs of nodes apart, how far their clocks may differ, and what the oracle says of them, where it can."""
     chance, oracle = random.Random(seed), Oracle(system)
     skew = chance.choice((0, 1, 2, 20, 1000))

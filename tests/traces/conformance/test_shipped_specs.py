@@ -12,12 +12,12 @@ import pytest
 from hacheck import shipped
 from hacheck.model import ir
 from hacheck.model.observing.lines import has_lines, logged
-from hacheck.traces.conformance.checker import TraceChecker
+from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.records import Order
 from tests.nightly import by_night, first_of
 from tests.properties.scale import searching
-from tests.traces.conformance.oracle import Oracle, Told
-from tests.traces.conformance.telling import cut_up, table, verdicts
+from tests.traces.conformance.arrow_records import cut_up, table, verdicts
+from tests.traces.conformance.oracle import LogRecord, Oracle
 from tests.traces.conformance.worlds import changed, timed, wandered
 from tests.traces.simulation.specs import EVERYTHING, PLAIN, system_of
 
@@ -52,7 +52,7 @@ def cases() -> list[tuple[str, bool, Order]]:
 def test_runs_of_shipped_specs_conform(name: str, every_step: bool, order: Order) -> None:
     system = shipped_system(name, every_step)
     chance, oracle = random.Random(7), Oracle(system)
-    traces: dict[str, Sequence[Told]] = {}
+    traces: dict[str, Sequence[LogRecord]] = {}
     for number in range(TRACES):
         steps = wandered(oracle, chance, STEPS).steps
         traces[f"trace-{number}"] = (
@@ -80,10 +80,10 @@ def test_every_change_that_makes_no_legal_run_is_found_and_none_else(name: str) 
     system = spec(name)
     chance, oracle = random.Random(11), Oracle(system, width_max=20_000)
     count = (1_000 if searching() else 120) // (1 if name == "plain" else 6)
-    traces: dict[str, Sequence[Told]] = {}
+    traces: dict[str, Sequence[LogRecord]] = {}
     legal: dict[str, str] = {}
     for number in range(count):
-        records: Sequence[Told] = wandered(oracle, chance, 8).records
+        records: Sequence[LogRecord] = wandered(oracle, chance, 8).records
         if number % 4:
             records = changed(records, ("value", "lost", "swapped")[number % 4 - 1], chance, system)
         if records:

@@ -12,11 +12,11 @@ import pytest
 from hacheck.model import ir
 from hacheck.model.language import load
 from hacheck.model.observing.lines import logged
-from hacheck.traces.conformance.checker import TraceChecker
+from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict
 from hacheck.traces.records import Order
-from tests.traces.conformance.oracle import Told
-from tests.traces.conformance.telling import schema_of, table, verdicts
+from tests.traces.conformance.arrow_records import schema_of, table, verdicts
+from tests.traces.conformance.oracle import LogRecord
 from tests.traces.conformance.test_random_systems import logged_system, traces_in_order
 
 PAIRS = """
@@ -40,18 +40,18 @@ def pairs() -> ir.System:
     return logged(made.system)
 
 
-def step(node: tuple[str, int], count: int, time: int | None = None) -> list[Told]:
+def step(node: tuple[str, int], count: int, time: int | None = None) -> list[LogRecord]:
     """The records of a step, whose lines are a second apart."""
     other = TWO if node == ONE else ONE
     times = [None if time is None else time + later for later in range(3)]
     return [
-        Told("begun", node, {"count": count}, times[0]),
-        Told("asked", other, {}, times[1]),
-        Told("done", node, {"count": count}, times[2]),
+        LogRecord("begun", node, {"count": count}, times[0]),
+        LogRecord("asked", other, {}, times[1]),
+        LogRecord("done", node, {"count": count}, times[2]),
     ]
 
 
-def verdict(system: ir.System, records: Sequence[Told], order: Order, skew: int = 0, **more: Any) -> Verdict:
+def verdict(system: ir.System, records: Sequence[LogRecord], order: Order, skew: int = 0, **more: Any) -> Verdict:
     """The verdict on one trace."""
     return verdicts(TraceChecker(system, order, skew, **more), [table(system, {"t": records})])["t"]
 
@@ -63,7 +63,7 @@ WHOLE = [*step(ONE, 1, 10), *step(TWO, 1, 20), *step(ONE, 2, 30)]
 @pytest.mark.parametrize("timed", [True, False])
 @pytest.mark.parametrize("order", list(Order))
 def test_log_may_end_anywhere(pairs: ir.System, order: Order, timed: bool, length: int) -> None:
-    records = [Told(one.event, one.node, one.fields, one.time if timed else None) for one in WHOLE[:length]]
+    records = [LogRecord(one.event, one.node, one.fields, one.time if timed else None) for one in WHOLE[:length]]
     assert verdict(pairs, records, order).kind == "conforms"
 
 
@@ -79,7 +79,7 @@ def test_lost_line_is_found_where_it_is_missed(pairs: ir.System, order: Order, l
 
 
 def test_wrong_line_in_the_middle_of_a_step_is_where_the_trace_stops(pairs: ir.System) -> None:
-    records = [*WHOLE[:5], Told("done", TWO, {"count": 7}), *WHOLE[6:]]
+    records = [*WHOLE[:5], LogRecord("done", TWO, {"count": 7}), *WHOLE[6:]]
     found = verdict(pairs, records, Order.TOTAL)
     assert (found.kind, found.seq, found.event) == ("deviates", 6, "done")
     assert found.expected == ("Server 2: done(count: 1)",), "how the step goes on"
@@ -90,9 +90,9 @@ def test_wrong_line_in_the_middle_of_a_step_is_where_the_trace_stops(pairs: ir.S
 @pytest.mark.parametrize("place", [4, 5])
 def test_of_nodes_apart_the_other_lines_of_a_step_are_told(pairs: ir.System, place: int) -> None:
     records = list(WHOLE)
-    records[place] = Told(records[place].event, records[place].node, {"count": 7}, records[place].time)
+    records[place] = LogRecord(records[place].event, records[place].node, {"count": 7}, records[place].time)
     if place == 4:
-        records[4] = Told("begun", ONE, {"count": 7}, records[4].time)
+        records[4] = LogRecord("begun", ONE, {"count": 7}, records[4].time)
     found = verdict(pairs, records, Order.PER_NODE)
     assert (found.kind, found.seq, found.event) == ("deviates", 4, "begun"), "a step is there as a whole, or not at all"
     more = "Server 1: asked" if place == 4 else "Server 2: done(count: 1)"
@@ -103,7 +103,7 @@ def test_of_nodes_apart_the_other_lines_of_a_step_are_told(pairs: ir.System, pla
 @pytest.mark.parametrize("place", [0, 2, 3, 5])
 def test_value_beyond_the_model_s_bounds_decides_nothing(pairs: ir.System, order: Order, place: int) -> None:
     records = list(WHOLE)
-    records[place] = Told(records[place].event, records[place].node, {"count": 12}, records[place].time)
+    records[place] = LogRecord(records[place].event, records[place].node, {"count": 12}, records[place].time)
     found = verdict(pairs, records, order)
     assert (found.kind, found.seq) == ("unknown", place + 1)
     assert "12, which the model does not have" in found.reason
@@ -113,14 +113,14 @@ def test_value_beyond_the_model_s_bounds_decides_nothing(pairs: ir.System, order
 @pytest.mark.parametrize("place", [0, 1, 2, 4])
 def test_node_that_the_model_does_not_have_decides_nothing(pairs: ir.System, order: Order, place: int) -> None:
     records = list(WHOLE)
-    records[place] = Told(records[place].event, ("Server", 3), records[place].fields, records[place].time)
+    records[place] = LogRecord(records[place].event, ("Server", 3), records[place].fields, records[place].time)
     found = verdict(pairs, records, order)
     assert found.kind == "unknown"
     assert found.reason == "the model has no node `Server-3`"
 
 
 def test_other_events_are_counted_and_not_compared(pairs: ir.System) -> None:
-    records = [*WHOLE[:4], Told("tea_made", ONE, {}, 21), *WHOLE[4:]]
+    records = [*WHOLE[:4], LogRecord("tea_made", ONE, {}, 21), *WHOLE[4:]]
     for order in Order:
         found = verdict(pairs, records, order)
         assert (found.kind, found.records, found.compared) == ("conforms", 10, 9)
@@ -128,7 +128,7 @@ def test_other_events_are_counted_and_not_compared(pairs: ir.System) -> None:
 
 def test_trace_of_other_events_only_is_undecided(pairs: ir.System) -> None:
     for order in Order:
-        found = verdict(pairs, [Told("tea_made", ONE, {}, 1)], order)
+        found = verdict(pairs, [LogRecord("tea_made", ONE, {}, 1)], order)
         assert (found.kind, found.records, found.compared) == ("unknown", 1, 0)
         assert found.reason.startswith("nothing was compared, for no step of the model writes any of its events")
 
@@ -172,7 +172,7 @@ def messages(system: ir.System, sent: Sequence[int], received: int, clock: Seque
     """The verdict on three steps of two nodes by the clocks of which all orders are open, but for a message."""
     records = [*step(ONE, 1), *step(TWO, 1), *step(ONE, 2)]
     made = [
-        Told(
+        LogRecord(
             one.event,
             one.node,
             one.fields,

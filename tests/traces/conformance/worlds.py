@@ -13,7 +13,7 @@ from hacheck.model.semantics import instances
 from hacheck.model.types import Enum, Identity, Map, Node, Option, Range, Set, Type, cardinality, is_scalar, values
 from hacheck.model.typing import type_of
 from tests.strategies.choosing import Chooser, chance, pick
-from tests.traces.conformance.oracle import Oracle, Said, Told, Way, Writer
+from tests.traces.conformance.oracle import LogRecord, Oracle, Way, Writer, WrittenLine
 
 # ---- systems ----
 
@@ -181,10 +181,10 @@ def _observations(system: ir.System, chooser: Chooser, names: _Names) -> tuple[i
 class Walked:
     """The records of a random run, step by step."""
 
-    steps: tuple[tuple[Told, ...], ...]
+    steps: tuple[tuple[LogRecord, ...], ...]
 
     @property
-    def records(self) -> tuple[Told, ...]:
+    def records(self) -> tuple[LogRecord, ...]:
         """All of them."""
         return tuple(one for step in self.steps for one in step)
 
@@ -193,11 +193,11 @@ def walked(oracle: Oracle, chance_: random.Random, lines_max: int) -> Walked:
     """The log of a random run of about so many lines. Names are new for each identity that is drawn."""
     state = chance_.choice(oracle.interpreter.initial_states())
     names = _Naming()
-    steps: list[tuple[Told, ...]] = []
+    steps: list[tuple[LogRecord, ...]] = []
     count = 0
     for _ in range(lines_max * 6):
         ways = [way for way in oracle.ways(state) if way.after is not None]
-        speaking = [way for way in ways if any(isinstance(one, Said) for one in way.told)]
+        speaking = [way for way in ways if any(isinstance(one, WrittenLine) for one in way.told)]
         ways = speaking if speaking and chance_.random() < 0.6 else ways
         if not ways or count >= lines_max:
             break
@@ -213,11 +213,11 @@ def wandered(oracle: Oracle, chance_: random.Random, length: int) -> Walked:
     """The log of a random run of so many steps, of a system too large to list all that can happen."""
     state = chance_.choice(oracle.interpreter.initial_states())
     names = _Naming()
-    steps: list[tuple[Told, ...]] = []
+    steps: list[tuple[LogRecord, ...]] = []
     every = [(action, arguments) for action in oracle.system.actions for arguments in instances(action)]
     for _ in range(length):
         chance_.shuffle(every)
-        tried = (way for action, arguments in every for way in oracle.ways_of(action, arguments, state))
+        tried = (way for action, arguments in every for way in oracle.distinct_counts(action, arguments, state))
         way = next((way for way in tried if way.after is not None and way.after != state), None)
         if way is None or way.after is None:
             break
@@ -233,17 +233,17 @@ class _Naming:
         self.names: dict[tuple[Type, object], str] = {}
         self.made = 0
 
-    def told(self, way: Way) -> tuple[Told, ...]:
+    def told(self, way: Way) -> tuple[LogRecord, ...]:
         """The records of what a step wrote."""
         made = []
         for one in way.told:
-            if not isinstance(one, Said):
+            if not isinstance(one, WrittenLine):
                 self.names.pop((one.kind, one.value), None)
                 continue
             fields = {}
             for name, kind, value, by_name in one.fields:
                 fields[name] = self.named(kind, value) if by_name and value is not None else value
-            made.append(Told(one.event, one.node, fields))
+            made.append(LogRecord(one.event, one.node, fields))
         return tuple(made)
 
     def named(self, kind: Type, value: object) -> str:
@@ -255,7 +255,7 @@ class _Naming:
         return self.names[own, value]
 
 
-def damaged(records: Sequence[Told], chance_: random.Random, system: ir.System) -> tuple[Told, ...]:
+def damaged(records: Sequence[LogRecord], chance_: random.Random, system: ir.System) -> tuple[LogRecord, ...]:
     """The records after up to three things that go wrong with logs, or none."""
     made = list(records)
     for _ in range(chance_.choice((0, 0, 1, 1, 1, 2, 3))):
@@ -286,7 +286,7 @@ def damaged(records: Sequence[Told], chance_: random.Random, system: ir.System) 
     return tuple(made)
 
 
-def _renamed(one: Told, event: str, system: ir.System) -> Told:
+def _renamed(one: LogRecord, event: str, system: ir.System) -> LogRecord:
     """The record with another event, which shows what that could show."""
     shown = shown_types(system)
     fields = {}
@@ -313,7 +313,7 @@ def shown_types(system: ir.System) -> dict[tuple[str, str], tuple[tuple[Type, ..
     return found
 
 
-def _other(one: Told, name: str, chance_: random.Random, all_: Sequence[Told], system: ir.System) -> object:
+def _other(one: LogRecord, name: str, chance_: random.Random, all_: Sequence[LogRecord], system: ir.System) -> object:
     kinds, by_name = shown_types(system).get((one.event, name), ((), False))
     if not kinds:
         return one.fields[name]
@@ -324,7 +324,7 @@ def _other(one: Told, name: str, chance_: random.Random, all_: Sequence[Told], s
     return chance_.choice(tuple(values(kind)))
 
 
-def changed(records: Sequence[Told], how: str, chance_: random.Random, system: ir.System) -> tuple[Told, ...]:
+def changed(records: Sequence[LogRecord], how: str, chance_: random.Random, system: ir.System) -> tuple[LogRecord, ...]:
     """The records with one wrong value, one lost, or two swapped that follow one another."""
     made = list(records)
     showing = [place for place, one in enumerate(made) if one.fields]
@@ -341,7 +341,7 @@ def changed(records: Sequence[Told], how: str, chance_: random.Random, system: i
     return tuple(made)
 
 
-def connected(steps: Sequence[Sequence[Told]], chance_: random.Random) -> tuple[tuple[Told, ...], ...]:
+def connected(steps: Sequence[Sequence[LogRecord]], chance_: random.Random) -> tuple[tuple[LogRecord, ...], ...]:
     """The records with messages: some are sent by one node and received by another later, or within the same step."""
     made = [list(step) for step in steps]
     places = [(step, line) for step, told in enumerate(made) for line in range(len(told))]
@@ -356,7 +356,7 @@ def connected(steps: Sequence[Sequence[Told]], chance_: random.Random) -> tuple[
     return tuple(tuple(step) for step in made)
 
 
-def timed(steps: Sequence[Sequence[Told]], chance_: random.Random, skew: int) -> tuple[Told, ...]:
+def timed(steps: Sequence[Sequence[LogRecord]], chance_: random.Random, skew: int) -> tuple[LogRecord, ...]:
     """The records with times as the nodes' clocks had them, in the order of these. Each clock is off by up to half the
     skew, and so are the lines of a step."""
     writers_ = dict.fromkeys(one.node for step in steps for one in step)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.traces.drivers import judges
+from tests.traces.drivers import checkers
 
 HEAP = "1g"
 
@@ -27,7 +27,7 @@ def spark() -> Iterator[Any]:
 
     from hacheck.traces.drivers.spark_session import local_master, session
 
-    cloudpickle.register_pickle_by_value(judges)  # executors do not have the tests
+    cloudpickle.register_pickle_by_value(checkers)  # executors do not have the tests
     settings = {"spark.driver.memory": HEAP, "spark.sql.shuffle.partitions": "4"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what pyspark itself does is not for these tests

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from hacheck.traces.drivers.receiving import Ends
+from hacheck.traces.drivers.received_trace import Ends
 from hacheck.traces.drivers.spark_session import local_master, session
 from hacheck.traces.drivers.spark_stream import Monitoring, monitor_on_spark
 from hacheck.traces.findings import Findings
 from hacheck.traces.records import TraceSchema
-from tests.traces.drivers.judges import Counting
+from tests.traces.drivers.checkers import Counting
 
 SETTINGS = {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"}
 

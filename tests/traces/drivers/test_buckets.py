@@ -11,9 +11,9 @@ import pytest
 from hacheck.traces.dataset import open_traces
 from hacheck.traces.drivers.buckets import Scatter, bucket_of, in_order
 from hacheck.traces.drivers.columns import Columns, pruned
-from hacheck.traces.drivers.reading import pieces, units
+from hacheck.traces.drivers.record_batches import pieces, units
 from hacheck.traces.findings import Findings
-from tests.traces.writing import parquet, record
+from tests.traces.sample_files import parquet, record
 
 
 def scattered(folder: Path, buckets: int) -> Columns:

@@ -14,24 +14,26 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hacheck.traces.checking import Expected, checked_batches
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.dataset import open_traces
-from hacheck.traces.drivers import reading
+from hacheck.traces.drivers import record_batches
 from hacheck.traces.drivers.columns import pruned
-from hacheck.traces.drivers.contract import DriverError, Outcome, Progress, TraceJudge
+from hacheck.traces.drivers.contract import ConformanceChecker, DriverError, Outcome, Progress
 from hacheck.traces.drivers.local import Options, check_locally
-from hacheck.traces.drivers.reading import Unit, pieces
+from hacheck.traces.drivers.record_batches import Unit, pieces
 from hacheck.traces.findings import Findings, TracesError
+from hacheck.traces.record_checks import Expected, checked_batches
 from hacheck.traces.records import FieldType, TraceSchema
-from hacheck.traces.writing import write_clustered
-from tests.traces.drivers.judges import Broken, Counting, Deadly, Fields, Slow, Unhurried
-from tests.traces.writing import Record, jsonl, parquet, record
+from hacheck.traces.trace_writers import write_clustered
+from tests.traces.drivers.checkers import Broken, Counting, Deadly, Fields, Slow, Unhurried
+from tests.traces.sample_files import Record, jsonl, parquet, record
 
 TWO = Options(workers=2)
 
 
-def checked(place: Path, judge: TraceJudge | None = None, **more: Any) -> tuple[dict[str, Verdict], Outcome, Findings]:
+def checked(
+    place: Path, judge: ConformanceChecker | None = None, **more: Any
+) -> tuple[dict[str, Verdict], Outcome, Findings]:
     """Verdicts by trace, the outcome, and what was wrong."""
     findings = Findings()
     table = place.parent / f"verdicts-{place.name}.parquet"
@@ -97,8 +99,8 @@ def test_files_are_cut_between_processes_and_nothing_is_lost(folder: Path, monke
     records = mixed(20, 50)
     table = TraceSchema().arrow().empty_table().from_pylist(records, TraceSchema().arrow())
     pq.write_table(table, folder / "many.parquet", row_group_size=70)
-    monkeypatch.setattr(reading, "PIECE_ROWS", 150)
-    assert len(reading.units(open_traces(folder, Findings()))) == 8
+    monkeypatch.setattr(record_batches, "PIECE_ROWS", 150)
+    assert len(record_batches.units(open_traces(folder, Findings()))) == 8
     verdicts, _, findings = checked(folder)
     assert verdicts == alone(records)
     assert findings.total == 0

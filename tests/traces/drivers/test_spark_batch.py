@@ -12,27 +12,27 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hacheck.cli.logs.comparing import Comparison, what_is_compared
+from hacheck.cli.logs.comparison import Comparison, what_is_compared
 from hacheck.cli.sources import load_specification
-from hacheck.traces.checking import checked_batches
-from hacheck.traces.conformance.checker import TraceChecker
+from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.dataset import open_traces
-from hacheck.traces.drivers.contract import DriverError, Outcome, Progress, TraceJudge
+from hacheck.traces.drivers.contract import ConformanceChecker, DriverError, Outcome, Progress
 from hacheck.traces.drivers.local import Options, check_locally
 from hacheck.traces.drivers.spark_batch import check_on_spark
 from hacheck.traces.findings import Findings, TracesError
+from hacheck.traces.record_checks import checked_batches
 from hacheck.traces.records import FieldType, Order, TraceSchema
-from hacheck.traces.writing import write_clustered
+from hacheck.traces.trace_writers import write_clustered
 from tests.cli.test_conform import GOOD, SPEC, written
 from tests.nightly import nightly
-from tests.traces.drivers.judges import Counting, Deadly, Fields, Slow
+from tests.traces.drivers.checkers import Counting, Deadly, Fields, Slow
 from tests.traces.drivers.test_local import alone, mixed
-from tests.traces.writing import jsonl, parquet, record
+from tests.traces.sample_files import jsonl, parquet, record
 
 
 def checked(
-    spark: Any, place: Path, judge: TraceJudge | None = None, *, url: bool = False
+    spark: Any, place: Path, judge: ConformanceChecker | None = None, *, url: bool = False
 ) -> tuple[dict[str, Verdict], Outcome, Findings]:
     """Verdicts by trace, the outcome, and what was wrong."""
     findings = Findings()

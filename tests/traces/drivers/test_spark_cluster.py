@@ -17,15 +17,15 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from hacheck.traces.conformance import judge_file
+from hacheck.traces.conformance import checker_file
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.drivers import submit
 from hacheck.traces.drivers.contract import DriverError
 from hacheck.traces.drivers.java import LEFT_OUT, java_home, made_home, version_of
 from hacheck.traces.drivers.spark_session import QUICK_JAVA, packed
-from tests.traces.conformance.test_judge_file import checker as ticking
+from tests.traces.conformance.test_checker_file import checker as ticking
 from tests.traces.drivers.test_local import alone, mixed
-from tests.traces.writing import parquet
+from tests.traces.sample_files import parquet
 
 ROOT = Path(__file__).parents[3]
 SUBMIT_SECONDS = 300
@@ -109,7 +109,7 @@ def test_spark_submit_runs_on_two_executors_without_a_java_of_the_machine(tmp_pa
     (tmp_path / "traces").mkdir()
     for part in range(3):
         parquet(tmp_path / "traces" / f"{part}.parquet", records[part * 80 : part * 80 + 80])
-    judge_file.write(ticking(), tmp_path / "judge")
+    checker_file.write(ticking(), tmp_path / "judge")
     settings = ["spark.driver.memory=512m", "spark.sql.shuffle.partitions=4", "spark.ui.enabled=false"]
     settings += [f"spark.{part}.extraJavaOptions={QUICK_JAVA}" for part in ("driver", "executor")]
     command = [
@@ -125,6 +125,7 @@ def test_spark_submit_runs_on_two_executors_without_a_java_of_the_machine(tmp_pa
         command, env=variables, cwd=tmp_path, capture_output=True, text=True, timeout=SUBMIT_SECONDS, check=False
     )
     assert done.returncode == submit.DEVIATE, done.stderr[-3000:]
+    assert (tmp_path / "told.json").exists(), (done.stderr[-3000:], done.stdout[-3000:])
     told = json.loads((tmp_path / "told.json").read_text())
     found = [verdict for batch in pq.read_table(tmp_path / "table").to_batches() for verdict in from_batch(batch)]
     deviating = {verdict.trace_id for verdict in found if verdict.kind == "deviates"}
@@ -135,7 +136,7 @@ def test_spark_submit_runs_on_two_executors_without_a_java_of_the_machine(tmp_pa
 
 
 def plainly(verdict: Verdict) -> Verdict:
-    """The verdict without what `Telling` adds."""
+    """The verdict without what `LineActions` adds."""
     return Verdict(**{**{name: getattr(verdict, name) for name in Verdict.__slots__}, "perhaps": ()})
 
 
@@ -147,12 +148,13 @@ from hacheck.traces.dataset import open_traces
 from hacheck.traces.drivers.spark_batch import check_on_spark
 from hacheck.traces.drivers.spark_session import is_connect, session
 from hacheck.traces.findings import Findings
-from tests.traces.drivers import judges
-cloudpickle.register_pickle_by_value(judges)
+from tests.traces.drivers import checkers
+cloudpickle.register_pickle_by_value(checkers)
 spark = session(sys.argv[1])
 assert is_connect(spark)
 findings = Findings()
-outcome = check_on_spark(spark, open_traces(Path(sys.argv[2]), findings), judges.Telling(), findings, table=sys.argv[3])
+dataset = open_traces(Path(sys.argv[2]), findings)
+outcome = check_on_spark(spark, dataset, checkers.Telling(), findings, table=sys.argv[3])
 print(json.dumps({"counts": outcome.counts, "findings": findings.total}))
 """
 

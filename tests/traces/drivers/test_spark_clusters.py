@@ -20,7 +20,7 @@ from hacheck.model.observing.lines import logged
 from hacheck.testing.model import kept_invariants, place_of, specification_of
 from hacheck.testing.reference import FOLLOWED
 from hacheck.testing.simulated import adapter_for
-from hacheck.traces.conformance.checker import TraceChecker
+from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.dataset import open_traces
 from hacheck.traces.drivers.spark_batch import check_on_spark
 from hacheck.traces.findings import Findings

@@ -17,7 +17,7 @@ from hacheck.traces.drivers.spark_stream import VERDICTS, findings_of, monitor_o
 from hacheck.traces.findings import Findings, Kind
 from tests.traces.drivers import streaming
 from tests.traces.drivers.test_local import alone
-from tests.traces.writing import Record, jsonl, parquet, record
+from tests.traces.sample_files import Record, jsonl, parquet, record
 
 ROOT = Path(__file__).parents[3]
 SECONDS = 240

@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 
 from hacheck.traces.conformance.verdicts import Verdict
-from hacheck.traces.drivers.receiving import Ends
+from hacheck.traces.drivers.received_trace import Ends
 from hacheck.traces.drivers.tail import Monitor, Tailing, monitor_locally
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.records import TraceSchema
 from tests.nightly import nightly
-from tests.traces.drivers.judges import Counting
+from tests.traces.drivers.checkers import Counting
 from tests.traces.drivers.test_local import alone
-from tests.traces.writing import Record, record
+from tests.traces.sample_files import Record, record
 
 ROOT = Path(__file__).parents[3]
 SECONDS = 120

@@ -14,17 +14,17 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from hacheck.cli.logs.simulating import Output, Unlike, Walks, Writing, empty_folder, plan_of
+from hacheck.cli.logs.trace_simulation import Output, Unlike, Walks, Writing, empty_folder, plan_of
 from hacheck.model.data import replace
 from hacheck.traces import manifest
 from hacheck.traces.dataset import ROW, SOURCE, open_traces
 from hacheck.traces.findings import Findings
-from hacheck.traces.ordering import sorted_batches
-from hacheck.traces.simulation import walking
-from hacheck.traces.simulation.files import MANIFEST, TRUTH
+from hacheck.traces.simulation import random_walk
+from hacheck.traces.simulation.part_files import MANIFEST, TRUTH
 from hacheck.traces.simulation.plan import Plan
+from hacheck.traces.sorted_records import sorted_batches
 from tests.cli.command import hacheck
-from tests.traces.simulation.following import is_run
+from tests.traces.simulation.reference import is_run
 from tests.traces.simulation.specs import EVERYTHING, PLAIN, system_of
 
 
@@ -179,7 +179,7 @@ def test_a_system_that_never_begins_is_told(tmp_path: Path) -> None:
 def test_where_nothing_is_compiled_the_portable_program_walks(
     spec: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(walking, "is_available", lambda: False)
+    monkeypatch.setattr(random_walk, "is_available", lambda: False)
     out = tmp_path / "out"
     ended = hacheck("simulate", spec, "--traces", "4", "--steps", "30", "--seed", "77", "--out", str(out))
     assert ended.code == 0, ended.err

@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from hacheck.traces.simulation.files import TRUTH
+from hacheck.traces.simulation.part_files import TRUTH
 from tests.cli.command import hacheck
-from tests.traces.simulation.following import is_run
+from tests.traces.simulation.reference import is_run
 from tests.traces.simulation.specs import EVERYTHING, PLAIN, system_of
 from tests.traces.simulation.test_records import rows_of
 

@@ -8,8 +8,8 @@ import pytest
 
 from hacheck.traces.records import Order
 from hacheck.traces.simulation.damage import KINDS
-from hacheck.traces.simulation.making import Made, Maker
 from hacheck.traces.simulation.plan import NANOSECONDS, Plan
+from hacheck.traces.simulation.trace_maker import Made, Maker
 from tests.traces.simulation.specs import EVERYTHING, PLAIN, system_of
 from tests.traces.simulation.test_records import rows_of
 

@@ -12,11 +12,11 @@ from hacheck.model.observing.lines import logged
 from hacheck.model.observing.records import ObservingError
 from hacheck.model.types import Identity, Option, Set, is_scalar
 from hacheck.model.typing import type_of
-from hacheck.traces.simulation.making import Maker
 from hacheck.traces.simulation.plan import Plan
-from hacheck.traces.simulation.program import NoStart
+from hacheck.traces.simulation.trace_maker import Maker
+from hacheck.traces.simulation.walk_program import NoStart
 from tests.strategies.systems import seeded_system
-from tests.traces.simulation.following import is_run
+from tests.traces.simulation.reference import is_run
 from tests.traces.simulation.test_records import rows_of
 
 

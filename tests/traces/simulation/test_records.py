@@ -9,10 +9,10 @@ import pytest
 
 from hacheck.model.observing.lines import has_lines
 from hacheck.traces.records import FieldType, Order
-from hacheck.traces.simulation.making import Maker
 from hacheck.traces.simulation.plan import Plan, shape_of
-from hacheck.traces.simulation.walking import PortableWalker
-from tests.traces.simulation.following import can_go_on, is_run
+from hacheck.traces.simulation.random_walk import PortableWalker
+from hacheck.traces.simulation.trace_maker import Maker
+from tests.traces.simulation.reference import can_go_on, is_run
 from tests.traces.simulation.specs import ENDING, EVERYTHING, PLAIN, system_of
 
 
@@ -46,7 +46,7 @@ def test_the_truth_is_a_run_that_writes_these_lines(text: str, portable: bool) -
 def _with_tables_of(maker: Maker, plan: Plan) -> Maker:
     """What depends on the numbers of instances, made for another walker."""
     from hacheck.model.semantics import call
-    from hacheck.traces.simulation.lines import table_of
+    from hacheck.traces.simulation.walk_lines import table_of
 
     maker.calls = [call(plan.system, action, arguments) for action, arguments in maker.walker.instances]
     maker.table = table_of(plan.system, maker.walker.instances) if maker.table is not None else None

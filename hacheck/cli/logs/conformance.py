@@ -1,0 +1,225 @@
+"""Carries out `hacheck conform`: has the traces judged by a driver, and reports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from hacheck.cli.console import output_console, plural
+from hacheck.cli.guard import BadInput, ExitCode, version
+from hacheck.cli.json_output import open_target
+from hacheck.cli.logs.comparison import Compared, Comparison, Judge, events_of, system_under, what_is_compared
+from hacheck.cli.logs.conformance_report import show_summary, show_verdict, title
+from hacheck.cli.logs.traces import opened, quarantine
+from hacheck.cli.logs.traces_report import show_findings
+from hacheck.cli.progress import Interruption
+from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.sources import load_specification
+from hacheck.model.data import dataclass
+from hacheck.model.observing.records import ObservingError
+from hacheck.traces.conformance.trace_checker import TraceChecker
+from hacheck.traces.conformance.verdicts import Verdict, from_batch
+from hacheck.traces.dataset import Dataset, Located
+from hacheck.traces.drivers.contract import Outcome
+from hacheck.traces.drivers.contract import Progress as Far
+from hacheck.traces.drivers.local import Options, check_locally
+from hacheck.traces.findings import Findings, TracesError
+from hacheck.traces.records import Order
+
+SMALL_BYTES = 64_000_000
+"""Less than this, in one order, is judged by one process: another would take longer to start."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConformRequest:
+    """What the user asked of `conform`."""
+
+    spec: str
+    traces: str
+    adapter: str | None
+    zone: str | None
+    comparison: Comparison
+    skew_ms: int
+    capacity: int
+    any_start: int
+    engine: str
+    master: str | None
+    properties: tuple[str, ...]
+    out: str | None
+    json: str | None
+    quarantine: str | None
+    runs: bool
+    quiet: bool
+    no_color: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConformResult:
+    """What was found, for the terminal and as JSON. `compared`: what the traces were compared with; `judge`: by whom;
+    `not_compared`: the records of each event that the spec does not know."""
+
+    request: ConformRequest
+    compared: Compared
+    judge: Judge
+    outcome: Outcome
+    findings: Findings
+    not_compared: Mapping[str, int]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """What the process returns."""
+        return exit_code(self.outcome, self.findings)
+
+
+def conform_traces(request: ConformRequest) -> ExitCode:
+    """Compares the traces with the protocol, shows what was found, and returns what the process is to return."""
+    specification = load_specification(request.spec, no_color=request.no_color)
+    compared = what_is_compared(request.comparison, specification, request.properties, no_color=request.no_color)
+    target = None if request.json is None else open_target(request.json)
+    try:
+        with ExitStack() as stack:
+            findings = Findings(quarantine(request.quarantine, stack))
+            found = judged(request, compared, findings, table_of(request))
+            if target is not None:
+                target.write(to_json(found))
+    except TracesError as error:
+        raise BadInput(error.message, error.hint) from None
+    except ObservingError as error:
+        raise BadInput(f"{request.spec}: {error}", "see `log` in docs/language.md") from None
+    if request.json != "-":
+        show_result(found)
+    return found.exit_code
+
+
+def show_result(found: ConformResult) -> None:
+    """Prints the traces that do not conform, the summary, and what is wrong with the records."""
+    console = output_console(no_color=found.request.no_color)
+    for verdict in found.outcome.shown:
+        system = system_under(found.judge, verdict.settings) if found.request.runs else None
+        show_verdict(console, verdict, system)
+    show_summary(console, found.outcome, found.not_compared)
+    if found.findings.total:
+        show_findings(console, found.findings)
+
+
+def table_of(request: ConformRequest) -> Path | None:
+    """Where the table of verdicts is written, if it is requested. Errors: `BadInput` where it cannot be."""
+    if request.out is None:
+        return None
+    path = Path(request.out)
+    if request.engine == "local":
+        if path.suffix != ".parquet":
+            raise BadInput(f"--out {request.out}: verdicts are a table", "give a .parquet file")
+        open_target(request.out)
+    elif path.exists():
+        raise BadInput(f"--out {request.out}: exists", "Spark writes a new folder")
+    return path
+
+
+def judged(request: ConformRequest, compared: Compared, findings: Findings, table: Path | None) -> ConformResult:
+    """The verdicts on all traces."""
+    line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
+    with Interruption().watching() as interruption, line.shown("reading"):
+
+        def report(far: Far) -> bool:
+            line.tell(lambda: f"{far.phase}, {plural(far.records, 'record')}, {plural(far.traces, 'trace')} judged")
+            return not interruption.requested
+
+        dataset = opened(request.traces, request.adapter, request.zone, findings)
+        checker = TraceChecker(
+            compared.system,
+            dataset.schema.order,
+            skew_ns=request.skew_ms * 1_000_000,
+            asked=compared.asked,
+            capacity=request.capacity,
+            any_start=request.any_start,
+            rules=compared.rules,
+            called=compared.called,
+        )
+        judge = compared.judge(checker)
+        if request.json != "-" and not request.quiet:
+            heading = title(request.spec, compared.check, compared.given, compared.every_step, checker)
+            output_console(no_color=request.no_color).print(heading)
+        if request.engine == "spark":
+            outcome = judged_on_spark(request, dataset, judge, findings, table, report)
+        else:
+            size = sum(file.size_bytes for file in dataset.files)
+            workers = 1 if size < SMALL_BYTES and dataset.schema.order == Order.TOTAL else None
+            collect, options = request.json is not None, Options(workers=workers)
+            outcome = check_locally(
+                dataset, judge, findings, table=table, collect=collect, options=options, report=report
+            )
+    return ConformResult(request, compared, judge, outcome, findings, not_compared(outcome, compared, judge))
+
+
+def not_compared(outcome: Outcome, compared: Compared, judge: Judge) -> dict[str, int]:
+    """The records of each event that the spec does not know under any settings that the traces gave, most first."""
+    systems = [system_under(judge, settings) for settings in outcome.settings or ((),)]
+    known = {one.event for one in compared.derived}.union(*(events_of(system) for system in systems))
+    found = [(event, number) for event, number in outcome.events.items() if event not in known]
+    return dict(sorted(found, key=lambda pair: -pair[1]))
+
+
+def judged_on_spark(
+    request: ConformRequest,
+    dataset: Located,
+    judge: Judge,
+    findings: Findings,
+    table: Path | None,
+    report: Callable[[Far], bool],
+) -> Outcome:
+    """The same on Spark. Errors: `BadInput` for logs, which only this machine reads; `DriverError`."""
+    from hacheck.traces.drivers.spark_batch import check_on_spark
+    from hacheck.traces.drivers.spark_session import session
+
+    if not isinstance(dataset, Dataset):
+        hint = f"hacheck traces convert {request.traces} --adapter {request.adapter} --out traces.parquet"
+        raise BadInput("logs are read on one machine, traces by Spark", hint)
+    spark = session(request.master)
+    try:
+        place = None if table is None else str(table.absolute())
+        collect = request.json is not None
+        return check_on_spark(spark, dataset, judge, findings, table=place, collect=collect, report=report)
+    finally:
+        spark.stop()
+
+
+def exit_code(outcome: Outcome, findings: Findings) -> ExitCode:
+    """What the process returns: what is wrong with the input counts most, then traces that deviate."""
+    if findings.total:
+        return ExitCode.BAD_INPUT
+    if outcome.counts.get("deviates"):
+        return ExitCode.NOT_AS_EXPECTED
+    undecided = outcome.counts.get("unknown") or not outcome.complete or not outcome.traces
+    return ExitCode.UNDECIDED if undecided else ExitCode.AS_EXPECTED
+
+
+def to_json(found: ConformResult) -> dict[str, Any]:
+    """Everything found, as JSON."""
+    request, compared, outcome = found.request, found.compared, found.outcome
+    return {
+        "hacheck": version(),
+        "spec": request.spec,
+        "check": compared.check,
+        "settings": dict(compared.system.settings),
+        "traces": request.traces,
+        "lines": "every step" if compared.every_step else "as the spec says",
+        "skew_ms": request.skew_ms,
+        "within_ns": {rule.name: rule.nanoseconds for rule in compared.rules},
+        "exit_code": int(found.exit_code),
+        "complete": outcome.complete,
+        "counts": {kind: outcome.counts.get(kind, 0) for kind in ("conforms", "deviates", "unknown")},
+        "records": outcome.records,
+        "not_compared": found.not_compared,
+        "verdicts": [verdict_json(verdict) for batch in outcome.verdicts for verdict in from_batch(batch)],
+        "findings": found.findings.to_json(),
+    }
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as JSON; its run as those of `verify` are written."""
+    return asdict(verdict) | {"run": json.loads(verdict.run) if verdict.run else None}

@@ -1,0 +1,151 @@
+"""Carries out `hacheck monitor`: has a driver judge traces as they come."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hacheck.cli.console import output_console, plural
+from hacheck.cli.guard import BadInput, ExitCode
+from hacheck.cli.logs.comparison import Compared, Comparison, Judge, what_is_compared
+from hacheck.cli.logs.conformance import exit_code
+from hacheck.cli.logs.conformance_report import show_summary, show_verdict
+from hacheck.cli.logs.traces import words
+from hacheck.cli.logs.traces_report import show_findings
+from hacheck.cli.progress import Interruption
+from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.sources import load_specification
+from hacheck.model.data import dataclass
+from hacheck.model.observing.records import ObservingError
+from hacheck.traces.conformance.trace_checker import TraceChecker
+from hacheck.traces.drivers.contract import Outcome, Report
+from hacheck.traces.drivers.contract import Progress as Far
+from hacheck.traces.drivers.received_trace import Ends
+from hacheck.traces.drivers.tail import Tailing, monitor_locally
+from hacheck.traces.findings import Findings, TracesError
+from hacheck.traces.records import FieldType, Order, TraceSchema
+from hacheck.traces.simulation.line_variables import points_of
+from hacheck.traces.simulation.record_values import field_types
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorRequest:
+    """What the user asked of `monitor`."""
+
+    spec: str
+    folder: str
+    results: str
+    comparison: Comparison
+    per_node: bool
+    skew_ms: int
+    capacity: int
+    last: str | None
+    idle_seconds: float
+    once: bool
+    engine: str
+    master: str | None
+    quiet: bool
+    no_color: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What is watched, and by whom: the schema of the records, and when a trace is over."""
+
+    checker: Judge
+    schema: TraceSchema
+    ends: Ends
+
+
+def monitor_traces(request: MonitorRequest) -> ExitCode:
+    """Judges traces until it is told to stop. Returns what the process is to return."""
+    specification = load_specification(request.spec, no_color=request.no_color)
+    compared = what_is_compared(request.comparison, specification, no_color=request.no_color)
+    watched = what_is_watched(request, compared)
+    results = Path(request.results)
+    if results.resolve().is_relative_to(Path(request.folder).resolve()):
+        hint = "verdicts would be read as records: give a folder beside it"
+        raise BadInput(f"--results {results} lies in the folder that is watched", hint)
+    try:
+        results.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{results}: cannot be made: {error.strerror}") from None
+    findings = Findings()
+    line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
+    with Interruption().watching() as interruption, line.shown("reading"):
+
+        def report(far: Far) -> bool:
+            line.tell(lambda: f"{plural(far.records, 'record')}, {plural(far.traces, 'trace')} judged; Ctrl-C ends")
+            return not interruption.requested
+
+        try:
+            outcome = by_driver(request, watched, results, findings, report)
+        except TracesError as error:
+            raise BadInput(error.message, error.hint) from None
+        except ObservingError as error:
+            raise BadInput(f"{request.spec}: {error}", "see `log` in docs/language.md") from None
+    console = output_console(no_color=request.no_color)
+    for verdict in outcome.shown:
+        show_verdict(console, verdict, None)
+    show_summary(console, outcome, {})
+    console.print(f"verdicts: {outcome.table}", markup=False, soft_wrap=True)
+    if findings.total:
+        show_findings(console, findings)
+    code = exit_code(outcome, findings)
+    return ExitCode.AS_EXPECTED if code == ExitCode.UNDECIDED and not outcome.counts.get("unknown") else code
+
+
+def what_is_watched(request: MonitorRequest, compared: Compared) -> Watched:
+    """Who judges, and what records look like: as the lines of the spec do."""
+    order = Order.PER_NODE if request.per_node else Order.TOTAL
+    checker = TraceChecker(
+        compared.system,
+        order,
+        skew_ns=request.skew_ms * 1_000_000,
+        capacity=request.capacity,
+        asked=compared.asked,
+        rules=compared.rules,
+        called=compared.called,
+    )
+    _, points, _ = points_of(compared.system)
+    fields = {**given_fields(compared), **field_types(points)}
+    schema = TraceSchema(tuple(fields.items()), order)
+    last = words(request.last, "--last") or frozenset()
+    return Watched(compared.judge(checker), schema, Ends(events=last, idle_seconds=request.idle_seconds))
+
+
+def given_fields(compared: Compared) -> dict[str, FieldType]:
+    """The fields that give settings, as they may be where no line shows them: lists where their size counts."""
+    found = {}
+    for one in compared.derived:
+        if one.field is not None:
+            value = dict(compared.system.settings)[one.setting]
+            plain = FieldType.INT if value.lstrip("-").isdigit() else FieldType.STRING
+            plain = FieldType.BOOL if value in ("on", "off") else plain
+            found[one.field] = FieldType.INTS if one.counted else plain
+    return found
+
+
+def by_driver(request: MonitorRequest, watched: Watched, results: Path, findings: Findings, report: Report) -> Outcome:
+    """Judges by the driver that is asked for. Errors: `TracesError`, `ObservingError`."""
+    place = Path(request.folder)
+    if request.engine == "local":
+        tailing = Tailing(
+            place,
+            watched.schema,
+            watched.checker,
+            verdicts=results / "verdicts.jsonl",
+            checkpoint=results / "checkpoint.json",
+            ends=watched.ends,
+        )
+        return monitor_locally(tailing, findings, report, once=request.once)
+    from hacheck.traces.drivers.spark_session import session
+    from hacheck.traces.drivers.spark_stream import Monitoring, monitor_on_spark
+
+    spark = session(request.master)
+    try:
+        monitoring = Monitoring(
+            place, watched.schema, watched.checker, results / "verdicts", results / "checkpoint", watched.ends
+        )
+        return monitor_on_spark(spark, monitoring, findings, report)
+    finally:
+        spark.stop()

@@ -1,0 +1,101 @@
+"""What the records of a trace say of the settings that it is to be judged under."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from hacheck.model.data import dataclass, field
+from hacheck.model.language.log_settings import FromRecord
+from hacheck.traces.conformance.verdict_reasons import place_of
+from hacheck.traces.conformance.verdicts import Verdict
+from hacheck.traces.records import EVENT, FIELDS
+
+HELD_MAX = 10_000
+"""So many records of a trace in one order are held back until they have said what they give."""
+
+Chosen: TypeAlias = tuple[tuple[str, str], ...]
+"""Settings, in the order in which the spec says where they come from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A record that gives a setting another value than one before it, or one that comes too late."""
+
+    reason: str
+    place: Mapping[str, Any]
+
+    def on(self, trace_id: str, records: int) -> Verdict:
+        """The verdict on its trace."""
+        return Verdict(trace_id, "unknown", records, 0, self.reason, **self.place)
+
+
+@dataclass(slots=True)
+class DerivedSettings:
+    """What the records of a trace say of its settings, as far as they were read. `fixed`: as it was judged so far."""
+
+    derived: tuple[FromRecord, ...]
+    values: dict[str, str] = field(default_factory=dict)
+    wrong: Contradiction | None = None
+    fixed: bool = False
+
+    def read(self, batch: Any) -> None:
+        """Takes note of records of the trace."""
+        column = batch.column(EVENT)
+        for rule in self.derived:
+            if self.wrong is not None:
+                return
+            for row in np.flatnonzero(_equal(column, rule.event)).tolist():
+                value = _value(batch, row, rule)
+                if value is not None:
+                    self._take(rule, value, batch, row)
+
+    def _take(self, rule: FromRecord, value: str, batch: Any, row: int) -> None:
+        known = self.values.get(rule.setting)
+        if known == value or self.wrong is not None:
+            return
+        if known is not None:
+            reason = f"{rule.words} gives {rule.setting} = {value}, and another record {known}"
+        elif self.fixed:
+            reason = f"{rule.words} gives {rule.setting} = {value} only after {HELD_MAX:,} records of the trace"
+        else:
+            self.values[rule.setting] = value
+            return
+        self.wrong = Contradiction(reason, place_of(batch, row))
+
+    @property
+    def chosen(self) -> Chosen:
+        """The settings that are known."""
+        names = dict.fromkeys(rule.setting for rule in self.derived)
+        return tuple((name, self.values[name]) for name in names if name in self.values)
+
+    @property
+    def complete(self) -> bool:
+        """Whether there is nothing more that they could say."""
+        return all(rule.setting in self.values for rule in self.derived)
+
+
+def _equal(column: Any, event: str) -> Any:
+    """Which of some words are an event."""
+    if pa.types.is_dictionary(column.type):
+        codes = [at for at, word in enumerate(column.dictionary.to_pylist()) if word == event]
+        return np.isin(column.indices.to_numpy(zero_copy_only=False), codes)
+    return np.array([word == event for word in column.to_pylist()], bool)
+
+
+def _value(batch: Any, row: int, rule: FromRecord) -> str | None:
+    """What a record gives a setting, as a setting is written; `None` if nothing."""
+    if rule.field is None:
+        return rule.value
+    if FIELDS not in batch.schema.names:
+        return None
+    shown = batch.column(FIELDS)[row].as_py() or {}
+    found = shown.get(rule.field)
+    if found is None:
+        return None
+    if rule.counted:
+        return str(len(found)) if isinstance(found, list) else "1"
+    return ("on" if found else "off") if isinstance(found, bool) else str(found)

@@ -1,0 +1,261 @@
+"""Follows a trace whose nodes logged apart: every order of their records that their clocks and messages leave open.
+
+How far a run has come in each stream is its cut. From cut to cut, those with fewer records first, the states that
+explain everything before it are kept; a step may take records of several streams at once.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from hacheck.model.data import dataclass, field
+from hacheck.traces.conformance.follower import Memory
+from hacheck.traces.conformance.kernels import control as k
+from hacheck.traces.conformance.trace_program import Compiled
+
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+
+Cut: TypeAlias = tuple[int, ...]
+"""How many records of each stream are taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """A trace: for each stream its records in words, their times (nanoseconds; `None` where a record has none, and then
+    of no stream), and by record what it comes after: pairs of a stream and how many of its records. `skew_ns`: how far
+    the clocks of two nodes may differ."""
+
+    words: Sequence[Any]
+    times: Sequence[Any] | None
+    after: Sequence[dict[int, tuple[tuple[int, int], ...]]]
+    skew_ns: int
+
+    @property
+    def lengths(self) -> Cut:
+        """How many records there are in each."""
+        return tuple(len(words) for words in self.words)
+
+    def allows(self, cut: Cut, before: Cut) -> bool:
+        """Whether this may be how far a run has come, where `before` may."""
+        if self.times is not None:
+            taken = [times[at - 1] for times, at in zip(self.times, cut, strict=True) if at]
+            left = [times[at] for times, at in zip(self.times, cut, strict=True) if at < len(times)]
+            if taken and left and max(taken) - self.skew_ns > min(left):
+                return False
+        for stream, (start, end) in enumerate(zip(before, cut, strict=True)):
+            for record in range(start, end):
+                if any(cut[other] < least for other, least in self.after[stream].get(record, ())):
+                    return False
+        return True
+
+    def nears_its_end(self, cut: Cut) -> bool:
+        """Whether what is written now may have been cut off with the end of the log."""
+        if self.times is None:
+            return all(length - at <= 1 for length, at in zip(self.lengths, cut, strict=True))
+        last = max((times[-1] for times in self.times if len(times)), default=0)
+        pairs = zip(self.times, cut, strict=True)
+        return all(at == len(times) or times[at] >= last - self.skew_ns for times, at in pairs)
+
+    def whole(self, cut: Cut, taken: Any) -> Any:
+        """Which of some steps, by the lines that each writes in each stream, lack none that should be there: lines are
+        cut off with the end of the log, or where a step takes all that is left."""
+        left = np.array(self.lengths) - np.array(cut)
+        if self.nears_its_end(cut):
+            return np.ones(len(taken), bool)
+        return (taken <= left).all(axis=1) | (taken >= left).all(axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What became of a trace.
+
+    - `status`: of `kernels`; `cut`: how far the furthest runs came; `others`: further cuts of as many records;
+    - `width`: the most states at a cut; `limited`: how many steps met a bound, and `bounds`: which ones; `expanded`:
+      states that were looked at;
+    - `violated`: for each property the cuts at which it was violated, surely and perhaps (`None`: never).
+    - `waiting`: where it was given up, cuts that were not looked at yet.
+    """
+
+    status: int
+    cut: Cut
+    others: tuple[Cut, ...]
+    width: int
+    limited: int
+    violated: tuple[tuple[Cut | None, Cut | None], ...]
+    expanded: int
+    waiting: tuple[Cut, ...] = ()
+    bounds: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class InterleavingSearch:
+    """Follows one trace after another. `memory`: where; `expanded_max`: how many states it looks at for a trace;
+    `starts`: in which states traces begin, in words, if not where the system does; `watch`: is told of each cut, for
+    each property, whether some and whether all states there violate it."""
+
+    compiled: Compiled
+    memory: Memory
+    expanded_max: int = 50_000_000
+    starts: Any = None
+    kept: dict[Cut, Any] = field(default_factory=dict)
+    keeps: bool = False
+    watch: Callable[[Cut, int, bool, bool], None] | None = None
+
+    def run(self, streams: Streams, report: Callable[[], bool] = lambda: True) -> SearchResult | None:
+        """Looks for a run that explains all records. `None` if `report` says not to go on. Where `keeps`, `kept` has
+        the states of each cut afterwards, closed under hidden steps."""
+        run = _Search(self, streams, report)
+        self.kept = {}
+        return run.result()
+
+    def window(self, streams: Streams, cut: Cut) -> Any:
+        """The next records of each stream, as candidates see them."""
+        places, words = self.compiled.shape.places, self.compiled.record.words
+        window = np.zeros((len(cut), places, words), np.uint64)
+        # A step that takes all that is left may lack lines, too. Whether it takes that is seen when it is taken.
+        left = max(length - at for length, at in zip(streams.lengths, cut, strict=True))
+        ends = left <= places or streams.nears_its_end(cut)
+        event = self.compiled.record.event
+        assert event is not None, "records have events"
+        for stream, at in enumerate(cut):
+            there = streams.words[stream][at : at + places]
+            window[stream, : len(there)] = there
+            if ends:
+                window[stream, len(there) :, event.word] = np.uint64(self.compiled.shape.end << event.shift)
+        return window
+
+
+class _Search:
+    def __init__(self, search: InterleavingSearch, streams: Streams, report: Callable[[], bool]) -> None:
+        self.search, self.streams, self.report = search, streams, report
+        self.compiled, self.memory = search.compiled, search.memory
+        self.lengths = streams.lengths
+        self.pending: dict[Cut, list[Any]] = {}
+        self.heap: list[tuple[int, Cut]] = []
+        self.width = 0
+        self.violated: list[tuple[Cut | None, Cut | None]] = [(None, None)] * len(self.compiled.asked)
+        self.started = self.memory.expanded
+        self.bounds, self.met = self.memory.cuts(), self.memory.met()
+        self.interrupted = False
+
+    def result(self) -> SearchResult | None:
+        start = (0,) * len(self.lengths)
+        self.put(start, self.memory.starts if self.search.starts is None else self.search.starts)
+        furthest: list[Cut] = [start]
+        status = k.DEAD
+        while self.heap:
+            total, cut = heapq.heappop(self.heap)
+            if total > sum(furthest[0]):
+                furthest = []
+            furthest.append(cut)
+            states = distinct(np.concatenate(self.pending.pop(cut)))
+            if cut == self.lengths:
+                self.memory.hold(states[: self.memory.capacity])
+                self.mark(cut)
+                status = k.FOLLOWED
+                break
+            if not self.spread(cut, states):
+                if self.interrupted:
+                    return None
+                status = k.FULL
+                break
+        limited = self.memory.cuts() - self.bounds
+        expanded = self.memory.expanded - self.started
+        others = tuple(dict.fromkeys(furthest[1:]))
+        waiting = tuple(self.pending) if status == k.FULL else ()
+        violated, met = tuple(self.violated), self.memory.met_since(self.met)
+        return SearchResult(status, furthest[0], others, self.width, limited, violated, expanded, waiting, met)
+
+    def put(self, cut: Cut, states: Any) -> None:
+        if cut not in self.pending:
+            self.pending[cut] = []
+            heapq.heappush(self.heap, (sum(cut), cut))
+        self.pending[cut].append(states)
+
+    def spread(self, cut: Cut, states: Any) -> bool:
+        """Takes every step from the states at a cut. False if there are too many, or it is to stop."""
+        if len(states) > self.memory.capacity:
+            return False
+        window = self.search.window(self.streams, cut)
+        for emitted in self.memory.close(states, window):
+            if emitted is None:
+                return False
+            self.sort(cut, emitted)
+            if not self.report():
+                self.interrupted = True
+                return False
+            if self.memory.expanded - self.started > self.search.expanded_max:
+                return False
+        self.width = max(self.width, self.memory.count)
+        if self.search.keeps:
+            self.search.kept[cut] = self.memory.closed()
+        self.mark(cut)
+        return True
+
+    def mark(self, cut: Cut) -> None:
+        """Asks every property of the candidates at a cut."""
+        watch = self.search.watch
+        for number, (surely, perhaps) in enumerate(self.violated):
+            if surely is None or watch is not None:
+                some, all_of_them = self.memory.marked(number)
+                perhaps = perhaps or (cut if some else None)
+                self.violated[number] = (surely or (cut if all_of_them else None), perhaps)
+                if watch is not None:
+                    watch(cut, number, some, all_of_them)
+
+    def sort(self, cut: Cut, emitted: Any) -> None:
+        """Puts states where they are, by the records that the last step took."""
+        taken = taken_by(self.compiled, emitted)
+        left = np.array(self.lengths) - np.array(cut)
+        real = np.minimum(taken, left)
+        emitted &= ~self.memory.masks
+        whole = self.streams.whole(cut, taken)
+        emitted, real = emitted[whole], real[whole]
+        for way, mine in distinct_counts(real):
+            after = tuple(a + b for a, b in zip(cut, way, strict=True))
+            if any(way) and self.streams.allows(after, cut):
+                self.put(after, emitted[mine])
+
+
+def taken_by(compiled: Compiled, states: Any) -> Any:
+    """How many records of each stream the steps to some states took."""
+    columns = [
+        (states[:, bits.word] >> np.uint64(bits.shift)) & np.uint64((1 << bits.width) - 1) for bits in compiled.taken
+    ]
+    return np.stack(columns, axis=1).astype(np.int64)
+
+
+def distinct_counts(taken: Any) -> Iterator[tuple[list[int], Any]]:
+    """The different rows of small numbers, in order, each with where it is."""
+    rows = np.arange(len(taken))
+    groups: list[tuple[list[int], Any]] = [([], rows)] if len(taken) else []
+    for column in taken.T:  # sorting whole rows takes longer than all steps from them
+        groups = [
+            ([*way, number], mine[column[mine] == number])
+            for way, mine in groups
+            for number in np.flatnonzero(np.bincount(column[mine])).tolist()
+        ]
+    yield from groups
+
+
+def distinct(states: Any) -> Any:
+    """The different rows of words, in an order that depends on nothing else.
+
+    They are sorted by a number made of each: to compare rows word by word takes many times as long.
+    """
+    if len(states) < 2:
+        return states
+    keys = np.zeros(len(states), np.uint64)
+    for word in range(states.shape[1]):
+        keys = (keys ^ states[:, word]) * _MULTIPLIER
+        keys ^= keys >> np.uint64(32)
+    order = np.argsort(keys, kind="stable")
+    keys, ordered = keys[order], states[order]
+    same = keys[1:] == keys[:-1]
+    if (ordered[1:][same] != ordered[:-1][same]).any():  # two rows of one number: hardly ever
+        return np.unique(states, axis=0)
+    return ordered[np.concatenate(([True], ~same))]

@@ -1,0 +1,213 @@
+"""Judges traces whose nodes logged apart. A trace is in memory from its first record to its last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hacheck.model.data import dataclass, replace
+from hacheck.traces.conformance.broken_durations import Breaches
+from hacheck.traces.conformance.diagnosis import Diagnoser
+from hacheck.traces.conformance.expected_events import first_left
+from hacheck.traces.conformance.interleavings import Cut, SearchResult, Streams
+from hacheck.traces.conformance.kernels import control as k
+from hacheck.traces.conformance.record_encoding import Encoded, Encoder, Unmatchable
+from hacheck.traces.conformance.verdict_reasons import (
+    followed_to_its_end,
+    late_of,
+    outcome,
+    place_of,
+    with_breaches,
+    with_diagnosis,
+    with_unknown_duration,
+)
+from hacheck.traces.conformance.verdicts import Verdict, to_batch
+from hacheck.traces.records import CAUSES, MESSAGE, TIME, TRACE_ID
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """A trace as streams. `rows`: by stream, which record of the trace each is (places among the encoded ones)."""
+
+    batch: Any
+    encoded: Encoded
+    streams: Streams
+    rows: tuple[Any, ...]
+
+
+class PartiallyOrdered:
+    """Judges traces one after another, as their records come. `stopped`: whether `report` said not to go on."""
+
+    def __init__(
+        self,
+        diagnoser: Diagnoser,
+        skew_ns: int,
+        explained_max: int,
+        report: Callable[[], bool],
+        told: Collection[str] | None = None,
+    ) -> None:
+        """`told`: the properties of which it is told where they were violated; all that are asked, by default."""
+        self.diagnoser, self.skew_ns, self.left, self.report = diagnoser, skew_ns, explained_max, report
+        self.told = diagnoser.compiled.asked if told is None else told
+        self.compiled = diagnoser.compiled
+        self.pieces: list[Any] = []
+        self.open: str | None = None
+        self.stopped = False
+
+    def feed(self, batch: Any) -> list[Any]:
+        """The verdicts that more records allow, as batches: those on traces that came to their ends before."""
+        verdicts: list[Any] = []
+        ids = batch.column(TRACE_ID).to_pylist()
+        start = 0
+        for row in range(1, len(ids) + 1):
+            if row < len(ids) and ids[row] == ids[start]:
+                continue
+            if self.open is not None and ids[start] != self.open:
+                verdicts += self.finish()
+            self.open = ids[start]
+            self.pieces.append(batch.slice(start, row - start))
+            start = row
+            if self.stopped:
+                return []
+        return verdicts
+
+    def finish(self) -> list[Any]:
+        """The verdict on the last trace: no more records come."""
+        if not self.pieces:
+            return []
+        batch = pa.Table.from_batches(self.pieces).combine_chunks().to_batches()[0]
+        trace_id, self.pieces, self.open = self.open, [], None
+        assert trace_id is not None, "a trace has an id"
+        verdict = self._judged(trace_id, batch)
+        return [] if verdict is None else [to_batch([verdict])]
+
+    def _judged(self, trace_id: str, batch: Any) -> Verdict | None:
+        encoded = Encoder(self.compiled).encode(batch)
+        counts: dict[str, Any] = {"records": batch.num_rows, "compared": len(encoded.rows)}
+        stray = next((found for found in encoded.unmatchables.values() if found.why == "node"), None)
+        if stray is not None:
+            place = place_of(batch, int(encoded.rows[stray.row]))
+            return Verdict(trace_id, "unknown", reason=stray.text, **counts, **place)
+        result = self._streams(batch, encoded)
+        rules, breaches = self.diagnoser.numbered_rules(), None
+        if rules and result.streams.times is not None:
+            breaches = Breaches(rules, result.streams.times, self.skew_ns)
+        found = replace(self.diagnoser.search, watch=breaches).run(result.streams, self.report)
+        if found is None:
+            self.stopped = True
+            return None
+        verdict = self._verdict(trace_id, result, found, counts)
+        if breaches is None:
+            broken = any(found.violated[number] != (None, None) for number in rules)
+            return with_unknown_duration(verdict, "not every record has a time") if broken else verdict
+        rows = [encoded.rows[mine] for mine in result.rows]
+        certain = not found.limited and self.diagnoser.complete
+        return with_breaches(verdict, late_of(batch, rows, breaches.found(found, certain)))
+
+    def _verdict(self, trace_id: str, result: _Split, found: SearchResult, counts: dict[str, Any]) -> Verdict:
+        """The verdict on a trace of which this became."""
+        properties = self._properties(result, found)
+        if found.status == k.FOLLOWED:
+            return followed_to_its_end(self.diagnoser, trace_id, counts, found.width, properties)
+        stream, cut = first_left(result.streams, found.cut), found.cut
+        unmatchable = self._unmatchable(result, found.cut)
+        beyond = self._beyond(result, found)
+        if beyond is not None:
+            stream, cut, unmatchable = beyond
+        place = self._place(result, stream, cut)
+        kind, reason = outcome(self.diagnoser, found.status, found.limited, unmatchable, lambda: found.bounds)
+        if found.status == k.FULL and found.expanded >= self.diagnoser.search.expanded_max:
+            reason = f"more than {found.expanded:,} states of the model were looked at"
+        verdict = Verdict(trace_id, kind, reason=reason, width=found.width, **counts, **place, **properties)
+        if kind != "deviates" or self.left <= 0:
+            return verdict
+        self.left -= 1
+        return with_diagnosis(verdict, self.diagnoser.diagnose(result.streams))
+
+    def _streams(self, batch: Any, encoded: Encoded) -> _Split:
+        """A trace's records by their writers."""
+        rows = tuple(np.flatnonzero(encoded.writers == writer) for writer in range(self.compiled.shape.streams))
+        words = [encoded.words[mine] for mine in rows]
+        column = batch.column(TIME)
+        times = None
+        if column.null_count == 0:
+            every = column.to_numpy(zero_copy_only=False)[encoded.rows]
+            # A clock that steps back within one log says nothing of the order in it.
+            times = [np.maximum.accumulate(every[mine]) if len(mine) else every[mine] for mine in rows]
+        return _Split(batch, encoded, Streams(words, times, self._causes(batch, encoded, rows), self.skew_ns), rows)
+
+    def _causes(
+        self, batch: Any, encoded: Encoded, rows: tuple[Any, ...]
+    ) -> list[dict[int, tuple[tuple[int, int], ...]]]:
+        """By stream and record, what it comes after: the records that sent the messages it names."""
+        after: list[dict[int, tuple[tuple[int, int], ...]]] = [{} for _ in rows]
+        if batch.column(CAUSES).null_count == batch.num_rows:
+            return after
+        sent: dict[str, dict[int, int]] = {}
+        for stream, mine in enumerate(rows):
+            messages = batch.column(MESSAGE).take(pa.array(encoded.rows[mine])).to_pylist()
+            for at, message in enumerate(messages):
+                if message is not None:  # sent more than once, it may have been the first
+                    sent.setdefault(message, {}).setdefault(stream, at + 1)
+        # Which of several senders it came from, nothing says.
+        only = {message: next(iter(by.items())) for message, by in sent.items() if len(by) == 1}
+        for stream, mine in enumerate(rows):
+            for at, named in enumerate(batch.column(CAUSES).take(pa.array(encoded.rows[mine])).to_pylist()):
+                needed = tuple(only[one] for one in named or () if one in only and only[one][0] != stream)
+                if needed:
+                    after[stream][at] = needed
+        return after
+
+    # ---- where it stopped ----
+
+    def _place(self, result: _Split, stream: int | None, cut: Cut) -> dict[str, Any]:
+        if stream is None:
+            return {}
+        return place_of(result.batch, int(result.encoded.rows[result.rows[stream][cut[stream]]]))
+
+    def _beyond(self, result: _Split, found: SearchResult) -> tuple[int, Cut, Unmatchable] | None:
+        """A record that nothing explains because a value in it is beyond the model's bounds: with any other one there
+        the trace goes on. Its stream, the cut before it, and what is beyond."""
+        streams, unmatchables = result.streams, result.encoded.unmatchables
+        places = [
+            (int(row), stream, at)
+            for stream, rows in enumerate(result.rows)
+            for at, row in enumerate(rows)
+            if int(row) in unmatchables and unmatchables[int(row)].why == "bound" and at >= found.cut[stream]
+        ]
+        if found.status != k.DEAD or not places:
+            return None
+        event = self.compiled.record.event
+        assert event is not None, "records have events"
+        words = [held.copy() for held in streams.words]
+        for _, stream, at in places:
+            words[stream][at] = 0
+            words[stream][at, event.word] = np.uint64(self.compiled.shape.end << event.shift)
+        again = self.diagnoser.search.run(Streams(words, streams.times, streams.after, streams.skew_ns), self.report)
+        if again is None or sum(again.cut) <= sum(found.cut):
+            return None
+        row, stream, at = min(places)
+        cut = tuple(at if number == stream else taken for number, taken in enumerate(found.cut))
+        return stream, cut, unmatchables[row]
+
+    def _unmatchable(self, result: _Split, cut: Cut) -> Unmatchable | None:
+        """What a record that comes next has that the model does not have."""
+        found = [
+            result.encoded.unmatchables.get(int(mine[at]))
+            for mine, at in zip(result.rows, cut, strict=True)
+            if at < len(mine)
+        ]
+        return next((one for one in found if one is not None), None)
+
+    def _properties(self, result: _Split, found: SearchResult) -> dict[str, Any]:
+        surely: list[str] = []
+        perhaps: list[str] = []
+        for name, (certain, possible) in zip(self.compiled.asked, found.violated, strict=True):
+            cut = certain or possible
+            if cut is not None and name in self.told:
+                place = self._place(result, first_left(result.streams, cut), cut)
+                (surely if certain is not None else perhaps).append(f"{name}@{place.get('seq', 'end')}")
+        return {"violated": tuple(surely), "perhaps": tuple(perhaps)}

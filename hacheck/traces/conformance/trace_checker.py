@@ -1,0 +1,106 @@
+"""Judges traces: Arrow batches of records in, sorted by trace and number, batches of verdicts out.
+
+This is all that drivers know of: on one machine, on Spark, on a stream. A checker can be pickled; what it needs is
+compiled where it is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from hacheck.model.data import dataclass, field, fields, replace
+from hacheck.model.ir import System
+from hacheck.model.observing.reading import observed
+from hacheck.traces.conformance.broken_durations import Rule
+from hacheck.traces.conformance.diagnosis import Diagnoser
+from hacheck.traces.conformance.follower import CAPACITY, Memory
+from hacheck.traces.conformance.interleavings import InterleavingSearch
+from hacheck.traces.conformance.open_trace import OpenPartiallyOrdered, OpenTotallyOrdered
+from hacheck.traces.conformance.partial_order import PartiallyOrdered
+from hacheck.traces.conformance.starts import reachable
+from hacheck.traces.conformance.timed_total_order import TimedTotallyOrdered
+from hacheck.traces.conformance.total_order import TotallyOrdered
+from hacheck.traces.conformance.trace_compiler import compiled
+from hacheck.traces.records import CAUSES, EVENT, FIELDS, FILE, LINE, MESSAGE, NODE, SEQ, TIME, TRACE_ID, Order
+
+
+@dataclass(slots=True, eq=False)
+class TraceChecker:
+    """Judges traces by a system whose steps write lines.
+
+    - `order`: what the traces' numbers say about different nodes; `skew_ns`: how far two nodes' clocks may differ;
+    - `asked`: invariants to look at on the way; `capacity`: the most states that may explain a log at once;
+    - `rules`: invariants that no trace may show broken for longer than each says, by its clocks;
+    - `called`: the model's name of a node, as `Server-1`, where records call it otherwise;
+    - `any_start`: a trace may begin in the middle: in any of the first so many states that the system reaches;
+    - `explained_max`: of so many deviating traces it is said what would have been possible, and what would mend them.
+    """
+
+    system: System
+    order: Order
+    skew_ns: int = 0
+    asked: tuple[str, ...] = ()
+    capacity: int = CAPACITY
+    any_start: int = 0
+    explained_max: int = 20
+    rules: tuple[Rule, ...] = ()
+    called: Mapping[str, str] = field(default_factory=dict)
+    _diagnosers: list[Diagnoser] = field(default_factory=list)
+    _judges: list[TotallyOrdered | TimedTotallyOrdered | PartiallyOrdered] = field(default_factory=list)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What is pickled: not what was compiled, which belongs to a process."""
+        return TraceChecker, tuple(getattr(self, one.name) for one in fields(self) if not one.name.startswith("_"))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it reads."""
+        ordered = (TRACE_ID, NODE, SEQ, EVENT, FIELDS, FILE, LINE)
+        if self.order == Order.PER_NODE:
+            return (*ordered, TIME, MESSAGE, CAUSES)
+        return (*ordered, TIME) if self.rules else ordered
+
+    def check(self, batches: Iterable[Any], report: Callable[[], bool] = lambda: True) -> Iterator[Any]:
+        """The verdicts on whole traces that come one after another, each sorted by `seq`. `report` is asked some times
+        a second whether to go on; if not, no verdicts come any more."""
+        judge = self.judge(report)
+        for batch in batches:
+            yield from judge.feed(batch)
+            if judge.stopped:
+                return
+        last = judge.finish()
+        if not judge.stopped:
+            yield from last
+
+    def resume(self, state: bytes | None) -> OpenTotallyOrdered | OpenPartiallyOrdered:
+        """A trace whose records are to come: a new one, or one that goes on where its `state` was taken. It is used
+        until the next one is asked for."""
+        if not self._judges:
+            self._judges.append(self.judge())
+        judge = self._judges[0]
+        return (
+            OpenPartiallyOrdered(judge, state)
+            if isinstance(judge, PartiallyOrdered)
+            else OpenTotallyOrdered(judge, state)
+        )
+
+    def judge(
+        self, report: Callable[[], bool] = lambda: True
+    ) -> TotallyOrdered | TimedTotallyOrdered | PartiallyOrdered:
+        """What judges traces as their records come. Errors: `EvaluationFault`, `ObservingError`, `CompilerError`."""
+        if not self._diagnosers:
+            self._diagnosers.append(self._diagnoser())
+        if self.order == Order.TOTAL:
+            judge = TotallyOrdered(self._diagnosers[0], self.explained_max, report)
+            return TimedTotallyOrdered(judge, self._diagnosers[0], self.skew_ns, self.asked) if self.rules else judge
+        return PartiallyOrdered(self._diagnosers[0], self.skew_ns, self.explained_max, report, self.asked)
+
+    def _diagnoser(self) -> Diagnoser:
+        shape = observed(self.system, merged=self.order == Order.TOTAL)
+        names = {*self.asked, *(rule.name for rule in self.rules)}
+        asked = [one for one in self.system.properties if one.name in names]
+        starts, complete = reachable(self.system, self.any_start) if self.any_start else (None, True)
+        made = replace(compiled(shape, starts=starts, asked=asked), called=self.called)
+        memory = Memory(made, max(self.capacity, len(starts or ())))
+        return Diagnoser(self.system, InterleavingSearch(made, memory), complete, self.rules)

@@ -1,0 +1,123 @@
+"""What both ways of judging have in common: where a trace stopped, as a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from hacheck.model.data import replace
+from hacheck.model.ir import System
+from hacheck.traces.conformance.broken_durations import Breach, Record
+from hacheck.traces.conformance.diagnosis import Diagnoser, Diagnosis
+from hacheck.traces.conformance.kernels import control as k
+from hacheck.traces.conformance.record_encoding import Unmatchable
+from hacheck.traces.conformance.verdicts import Late, Place, Verdict, VerdictKind
+from hacheck.traces.records import EVENT, FILE, LINE, NODE, SEQ, TIME
+
+BOUNDS_SHOWN = 6
+EVENTS_SHOWN = 6
+"""So many events of the spec are told where a trace has none of them."""
+
+
+def place_of(batch: Any, row: int) -> dict[str, Any]:
+    """Where a record is, in the terms of a verdict."""
+    names = batch.schema.names
+
+    def value(column: str) -> Any:
+        return batch.column(column)[row].as_py() if column in names else None
+
+    return {
+        "seq": value(SEQ),
+        "node": value(NODE) or "",
+        "event": value(EVENT) or "",
+        "file": value(FILE) or "",
+        "line": value(LINE),
+    }
+
+
+def with_breaches(verdict: Verdict, late: tuple[Late, ...]) -> Verdict:
+    """The verdict with properties that were broken for too long. One that surely was is told instead of what could not
+    be decided later; where the trace left the model besides, that is told first."""
+    sure = next((one for one in late if one.sure), None)
+    if sure is None or verdict.kind == "deviates":
+        return replace(verdict, late=late)
+    place = {name: getattr(sure.start, name) for name in ("seq", "node", "event", "file", "line")}
+    return replace(verdict, late=late, kind="deviates", reason=sure.words, **place)
+
+
+def with_unknown_duration(verdict: Verdict, why: str) -> Verdict:
+    """The verdict on a trace in which a property may have been broken, where nobody can tell for how long."""
+    if verdict.kind != "conforms":
+        return verdict
+    return replace(verdict, kind="unknown", reason=f"nobody can tell for how long a property was broken: {why}")
+
+
+def late_of(batch: Any, rows: Sequence[Any], lasted: Iterable[Breach]) -> tuple[Late, ...]:
+    """What lasted too long, in the terms of a verdict. `rows`: by stream, which record of the batch each is."""
+
+    def place(record: Record) -> Place:
+        stream, at = record
+        row = int(rows[stream][at])
+        return Place(**place_of(batch, row), time=batch.column(TIME)[row].as_py())
+
+    return tuple(
+        Late(one.rule.name, one.sure, one.nanoseconds, one.rule.nanoseconds, place(one.start), place(one.end))
+        for one in lasted
+    )
+
+
+def outcome(
+    diagnoser: Diagnoser,
+    status: int,
+    limited: int,
+    unmatchable: Unmatchable | None,
+    bounds: Callable[[], tuple[str, ...]],
+) -> tuple[VerdictKind, str]:
+    """The verdict on a trace that stopped, and the reason. `bounds`: which bounds were met, asked where it matters."""
+    if status == k.FULL:
+        return "unknown", f"more than {diagnoser.search.memory.capacity:,} states of the model explain it up to here"
+    if unmatchable is not None:
+        return ("unknown" if unmatchable.why != "value" else "deviates"), unmatchable.text
+    if limited:
+        return "unknown", beyond_bounds(bounds(), diagnoser.system)
+    if not diagnoser.complete:
+        return "unknown", "it may have begun in a state that was not among those looked at"
+    return "deviates", "no run of the model writes this line here"
+
+
+def beyond_bounds(bounds: Sequence[str], system: System) -> str:
+    """That nobody knows what becomes of a trace, as these bounds were met; none where it is not known which."""
+    meanings = dict(system.bounds)
+    words = [(name, meanings.get(name, name)) for name in bounds[:BOUNDS_SHOWN]]
+    told = [meaning if meaning.startswith(name) else f"{name}: {meaning}" for name, meaning in words]
+    told += [f"{len(bounds) - BOUNDS_SHOWN} more"] * (len(bounds) > BOUNDS_SHOWN)
+    named = f" ({'; '.join(told)})" if told else ""
+    return f"the model's bounds were met on the way{named}; with larger ones it might go on"
+
+
+def followed_to_its_end(
+    diagnoser: Diagnoser, trace_id: str, counts: Mapping[str, Any], width: int, properties: Mapping[str, Any]
+) -> Verdict:
+    """The verdict on a trace that some run explains. Where none of its records could be compared, every run would: so
+    nothing is known of it. `counts`: `records` and `compared`; `properties`: what was violated, as in `Verdict`."""
+    if counts["compared"]:
+        return Verdict(trace_id, "conforms", width=width, **counts, **properties)
+    names = [event.name for event in diagnoser.compiled.shape.events]
+    more = f" and {len(names) - EVENTS_SHOWN} more" if len(names) > EVENTS_SHOWN else ""
+    known = f"{', '.join(names[:EVENTS_SHOWN])}{more}" or "none"
+    reason = f"nothing was compared, for no step of the model writes any of its events (what steps write: {known})"
+    return Verdict(trace_id, "unknown", reason=reason, width=width, **counts, **properties)
+
+
+def with_diagnosis(verdict: Verdict, found: Diagnosis | None) -> Verdict:
+    """The verdict with what would have been possible, and what would mend the trace."""
+    if found is None:
+        return verdict
+    return replace(
+        verdict,
+        expected=found.expected,
+        repair=found.repair,
+        repair_text=found.text,
+        repair_records=found.records,
+        run=found.run,
+    )

@@ -1,0 +1,192 @@
+"""What the processes of the local driver do: read and scatter, sort and judge, or judge files that are in order."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hacheck.model.data import dataclass, field
+from hacheck.traces.dataset import Dataset, Located
+from hacheck.traces.drivers.buckets import Scatter, in_order
+from hacheck.traces.drivers.columns import Columns
+from hacheck.traces.drivers.pacing import paced
+from hacheck.traces.drivers.process_pool import Send
+from hacheck.traces.drivers.record_batches import Unit, in_batches, pieces, row_group_runs
+from hacheck.traces.drivers.trace_verdicts import Task, judged
+from hacheck.traces.drivers.verdict_table import as_message
+from hacheck.traces.findings import Finding, Findings, TracesError
+from hacheck.traces.records import SEQ, TRACE_ID
+
+FINDINGS_MAX = 1000
+"""So many findings are sent at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A task: scatter the records of a unit."""
+
+    unit: Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Flush:
+    """A task: end the files of the buckets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A task: judge a bucket. `damaged`: traces in it that are known to be damaged, and why."""
+
+    bucket: int
+    damaged: tuple[tuple[str, Finding], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFile:
+    """A task: judge a file that is in order."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a task sends: verdicts as a message, findings, damage to traces that is no finding of its own, how many
+    records were read, and at its end how many records of each event the trace checker got."""
+
+    verdicts: bytes | None = None
+    findings: tuple[Finding, ...] = ()
+    damaged: tuple[tuple[str, Finding], ...] = ()
+    records: int = 0
+    events: Mapping[str, int] = field(default_factory=dict)
+
+
+class Forwarded(Findings):
+    """Findings of a process, on their way to the lead, and not kept here."""
+
+    def __init__(self, send: Send, damaged: tuple[tuple[str, Finding], ...] = ()) -> None:
+        super().__init__()
+        self.damaged.update(damaged)
+        self._send = send
+        self._new: list[Finding] = []
+        self._damage: list[tuple[str, Finding]] = []
+
+    def add(self, finding: Finding) -> None:
+        super().add(finding)
+        self._new.append(finding)
+        if len(self._new) >= FINDINGS_MAX:
+            self.flush()
+
+    def damage(self, trace_id: str, finding: Finding) -> None:
+        super().damage(trace_id, finding)
+        self._damage.append((trace_id, finding))
+
+    def flush(self, verdicts: bytes | None = None, records: int = 0) -> None:
+        """Sends what is new, and verdicts with it."""
+        self._send(Told(verdicts, tuple(self._new), tuple(self._damage), records))
+        self._new, self._damage = [], []
+
+
+class Ordering:
+    """The work where records are not in order. `share_bytes`: the memory of one process."""
+
+    def __init__(self, task: Task, dataset: Located, folder: Path, buckets: int, share_bytes: int) -> None:
+        self._task, self._dataset, self._folder = task, dataset, folder
+        self._buckets, self._share_bytes = buckets, share_bytes
+        self._scatter: Scatter | None = None
+
+    def do(self, task: Any, send: Send) -> None:
+        """Does a task."""
+        match task:
+            case Read():
+                self._read(task.unit, send)
+            case Flush():
+                if self._scatter is not None:
+                    self._scatter.close()
+            case Judge():
+                ordered = in_order(self._folder, task.bucket, self._task.columns, self._share_bytes)
+                findings = Forwarded(send, task.damaged)
+                _send_verdicts(self._task, paced(ordered), findings, send)
+            case _:
+                raise AssertionError(f"no task of this crew: {task}")
+
+    def _read(self, unit: Unit, send: Send) -> None:
+        if self._scatter is None:
+            self._scatter = Scatter(self._folder, str(os.getpid()), self._buckets)
+        findings = Forwarded(send)
+        for piece in pieces(self._dataset, unit, self._task.columns, findings):
+            self._scatter.add(piece)
+            findings.flush(records=piece.num_rows)
+        findings.flush()
+
+
+class Following:
+    """The work where every file is in order and has its traces for itself."""
+
+    def __init__(self, task: Task, dataset: Located) -> None:
+        assert isinstance(dataset, Dataset), "files are in order, not what an adapter makes"
+        self._task, self._dataset = task, dataset
+
+    def do(self, task: CheckFile, send: Send) -> None:
+        """Judges a file."""
+        findings = Forwarded(send)
+        _send_verdicts(self._task, self._batches(task.number, findings, send), findings, send)
+
+    def _batches(self, number: int, findings: Findings, send: Send) -> Iterator[Any]:
+        for batch in paced(records_in_order(self._dataset, number, self._task.columns, findings)):
+            yield batch
+            send(Told(records=batch.num_rows))
+
+
+def _send_verdicts(task: Task, batches: Iterator[Any], findings: Forwarded, send: Send) -> None:
+    """Sends the verdicts on the traces in sorted batches, and what is found meanwhile."""
+    events: Counter[str] = Counter()
+    for verdicts in judged(task, batches, findings, events):
+        findings.flush(as_message(verdicts))
+    findings.flush()
+    send(Told(events=events))
+
+
+def records_in_order(dataset: Dataset, number: int, columns: Columns, findings: Findings) -> Iterator[Any]:
+    """The records of a file that is in order, in batches with the columns of `Columns.located`.
+
+    Errors: `TracesError` where it is not in order.
+    """
+    file = dataset.files[number]
+    runs = row_group_runs(file) if file.parquet else None
+    units = [Unit(number, *run) for run in runs] if runs else [Unit(number, None, 1, 0)]
+    watch = OrderWatch(file.name)
+    for unit in units:
+        for piece in pieces(dataset, unit, columns, findings):
+            watch.see(piece)
+            yield from in_batches(piece, columns)
+
+
+class OrderWatch:
+    """Looks whether records that ought to be in order are."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._trace = b""
+        self._seq = 0
+
+    def see(self, batch: Any) -> None:
+        """Looks at the next batch, its traces as codes. Errors: `TracesError`."""
+        if not batch.num_rows:
+            return
+        traces = batch.column(TRACE_ID)
+        codes, numbers = traces.indices.to_numpy(), batch.column(SEQ).to_numpy()
+        changes = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+        names = [traces[at].as_py().encode() for at in (0, *changes.tolist())]
+        before = self._seq if names[0] == self._trace else 0
+        backwards = np.flatnonzero(numbers[1:] < numbers[:-1]) + 1
+        mixed = any(left >= right for left, right in pairwise(names)) or names[0] < self._trace
+        if mixed or numbers[0] < before or not np.isin(backwards, changes, assume_unique=True).all():
+            hint = "its manifest is out of date: remove it, or cluster the traces again"
+            raise TracesError(f"{self._name}: records are not in order, against what the manifest says", hint)
+        self._trace, self._seq = names[-1], int(numbers[-1])
