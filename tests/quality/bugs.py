@@ -10,13 +10,13 @@ from collections.abc import Mapping
 
 from hacheck.model.data import dataclass
 
-PACKAGE = "hacheck.impl.protocols"
+PACKAGE = "hacheck.impl"
 
 
 @dataclass(frozen=True, slots=True)
 class Bug:
-    """A bug. `module`: below the package of the protocols; `old`: a text that it has exactly once, `new`: what stands
-    there instead; `why`: what is wrong, and what shows it."""
+    """A bug. `module`: below the package of the protocols, or `kit.…`; `old`: a text that it has exactly once,
+    `new`: what stands there instead; `why`: what is wrong, and what shows it."""
 
     name: str
     protocol: str
@@ -28,7 +28,7 @@ class Bug:
     @property
     def full_module(self) -> str:
         """The module's full name."""
-        return f"{PACKAGE}.{self.module}"
+        return f"{PACKAGE}.{self.module}" if self.module.startswith("kit.") else f"{PACKAGE}.protocols.{self.module}"
 
 
 def changed(bug: Bug, source: str) -> str:

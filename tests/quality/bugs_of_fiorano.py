@@ -33,8 +33,8 @@ FIORANO = (
     shared(
         "activation_skipped",
         "shared_states",
-        '(Phase.PASSIVE, Cause.LOCK_OBTAINED): Phase.ACTIVATING',
-        '(Phase.PASSIVE, Cause.LOCK_OBTAINED): Phase.ACTIVE',
+        "(Phase.PASSIVE, Cause.LOCK_OBTAINED): Phase.ACTIVATING",
+        "(Phase.PASSIVE, Cause.LOCK_OBTAINED): Phase.ACTIVE",
         "A wrong entry of the table: who takes over is ACTIVE at once.",
     ),
     shared(

@@ -56,8 +56,8 @@ ICESTORM = (
     bug(
         "members_kept_for_the_next_group",
         "election",
-        '        standing.generation = -1\n        standing.members = {}\n        self.wire.record("merge_started"',
-        '        standing.generation = -1\n        self.wire.record("merge_started"',
+        '        standing.generation = -1\n        standing.members = {}\n        self.process.record("merge_started"',
+        '        standing.generation = -1\n        self.process.record("merge_started"',
         "Members of the last group count though they have not accepted: sizes in `accepted` and `merge_decided`.",
     ),
     bug(
@@ -106,7 +106,7 @@ ICESTORM = (
         "answers_before_written",
         "following",
         '                self.store.commit("applied", changes, message.llu, (sender, message.call, message.update))\n',
-        "                self.wire.send(sender, Answer(message.call, True))\n"
+        "                self.process.send(sender, Answer(message.call, True))\n"
         '                self.store.commit("applied", changes, message.llu, (sender, message.call, message.update))\n',
         "A slave answers before its disk did: the coordinator says that a topic is created before a slave made it.",
     ),
@@ -114,7 +114,7 @@ ICESTORM = (
         "init_answered_before_written",
         "following",
         '        self.store.replace("initialized", topics, message.llu, (sender, message.call, kept))\n',
-        "        self.wire.send(sender, Answer(message.call, True))\n"
+        "        self.process.send(sender, Answer(message.call, True))\n"
         '        self.store.replace("initialized", topics, message.llu, (sender, message.call, kept))\n',
         "A slave answers before it has the database: `ready` comes before `database_taken`.",
     ),
@@ -135,8 +135,8 @@ ICESTORM = (
     bug(
         "not_synced",
         "store",
-        "self.wire.out.append(Write(token, encoded(change.changes, change.stamp, change.promised)))",
-        "self.wire.out.append(Write(token, encoded(change.changes, change.stamp, change.promised), False))",
+        "self.process.write(encoded(change.changes, change.stamp, change.promised))",
+        "self.process.write(encoded(change.changes, change.stamp, change.promised), sync=False)",
         "Writes are not synced: after a power failure a replica shows an older stamp than it had.",
     ),
     bug(
@@ -156,8 +156,8 @@ ICESTORM = (
     bug(
         "first_slave_skipped",
         "updating",
-        'self.wire.ask("apply", self.standing.others(), lambda call: Apply(call, group, stamp, update), group)',
-        'self.wire.ask("apply", self.standing.others()[1:], lambda call: Apply(call, group, stamp, update), group)',
+        'self.process.ask("apply", self.standing.others(), lambda call: Apply(call, group, stamp, update), group)',
+        'self.process.ask("apply", self.standing.others()[1:], lambda call: Apply(call, group, stamp, update), group)',
         "A loop over the slaves begins with the second one: the first one rejects the next update.",
     ),
     bug(
@@ -174,11 +174,12 @@ ICESTORM = (
         'self.store.commit("committed", changes, self.store.stamp, round_.data)',
         "An update does not move the stamp: slaves reject it.",
     ),
-    bug(
+    Bug(
         "names_repeat_after_a_restart",
-        "wire",
-        "self._first = incarnation << 32",
-        "self._first = 0",
+        "icestorm",
+        "kit.process",
+        "(self.incarnation << 32) + self._counter",
+        "self._counter",
         "Names of groups and calls begin anew with each incarnation: a new group has the name of an old one.",
     ),
 )

@@ -72,9 +72,13 @@ def prepare(job: Job) -> None:
             model_for(adapter(job.protocol, variant))
 
 
+RELOADED = (f"{PACKAGE}.protocols.", f"{PACKAGE}.kit.")
+"""What a bug may be in."""
+
+
 def run_here(job: Job) -> Result:
     """Does a job in this process, with the protocol's modules loaded anew. Not for more than one bug in a process."""
-    for name in [name for name in sys.modules if name.startswith(f"{PACKAGE}.")]:
+    for name in [name for name in sys.modules if name.startswith(RELOADED)]:
         del sys.modules[name]
     with seeded(bugs().get(job.name)):
         return METHODS[job.method](job.protocol, job.seconds, job.reducing, job.first)

@@ -84,8 +84,8 @@ def test_new_disk_is_empty() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "says"),
     [
-        ("stamp", msgspec.msgpack.encode({"version": 2, "stamp": [1, 2]}), "in version 2"),
-        ("topic/A", msgspec.msgpack.encode({"version": 9, "anything": 1}), "in version 9"),
+        ("stamp", msgspec.msgpack.encode({"version": 2, "stamp": [1, 2]}), "of version 2"),
+        ("topic/A", msgspec.msgpack.encode({"version": 9, "anything": 1}), "of version 9"),
         ("promise", b"\xc1", "damaged"),
         ("stamp", msgspec.msgpack.encode({"version": 1, "stamp": "x"}), "damaged"),
         ("queue/1", b"", "another system's"),

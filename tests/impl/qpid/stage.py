@@ -25,8 +25,8 @@ from hacheck.impl.node import (
 from hacheck.impl.protocols.qpid import messages as wire
 from hacheck.impl.protocols.qpid import objects, orders
 from hacheck.impl.protocols.qpid.broker import Broker, Place
-from hacheck.impl.protocols.qpid.host import Host
 from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.process import Process
 
 MANAGER = "manager"
 
@@ -36,39 +36,39 @@ class Hand:
 
     def __init__(self, stage: Stage, name: Name) -> None:
         self.stage = stage
-        self.host = Host(name, 0, 1_000_000)
+        self.process = Process(Setup(name, 0, {}, None), 1_000_000)
         self.heard: list[Any] = []
         self.channel = None
         self.count = 0
 
     def handle(self, given: Any, now_us: int) -> list[Any]:
-        out = self.host.begin(now_us)
+        out = self.process.begin(now_us)
         if isinstance(given, Fired):
-            self.host.beat()
+            self.process.beat()
         elif isinstance(given, Received):
             if isinstance(given.message, wire.Heartbeat):
-                self.host.heartbeat(given.sender, given.message)
+                self.process.heartbeat(given.sender, given.message)
             elif isinstance(given.message, wire.Frame):
-                _, bodies = self.host.heard(given.sender, given.message)
+                _, bodies = self.process.heard(given.sender, given.message)
                 self.heard += bodies
             else:
                 self.heard.append(given.message)
         return out
 
     def connect(self, to: Name) -> Hand:
-        self.host.begin(self.stage.now_us)
-        self.host.start_heartbeats()
-        self.channel = self.host.connect(to, "client")
+        self.process.begin(self.stage.now_us)
+        self.process.start_heartbeats()
+        self.channel = self.process.connect(to, "client")
         self.channel.is_up = True
-        self.stage.carry_out(self.host.member, self.host.out)
+        self.stage.carry_out(self.process.member, self.process.effects)
         self.stage.settle()
         return self
 
     def say(self, body: wire.Body) -> Hand:
-        self.host.begin(self.stage.now_us)
+        self.process.begin(self.stage.now_us)
         assert self.channel is not None
-        self.host.say(self.channel, body)
-        self.stage.carry_out(self.host.member, self.host.out)
+        self.process.say(self.channel, body)
+        self.stage.carry_out(self.process.member, self.process.effects)
         self.stage.settle()
         return self
 
@@ -85,7 +85,7 @@ class Hand:
 
     def fresh(self) -> str:
         self.count += 1
-        return f"{self.host.member}/{self.count}"
+        return f"{self.process.member}/{self.count}"
 
     def consume(self, queue: str, credit: int = 10) -> Hand:
         return self.say(wire.Consume(self.fresh(), queue, credit))

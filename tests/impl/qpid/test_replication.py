@@ -112,8 +112,8 @@ def test_backup_is_sent_what_it_lacks_and_drops_what_is_gone() -> None:
     stage = cluster(2)
     hand = stage.hand().connect("broker-1").declare("q").publish("q", "a", "b", "c").consume("q", 1)
     stage.hold("broker-1", "broker-2")
-    for channel in stage.nodes["broker-1"].host.with_peer("broker-2"):
-        stage.nodes["broker-1"].host.forget(channel)
+    for channel in stage.nodes["broker-1"].process.with_peer("broker-2"):
+        stage.nodes["broker-1"].process.forget(channel)
         stage.nodes["broker-1"].primary.closed(channel)
     hand.accept("q", 1).publish("q", "d")
     stage.held.clear()
@@ -207,7 +207,7 @@ def test_frame_that_comes_twice_counts_once() -> None:
     hand = stage.hand().connect("broker-1").declare("q")
     assert hand.channel is not None
     frame = wire.Frame(hand.channel.connection, 2, wire.Publish(objects.Content("a", "", False), "", "q"))
-    hand.host.begin(0)
+    hand.process.begin(0)
     hand.channel.sent += 1
     for _ in range(2):
         stage.on_the_way.append(("client-1", "broker-1", frame))

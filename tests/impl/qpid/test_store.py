@@ -83,7 +83,7 @@ def test_id_of_a_broker_outlives_restarts_and_is_no_other_brokers() -> None:
 def test_disk_of_a_newer_version_is_refused() -> None:
     """Unknown formats are not guessed at."""
     durable = {"broker": msgspec.msgpack.encode({"system": "x", "version": 2})}
-    with pytest.raises(Refused, match="format 2"):
+    with pytest.raises(Refused, match="of version 2"):
         Broker(Setup("broker-1", 0, durable, Options()), Options(), Place((), "manager"))
 
 

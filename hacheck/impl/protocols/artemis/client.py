@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 
+from hacheck.impl.kit import client
 from hacheck.impl.node import Message, Name, Setup
-from hacheck.impl.protocols import client
 from hacheck.impl.protocols.artemis.messages import (
     Answered,
     Commit,

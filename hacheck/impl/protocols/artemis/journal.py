@@ -13,6 +13,7 @@ from typing import TypeAlias, TypeVar
 import msgspec
 from msgspec import Struct, msgpack
 
+from hacheck.impl.kit.storage import decode, encode
 from hacheck.impl.protocols.artemis.messages import Outgoing
 from hacheck.impl.protocols.artemis.options import BrokerOptions
 from hacheck.impl.system import Refused
@@ -76,12 +77,6 @@ class Bindings(Struct, frozen=True):
 
     version: int
     queues: tuple[str, ...]
-
-
-class Versioned(Struct, frozen=True):
-    """As much as is certain of a file of any version."""
-
-    version: int
 
 
 class Journal:
@@ -320,19 +315,3 @@ def kind_of(name: str) -> int:
     """Of which kind a file is, as a position in `KINDS`; beyond the last for none of the broker's data."""
     word = name.partition("/")[0]
     return KINDS.index(word) if word in KINDS else len(KINDS)
-
-
-encode = msgpack.Encoder().encode
-
-
-def decode(raw: bytes, kind: type[S], what: str) -> S:
-    """A file's content. Errors: `Refused`: it is damaged, or from a version of the program that is not this one."""
-    try:
-        version = msgpack.decode(raw, type=Versioned).version
-        if version == VERSION:
-            return msgpack.decode(raw, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
-        raise Refused(f"the {what} cannot be read: {problem}; restore it, or erase the broker's data") from None
-    raise Refused(
-        f"the {what} is of version {version}, and this program knows version {VERSION}; use the newer program"
-    )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
 from typing import Any
 
-from hacheck.impl.node import Effect, Input, Setup
-from hacheck.impl.protocols import process
+from hacheck.impl.kit import process
+from hacheck.impl.node import Name, Setup
 from hacheck.impl.protocols.artemis.lines import line
 
 
@@ -27,18 +26,11 @@ class Process(process.Process[str]):
         self._outstanding: deque[int] = deque()
         self._early: set[int] = set()
 
-    def dispatch(
-        self, inputs: Mapping[type[Input], Callable[[Any, Any], None]], part: Any, given: Input, now_us: int
-    ) -> list[Effect]:
-        """What is to be done about an input, by the function for it; nothing more where the process has ended."""
-        self.begin(now_us)
-        if not self.halted:
-            inputs[type(given)](part, given)
-        return self.effects
-
-    def write(self, changes: tuple[tuple[str, bytes | None], ...], purpose: str = "", shared: str = "") -> int:
-        """Writes, durably. Returns the token. `purpose`: what to do when it is done, if anything."""
-        token = self.asked = self._write(changes, purpose or None, shared)
+    def write(
+        self, changes: process.Changes, purpose: str | None = None, shared: Name = "", *, sync: bool = True
+    ) -> int:
+        """Writes; the answers count in the order of the writes."""
+        token = self.asked = super().write(changes, purpose or None, shared, sync=sync)
         self._outstanding.append(token)
         return token
 
@@ -61,10 +53,6 @@ class Process(process.Process[str]):
         self._early.discard(self.written)
         return self.written
 
-    def read(self, shared: str, key: str, purpose: str) -> int:
-        """Reads from a shared disk. Returns the token."""
-        return self._read(shared, key, purpose)
-
     def line(self, number: int, **fields: Any) -> None:
         """Writes one of the product's own lines (`lines.EVENTS`)."""
         self.record(*line(number, fields))
@@ -76,9 +64,9 @@ class Process(process.Process[str]):
 
     def end(self, reason: str) -> None:
         """Ends a process that is no broker."""
-        self._halt(reason)
+        super().halt(reason)
 
     def halt(self, reason: str) -> None:
         """Ends the process."""
         self.line(221002, reason=reason)
-        self._halt(reason)
+        super().halt(reason)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hacheck.impl.kit import client
 from hacheck.impl.node import Message
-from hacheck.impl.protocols import client
 from hacheck.impl.protocols.artemis.messages import SessionPing
 from hacheck.impl.protocols.artemis.process import Process
 

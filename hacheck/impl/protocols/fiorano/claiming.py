@@ -13,10 +13,11 @@ from enum import Enum
 
 from msgspec.structs import replace
 
+from hacheck.impl.kit.storage import encode
 from hacheck.impl.node import Name, SharedRead
 from hacheck.impl.protocols.fiorano.lock_file import GATEWAY
 from hacheck.impl.protocols.fiorano.process import Process
-from hacheck.impl.protocols.fiorano.repository import META, Meta, encode
+from hacheck.impl.protocols.fiorano.repository import META, Meta
 
 
 class Step(Enum):
@@ -59,7 +60,7 @@ class Claim:
 
     def _look(self, step: Step) -> None:
         self.step = step
-        self._process.read(GATEWAY, f"epoch/{self._peer}", "claim", self._attempt)
+        self._process.read(GATEWAY, f"epoch/{self._peer}", ("claim", self._attempt))
 
     def read(self, attempt: int, given: SharedRead, meta: Meta, keep: Callable[[Meta], None]) -> None:
         """The file has spoken."""
@@ -79,7 +80,7 @@ class Claim:
 
     def keep(self, meta: Meta) -> None:
         """Writes what this server knows of its own copy."""
-        self._process.write(((META, encode(meta)),), "claim", self._attempt)
+        self._process.write(((META, encode(meta)),), ("claim", self._attempt))
 
     def written(self, attempt: int, *, failed: bool) -> None:
         """A write is done, here or in the file."""
@@ -91,7 +92,7 @@ class Claim:
         elif self.step is Step.NOTING:
             self.step = Step.FILING
             number = str(self._target).encode()
-            self._process.write(((f"epoch/{self._member}", number),), "claim", self._attempt, GATEWAY)
+            self._process.write(((f"epoch/{self._member}", number),), ("claim", self._attempt), GATEWAY)
         elif self.step is Step.FILING:
             self._look(Step.LOOKING_AGAIN)
         elif self.step is Step.KEEPING:

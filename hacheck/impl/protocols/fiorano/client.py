@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 
+from hacheck.impl.kit import client
+from hacheck.impl.kit.storage import decode, encode
 from hacheck.impl.node import Message, Setup
-from hacheck.impl.protocols import client
 from hacheck.impl.protocols.fiorano.messages import (
     Acknowledge,
     Action,
@@ -35,7 +36,7 @@ from hacheck.impl.protocols.fiorano.messages import (
 )
 from hacheck.impl.protocols.fiorano.options import PairOptions
 from hacheck.impl.protocols.fiorano.process import Process
-from hacheck.impl.protocols.fiorano.repository import VERSION, decode, encode
+from hacheck.impl.protocols.fiorano.repository import VERSION
 from hacheck.impl.system import Member
 
 QUEUE, TOPIC = "orders", "prices"
@@ -82,7 +83,7 @@ class Client(client.Client[Process]):
         self.process.set_timer("go", self.options.pause_us)
         self.connect()
 
-    def _write_failed(self, reason: str) -> None:
+    def _not_written(self, reason: str) -> None:
         self.process.halt(f"the local store cannot be written: {reason}")
 
     # ---- connecting ------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from collections import deque
 
 from msgspec.structs import replace
 
+from hacheck.impl.kit.storage import encode
 from hacheck.impl.protocols.fiorano.channel import Channel
 from hacheck.impl.protocols.fiorano.messages import (
     Change,
@@ -23,7 +24,7 @@ from hacheck.impl.protocols.fiorano.messages import (
     SyncTaken,
 )
 from hacheck.impl.protocols.fiorano.process import Process
-from hacheck.impl.protocols.fiorano.repository import META, OBJECT, Meta, Repository, encode
+from hacheck.impl.protocols.fiorano.repository import META, OBJECT, Meta, Repository
 
 
 class Copies:
@@ -167,4 +168,4 @@ class Copies:
 
     def _write(self, changes: tuple[Change, ...], purpose: str, number: int) -> None:
         named = [(OBJECT + name, value) for name, value in changes]
-        self._process.write((*named, (META, encode(self.meta))), purpose, number)
+        self._process.write((*named, (META, encode(self.meta))), (purpose, number))

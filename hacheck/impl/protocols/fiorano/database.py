@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from hacheck.impl.kit.storage import decode, encode
 from hacheck.impl.node import SharedRead
 from hacheck.impl.protocols.fiorano.messages import Change
 from hacheck.impl.protocols.fiorano.process import Process
-from hacheck.impl.protocols.fiorano.repository import VERSION, Repository, decode, encode
+from hacheck.impl.protocols.fiorano.repository import VERSION, Repository
 
 DATABASE = "database"
 HEAD = "head"
@@ -71,7 +72,7 @@ class Database:
         self.durable = 0
         self.ready = self.superseded = False
         self.failed = ""
-        process.read(DATABASE, HEAD, "head")
+        process.read(DATABASE, HEAD, ("head", 0))
 
     # ---- activation ----
 
@@ -84,7 +85,7 @@ class Database:
         elif purpose == "head":
             self.head = Head() if given.value is None else decode(given.value, Head, "the database")
             if self.head.activation:
-                self._process.read(DATABASE, f"base/{self.head.activation}", "base")
+                self._process.read(DATABASE, f"base/{self.head.activation}", ("base", 0))
             else:
                 self._activate()
         elif purpose == "base":
@@ -92,7 +93,7 @@ class Database:
             self._base = self.sequence
         elif purpose == "log":
             if given.value is None:
-                self._process.read(DATABASE, HEAD, "again")
+                self._process.read(DATABASE, HEAD, ("again", 0))
             else:
                 self._take(given.value)
         elif purpose == "again":
@@ -112,7 +113,7 @@ class Database:
         else:
             self.repository = Repository()
             self.sequence = 0
-            self._process.read(DATABASE, HEAD, "head")
+            self._process.read(DATABASE, HEAD, ("head", 0))
 
     def _take(self, data: bytes | None) -> None:
         if data is None:
@@ -121,7 +122,7 @@ class Database:
         batch = decode(data, Batch, "the database")
         self.sequence = batch.sequence
         self.repository.apply(batch.changes)
-        self._process.read(DATABASE, f"log/{self.head.activation}/{self.sequence + 1}", "log")
+        self._process.read(DATABASE, f"log/{self.head.activation}/{self.sequence + 1}", ("log", 0))
 
     def _activate(self) -> None:
         """Writes everything as its own, and its name at the head, at once. What was there goes."""
@@ -132,7 +133,7 @@ class Database:
             changes.append((f"base/{old.activation}", None))
             changes += [(f"log/{old.activation}/{n}", None) for n in range(self._base + 1, self.sequence + 1)]
         self._base = self.sequence
-        process.write(tuple(changes), "activated", self.sequence, DATABASE)
+        process.write(tuple(changes), ("activated", self.sequence), DATABASE)
 
     def _whole(self) -> Change:
         everything = Batch(self.sequence, tuple(self.repository.objects.items()))
@@ -155,7 +156,7 @@ class Database:
             written = [self._whole()]
             written += [(f"log/{activation}/{number}", None) for number in range(self._base + 1, sequence)]
             self._base = sequence
-        self._process.write(tuple(written), purpose, sequence, DATABASE)
+        self._process.write(tuple(written), (purpose, sequence), DATABASE)
         return sequence
 
     def written(self, token: int, purpose: str, number: int) -> None:
@@ -174,6 +175,6 @@ class Database:
             self.ready = True
             self.durable = self._stored
         elif self._verify:
-            self._process.read(DATABASE, HEAD, "verify", self._stored)
+            self._process.read(DATABASE, HEAD, ("verify", self._stored))
         else:
             self.durable = self._stored

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from hacheck.impl.kit.storage import decode
 from hacheck.impl.node import (
     Effect,
     Fired,
@@ -43,7 +44,7 @@ from hacheck.impl.protocols.fiorano.messages import (
 from hacheck.impl.protocols.fiorano.options import ReplicatedOptions
 from hacheck.impl.protocols.fiorano.process import Process
 from hacheck.impl.protocols.fiorano.replicated_states import DECIDING, SERVER, SERVING, Role, View, When, wants_lock
-from hacheck.impl.protocols.fiorano.repository import META, OBJECT, Meta, Repository, decode
+from hacheck.impl.protocols.fiorano.repository import META, OBJECT, Meta, Repository
 from hacheck.impl.protocols.fiorano.serving import Server, refuse, tell
 from hacheck.impl.system import Member
 

@@ -8,11 +8,11 @@ Source: "What are the objects that are replicated?".
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar, assert_never
+from typing import assert_never
 
-import msgspec
 from msgspec import Struct
 
+from hacheck.impl.kit.storage import decode, encode
 from hacheck.impl.node import Name
 from hacheck.impl.protocols.fiorano.messages import (
     Acknowledge,
@@ -23,7 +23,6 @@ from hacheck.impl.protocols.fiorano.messages import (
     SetObject,
     Subscribe,
 )
-from hacheck.impl.system import Refused
 
 VERSION = 1
 OBJECT = "object/"
@@ -55,26 +54,6 @@ class Meta(Struct, frozen=True, gc=False):
     sequence: int = 0
     claim: int = 0
     complete: bool = True
-
-
-Value = TypeVar("Value", bound=Struct)
-
-
-def encode(value: Struct) -> bytes:
-    """A value as bytes."""
-    return msgspec.msgpack.encode(value)
-
-
-def decode(data: bytes, kind: type[Value], what: str) -> Value:
-    """A value of bytes. Errors: `Refused`, for what is of another version or cannot be read."""
-    try:
-        value = msgspec.msgpack.decode(data, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Refused(f"{what} cannot be read: {error}; it is of another program, or damaged") from None
-    version = getattr(value, "version", VERSION)
-    if version != VERSION:
-        raise Refused(f"{what} is of version {version}; this program reads version {VERSION}: use the newer program")
-    return value
 
 
 class Repository:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from hacheck.impl.kit.storage import encode
 from hacheck.impl.node import Message, Name
 from hacheck.impl.protocols.fiorano.lock_file import LockFile
 from hacheck.impl.protocols.fiorano.messages import (
@@ -26,7 +27,7 @@ from hacheck.impl.protocols.fiorano.messages import (
 )
 from hacheck.impl.protocols.fiorano.options import PairOptions
 from hacheck.impl.protocols.fiorano.process import Process
-from hacheck.impl.protocols.fiorano.repository import LastRequest, Repository, encode
+from hacheck.impl.protocols.fiorano.repository import LastRequest, Repository
 
 
 class Store(Protocol):

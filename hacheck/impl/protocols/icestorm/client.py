@@ -9,11 +9,13 @@ IceStorm Replication".
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, cast
 
 from msgspec import Struct
 
-from hacheck.impl.node import Effect, Fired, Input, Name, Received, Setup, Started, Unreachable
+from hacheck.impl.kit.process import Process, ProcessNode
+from hacheck.impl.node import Fired, Input, Name, Received, Setup, Started, Unreachable
 from hacheck.impl.protocols.icestorm.messages import Deliver, Delivered, Reply, Request
 from hacheck.impl.protocols.icestorm.options import Options
 from hacheck.impl.protocols.icestorm.records import (
@@ -25,7 +27,6 @@ from hacheck.impl.protocols.icestorm.records import (
     Publish,
     about,
 )
-from hacheck.impl.protocols.icestorm.wire import Wire
 from hacheck.impl.protocols.icestorm.workload import script_of
 
 NEXT, ATTEMPT = "next", "attempt"
@@ -40,7 +41,7 @@ class Asking(Struct):
     replica: Name = ""
 
 
-class Client:
+class Client(ProcessNode[Process[None]]):
     """One client. `replicas`: all that there are; `bound`: which of them it asks, until that one fails. `publisher`:
     where it publishes, by the publisher proxy it was given; `held`: the message that waits for such a proxy."""
 
@@ -52,11 +53,11 @@ class Client:
         "index",
         "member",
         "options",
+        "process",
         "publisher",
         "replicas",
         "script",
         "used_us",
-        "wire",
     )
 
     def __init__(self, setup: Setup, replicas: tuple[Name, ...], index: int) -> None:
@@ -69,42 +70,41 @@ class Client:
         self.asked_proxies = 0
         self.used_us = 0
         self.script = script_of(setup.member, setup.incarnation, options, index)
-        self.wire = Wire(setup.incarnation, 0)
+        self.process: Process[None] = Process(setup)
         self.asking: Asking | None = None
         self.publisher: tuple[Name, ...] = ()
         self.held: Publish | None = None
 
-    def handle(self, given: Input, now_us: int) -> list[Effect]:
-        """What is to be done about an input."""
-        self.wire.now_us = now_us
-        self.wire.out = []
-        if isinstance(given, Received):
-            if isinstance(given.message, Reply):
-                self._told(given.sender, given.message)
-            elif isinstance(given.message, Deliver):
-                self._taken(given.sender, given.message)
-        elif isinstance(given, Fired):
-            if given.timer == NEXT:
-                self._next()
-            else:
-                self._elsewhere("no answer")
-        elif isinstance(given, Unreachable):
-            if self.asking is not None and self.asking.replica == given.peer:
-                self._gave_up("unreachable")
-                self.asking.replica = ""
-                self.wire.set_timer(ATTEMPT, self.options.client_period_us)
-        elif isinstance(given, Started) and self.options.workload != "none":
-            self.wire.record("client_started")
-            self.wire.set_timer(NEXT, self.options.client_period_us)
-        return self.wire.out
+    def _started(self, given: Started) -> None:
+        if self.options.workload != "none":
+            self.process.record("client_started")
+            self.process.set_timer(NEXT, self.options.client_period_us)
+
+    def _received(self, given: Received) -> None:
+        if isinstance(given.message, Reply):
+            self._told(given.sender, given.message)
+        elif isinstance(given.message, Deliver):
+            self._taken(given.sender, given.message)
+
+    def _fired(self, given: Fired) -> None:
+        if given.timer == NEXT:
+            self._next()
+        else:
+            self._elsewhere("no answer")
+
+    def _unreachable(self, given: Unreachable) -> None:
+        if self.asking is not None and self.asking.replica == given.peer:
+            self._gave_up("unreachable")
+            self.asking.replica = ""
+            self.process.set_timer(ATTEMPT, self.options.client_period_us)
 
     # ---- asking ----------------------------------------------------------------------------------------------------
 
     def _next(self) -> None:
-        self.wire.set_timer(NEXT, self.options.client_period_us)
+        self.process.set_timer(NEXT, self.options.client_period_us)
         if self.asking is not None:
             return
-        operation = self.held or self.script.next(self.wire.now_us)
+        operation = self.held or self.script.next(self.process.now_us)
         self.held = None
         if operation is None:
             return
@@ -112,14 +112,14 @@ class Client:
             self.held = operation
             self.asked_proxies += 1
             operation = GetPublisher(operation.topic, self._wants_replicated())
-        self.asking = Asking(f"{self.member}/{self.wire.fresh():x}", operation)
+        self.asking = Asking(f"{self.member}/{self.process.fresh_number():x}", operation)
         self._attempt(self.asking)
 
     def _attempt(self, asking: Asking) -> None:
         asking.attempt += 1
         asking.replica = self._target(asking.operation)
         operation = asking.operation
-        self.wire.record(
+        self.process.record(
             "asked",
             request=asking.request,
             attempt=asking.attempt,
@@ -128,8 +128,8 @@ class Client:
             update=isinstance(operation, UPDATES),
             **_subject(operation),
         )
-        self.wire.send(asking.replica, Request(asking.request, asking.attempt, operation))
-        self.wire.set_timer(ATTEMPT, self.options.client_timeout_us)
+        self.process.send(asking.replica, Request(asking.request, asking.attempt, operation))
+        self.process.set_timer(ATTEMPT, self.options.client_timeout_us)
 
     def _wants_replicated(self) -> bool:
         """Whether to ask for a proxy of all replicas, or of one."""
@@ -141,16 +141,16 @@ class Client:
     def _target(self, operation: Asked) -> Name:
         if isinstance(operation, Publish) and self.publisher:
             idle_us = self.options.idle_close_us
-            if idle_us and self.used_us and self.wire.now_us - self.used_us >= idle_us:
+            if idle_us and self.used_us and self.process.now_us - self.used_us >= idle_us:
                 self._bind((*self.publisher[1:], self.publisher[0]))  # ACM has closed the connection; nobody is told
-            self.used_us = self.wire.now_us
+            self.used_us = self.process.now_us
             return self.publisher[0]
         return self.replicas[self.bound]
 
     def _gave_up(self, why: str) -> None:
         assert self.asking is not None
         asking = self.asking
-        self.wire.record("told", request=asking.request, attempt=asking.attempt, outcome="unknown", detail=why)
+        self.process.record("told", request=asking.request, attempt=asking.attempt, outcome="unknown", detail=why)
 
     def _elsewhere(self, why: str) -> None:
         """The attempt has failed, or nobody knows: the next replica is asked."""
@@ -171,7 +171,7 @@ class Client:
     def _exception(self, asking: Asking) -> None:
         """The publisher is told that nobody knows what came of its message, and goes on with the next one. A proxy for
         one replica does not fail over: it gets another one."""
-        self.wire.record("publisher_failed", request=asking.request)
+        self.process.record("publisher_failed", request=asking.request)
         if len(self.publisher) > 1:
             self._bind((*self.publisher[1:], self.publisher[0]))
         else:
@@ -180,17 +180,17 @@ class Client:
             if self.options.idempotent:
                 self.held = cast(Publish, asking.operation)
         self.asking = None
-        self.wire.cancel_timer(ATTEMPT)
+        self.process.cancel_timer(ATTEMPT)
 
     def _bind(self, publisher: tuple[Name, ...]) -> None:
         """The publisher's connection leads to the first of these replicas."""
         self.publisher = publisher
-        self.wire.record("publisher_bound", replica=publisher[0], direct=len(publisher) == 1)
+        self.process.record("publisher_bound", replica=publisher[0], direct=len(publisher) == 1)
 
     def _told(self, sender: Name, reply: Reply) -> None:
         """An answer, perhaps to an attempt that was given up."""
         sure = reply.outcome != UNKNOWN
-        self.wire.record(
+        self.process.record(
             "told",
             request=reply.request,
             attempt=reply.attempt,
@@ -203,13 +203,13 @@ class Client:
         if not sure or reply.outcome == FAILED:
             if reply.attempt == asking.attempt:
                 asking.replica = ""
-                self.wire.set_timer(ATTEMPT, self.options.client_period_us)
+                self.process.set_timer(ATTEMPT, self.options.client_period_us)
             return
         if isinstance(asking.operation, GetPublisher):
             self._got_proxy(sender, reply.names)
         self.script.heard(asking.operation, reply.outcome)
         self.asking = None
-        self.wire.cancel_timer(ATTEMPT)
+        self.process.cancel_timer(ATTEMPT)
 
     def _got_proxy(self, sender: Name, names: tuple[Name, ...]) -> None:
         """A publisher binds to the replica that has given it the proxy, if that is among its endpoints."""
@@ -224,7 +224,7 @@ class Client:
     # ---- being a subscriber ----------------------------------------------------------------------------------------
 
     def _taken(self, sender: Name, message: Deliver) -> None:
-        self.wire.record(
+        self.process.record(
             "delivered",
             replica=sender,
             topic=message.topic,
@@ -235,7 +235,14 @@ class Client:
             message=f"{message.publisher}/{message.number}",
         )
         if message.call:
-            self.wire.send(sender, Delivered(message.call, True))
+            self.process.send(sender, Delivered(message.call, True))
+
+    inputs: ClassVar[Mapping[type[Input], Callable[[Any, Any], None]]] = {
+        Started: _started,
+        Received: _received,
+        Fired: _fired,
+        Unreachable: _unreachable,
+    }
 
 
 def _subject(operation: Asked) -> dict[str, str | int]:

@@ -1,14 +1,14 @@
-"""What the parts of a replica share: the wire, its standing, the database, the settings, and each other."""
+"""What the parts of a replica share: the process, its standing, the database, the settings, and each other."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hacheck.impl.kit.rpc import Caller
 from hacheck.impl.node import Name
 from hacheck.impl.protocols.icestorm.options import Options
 from hacheck.impl.protocols.icestorm.standing import Standing
 from hacheck.impl.protocols.icestorm.store import Store
-from hacheck.impl.protocols.icestorm.wire import Wire
 
 if TYPE_CHECKING:
     from hacheck.impl.protocols.icestorm.election import Election
@@ -27,12 +27,12 @@ class Core:
         "idents",
         "member",
         "options",
+        "process",
         "publishing",
         "service",
         "standing",
         "store",
         "updating",
-        "wire",
     )
 
     election: Election
@@ -41,9 +41,9 @@ class Core:
     service: Service
     publishing: Publishing
 
-    def __init__(self, member: Name, wire: Wire, standing: Standing, store: Store, options: Options) -> None:
+    def __init__(self, member: Name, process: Caller, standing: Standing, store: Store, options: Options) -> None:
         self.member = member
-        self.wire = wire
+        self.process = process
         self.standing = standing
         self.store = store
         self.options = options

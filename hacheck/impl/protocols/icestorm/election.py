@@ -6,6 +6,7 @@ on IceStorm 3.7.8, section 2, items 1 to 7 and 11.
 
 from __future__ import annotations
 
+from hacheck.impl.kit.rpc import Round
 from hacheck.impl.node import Name
 from hacheck.impl.protocols.icestorm.core import Core
 from hacheck.impl.protocols.icestorm.messages import (
@@ -17,7 +18,6 @@ from hacheck.impl.protocols.icestorm.messages import (
     Ping,
 )
 from hacheck.impl.protocols.icestorm.standing import Drained, State, Step
-from hacheck.impl.protocols.icestorm.wire import Round
 
 CHECK, MERGE, RESPONSE, MASTER = "check", "merge", "response", "master"
 """The timers: when to look for other coordinators; to invite those found; to wait no longer for their answers; to ask
@@ -31,11 +31,11 @@ class Election:
     `gone`: of these, those that do not run. `asks`: it asks for its coordinator from time to time. `kept`: invitations
     that came while a recovery waited for an update; they count when it is over, for only an election ignores them."""
 
-    __slots__ = ("asks", "core", "due", "found", "gone", "invited", "kept", "options", "standing", "store", "wire")
+    __slots__ = ("asks", "core", "due", "found", "gone", "invited", "kept", "options", "process", "standing", "store")
 
     def __init__(self, core: Core) -> None:
         self.core = core
-        self.wire = core.wire
+        self.process = core.process
         self.standing = core.standing
         self.store = core.store
         self.options = core.options
@@ -45,15 +45,15 @@ class Election:
         self.invited: set[int] = set()
         self.gone: set[int] = set()
         self.kept: list[Invitation] = []
-        self.wire.finished[ROUND_CHECK] = self._checked
-        self.wire.finished[ROUND_MASTER] = self._master_answered
-        self.wire.finished[ROUND_PROBE] = self._probed
+        self.process.finished[ROUND_CHECK] = self._checked
+        self.process.finished[ROUND_MASTER] = self._master_answered
+        self.process.finished[ROUND_PROBE] = self._probed
 
     def start(self) -> None:
         """The first input: a group of one, and the first check, the later the lower the priority."""
         above = max(0, self.standing.size - self.standing.ident)
         self._new_group()
-        self.wire.set_timer(CHECK, max(1, above * self.options.start_delay_us))
+        self.process.set_timer(CHECK, max(1, above * self.options.start_delay_us))
 
     # ---- recovery --------------------------------------------------------------------------------------------------
 
@@ -63,11 +63,11 @@ class Election:
         standing = self.standing
         if not standing.nodes:
             return
-        self.wire.record("recovery", id=standing.ident, reason=why)
+        self.process.record("recovery", id=standing.ident, reason=why)
         self._leave_normal(Step.RECOVER)
         self._no_merge()
-        self.wire.cancel_timer(RESPONSE)
-        self.wire.cancel_timer(MASTER)
+        self.process.cancel_timer(RESPONSE)
+        self.process.cancel_timer(MASTER)
         self.asks = False
         self.core.forming.abandon()
         standing.draining = Drained(Step.RECOVER)
@@ -93,10 +93,10 @@ class Election:
         standing.generation = -1
         standing.coord = standing.ident
         standing.members = {}
-        self.wire.record("group_created", id=standing.ident, group=standing.group)
+        self.process.record("group_created", id=standing.ident, group=standing.group)
 
     def _fresh_group(self) -> str:
-        return f"{self.standing.ident}:{self.wire.fresh():X}"
+        return f"{self.standing.ident}:{self.process.fresh_number():X}"
 
     def _leave_normal(self, step: Step) -> None:
         was_normal = self.standing.state is State.NORMAL
@@ -108,17 +108,17 @@ class Election:
 
     def check(self) -> None:
         """The check timer: a coordinator looks for others, unless a merge is due already."""
-        self.wire.set_timer(CHECK, self.options.election_timeout_us)
+        self.process.set_timer(CHECK, self.options.election_timeout_us)
         if self._disabled():
             self.store.probe()
             return
         if not self.standing.coordinates() or self.due:
             return
-        self.wire.drop(ROUND_CHECK)
-        self.wire.ask(ROUND_CHECK, self.standing.nodes.items(), AreYouCoordinator)
+        self.process.drop(ROUND_CHECK)
+        self.process.ask(ROUND_CHECK, self.standing.nodes.items(), AreYouCoordinator)
         if self.options.probe_slaves and self.standing.state is State.NORMAL:
             group = self.standing.group
-            self.wire.ask(ROUND_PROBE, self.standing.others(), lambda call: Ping(call, group), group)
+            self.process.ask(ROUND_PROBE, self.standing.others(), lambda call: Ping(call, group), group)
 
     def _disabled(self) -> bool:
         """Whether its disk does not write: until it does again, it takes part in no election."""
@@ -128,7 +128,7 @@ class Election:
         standing = self.standing
         for ident, answer in round_.answers.items():
             if answer is None:
-                self.wire.record("call_failed", id=standing.ident, target=ident)
+                self.process.record("call_failed", id=standing.ident, target=ident)
         found = tuple(ident for ident, answer in round_.answers.items() if _yes(answer))
         if not found or not standing.coordinates() or self.due or self._disabled():
             return
@@ -136,10 +136,10 @@ class Election:
         self.due = True
         highest = max(found)
         delay_us = 0 if standing.ident > highest else self.options.response_timeout_us * (1 + highest - standing.ident)
-        self.wire.record("coordinators_found", id=standing.ident, highest=highest)
+        self.process.record("coordinators_found", id=standing.ident, highest=highest)
         if delay_us:
-            self.wire.record("merge_scheduled", id=standing.ident, delay=delay_us)
-            self.wire.set_timer(MERGE, delay_us)
+            self.process.record("merge_scheduled", id=standing.ident, delay=delay_us)
+            self.process.set_timer(MERGE, delay_us)
         else:
             self.merge()
 
@@ -156,7 +156,7 @@ class Election:
     def are_you_coordinator(self, sender: Name, message: AreYouCoordinator) -> None:
         """Whether it can be joined with others; with a disk that does not write, it cannot."""
         yes = self.standing.coordinates() and not self._disabled()
-        self.wire.send(sender, Answer(message.call, yes))
+        self.process.send(sender, Answer(message.call, yes))
 
     # ---- combining groups, as the coordinator ----------------------------------------------------------------------
 
@@ -172,7 +172,7 @@ class Election:
     def _no_merge(self) -> None:
         if self.due:
             self.due = False
-            self.wire.cancel_timer(MERGE)
+            self.process.cancel_timer(MERGE)
 
     def _invite(self, members: tuple[int, ...]) -> None:
         standing = self.standing
@@ -181,12 +181,12 @@ class Election:
         standing.group = self._fresh_group()
         standing.generation = -1
         standing.members = {}
-        self.wire.record("merge_started", id=standing.ident, invited=sorted(self.invited), group=standing.group)
+        self.process.record("merge_started", id=standing.ident, invited=sorted(self.invited), group=standing.group)
         for ident in sorted(self.invited):
-            self.wire.record("invitation_sent", id=standing.ident, target=ident, group=standing.group)
-            self.wire.send(standing.nodes[ident], Invitation(standing.ident, standing.group))
-        self.wire.record("invites", id=standing.ident, pending=sorted(self.invited))
-        self.wire.set_timer(RESPONSE, self.options.response_timeout_us)
+            self.process.record("invitation_sent", id=standing.ident, target=ident, group=standing.group)
+            self.process.send(standing.nodes[ident], Invitation(standing.ident, standing.group))
+        self.process.record("invites", id=standing.ident, pending=sorted(self.invited))
+        self.process.set_timer(RESPONSE, self.options.response_timeout_us)
 
     def accept(self, sender: Name, message: Accept) -> None:
         """Somebody joins. When all who were invited have, the group reorganizes at once."""
@@ -197,7 +197,7 @@ class Election:
         standing.seen_max = max(standing.seen_max, message.seen_max)
         self.invited.update(message.forwarded)
         self.gone.difference_update(message.forwarded)
-        self.wire.record(
+        self.process.record(
             "accepted",
             id=standing.ident,
             sender=message.member,
@@ -208,7 +208,7 @@ class Election:
             size=len(standing.members) + 1,
         )
         answered = sorted(standing.members)
-        self.wire.record("invites", id=standing.ident, pending=sorted(self.invited), accepted=answered)
+        self.process.record("invites", id=standing.ident, pending=sorted(self.invited), accepted=answered)
         self._all_accepted()
 
     def _all_accepted(self) -> None:
@@ -228,7 +228,7 @@ class Election:
         """All have accepted, or have had their time."""
         if not self._gathering():
             return
-        self.wire.cancel_timer(RESPONSE)
+        self.process.cancel_timer(RESPONSE)
         self.standing.members = {ident: self.standing.members[ident] for ident in sorted(self.standing.members)}
         self.standing.take(Step.GATHERED)
         self.core.forming.begin()
@@ -243,9 +243,9 @@ class Election:
         """An invitation, from its coordinator or handed on. Any node may invite any other: priority only delays."""
         standing, inviter = self.standing, message.coordinator
         if inviter not in standing.nodes:
-            self.wire.record("stranger_ignored", id=standing.ident, call="invitation", sender=inviter)
+            self.process.record("stranger_ignored", id=standing.ident, call="invitation", sender=inviter)
             return
-        self.wire.record("invitation_received", id=standing.ident, sender=inviter, group=message.group)
+        self.process.record("invitation_received", id=standing.ident, sender=inviter, group=message.group)
         if standing.draining is not None and standing.draining.step is Step.RECOVER:
             self.kept.append(message)
         else:
@@ -256,7 +256,7 @@ class Election:
         who is invited by two comes once."""
         standing = self.standing
         if not standing.may(Step.INVITED) or self._disabled():
-            self.wire.record("invitation_ignored", id=standing.ident)
+            self.process.record("invitation_ignored", id=standing.ident)
             return
         if message.group == standing.group and not self.options.bug_joins_again:
             return
@@ -274,21 +274,21 @@ class Election:
         standing.group = group
         standing.generation = -1
         for ident in own:
-            self.wire.send(standing.nodes[ident], Invitation(coordinator, group))
+            self.process.send(standing.nodes[ident], Invitation(coordinator, group))
         standing.take(Step.JOINED)
         if not (self.options.bug_timeout_keeps_phase and self.asks):
             self.asks = True
-            self.wire.set_timer(MASTER, self._asks_after_us())
+            self.process.set_timer(MASTER, self._asks_after_us())
         store = self.store
         accept = Accept(standing.ident, group, own, store.stamp, standing.seen_max, store.promised, store.empty)
-        self.wire.send(standing.nodes[coordinator], accept)
+        self.process.send(standing.nodes[coordinator], accept)
 
     # ---- whether the coordinator is still there --------------------------------------------------------------------
 
     def in_duty(self) -> None:
         """The group replicates: from now on its coordinator is asked at the usual times."""
         if not self.options.bug_timeout_keeps_phase:
-            self.wire.set_timer(MASTER, self.options.master_timeout_us)
+            self.process.set_timer(MASTER, self.options.master_timeout_us)
 
     def ask_master(self) -> None:
         """The time-out of a slave: it asks its coordinator."""
@@ -296,10 +296,10 @@ class Election:
         self.asks = standing.coord != standing.ident
         if not self.asks:
             return
-        self.wire.set_timer(MASTER, self._asks_after_us())
+        self.process.set_timer(MASTER, self._asks_after_us())
         group, ident = standing.group, standing.ident
         master = (standing.coord, standing.nodes[standing.coord])
-        self.wire.ask(ROUND_MASTER, [master], lambda call: AreYouThere(call, group, ident), group)
+        self.process.ask(ROUND_MASTER, [master], lambda call: AreYouThere(call, group, ident), group)
 
     def _asks_after_us(self) -> int:
         """While the group reorganizes, a slave asks often enough to be free again when its coordinator, which tells
@@ -315,14 +315,14 @@ class Election:
             return
         ((master, answer),) = round_.answers.items()
         if not _yes(answer):
-            self.wire.record("coordinator_lost", id=standing.ident, coordinator=master, denied=answer is not None)
+            self.process.record("coordinator_lost", id=standing.ident, coordinator=master, denied=answer is not None)
             self.recover("lost the coordinator")
 
     def are_you_there(self, sender: Name, message: AreYouThere) -> None:
         """Whether the caller is a member of the group that this replica coordinates. Its state does not matter."""
         standing = self.standing
         mine = standing.coord == standing.ident and standing.group == message.group
-        self.wire.send(sender, Answer(message.call, mine and message.member in standing.members))
+        self.process.send(sender, Answer(message.call, mine and message.member in standing.members))
 
 
 def _yes(answer: object) -> bool:

@@ -35,11 +35,11 @@ LINES: dict[type[Update], str] = {
 class Following:
     """The slave's side. It has no state of its own: what it knows is its standing and its database."""
 
-    __slots__ = ("core", "options", "standing", "store", "wire")
+    __slots__ = ("core", "options", "process", "standing", "store")
 
     def __init__(self, core: Core) -> None:
         self.core = core
-        self.wire = core.wire
+        self.process = core.process
         self.standing = core.standing
         self.store = core.store
         self.options = core.options
@@ -58,11 +58,11 @@ class Following:
         )
 
     def _refuse(self, sender: Name, call: int, reason: str) -> None:
-        self.wire.send(sender, Answer(call, False, reason))
+        self.process.send(sender, Answer(call, False, reason))
 
     def _written(self, data: tuple[Name, int], failed: str) -> None:
         sender, call = data
-        self.wire.send(sender, Answer(call, not failed, failed))
+        self.process.send(sender, Answer(call, not failed, failed))
 
     # ---- while the group reorganizes -------------------------------------------------------------------------------
 
@@ -78,7 +78,7 @@ class Following:
         if not self._reorganizes(message.group):
             self._refuse(sender, message.call, "not in this group")
             return
-        self.wire.send(sender, Database(message.call, self.store.stamp, self.store.snapshot()))
+        self.process.send(sender, Database(message.call, self.store.stamp, self.store.snapshot()))
 
     def init(self, sender: Name, message: Init) -> None:
         """The database of the group, which replaces this one."""
@@ -100,20 +100,20 @@ class Following:
             self.store.topics.update(kept)
             self.core.publishing.changed(list(self.core.publishing.outlets))
             stamp = self.store.stamp
-            self.wire.record(
+            self.process.record(
                 "database_taken",
                 id=self.standing.ident,
                 generation=stamp.generation,
                 iteration=stamp.iteration,
                 topics=sorted(self.store.topics),
             )
-        self.wire.send(sender, Answer(call, not failed, failed))
+        self.process.send(sender, Answer(call, not failed, failed))
 
     def ready(self, sender: Name, message: Ready) -> None:
         """The group replicates from now on."""
         standing = self.standing
         if standing.serves_in(message.group):  # said before
-            self.wire.send(sender, Answer(message.call, True))
+            self.process.send(sender, Answer(message.call, True))
             return
         mine = standing.group == message.group and standing.coord == self.core.idents.get(sender)
         if not mine or not standing.may(Step.READY):
@@ -121,10 +121,10 @@ class Following:
             return
         standing.seen_max = max(standing.seen_max, message.seen_max)
         standing.generation = message.generation
-        self.wire.record("ready", id=standing.ident, group=message.group, coordinator=standing.coord)
+        self.process.record("ready", id=standing.ident, group=message.group, coordinator=standing.coord)
         standing.take(Step.READY)
         self.core.election.in_duty()
-        self.wire.send(sender, Answer(message.call, True))
+        self.process.send(sender, Answer(message.call, True))
         self.core.service.opened()
 
     # ---- while it replicates ---------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ class Following:
     def ping(self, sender: Name, message: Ping) -> None:
         """Whether it is a working member of the caller's group."""
         yes = self.options.bug_majority_by_ping or self.standing.serves_in(message.group)
-        self.wire.send(sender, Answer(message.call, yes))
+        self.process.send(sender, Answer(message.call, yes))
 
     def apply(self, sender: Name, message: Apply) -> None:
         """The next update of the group."""
@@ -143,7 +143,7 @@ class Following:
                 self.store.commit("applied", changes, message.llu, (sender, message.call, message.update))
                 return
             reason = f"{changes}: {message.update.topic}"
-        self.wire.record("update_rejected", id=self.standing.ident, reason=reason)
+        self.process.record("update_rejected", id=self.standing.ident, reason=reason)
         self._refuse(sender, message.call, reason)
 
     def _objection(self, message: Apply) -> str:
@@ -166,7 +166,7 @@ class Following:
         sender, call, update = data
         if not failed:
             stamp = self.store.stamp
-            self.wire.record(
+            self.process.record(
                 LINES[type(update)],
                 id=self.standing.ident,
                 update=type(update).__name__,
@@ -175,4 +175,4 @@ class Following:
                 iteration=stamp.iteration,
             )
             self.core.publishing.changed((update.topic,))
-        self.wire.send(sender, Answer(call, not failed, failed))
+        self.process.send(sender, Answer(call, not failed, failed))

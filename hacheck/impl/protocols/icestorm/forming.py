@@ -14,12 +14,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from hacheck.impl.kit.rpc import Round
 from hacheck.impl.node import Message
 from hacheck.impl.protocols.icestorm.core import Core
 from hacheck.impl.protocols.icestorm.messages import Answer, Database, Init, Propose, Ready, Sync
 from hacheck.impl.protocols.icestorm.records import Stamp, Topic
 from hacheck.impl.protocols.icestorm.standing import State, Step
-from hacheck.impl.protocols.icestorm.wire import Round
 
 ROUNDS = ("propose", "sync", "init", "ready")
 
@@ -37,19 +37,19 @@ class Attempt(Struct):
 class Forming:
     """`attempt`: the one under way."""
 
-    __slots__ = ("attempt", "core", "options", "standing", "store", "wire")
+    __slots__ = ("attempt", "core", "options", "process", "standing", "store")
 
     def __init__(self, core: Core) -> None:
         self.core = core
-        self.wire = core.wire
+        self.process = core.process
         self.standing = core.standing
         self.store = core.store
         self.options = core.options
         self.attempt: Attempt | None = None
-        self.wire.finished["propose"] = self._promised
-        self.wire.finished["sync"] = self._pulled
-        self.wire.finished["init"] = self._initialized
-        self.wire.finished["ready"] = self._ready_answered
+        self.process.finished["propose"] = self._promised
+        self.process.finished["sync"] = self._pulled
+        self.process.finished["init"] = self._initialized
+        self.process.finished["ready"] = self._ready_answered
         self.store.finished["own-promise"] = self._own_promised
         self.store.finished["stamped"] = self._stamped
 
@@ -57,16 +57,16 @@ class Forming:
         """Recovery: nothing more comes of the attempt."""
         self.attempt = None
         for kind in ROUNDS:
-            self.wire.drop(kind)
+            self.process.drop(kind)
 
     def begin(self) -> None:
         """All have accepted, or have had their time: is it enough, and who has the most recent database?"""
         standing = self.standing
         size = len(standing.members) + 1
-        self.wire.record("merge_decided", id=standing.ident, size=size)
+        self.process.record("merge_decided", id=standing.ident, size=size)
         refusal = self._refusal()
         if refusal:
-            self.wire.record(
+            self.process.record(
                 "not_enough_nodes", id=standing.ident, size=size, total=standing.size, full_start=refusal == "full"
             )
             self.core.election.recover("not enough replicas")
@@ -110,7 +110,7 @@ class Forming:
 
     def _record_llu(self, node: int, llu: Stamp) -> None:
         generation, iteration = llu.generation, llu.iteration
-        self.wire.record("last_update", id=self.standing.ident, of=node, generation=generation, iteration=iteration)
+        self.process.record("last_update", id=self.standing.ident, of=node, generation=generation, iteration=iteration)
 
     # ---- the stages ------------------------------------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ class Forming:
         return attempt if standing.state is State.REORGANIZATION and standing.group == group else None
 
     def _ask_members(self, kind: str, question: Callable[[int], Message], attempt: Attempt) -> None:
-        self.wire.ask(kind, self.standing.others(), question, attempt.group)
+        self.process.ask(kind, self.standing.others(), question, attempt.group)
 
     def _own_promised(self, group: str, failed: str) -> None:
         attempt = self._current(group)
@@ -145,13 +145,13 @@ class Forming:
     def _pull(self, attempt: Attempt) -> None:
         standing = self.standing
         if attempt.source == standing.ident:
-            self.wire.record("database_is_latest", id=standing.ident)
+            self.process.record("database_is_latest", id=standing.ident)
             attempt.topics = dict(self.store.topics)
             self._stamp(attempt)
             return
-        self.wire.record("sync", id=standing.ident, target=attempt.source)
+        self.process.record("sync", id=standing.ident, target=attempt.source)
         source = (attempt.source, standing.nodes[attempt.source])
-        self.wire.ask("sync", [source], lambda call: Sync(call, attempt.group), attempt.group)
+        self.process.ask("sync", [source], lambda call: Sync(call, attempt.group), attempt.group)
 
     def _pulled(self, round_: Round) -> None:
         attempt = self._current(round_.data)
@@ -159,7 +159,7 @@ class Forming:
             return
         answer = round_.answers[attempt.source]
         if not isinstance(answer, Database) or answer.llu < attempt.llu:
-            self.wire.record("sync_failed", id=self.standing.ident, target=attempt.source)
+            self.process.record("sync_failed", id=self.standing.ident, target=attempt.source)
             self.core.election.recover("could not get the latest database")
             return
         attempt.topics = {topic.name: topic for topic in answer.topics}
@@ -176,7 +176,7 @@ class Forming:
             self.core.election.recover("the disk failed")
             return
         if attempt.source != self.standing.ident:
-            self.wire.record("database_taken", id=self.standing.ident, topics=sorted(self.store.topics))
+            self.process.record("database_taken", id=self.standing.ident, topics=sorted(self.store.topics))
         self.core.publishing.changed(list(self.core.publishing.outlets))
         stamp, topics = self.store.stamp, self.store.snapshot()
         self._ask_members("init", lambda call: Init(call, group, stamp, topics), attempt)
@@ -188,7 +188,7 @@ class Forming:
         needs_all = self.options.bug_init_needs_all or self._starts()
         taken = sum(_yes(answer) for answer in round_.answers.values())
         if taken < (len(round_.answers) if needs_all else self.standing.majority):
-            self.wire.record("init_failed", id=self.standing.ident)
+            self.process.record("init_failed", id=self.standing.ident)
             self.core.election.recover("a slave did not take the database")
             return
         self._kept_majority(round_, "did not take the database")
@@ -204,7 +204,7 @@ class Forming:
             return
         group, generation, seen_max = attempt.group, attempt.generation, standing.seen_max
         member = standing.others()[place]
-        self.wire.ask("ready", [member], lambda call: Ready(call, group, generation, seen_max), (group, place))
+        self.process.ask("ready", [member], lambda call: Ready(call, group, generation, seen_max), (group, place))
 
     def _ready_answered(self, round_: Round) -> None:
         group, place = round_.data
@@ -215,14 +215,14 @@ class Forming:
         if _yes(answer) or (answer is not None and self.options.bug_ready_unanswered):
             self._tell_ready(attempt, place + 1)
             return
-        self.wire.record("ready_failed", id=self.standing.ident, target=ident)
+        self.process.record("ready_failed", id=self.standing.ident, target=ident)
         self.core.election.recover("a member was not ready")
 
     def _commence(self, attempt: Attempt) -> None:
         standing = self.standing
         standing.generation = attempt.generation
         self.attempt = None
-        self.wire.record(
+        self.process.record(
             "commenced",
             id=standing.ident,
             group=standing.group,

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
+from hacheck.impl.kit.rpc import Round
 from hacheck.impl.node import Name
 from hacheck.impl.protocols.icestorm.core import Core
 from hacheck.impl.protocols.icestorm.messages import Deliver, Delivered
 from hacheck.impl.protocols.icestorm.records import NO_SUCH_TOPIC, OK, Publish, Subscriber
-from hacheck.impl.protocols.icestorm.wire import Round
 
 AGAIN = "again"
 
@@ -45,16 +45,16 @@ class Publishing:
     """`outlets`: by topic, then by identity of the subscriber, those that something was delivered to. `again`: what has
     failed and is to be sent once more, with the time for it."""
 
-    __slots__ = ("again", "core", "options", "outlets", "store", "wire")
+    __slots__ = ("again", "core", "options", "outlets", "process", "store")
 
     def __init__(self, core: Core) -> None:
         self.core = core
-        self.wire = core.wire
+        self.process = core.process
         self.store = core.store
         self.options = core.options
         self.outlets: dict[str, dict[str, Outlet]] = {}
         self.again: deque[tuple[int, Outlet, Publish]] = deque()
-        self.wire.finished["deliver"] = self._delivered
+        self.process.finished["deliver"] = self._delivered
 
     def publish(self, message: Publish) -> str:
         """Deliver to the topic's subscribers, and over its links to those of other topics, one hop and no further."""
@@ -63,7 +63,7 @@ class Publishing:
             return NO_SUCH_TOPIC
         if self.options.trace_messages:
             name = f"{message.publisher}/{message.number}"
-            self.wire.record("published", topic=topic.name, message=name, cost=message.cost)
+            self.process.record("published", topic=topic.name, message=name, cost=message.cost)
         for subscriber in topic.subscribers:
             self._offer(topic.name, subscriber, message)
         for link in topic.links:
@@ -80,7 +80,7 @@ class Publishing:
         outlet = of_topic.get(subscriber.identity)
         if outlet is None or outlet.subscriber != subscriber:
             outlet = of_topic[subscriber.identity] = Outlet(topic, subscriber)
-        if self.wire.now_us < outlet.closed_until_us:
+        if self.process.now_us < outlet.closed_until_us:
             return
         if outlet.busy and subscriber.reliability() == "ordered":
             outlet.queue.append(message)
@@ -91,10 +91,10 @@ class Publishing:
         subscriber = outlet.subscriber
         if subscriber.reliability() in ("oneway", "datagram"):
             outlet.sent = subscriber.reliability() == "oneway"  # by UDP nobody hears of an error
-            self.wire.send(subscriber.endpoint, _delivery(0, outlet, message))
+            self.process.send(subscriber.endpoint, _delivery(0, outlet, message))
             return
         outlet.busy = True
-        self.wire.ask(
+        self.process.ask(
             "deliver", [(0, subscriber.endpoint)], lambda call: _delivery(call, outlet, message), (outlet, message)
         )
 
@@ -120,14 +120,14 @@ class Publishing:
 
     def _failed(self, outlet: Outlet, message: Publish | None = None) -> None:
         subscriber = outlet.subscriber
-        now_us = self.wire.now_us
+        now_us = self.process.now_us
         same = self.options.attempts == "same" and message is not None
         if not same:
             outlet.queue.clear()
             if now_us < outlet.closed_until_us:  # of several messages on their way; the first one has counted
                 return
         outlet.failures += 1
-        self.wire.record(
+        self.process.record(
             "delivery_failed", topic=outlet.topic, subscriber=subscriber.identity, failures=outlet.failures
         )
         if 0 <= subscriber.retries() < outlet.failures:
@@ -138,7 +138,7 @@ class Publishing:
             outlet.busy = True
             self.again.append((now_us + self.options.retry_interval_us, outlet, message))
             if len(self.again) == 1:
-                self.wire.set_timer(AGAIN, self.options.retry_interval_us)
+                self.process.set_timer(AGAIN, self.options.retry_interval_us)
         else:
             outlet.closed_until_us = now_us + self.options.retry_interval_us
 
@@ -146,8 +146,8 @@ class Publishing:
         """Time to send once more what has failed, to those who are still subscribed as they were."""
         while self.again:
             due_us, outlet, message = self.again[0]
-            if due_us > self.wire.now_us:
-                self.wire.set_timer(AGAIN, due_us - self.wire.now_us)
+            if due_us > self.process.now_us:
+                self.process.set_timer(AGAIN, due_us - self.process.now_us)
                 return
             self.again.popleft()
             if self._stands(outlet):
@@ -160,7 +160,7 @@ class Publishing:
         """A subscriber that failed could not be taken off the topic: it is tried again, later."""
         outlet = self.outlets.get(topic, {}).get(identity)
         if outlet is not None:
-            outlet.closed_until_us = self.wire.now_us + self.options.retry_interval_us
+            outlet.closed_until_us = self.process.now_us + self.options.retry_interval_us
 
     def changed(self, names: Iterable[str]) -> None:
         """Topics have changed: outlets of subscriptions that are no more are forgotten."""

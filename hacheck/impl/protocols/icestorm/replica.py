@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
-from hacheck.impl.node import (
-    Effect,
-    Fired,
-    Input,
-    Message,
-    Name,
-    Received,
-    Setup,
-    Started,
-    Unreachable,
-    WriteFailed,
-    Written,
-)
+from hacheck.impl.kit.process import ProcessNode
+from hacheck.impl.kit.rpc import TIMER, Caller
+from hacheck.impl.node import Fired, Input, Message, Name, Received, Setup, Started, Unreachable, WriteFailed, Written
 from hacheck.impl.protocols.icestorm import messages
 from hacheck.impl.protocols.icestorm.core import Core
 from hacheck.impl.protocols.icestorm.election import CHECK, MASTER, MERGE, RESPONSE, Election
@@ -30,10 +20,9 @@ from hacheck.impl.protocols.icestorm.service import Service
 from hacheck.impl.protocols.icestorm.standing import Standing, State
 from hacheck.impl.protocols.icestorm.store import Store, decoded
 from hacheck.impl.protocols.icestorm.updating import Updating
-from hacheck.impl.protocols.icestorm.wire import TIMER, Wire
 
 
-class Replica:
+class Replica(ProcessNode[Caller]):
     """One IceStorm server. `ident`: its identifier and priority; `nodes`: the other replicas, by identifier."""
 
     __slots__ = (
@@ -43,22 +32,22 @@ class Replica:
         "election",
         "following",
         "forming",
+        "process",
         "publishing",
         "service",
         "standing",
         "store",
         "updating",
-        "wire",
     )
 
     def __init__(self, setup: Setup, ident: int, nodes: dict[int, Name]) -> None:
         options: Options = setup.options
-        self.wire = Wire(setup.incarnation, options.invocation_timeout_us)
-        self.standing = Standing(ident, nodes, self.wire)
-        self.store = Store(decoded(setup.durable, setup.member), self.wire, transient=options.transient)
+        self.process = Caller(setup, options.invocation_timeout_us)
+        self.standing = Standing(ident, nodes, self.process)
+        self.store = Store(decoded(setup.durable, setup.member), self.process, transient=options.transient)
         if options.bug_stamp_reset_at_start:
             self.store.stamp = BEGINNING
-        self.core = core = Core(setup.member, self.wire, self.standing, self.store, options)
+        self.core = core = Core(setup.member, self.process, self.standing, self.store, options)
         self.forming = core.forming = Forming(core)
         self.following = Following(core)
         self.updating = core.updating = Updating(core)
@@ -71,7 +60,7 @@ class Replica:
             MERGE: self.election.merge,
             RESPONSE: self.election.gathered,
             MASTER: self.election.ask_master,
-            TIMER: self.wire.fired,
+            TIMER: self.process.fired,
             AGAIN: self.publishing.again_due,
         }
         self._messages = self._handlers()
@@ -99,31 +88,27 @@ class Replica:
             messages.Delivered: self._answered,
         }
 
-    def handle(self, given: Input, now_us: int) -> list[Effect]:
-        """What is to be done about an input."""
-        wire = self.wire
-        wire.now_us = now_us
-        wire.out = []
-        if isinstance(given, Received):
-            handler = self._messages.get(type(given.message))
-            if handler is not None:  # what only clients understand is not for a replica
-                handler(given.sender, given.message)
-        elif isinstance(given, Fired):
-            self._timers[given.timer]()
-        elif isinstance(given, Written):
-            self.store.written(given.token, "")
-        elif isinstance(given, WriteFailed):
-            self.store.written(given.token, given.reason)
-        elif isinstance(given, Unreachable):
-            self._unreachable(given.peer)
-        elif isinstance(given, Started):
-            self._start()
+    def conclude(self) -> None:
+        """Goes on with what waited for the updates in flight."""
         while self.standing.draining is not None and not self.store.busy and not self.updating.committed:
             self.election.drained()
-        return wire.out
 
-    def _start(self) -> None:
-        self.wire.record(
+    def _received(self, given: Received) -> None:
+        handler = self._messages.get(type(given.message))
+        if handler is not None:  # what only clients understand is not for a replica
+            handler(given.sender, given.message)
+
+    def _fired(self, given: Fired) -> None:
+        self._timers[given.timer]()
+
+    def _written(self, given: Written) -> None:
+        self.store.written(given.token, "")
+
+    def _write_failed(self, given: WriteFailed) -> None:
+        self.store.written(given.token, given.reason)
+
+    def _start(self, given: Started) -> None:
+        self.process.record(
             "started",
             id=self.standing.ident,
             nodes=sorted([*self.standing.nodes, self.standing.ident]),
@@ -138,14 +123,24 @@ class Replica:
             self.election.start()
 
     def _answered(self, sender: Name, message: Any) -> None:
-        self.wire.answered(sender, message.call, message)
+        self.process.answered(sender, message.call, message)
 
-    def _unreachable(self, peer: Name) -> None:
+    def _unreachable(self, given: Unreachable) -> None:
+        peer = given.peer
         ident = self.core.idents.get(peer)
         if ident is not None:
             self.election.unreachable(ident)
-        self.wire.unreachable(peer)
+        self.process.unreachable(peer)
         self.publishing.unreachable(peer)
 
     def _probed(self, _: None, failed: str) -> None:
-        self.wire.record("disk_probed", id=self.standing.ident, works=not failed)
+        self.process.record("disk_probed", id=self.standing.ident, works=not failed)
+
+    inputs: ClassVar[Mapping[type[Input], Callable[[Any, Any], None]]] = {
+        Started: _start,
+        Received: _received,
+        Fired: _fired,
+        Unreachable: _unreachable,
+        Written: _written,
+        WriteFailed: _write_failed,
+    }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from hacheck.impl.kit.rpc import Round
 from hacheck.impl.node import Name
 from hacheck.impl.protocols.icestorm.core import Core
 from hacheck.impl.protocols.icestorm.messages import (
@@ -37,24 +38,23 @@ from hacheck.impl.protocols.icestorm.records import (
 )
 from hacheck.impl.protocols.icestorm.standing import State
 from hacheck.impl.protocols.icestorm.updating import Work
-from hacheck.impl.protocols.icestorm.wire import Round
 
 
 class Service:
     """`gate`: what waits for the group, in the order it came: requests with their senders, and updates that found no
     coordinator. What a client sends again while it waits takes the place of what it sent before."""
 
-    __slots__ = ("core", "gate", "options", "removing", "standing", "store", "wire")
+    __slots__ = ("core", "gate", "options", "process", "removing", "standing", "store")
 
     def __init__(self, core: Core) -> None:
         self.core = core
-        self.wire = core.wire
+        self.process = core.process
         self.standing = core.standing
         self.store = core.store
         self.options = core.options
         self.gate: dict[tuple[str, str | int], tuple[Name, Request] | Work] = {}
         self.removing: set[tuple[str, str]] = set()
-        self.wire.finished["forward"] = self._forwarded
+        self.process.finished["forward"] = self._forwarded
 
     # ---- what comes in ---------------------------------------------------------------------------------------------
 
@@ -78,8 +78,8 @@ class Service:
         if (topic, identity) in self.removing:
             return
         self.removing.add((topic, identity))
-        self.wire.record("subscriber_failed", id=self.standing.ident, topic=topic, subscriber=identity)
-        work = Work(Unsubscribe(topic, (identity,)), call=self.wire.fresh())
+        self.process.record("subscriber_failed", id=self.standing.ident, topic=topic, subscriber=identity)
+        work = Work(Unsubscribe(topic, (identity,)), call=self.process.fresh_number())
         if self.standing.state is State.NORMAL:
             self._update(work)
         else:
@@ -108,9 +108,9 @@ class Service:
             self._update(Work(operation, sender, message.request, message.attempt))
         elif isinstance(operation, Publish):
             outcome = self.core.publishing.publish(operation)
-            self.wire.send(sender, Reply(message.request, message.attempt, outcome))
+            self.process.send(sender, Reply(message.request, message.attempt, outcome))
         else:
-            self.wire.send(sender, self._read(message, operation))
+            self.process.send(sender, self._read(message, operation))
 
     def _read(self, message: Request, operation: Read) -> Reply:
         topics = self.store.topics
@@ -139,7 +139,7 @@ class Service:
         else:
             coordinator = (standing.coord, standing.nodes[standing.coord])
             update: Update = work.update
-            self.wire.ask("forward", [coordinator], lambda call: Forward(call, update), (standing.group, work))
+            self.process.ask("forward", [coordinator], lambda call: Forward(call, update), (standing.group, work))
 
     def _forwarded(self, round_: Round) -> None:
         group, work = round_.data
@@ -148,7 +148,7 @@ class Service:
             self.done(work, answer.outcome, answer.detail)
             return
         # Nobody knows whether the coordinator has done it, or will. It is asked again, after the next election.
-        self.wire.record(
+        self.process.record(
             "forward_failed",
             id=self.standing.ident,
             update=type(work.update).__name__,
@@ -162,9 +162,9 @@ class Service:
     def done(self, work: Work, outcome: str, detail: str = "") -> None:
         """An update is through: whoever asked for it is told."""
         if work.client:
-            self.wire.send(work.client, Reply(work.request, work.attempt, outcome, detail=detail))
+            self.process.send(work.client, Reply(work.request, work.attempt, outcome, detail=detail))
         elif work.slave:
-            self.wire.send(work.slave, Done(work.call, outcome, detail))
+            self.process.send(work.slave, Done(work.call, outcome, detail))
         elif isinstance(work.update, Unsubscribe):
             for identity in work.update.identities:
                 self.removing.discard((work.update.topic, identity))
@@ -176,7 +176,7 @@ class Service:
     def query_nodes(self, sender: Name, message: QueryNodes) -> None:
         """Who the replicas are."""
         nodes = {**self.standing.nodes, self.standing.ident: self.core.member}
-        self.wire.send(sender, Nodes(message.call, tuple(sorted(nodes.items()))))
+        self.process.send(sender, Nodes(message.call, tuple(sorted(nodes.items()))))
 
     def query(self, sender: Name, message: Query) -> None:
         """How this replica stands."""
@@ -190,4 +190,4 @@ class Service:
             tuple(sorted(standing.members)),
             standing.seen_max,
         )
-        self.wire.send(sender, view)
+        self.process.send(sender, view)

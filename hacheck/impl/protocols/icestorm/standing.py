@@ -6,10 +6,10 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from hacheck.impl.kit.rpc import Caller
 from hacheck.impl.kit.state_table import StateTable
 from hacheck.impl.node import Name
 from hacheck.impl.protocols.icestorm.messages import Accept
-from hacheck.impl.protocols.icestorm.wire import Wire
 
 
 class State(StrEnum):
@@ -97,15 +97,15 @@ class Standing:
         "majority",
         "members",
         "nodes",
+        "process",
         "seen_max",
         "state",
-        "wire",
     )
 
-    def __init__(self, ident: int, nodes: dict[int, Name], wire: Wire) -> None:
+    def __init__(self, ident: int, nodes: dict[int, Name], process: Caller) -> None:
         self.ident = ident
         self.nodes = nodes
-        self.wire = wire
+        self.process = process
         self.majority = (len(nodes) + 1) // 2
         self.state = State.INACTIVE
         self.coord = ident
@@ -130,7 +130,7 @@ class Standing:
         new = REPLICA.next(old, step)
         if new is not old:
             self.state = new
-            self.wire.record("state_change", id=self.ident, old=old.value, new=new.value)
+            self.process.record("state_change", id=self.ident, old=old.value, new=new.value)
 
     def coordinates(self) -> bool:
         """Whether it is the coordinator of a group, if only its own, that can be joined with others."""
@@ -148,4 +148,4 @@ class Standing:
         """A member is not one any more."""
         del self.members[ident]
         event = "slave_reaped" if self.state is State.NORMAL else "member_dropped"
-        self.wire.record(event, id=self.ident, target=ident, reason=why)
+        self.process.record(event, id=self.ident, target=ident, reason=why)

@@ -6,17 +6,15 @@ Memory follows the disk: a change is seen when it is durable. One change is on i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
-import msgspec
 from msgspec import Struct
 
-from hacheck.impl.node import Name, Write
+from hacheck.impl.kit.rpc import Caller
+from hacheck.impl.kit.storage import decode, encode
+from hacheck.impl.node import Name
 from hacheck.impl.protocols.icestorm.records import BEGINNING, Changes, Stamp, Topic
-from hacheck.impl.protocols.icestorm.wire import Wire
 from hacheck.impl.system import Refused
-
-T = TypeVar("T")
 
 VERSION = 1
 STAMP = "stamp"
@@ -54,10 +52,6 @@ class Disk(Struct, frozen=True):
     empty: bool
 
 
-class _Version(Struct, frozen=True):
-    version: int
-
-
 class _Change(Struct, frozen=True):
     """A change on its way, and whom to tell."""
 
@@ -75,15 +69,15 @@ class Store:
     failed; such a replica takes no part in elections until a write is done.
     """
 
-    __slots__ = ("_pending", "_transient", "broken", "empty", "finished", "promised", "stamp", "topics", "wire")
+    __slots__ = ("_pending", "_transient", "broken", "empty", "finished", "process", "promised", "stamp", "topics")
 
-    def __init__(self, disk: Disk, wire: Wire, *, transient: bool = False) -> None:
+    def __init__(self, disk: Disk, process: Caller, *, transient: bool = False) -> None:
         self.topics = disk.topics
         self.stamp = disk.stamp
         self.promised = disk.promised
         self.empty = disk.empty
         self.broken = False
-        self.wire = wire
+        self.process = process
         self.finished: dict[str, Callable[[Any, str], None]] = {}
         self._pending: dict[int, _Change] = {}
         self._transient = transient
@@ -118,19 +112,18 @@ class Store:
 
     def _write(self, change: _Change) -> None:
         assert not self._pending, "one change at a time"
-        token = self.wire.fresh()
-        self._pending[token] = change
         if self._transient:
-            self.written(token, "")
+            self._pending[0] = change
+            self.written(0, "")
         else:
-            self.wire.out.append(Write(token, encoded(change.changes, change.stamp, change.promised)))
+            self._pending[self.process.write(encoded(change.changes, change.stamp, change.promised))] = change
 
     def written(self, token: int, reason: str) -> None:
         """A change is durable, or (with a reason) was not done."""
         change = self._pending.pop(token)
         self.broken = bool(reason)
         if reason:
-            self.wire.record("disk_failed", reason=reason)
+            self.process.record("disk_failed", reason=reason)
         else:
             for name, topic in change.changes.items():
                 if topic is None:
@@ -147,7 +140,6 @@ class Store:
 
 def encoded(changes: Changes, stamp: Stamp | None, promised: int | None) -> tuple[tuple[str, bytes | None], ...]:
     """Changes as a disk takes them."""
-    encode = msgspec.msgpack.encode
     values: list[tuple[str, bytes | None]] = [
         (TOPIC + name, None if topic is None else encode(TopicValue(VERSION, topic))) for name, topic in changes.items()
     ]
@@ -163,26 +155,13 @@ def decoded(durable: Mapping[str, bytes], member: Name) -> Disk:
     topics: dict[str, Topic] = {}
     stamp, promised = BEGINNING, 0
     for key in sorted(durable):
-        value = durable[key]
+        value, where = durable[key], f"`{key}` on the disk of {member}"
         if key == STAMP:
-            stamp = _decoded(value, StampValue, key, member).stamp
+            stamp = decode(value, StampValue, where, version=VERSION).stamp
         elif key == PROMISE:
-            promised = _decoded(value, PromiseValue, key, member).generation
+            promised = decode(value, PromiseValue, where, version=VERSION).generation
         elif key.startswith(TOPIC):
-            topics[key.removeprefix(TOPIC)] = _decoded(value, TopicValue, key, member).topic
+            topics[key.removeprefix(TOPIC)] = decode(value, TopicValue, where, version=VERSION).topic
         else:
             raise Refused(f"the disk of {member} has `{key}`, which is none of IceStorm's: is it another system's?")
     return Disk(stamp, promised, topics, STAMP not in durable)
-
-
-def _decoded(value: bytes, kind: type[T], key: str, member: Name) -> T:
-    try:
-        version = msgspec.msgpack.decode(value, type=_Version).version
-        if version != VERSION:
-            raise Refused(
-                f"`{key}` on the disk of {member} is in version {version}, and this program reads {VERSION}: "
-                "start the version that wrote it"
-            )
-        return msgspec.msgpack.decode(value, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Refused(f"`{key}` on the disk of {member} is damaged ({error}): restore it, or erase the disk") from None

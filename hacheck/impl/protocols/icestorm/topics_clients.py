@@ -9,23 +9,14 @@ removed is not told; what helps is to subscribe again from time to time, and to 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
-import msgspec
 from msgspec import Struct
 
-from hacheck.impl.node import (
-    Effect,
-    Fired,
-    Input,
-    Name,
-    Received,
-    Setup,
-    Started,
-    Unreachable,
-    Write,
-    WriteFailed,
-    Written,
-)
+from hacheck.impl.kit.process import Process, ProcessNode
+from hacheck.impl.kit.storage import decode, encode
+from hacheck.impl.node import Fired, Input, Name, Received, Setup, Started, Unreachable, WriteFailed, Written
 from hacheck.impl.protocols.icestorm.messages import Deliver, Delivered, Reply, Request
 from hacheck.impl.protocols.icestorm.records import (
     ALREADY_SUBSCRIBED,
@@ -42,8 +33,6 @@ from hacheck.impl.protocols.icestorm.records import (
     Unsubscribe,
 )
 from hacheck.impl.protocols.icestorm.topics_options import FIRST, GRAPHS, SECOND, THIRD, TOPICS, TopicsOptions
-from hacheck.impl.protocols.icestorm.wire import Wire
-from hacheck.impl.system import Refused
 
 NEXT, ATTEMPT = "next", "attempt"
 KEY = "subscriber"
@@ -57,7 +46,7 @@ class StoredSubscriber(Struct, frozen=True):
     version: int = VERSION
 
 
-class Application:
+class Application(ProcessNode[Process[None]]):
     """One process that asks the service, one request at a time. `todo`: what comes before its own work; `asking`: what
     was asked and is not answered; `number`: counts its requests."""
 
@@ -65,40 +54,34 @@ class Application:
         self.options: TopicsOptions = setup.options
         self.member = setup.member
         self.service = service
-        self.wire = Wire(setup.incarnation, 0)
+        self.process: Process[None] = Process(setup)
         self.prefix = f"{setup.member}/{setup.incarnation}"
         self.todo: deque[Asked] = deque()
         self.asking: Request | None = None
         self.number = 0
 
-    def handle(self, given: Input, now_us: int) -> list[Effect]:
-        """What is to be done about an input."""
-        self.wire.now_us = now_us
-        self.wire.out = []
-        if isinstance(given, Received):
-            if isinstance(given.message, Reply):
-                self._answered(given.message)
-            elif isinstance(given.message, Deliver):
-                self._delivered(given.sender, given.message)
-        elif isinstance(given, Fired):
-            if given.timer == NEXT:
-                self._next()
-            else:
-                self._silent()
-        elif isinstance(given, Unreachable):
-            if given.peer == self.service:
-                self._silent()
-        elif isinstance(given, Written):
-            self._written()
-        elif isinstance(given, WriteFailed):
-            self._write_failed()
-        elif isinstance(given, Started):
-            self.wire.record("client_started")
-            self.wire.set_timer(NEXT, self.options.client_period_us)
-        return self.wire.out
+    def _started(self, given: Started) -> None:
+        self.process.record("client_started")
+        self.process.set_timer(NEXT, self.options.client_period_us)
+
+    def _received(self, given: Received) -> None:
+        if isinstance(given.message, Reply):
+            self._answered(given.message)
+        elif isinstance(given.message, Deliver):
+            self._delivered(given.sender, given.message)
+
+    def _fired(self, given: Fired) -> None:
+        if given.timer == NEXT:
+            self._next()
+        else:
+            self._silent()
+
+    def _unreachable(self, given: Unreachable) -> None:
+        if given.peer == self.service:
+            self._silent()
 
     def _next(self) -> None:
-        self.wire.set_timer(NEXT, self.options.client_period_us)
+        self.process.set_timer(NEXT, self.options.client_period_us)
         if self.asking is None:
             operation = self.todo.popleft() if self.todo else self._work()
             if operation is not None:
@@ -112,26 +95,26 @@ class Application:
             fields |= {"publisher": operation.publisher, "number": operation.number, "cost": operation.cost}
         elif isinstance(operation, Link):
             fields |= {"to": operation.to}
-        self.wire.record("asked", **fields)
-        self.wire.send(self.service, self.asking)
-        self.wire.set_timer(ATTEMPT, self.options.client_timeout_us)
+        self.process.record("asked", **fields)
+        self.process.send(self.service, self.asking)
+        self.process.set_timer(ATTEMPT, self.options.client_timeout_us)
 
     def _answered(self, reply: Reply) -> None:
         asked = self.asking
         if asked is None or asked.request != reply.request:
             return
         self.asking = None
-        self.wire.cancel_timer(ATTEMPT)
+        self.process.cancel_timer(ATTEMPT)
         self._heard(asked.operation, reply.outcome)
-        self.wire.record("told", request=asked.request, outcome=reply.outcome)
+        self.process.record("told", request=asked.request, outcome=reply.outcome)
 
     def _silent(self) -> None:
         """No answer: nobody knows what came of it."""
         asked, self.asking = self.asking, None
         if asked is not None:
-            self.wire.cancel_timer(ATTEMPT)
+            self.process.cancel_timer(ATTEMPT)
             self._unheard(asked.operation)
-            self.wire.record("told", request=asked.request, outcome="unknown")
+            self.process.record("told", request=asked.request, outcome="unknown")
 
     def _work(self) -> Asked | None:
         raise NotImplementedError
@@ -145,11 +128,12 @@ class Application:
     def _delivered(self, sender: Name, message: Deliver) -> None:
         """Nothing, for who subscribes to nothing."""
 
-    def _written(self) -> None:
-        """Nothing, for who has no disk."""
-
-    def _write_failed(self) -> None:
-        """Nothing, for who has no disk."""
+    inputs: ClassVar[Mapping[type[Input], Callable[[Any, Any], None]]] = {
+        Started: _started,
+        Received: _received,
+        Fired: _fired,
+        Unreachable: _unreachable,
+    }
 
 
 class Publisher(Application):
@@ -205,7 +189,7 @@ class SubscriberProcess(Application):
         options = self.options
         self.wanted = wanted(options.interests, index)
         self.told: dict[str, None] = {}
-        self.ended: dict[str, None] = dict.fromkeys(_read(setup))
+        self.ended: dict[str, None] = dict.fromkeys(_ended(setup))
         self.ending: deque[str] = deque(self.ended)
         self.asked_us: dict[str, int] = {}
         self.leaves_us = options.leave_after_us if index % 2 == 0 else 0
@@ -215,13 +199,12 @@ class SubscriberProcess(Application):
         self.subscriber = Subscriber(setup.member, setup.member, {"reliability": delivery, "retryCount": str(retries)})
 
     def _work(self) -> Asked | None:
-        now_us = self.wire.now_us
+        now_us = self.process.now_us
         if self.leaves_us and now_us >= self.leaves_us and any(one not in self.ended for one in self.wanted):
             self.leaves_us = 0
             self.ended = dict.fromkeys(self.wanted)
             self.told = {}
-            kept = msgspec.msgpack.encode(StoredSubscriber(tuple(self.ended)))
-            self.wire.out.append(Write(0, ((KEY, kept),)))
+            self.process.write(((KEY, encode(StoredSubscriber(tuple(self.ended)))),))
             return None
         if self.ending:
             return Unsubscribe(self.ending[0], (self.member,))
@@ -235,7 +218,7 @@ class SubscriberProcess(Application):
         if topic not in self.told:
             return True
         period_us = self.options.ask_period_us
-        return bool(period_us) and self.wire.now_us - self.asked_us.get(topic, 0) >= period_us
+        return bool(period_us) and self.process.now_us - self.asked_us.get(topic, 0) >= period_us
 
     def _heard(self, operation: Asked, outcome: str) -> None:
         if isinstance(operation, Subscribe):
@@ -255,14 +238,14 @@ class SubscriberProcess(Application):
         elif isinstance(operation, Create):
             self.todo.append(operation)
 
-    def _written(self) -> None:
+    def _written(self, given: Written) -> None:
         """That it wants them no more is on its disk: now it ends the subscriptions."""
-        self.wire.record("leaves", topics=list(self.ended))
+        self.process.record("leaves", topics=list(self.ended))
         self.ending = deque(self.ended)
 
-    def _write_failed(self) -> None:
+    def _write_failed(self, given: WriteFailed) -> None:
         self.ended = {}
-        self.leaves_us = self.wire.now_us + self.options.client_period_us
+        self.leaves_us = self.process.now_us + self.options.client_period_us
 
     def _delivered(self, sender: Name, message: Deliver) -> None:
         """A message has come. A subscriber that fails may have done its work before."""
@@ -270,7 +253,7 @@ class SubscriberProcess(Application):
         every = self.options.exceptions_every
         fails = bool(every) and message.call != 0 and self.deliveries % every == 0
         if not fails or self.deliveries // every % 2:
-            self.wire.record(
+            self.process.record(
                 "delivered",
                 topic=message.topic,
                 origin=message.origin,
@@ -279,9 +262,15 @@ class SubscriberProcess(Application):
                 message=f"{message.publisher}/{message.number}",
             )
         if fails:
-            self.wire.record("subscriber_raises", topic=message.topic)
+            self.process.record("subscriber_raises", topic=message.topic)
         if message.call:
-            self.wire.send(sender, Delivered(message.call, not fails))
+            self.process.send(sender, Delivered(message.call, not fails))
+
+    inputs: ClassVar[Mapping[type[Input], Callable[[Any, Any], None]]] = {
+        **Application.inputs,
+        Written: _written,
+        WriteFailed: _write_failed,
+    }
 
 
 def wanted(interests: str, index: int) -> tuple[str, ...]:
@@ -293,14 +282,7 @@ def wanted(interests: str, index: int) -> tuple[str, ...]:
     return ((SECOND,), (FIRST,))[index] if index < 2 else (THIRD,)
 
 
-def _read(setup: Setup) -> tuple[str, ...]:
+def _ended(setup: Setup) -> tuple[str, ...]:
+    """The subscriptions that a subscriber has ended, by its disk."""
     raw = setup.durable.get(KEY)
-    if raw is None:
-        return ()
-    try:
-        stored = msgspec.msgpack.decode(raw, type=StoredSubscriber)
-    except msgspec.MsgspecError as error:
-        raise Refused(f"the disk of {setup.member} cannot be read ({error}): erase it") from error
-    if stored.version != VERSION:
-        raise Refused(f"the disk of {setup.member} has format {stored.version}; this program reads {VERSION}")
-    return stored.ended
+    return () if raw is None else decode(raw, StoredSubscriber, f"`{KEY}` on the disk of {setup.member}").ended

@@ -10,6 +10,7 @@ from collections import deque
 
 from msgspec import Struct
 
+from hacheck.impl.kit.rpc import Round
 from hacheck.impl.protocols.icestorm.core import Core
 from hacheck.impl.protocols.icestorm.messages import Answer, Apply, Ping
 from hacheck.impl.protocols.icestorm.records import (
@@ -27,7 +28,6 @@ from hacheck.impl.protocols.icestorm.records import (
     plan,
 )
 from hacheck.impl.protocols.icestorm.standing import State
-from hacheck.impl.protocols.icestorm.wire import Round
 
 LINES: dict[type[Update], str] = {
     Destroy: "topic_destroyed",
@@ -54,19 +54,19 @@ class Updating:
     """`queue`: what waits its turn. `work`: the one being done; `committed`: it is on its way to the disks, so that
     the group cannot be left before it is through."""
 
-    __slots__ = ("committed", "core", "options", "queue", "standing", "store", "wire", "work")
+    __slots__ = ("committed", "core", "options", "process", "queue", "standing", "store", "work")
 
     def __init__(self, core: Core) -> None:
         self.core = core
-        self.wire = core.wire
+        self.process = core.process
         self.standing = core.standing
         self.store = core.store
         self.options = core.options
         self.queue: deque[Work] = deque()
         self.work: Work | None = None
         self.committed = False
-        self.wire.finished["majority"] = self._majority_answered
-        self.wire.finished["apply"] = self._applied
+        self.process.finished["majority"] = self._majority_answered
+        self.process.finished["apply"] = self._applied
         self.store.finished["committed"] = self._committed
 
     def add(self, work: Work) -> None:
@@ -78,7 +78,7 @@ class Updating:
     def give_back(self) -> None:
         """The group does not replicate any more: what is not on its way yet waits at the gate."""
         if self.work is not None and not self.committed:
-            self.wire.drop("majority")
+            self.process.drop("majority")
             self.queue.appendleft(self.work)
             self.work = None
         for work in self.queue:
@@ -91,7 +91,7 @@ class Updating:
             return
         self.work = self.queue.popleft()
         group = self.standing.group
-        self.wire.ask("majority", self.standing.others(), lambda call: Ping(call, group), group)
+        self.process.ask("majority", self.standing.others(), lambda call: Ping(call, group), group)
 
     # ---- is there a majority? --------------------------------------------------------------------------------------
 
@@ -110,7 +110,7 @@ class Updating:
             return
         self.committed = True
         if not isinstance(work.update, Create):
-            self.wire.record(LINES[type(work.update)], id=self.standing.ident, topic=work.update.topic)
+            self.process.record(LINES[type(work.update)], id=self.standing.ident, topic=work.update.topic)
         if self.options.bug_destroy_marked_first and isinstance(work.update, Destroy):
             self.store.topics.pop(work.update.topic, None)
         self.store.commit("committed", changes, self.store.stamp.next(), round_.data)
@@ -137,10 +137,10 @@ class Updating:
             return
         self._record(work, self.store.stamp)
         stamp, update = self.store.stamp, work.update
-        self.wire.ask("apply", self.standing.others(), lambda call: Apply(call, group, stamp, update), group)
+        self.process.ask("apply", self.standing.others(), lambda call: Apply(call, group, stamp, update), group)
 
     def _record(self, work: Work, stamp: Stamp) -> None:
-        self.wire.record(
+        self.process.record(
             "committed",
             id=self.standing.ident,
             update=type(work.update).__name__,
@@ -150,12 +150,12 @@ class Updating:
         )
         update = work.update
         if isinstance(update, Subscribe):
-            self.wire.record("subscription_made", topic=update.topic, subscriber=update.subscriber.endpoint)
+            self.process.record("subscription_made", topic=update.topic, subscriber=update.subscriber.endpoint)
         elif isinstance(update, Link):
-            self.wire.record("link_made", topic=update.topic, to=update.to)
+            self.process.record("link_made", topic=update.topic, to=update.to)
         elif isinstance(update, Unsubscribe):
             for identity in update.identities:
-                self.wire.record("subscription_ended", topic=update.topic, subscriber=identity)
+                self.process.record("subscription_ended", topic=update.topic, subscriber=identity)
 
     def _applied(self, round_: Round) -> None:
         work = self.work
@@ -164,11 +164,11 @@ class Updating:
         enough = len(self.standing.members) >= self.standing.majority
         if enough:
             if isinstance(work.update, Create):
-                self.wire.record("topic_created", id=self.standing.ident, topic=work.update.topic)
+                self.process.record("topic_created", id=self.standing.ident, topic=work.update.topic)
             self.core.publishing.changed((work.update.topic,))
             self.core.service.done(work, OK)
         else:
-            self.wire.record("update_failed", id=self.standing.ident, topic=work.update.topic)
+            self.process.record("update_failed", id=self.standing.ident, topic=work.update.topic)
             if self.options.bug_unknown_create_hidden and isinstance(work.update, Create):
                 self.store.topics.pop(work.update.topic, None)
             self.core.service.done(work, UNKNOWN)

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.messages import BindingsPage, Body, BrokerState, ExchangesPage, QueuesPage
 from hacheck.impl.protocols.qpid.objects import BindingObject, ExchangeObject, Info, QueueObject
 from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.process import Channel, Process
 from hacheck.impl.protocols.qpid.queues import Wiring
 
 
@@ -26,10 +26,10 @@ class Answers:
 class ConfigurationSource:
     """Who follows the configuration, and what each has yet to be told."""
 
-    __slots__ = ("_host", "_options", "_wiring", "followers")
+    __slots__ = ("_options", "_process", "_wiring", "followers")
 
-    def __init__(self, host: Host, options: Options, wiring: Wiring) -> None:
-        self._host = host
+    def __init__(self, process: Process, options: Options, wiring: Wiring) -> None:
+        self._process = process
         self._options = options
         self._wiring = wiring
         self.followers: dict[Channel, Answers] = {}
@@ -45,7 +45,7 @@ class ConfigurationSource:
     def tell(self, event: Body) -> None:
         """Something has changed."""
         for channel in self.followers:
-            self._host.say(channel, event)
+            self._process.say(channel, event)
 
     def query(self, channel: Channel, kind: str, members: tuple[Info, ...]) -> None:
         """A backup asks what there is. It gets the first page now, each other one when it asks for it."""
@@ -54,7 +54,7 @@ class ConfigurationSource:
             return
         wiring = self._wiring
         if kind == "broker":
-            self._host.say(channel, BrokerState(members, self._options.replicate))
+            self._process.say(channel, BrokerState(members, self._options.replicate))
         elif kind == "queues":
             answers.queues = [queue.described() for queue in wiring.queues.values()]
             self.next_page(channel, kind)
@@ -73,10 +73,10 @@ class ConfigurationSource:
         size = self._options.page_objects
         if kind == "queues":
             queues, answers.queues = answers.queues[:size], answers.queues[size:]
-            self._host.say(channel, QueuesPage(tuple(queues), not answers.queues))
+            self._process.say(channel, QueuesPage(tuple(queues), not answers.queues))
         elif kind == "exchanges":
             exchanges, answers.exchanges = answers.exchanges[:size], answers.exchanges[size:]
-            self._host.say(channel, ExchangesPage(tuple(exchanges), not answers.exchanges))
+            self._process.say(channel, ExchangesPage(tuple(exchanges), not answers.exchanges))
         elif kind == "bindings":
             bindings, answers.bindings = answers.bindings[:size], answers.bindings[size:]
-            self._host.say(channel, BindingsPage(tuple(bindings), not answers.bindings))
+            self._process.say(channel, BindingsPage(tuple(bindings), not answers.bindings))

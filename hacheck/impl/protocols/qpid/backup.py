@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hacheck.impl.node import Halt, Name
+from hacheck.impl.node import Name
 from hacheck.impl.protocols.qpid import status as statuses
 from hacheck.impl.protocols.qpid.configuration import ConfigurationReplicator
-from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.link import Link
 from hacheck.impl.protocols.qpid.messages import BrokerState
 from hacheck.impl.protocols.qpid.objects import Info
 from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.process import Channel, Process
 from hacheck.impl.protocols.qpid.queues import Wiring
 from hacheck.impl.protocols.qpid.replica import Replicas
 from hacheck.impl.protocols.qpid.store import Store
@@ -28,13 +28,25 @@ class Backup:
     `unchecked`: brokers whose answer to it, or silence, is still to come."""
 
     __slots__ = (
-        "_enter", "_has_tried", "_host", "_options", "_store", "_wiring", "configuration", "link", "members", "myself",
-        "objections", "replicas", "transactions", "unchecked",
+        "_enter",
+        "_has_tried",
+        "_options",
+        "_process",
+        "_store",
+        "_wiring",
+        "configuration",
+        "link",
+        "members",
+        "myself",
+        "objections",
+        "replicas",
+        "transactions",
+        "unchecked",
     )  # fmt: skip
 
     def __init__(
         self,
-        host: Host,
+        process: Process,
         options: Options,
         wiring: Wiring,
         store: Store,
@@ -42,16 +54,16 @@ class Backup:
         myself: Callable[[], Info],
         enter: Callable[[str], None],
     ) -> None:
-        self._host = host
+        self._process = process
         self._options = options
         self._wiring = wiring
         self._store = store
         self._enter = enter
         self.myself = myself
-        self.link = Link(host, addresses, "backup", options.link_maintenance_us)
+        self.link = Link(process, addresses, "backup", options.link_maintenance_us)
         self.configuration: ConfigurationReplicator | None = None
-        self.replicas = Replicas(host, store, options.trace_messages)
-        self.transactions = TransactionReplicas(host, wiring, self.replicas)
+        self.replicas = Replicas(process, store, options.trace_messages)
+        self.transactions = TransactionReplicas(process, wiring, self.replicas)
         self.members: dict[str, Info] = {}
         self.objections: list[Name] = []
         self.unchecked: dict[Name, None] = {}
@@ -62,12 +74,12 @@ class Backup:
     def opened(self, channel: Channel) -> None:
         """The other broker has taken the connection; another backup would now abort it."""
         channel.is_up = True
-        self._host.record("failing_over" if self._has_tried else "connecting", primary=channel.peer)
+        self._process.record("failing_over" if self._has_tried else "connecting", primary=channel.peer)
         self._has_tried = True
         if self._options.bug_catchup_on_connect:
             self.said_something(channel)
         self.configuration = ConfigurationReplicator(
-            self._host, self._options, self._wiring, self._store, self.replicas, channel
+            self._process, self._options, self._wiring, self._store, self.replicas, channel
         )
 
     def closed(self, channel: Channel, fatal: bool, reason: str) -> None:
@@ -78,7 +90,7 @@ class Backup:
             self.shut_down(f"the primary closed the connection: {reason}; the cluster may be misconfigured")
             return
         if self.configuration is not None:
-            self._host.record("disconnected", primary=channel.peer, reason=reason)
+            self._process.record("disconnected", primary=channel.peer, reason=reason)
         self.configuration = None
         self.replicas.disconnected(channel)
         self.transactions.disconnected(channel)
@@ -87,8 +99,8 @@ class Backup:
 
     def shut_down(self, reason: str) -> None:
         """This broker cannot be a backup any more."""
-        self._host.record("shut_down", reason=reason)
-        self._host.out.append(Halt(reason))
+        self._process.record("shut_down", reason=reason)
+        self._process.halt(reason)
 
     def _auto_delete(self) -> None:
         for queue in tuple(self._wiring.queues.values()):
@@ -110,7 +122,7 @@ class Backup:
             self._wiring.exchanges.clear()
             self._store.erase()
             self._enter(statuses.CATCHUP)
-            self._host.record("connected", primary=channel.peer)
+            self._process.record("connected", primary=channel.peer)
 
     def broker_state(self, given: BrokerState) -> None:
         """What the primary says about itself and the cluster."""
@@ -128,7 +140,7 @@ class Backup:
         if mine.status in (statuses.CATCHUP, statuses.READY):
             self._enter(mine.status)
             if mine.status == statuses.READY:
-                self._host.record("backup_ready")
+                self._process.record("backup_ready")
 
     # ---- status check -----------------------------------------------------------------------------------------------
 

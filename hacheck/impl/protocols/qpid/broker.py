@@ -10,24 +10,20 @@ protocols, sections 1.2 and 1.3.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
+from hacheck.impl.kit.process import ProcessNode
 from hacheck.impl.node import (
     Effect,
     Fired,
-    Halt,
     Input,
-    LockAnswered,
-    LockLost,
     Message,
     Name,
     Received,
-    Send,
     Setup,
-    SharedRead,
     Started,
     Unreachable,
     WriteFailed,
@@ -41,11 +37,11 @@ from hacheck.impl.protocols.qpid.backup import Backup
 from hacheck.impl.protocols.qpid.conversing import body_table
 from hacheck.impl.protocols.qpid.declaring import Declaring
 from hacheck.impl.protocols.qpid.governed import CHECK, Governed
-from hacheck.impl.protocols.qpid.host import HEARTBEAT, Channel, Host
 from hacheck.impl.protocols.qpid.link import LINK
 from hacheck.impl.protocols.qpid.objects import Info
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.primary import BACKUP_TIMEOUT, REGISTER, Primary
+from hacheck.impl.protocols.qpid.process import HEARTBEAT, Channel, Process
 from hacheck.impl.protocols.qpid.queues import Queue, Wiring
 from hacheck.impl.protocols.qpid.serving import TERM_BITS, Serving
 from hacheck.impl.protocols.qpid.standalone import StandaloneReplica
@@ -63,38 +59,38 @@ class Place(Struct, frozen=True):
     waits: bool = False
 
 
-class Broker:
+class Broker(ProcessNode[Process]):
     """One broker. `status`: where it is in its life; `system`: its id; `backup`, `primary`: its role, if it has one."""
 
     def __init__(self, setup: Setup, options: Options, place: Place) -> None:
         self.options = options
         self.place = place
-        self.host = Host(setup.member, setup.incarnation, options.heartbeat_us)
+        self.process = Process(setup, options.heartbeat_us)
         self.wiring = Wiring()
-        self.store = Store(self.host, options.store, setup.durable)
+        self.store = Store(self.process, options.store, setup.durable)
         self.status: str = statuses.STANDALONE
         known = system_of(setup.durable)
         self.system = known if known is not None else _new_id(setup)
         if known is None:
             self.store.keep_broker(self.system)
         if options.store:
-            recover(setup.durable, self.wiring, self.host.fresh)
+            recover(setup.durable, self.wiring, self.process.fresh)
         self.backup: Backup | None = None
         self.primary: Primary | None = None
         self.replica: StandaloneReplica | None = None
-        self.configuration = ConfigurationSource(self.host, options, self.wiring)
+        self.configuration = ConfigurationSource(self.process, options, self.wiring)
         self.declaring = Declaring(
-            self.host, options, self.wiring, self.store, self._queue_created, self._queue_destroyed,
+            self.process, options, self.wiring, self.store, self._queue_created, self._queue_destroyed,
             self.configuration.tell,
         )  # fmt: skip
         self.serving = Serving(
-            self.host, options, self.wiring, self.store, self._queue_ready, self.declaring.remove_queue
+            self.process, options, self.wiring, self.store, self._queue_ready, self.declaring.remove_queue
         )
         self.declaring.use(self.serving)
         self.governed = Governed(self)
         self._messages: dict[type[Message], Callable[[Name, Any], None]] = {
             wire.Frame: self._frame,
-            wire.Heartbeat: self.host.heartbeat,
+            wire.Heartbeat: self.process.heartbeat,
             wire.Open: self._open,
             wire.Opened: self._opened,
             wire.Closed: self._closed,
@@ -111,20 +107,18 @@ class Broker:
 
     def myself(self) -> Info:
         """This broker as its cluster knows it."""
-        return Info(self.system, self.host.member, self.status)
+        return Info(self.system, self.process.member, self.status)
 
     def handle(self, given: Input, now_us: int) -> list[Effect]:
-        """What is to be done about an input."""
-        out = self.host.begin(now_us)
+        """What to do about an input. A lease that is over ends the broker, whatever has come."""
         if self.governed.lease_until_us is not None and now_us >= self.governed.lease_until_us:
+            effects = self.process.begin(now_us)
             self.governed.lease_is_over()
-            return out
-        if type(given) is Received:
-            handler = self._messages.get(type(given.message))
-            if handler is not None:
-                handler(given.sender, given.message)
-        else:
-            self._handle_other(given)
+            return effects
+        return super().handle(given, now_us)
+
+    def conclude(self) -> None:
+        """Sends and writes what the input at hand has left to send and to write."""
         serving = self.serving
         if serving.unserved or serving.source.waiting or serving.completed:
             serving.flush()
@@ -133,49 +127,41 @@ class Broker:
             following.replicas.flush()
         if self.store.is_dirty:
             self.store.flush()
-        return out
 
-    def _handle_other(self, given: Input) -> None:
-        match given:
-            case Fired():
-                self._fired(given.timer)
-            case Written():
-                self._written(given.token)
-            case Unreachable():
-                self._unreachable(given.peer)
-            case Started():
-                self._started()
-            case WriteFailed():
-                self.shut_down(f"the store failed: {given.reason}")
-            case Received() | LockAnswered() | LockLost() | SharedRead():
-                raise AssertionError("a broker takes no locks and has no shared disk")
+    def _received(self, given: Received) -> None:
+        handler = self._messages.get(type(given.message))
+        if handler is not None:
+            handler(given.sender, given.message)
+
+    def _write_failed(self, given: WriteFailed) -> None:
+        self.shut_down(f"the store failed: {given.reason}")
 
     def enter(self, status: str) -> None:
         """Another status. A transition that the table does not have ends the broker."""
         if not statuses.STATUS.leads(self.status, status):
             self.shut_down(f"illegal state transition: {self.status} -> {status}")
             return
-        self.host.record("status_change", old=self.status, new=status)
+        self.process.record("status_change", old=self.status, new=status)
         self.status = status
-        self.host.prefix = {"system": self.system, "status": status}
+        self.process.prefix = {"system": self.system, "status": status}
 
     def shut_down(self, reason: str) -> None:
         """This process cannot go on."""
-        self.host.record("shut_down", reason=reason)
-        self.host.out.append(Halt(reason))
+        self.process.record("shut_down", reason=reason)
+        self.process.halt(reason)
 
     # ---- start, time, disk ------------------------------------------------------------------------------------------
 
-    def _started(self) -> None:
-        self.host.prefix = {"system": self.system, "status": self.status}
-        self.host.start_heartbeats()
+    def _started(self, given: Started) -> None:
+        self.process.prefix = {"system": self.system, "status": self.status}
+        self.process.start_heartbeats()
         if not self.place.manager:
-            self.host.record("broker_started")
+            self.process.record("broker_started")
             if self.place.sources and not self.place.waits:
                 self.replicate(self.place.names)
             return
         self.backup = Backup(
-            self.host, self.options, self.wiring, self.store, self.place.addresses, self.myself, self.enter
+            self.process, self.options, self.wiring, self.store, self.place.addresses, self.myself, self.enter
         )
         self.enter(statuses.JOINING)
         self.governed.start_check()
@@ -184,15 +170,16 @@ class Broker:
     def replicate(self, names: frozenset[str]) -> None:
         """Without a cluster: keep copies of another broker's queues and exchanges."""
         self.replica = StandaloneReplica(
-            self.host, self.options, self.wiring, self.store, self.place.sources, names, self.myself,
+            self.process, self.options, self.wiring, self.store, self.place.sources, names, self.myself,
             self.serving.offer, self.serving.forgotten,
         )  # fmt: skip
         self.replica.maintain()
 
-    def _fired(self, timer: str) -> None:
+    def _fired(self, given: Fired) -> None:
+        timer = given.timer
         if timer == HEARTBEAT:
-            for channel in self.host.beat():
-                self.host.close(channel, "silent, or frames are missing")
+            for channel in self.process.beat():
+                self.process.close(channel, "silent, or frames are missing")
                 self._lost(channel, False, "silent, or frames are missing")
         elif timer == LINK:
             if self.backup is not None:
@@ -206,10 +193,10 @@ class Broker:
         elif timer == REGISTER and self.primary is not None:
             self.primary.register_again()
 
-    def _written(self, token: int) -> None:
-        for queue, message in self.store.settled.pop(token, ()):
+    def _written(self, given: Written) -> None:
+        for queue, message in self.store.settled.pop(given.token, ()):
             self.serving.settle(queue, message)
-        arrived = self.store.arrived.pop(token, None)
+        arrived = self.store.arrived.pop(given.token, None)
         following = self.backup or self.replica
         if arrived is not None and following is not None:
             following.replicas.written(arrived)
@@ -218,41 +205,42 @@ class Broker:
 
     def _open(self, sender: Name, opening: wire.Open) -> None:
         """Somebody wants a connection. A broker that is no primary aborts it, and the other end tries elsewhere."""
-        if opening.connection in self.host.channels:
+        if opening.connection in self.process.channels:
             return
-        channel = self.host.accept(sender, opening)
-        self.host.out.append(Send(sender, wire.Opened(opening.connection)))
+        channel = self.process.accept(sender, opening)
+        self.process.send(sender, wire.Opened(opening.connection))
         if self.status in statuses.BACKUP_LIKE:
-            self.host.close(channel, "not the primary")
+            self.process.close(channel, "not the primary")
         elif self.replica is not None and opening.purpose == "client" and self.options.keeps_clients_out:
-            self.host.close(channel, "keeps copies of another broker's queues")
+            self.process.close(channel, "keeps copies of another broker's queues")
         elif opening.purpose == "backup":
             if self.primary is None or opening.about is None:
-                self.host.close(channel, "not a member of a cluster")
+                self.process.close(channel, "not a member of a cluster")
             elif self.primary.is_impostor(opening.about):
-                self.host.close(channel, f"another broker has the id {opening.about.system}", fatal=True)
+                self.process.close(channel, f"another broker has the id {opening.about.system}", fatal=True)
             else:
                 self.primary.opened(channel)
 
     def _opened(self, sender: Name, given: wire.Opened) -> None:
-        channel = self.host.channels.get(given.connection)
+        channel = self.process.channels.get(given.connection)
         if channel is None:
-            self.host.out.append(Send(sender, wire.Closed(given.connection, "no such connection")))
+            self.process.send(sender, wire.Closed(given.connection, "no such connection"))
         elif not channel.is_up:
-            channel.heard_us = self.host.now_us
+            channel.heard_us = self.process.now_us
             following = self.backup or self.replica
             if following is not None and following.link.channel is channel:
                 following.opened(channel)
 
     def _closed(self, sender: Name, given: wire.Closed) -> None:
-        channel = self.host.channels.get(given.connection)
+        channel = self.process.channels.get(given.connection)
         if channel is not None and channel.peer == sender:
-            self.host.forget(channel)
+            self.process.forget(channel)
             self._lost(channel, given.fatal, given.reason)
 
-    def _unreachable(self, peer: Name) -> None:
-        for channel in self.host.with_peer(peer):
-            self.host.forget(channel)
+    def _unreachable(self, given: Unreachable) -> None:
+        peer = given.peer
+        for channel in self.process.with_peer(peer):
+            self.process.forget(channel)
             self._lost(channel, False, "the connection broke")
         if self.backup is not None:
             self.backup.checked(peer, statuses.JOINING)  # who cannot be reached has no objection
@@ -271,12 +259,12 @@ class Broker:
         else:
             self.configuration.closed(channel)
             if channel.purpose == "replica":
-                self.host.record("copy_disconnected", copy=channel.peer, reason=reason)
+                self.process.record("copy_disconnected", copy=channel.peer, reason=reason)
             for guard in self.serving.source.disconnected(channel):
                 self.serving.source.cancel_guard(guard)
 
     def _frame(self, sender: Name, frame: wire.Frame) -> None:
-        channel, bodies = self.host.heard(sender, frame)
+        channel, bodies = self.process.heard(sender, frame)
         if channel is not None:
             for body in bodies:
                 handler = self._bodies.get(type(body))
@@ -292,16 +280,16 @@ class Broker:
         self.backup = None
         old.transactions.drop_all()
         if old.link.channel is not None:
-            self.host.close(old.link.channel, "promoted")
+            self.process.close(old.link.channel, "promoted")
         expected = [
             info for info in old.members.values() if info.status == statuses.READY and info.system != self.system
         ]
         self.enter(statuses.RECOVERING)
-        self.host.record("promoted", term=term, expected=[info.address for info in expected])
+        self.process.record("promoted", term=term, expected=[info.address for info in expected])
         if not self.options.bug_ids_given_again:
             self.serving.first_id = term << TERM_BITS
         self.primary = Primary(
-            self.host, self.options, self.wiring, self.serving.source, self.serving.transactions, self.configuration,
+            self.process, self.options, self.wiring, self.serving.source, self.serving.transactions, self.configuration,
             self.myself, self.enter, self.place.manager, term,
         )  # fmt: skip
         self.serving.may_complete = self.primary.is_confirmed
@@ -320,6 +308,15 @@ class Broker:
     def _queue_ready(self, channel: Channel, queue: Queue) -> None:
         if self.primary is not None:
             self.primary.queue_ready(channel, queue)
+
+    inputs: ClassVar[Mapping[type[Input], Callable[[Any, Any], None]]] = {
+        Started: _started,
+        Received: _received,
+        Fired: _fired,
+        Unreachable: _unreachable,
+        Written: _written,
+        WriteFailed: _write_failed,
+    }
 
 
 def _new_id(setup: Setup) -> str:

@@ -11,45 +11,30 @@ failover protocols, sections 1.8 and 1.9.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
-from hacheck.impl.node import (
-    Effect,
-    Fired,
-    Input,
-    LockAnswered,
-    LockLost,
-    Message,
-    Name,
-    Received,
-    Send,
-    Setup,
-    SharedRead,
-    Started,
-    Unreachable,
-    WriteFailed,
-    Written,
-)
+from hacheck.impl.kit.process import ProcessNode
+from hacheck.impl.node import Fired, Input, Message, Name, Received, Setup, Started, Unreachable
 from hacheck.impl.protocols.qpid import messages as wire
 from hacheck.impl.protocols.qpid.client_transactions import ClientTransactions
-from hacheck.impl.protocols.qpid.host import HEARTBEAT, Channel, Host
 from hacheck.impl.protocols.qpid.objects import Arguments, Content
 from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.process import HEARTBEAT, Channel, Process
 
 CONNECT = "connect"
 SEND = "send"
 CHURN = "churn"
 
 
-class Client:
+class Client(ProcessNode[Process]):
     """One client. `live`: it is connected to a broker that serves it. `unsettled`: what it has sent and has not been
     told of, by id, in order. `doubtful`: accepts that were not answered, with their messages. `transactions`: those
     that it does. `serial`: how many messages it has made."""
 
     def __init__(self, setup: Setup, options: Options, addresses: tuple[Name, ...], index: int) -> None:
         self.options = options
-        self.host = Host(setup.member, setup.incarnation, options.heartbeat_us)
+        self.process = Process(setup, options.heartbeat_us)
         self.addresses = addresses
         self.next = index % len(addresses)
         self.tried = 0
@@ -65,7 +50,7 @@ class Client:
         self.transactions = ClientTransactions(self)
         self._messages: dict[type[Message], Callable[[Name, Any], None]] = {
             wire.Frame: self._frame,
-            wire.Heartbeat: self.host.heartbeat,
+            wire.Heartbeat: self.process.heartbeat,
             wire.Opened: self._opened,
             wire.Closed: self._closed,
         }
@@ -76,33 +61,24 @@ class Client:
             wire.Delivery: self._delivered,
         }
 
-    def handle(self, given: Input, now_us: int) -> list[Effect]:
-        """What is to be done about an input."""
-        out = self.host.begin(now_us)
-        match given:
-            case Received():
-                handler = self._messages.get(type(given.message))
-                if handler is not None:
-                    handler(given.sender, given.message)
-            case Fired():
-                self._fired(given.timer)
-            case Unreachable():
-                if self.channel is not None and self.channel.peer == given.peer:
-                    self._disconnected("the connection broke")
-            case Started():
-                self._started()
-            case Written() | WriteFailed() | LockAnswered() | LockLost() | SharedRead():
-                raise AssertionError("a client has no disk and no locks")
-        return out
+    def _received(self, given: Received) -> None:
+        handler = self._messages.get(type(given.message))
+        if handler is not None:
+            handler(given.sender, given.message)
 
-    def _started(self) -> None:
-        self.host.start_heartbeats()
-        self.host.timer(SEND, max(self.options.send_interval_us, self.options.send_from_us))
+    def _unreachable(self, given: Unreachable) -> None:
+        if self.channel is not None and self.channel.peer == given.peer:
+            self._disconnected("the connection broke")
+
+    def _started(self, given: Started) -> None:
+        self.process.start_heartbeats()
+        self.process.set_timer(SEND, max(self.options.send_interval_us, self.options.send_from_us))
         if self.options.churn_us:
-            self.host.timer(CHURN, self.options.churn_us)
+            self.process.set_timer(CHURN, self.options.churn_us)
         self._connect()
 
-    def _fired(self, timer: str) -> None:
+    def _fired(self, given: Fired) -> None:
+        timer = given.timer
         if timer == SEND:
             self._send()
         elif timer == CONNECT:
@@ -110,7 +86,7 @@ class Client:
         elif timer == CHURN:
             self._churn()
         elif timer == HEARTBEAT:
-            for channel in self.host.beat():
+            for channel in self.process.beat():
                 if channel is self.channel:
                     self._disconnected("silent, or frames are missing")
 
@@ -121,25 +97,25 @@ class Client:
         if self.live:
             return
         if self.channel is not None:
-            self.host.close(self.channel, "no answer")
-        self.channel = self.host.connect(self.addresses[self.next], "client")
+            self.process.close(self.channel, "no answer")
+        self.channel = self.process.connect(self.addresses[self.next], "client")
         self.next = (self.next + 1) % len(self.addresses)
         self.tried += 1
-        self.host.timer(CONNECT, self.options.reconnect_interval_us)
+        self.process.set_timer(CONNECT, self.options.reconnect_interval_us)
 
     def _opened(self, sender: Name, given: wire.Opened) -> None:
         channel = self.channel
         if channel is None or channel.connection != given.connection:
-            self.host.out.append(Send(sender, wire.Closed(given.connection, "no such connection")))
+            self.process.send(sender, wire.Closed(given.connection, "no such connection"))
         elif not channel.is_up:
             channel.is_up = True
-            channel.heard_us = self.host.now_us
+            channel.heard_us = self.process.now_us
             self.declaring = self._declare(channel, self.queue)
 
     def _declare(self, channel: Channel, queue: str) -> str:
-        request = self.host.fresh()
+        request = self.process.fresh()
         arguments = Arguments(durable=self.options.store)
-        self.host.say(channel, wire.DeclareQueue(request, queue, arguments))
+        self.process.say(channel, wire.DeclareQueue(request, queue, arguments))
         return request
 
     def _closed(self, sender: Name, given: wire.Closed) -> None:
@@ -153,19 +129,19 @@ class Client:
     def _disconnected(self, reason: str) -> None:
         assert self.channel is not None
         channel, self.channel = self.channel, None
-        self.host.close(channel, "disconnected")
+        self.process.close(channel, "disconnected")
         if self.live:
-            self.host.record("client_disconnected", broker=channel.peer, reason=reason)
+            self.process.record("client_disconnected", broker=channel.peer, reason=reason)
             self.live = False
             self.tried = 0
         self.transactions.disconnected(channel.peer)
         for request in self.doubtful:
-            self.host.record("told", request=request, outcome="unknown", by=channel.peer)
+            self.process.record("told", request=request, outcome="unknown", by=channel.peer)
         self.doubtful = {}
-        self.host.timer(CONNECT, self.options.reconnect_interval_us)
+        self.process.set_timer(CONNECT, self.options.reconnect_interval_us)
 
     def _frame(self, sender: Name, frame: wire.Frame) -> None:
-        channel, bodies = self.host.heard(sender, frame)
+        channel, bodies = self.process.heard(sender, frame)
         if channel is not None:
             for body in bodies:
                 if channel is self.channel:
@@ -175,19 +151,19 @@ class Client:
         """The broker serves: send again what is in doubt, and consume."""
         self.live = True
         self.tried = 0
-        self.host.record("client_connected", broker=channel.peer, resent=list(self.unsettled))
+        self.process.record("client_connected", broker=channel.peer, resent=list(self.unsettled))
         if any(publish.key == self.own_queue for publish in self.unsettled.values()):
             self._declare(channel, self.own_queue)
         for publish in self.unsettled.values():
-            self.host.say(channel, publish)
+            self.process.say(channel, publish)
         if self.consumes:
-            self.host.say(channel, wire.Consume(self.host.fresh(), self.queue, self.options.credit))
+            self.process.say(channel, wire.Consume(self.process.fresh(), self.queue, self.options.credit))
 
     # ---- work -------------------------------------------------------------------------------------------------------
 
     def _send(self) -> None:
         options = self.options
-        self.host.timer(SEND, options.send_interval_us)
+        self.process.set_timer(SEND, options.send_interval_us)
         in_one = self.transactions.is_open or self.transactions.again
         if len(self.unsettled) >= options.window:
             return
@@ -201,34 +177,34 @@ class Client:
     def made(self, queue: str) -> wire.Publish:
         """The next message."""
         self.serial += 1
-        name = self.host.fresh()
+        name = self.process.fresh()
         return wire.Publish(Content(name, f"message {self.serial}", self.options.store), "", queue)
 
     def _publish(self, queue: str) -> None:
         publish = self.made(queue)
         name = publish.content.message
-        self.host.record("asked", request=name, operation="send", queue=queue, messages=[name])
+        self.process.record("asked", request=name, operation="send", queue=queue, messages=[name])
         self.unsettled[name] = publish
         if self.channel is not None and self.live:
-            self.host.say(self.channel, publish)
+            self.process.say(self.channel, publish)
 
     def _churn(self) -> None:
         """Delete the own queue, make another of the same name, put something on it."""
-        self.host.timer(CHURN, self.options.churn_us)
+        self.process.set_timer(CHURN, self.options.churn_us)
         if self.channel is None or not self.live:
             return
-        request = self.host.fresh()
-        self.host.record("asked", request=request, operation="delete", queue=self.own_queue, messages=[])
+        request = self.process.fresh()
+        self.process.record("asked", request=request, operation="delete", queue=self.own_queue, messages=[])
         self.unsettled = {name: one for name, one in self.unsettled.items() if one.key != self.own_queue}
         self.doubtful[request] = ()
-        self.host.say(self.channel, wire.DeleteQueue(request, self.own_queue))
+        self.process.say(self.channel, wire.DeleteQueue(request, self.own_queue))
         self._declare(self.channel, self.own_queue)
         self._publish(self.own_queue)
 
     def _completed(self, channel: Channel, body: wire.Completed) -> None:
         for name in body.messages:
             if self.unsettled.pop(name, None) is not None:
-                self.host.record("told", request=name, outcome="ok", by=channel.peer)
+                self.process.record("told", request=name, outcome="ok", by=channel.peer)
 
     def _done(self, channel: Channel, body: wire.Done) -> None:
         if body.request == self.declaring:
@@ -237,32 +213,39 @@ class Client:
         elif self.transactions.answered(body.request, True, channel.peer):
             pass
         elif self.doubtful.pop(body.request, None) is not None:
-            self.host.record("told", request=body.request, outcome="ok", by=channel.peer)
+            self.process.record("told", request=body.request, outcome="ok", by=channel.peer)
 
     def _failed(self, channel: Channel, body: wire.Failed) -> None:
         """A send fails when its queue is not there: a failover has lost it, so declare it and send again."""
         publish = self.unsettled.get(body.request)
         if publish is not None:
-            self.host.record("failed", request=body.request, reason=body.reason, by=channel.peer)
+            self.process.record("failed", request=body.request, reason=body.reason, by=channel.peer)
             self._declare(channel, publish.key)
-            self.host.say(channel, publish)
+            self.process.say(channel, publish)
         elif self.transactions.answered(body.request, False, channel.peer):
             pass
         elif self.doubtful.pop(body.request, None) is not None:
-            self.host.record("told", request=body.request, outcome="failed", by=channel.peer)
+            self.process.record("told", request=body.request, outcome="failed", by=channel.peer)
 
     def _delivered(self, channel: Channel, body: wire.Delivery) -> None:
         name = body.content.message
-        request = self.host.fresh()
-        self.host.record("received", queue=body.queue, message=name, redelivered=body.redelivered, by=channel.peer)
+        request = self.process.fresh()
+        self.process.record("received", queue=body.queue, message=name, redelivered=body.redelivered, by=channel.peer)
         if self.transactions.is_open and self.options.transaction_takes:
             self.transactions.accept(channel, body)
             return
-        self.host.record("asked", request=request, operation="accept", queue=body.queue, messages=[name])
+        self.process.record("asked", request=request, operation="accept", queue=body.queue, messages=[name])
         self.doubtful[request] = (name,)
-        self.host.say(channel, wire.Accept(request, body.queue, (body.tag,)))
+        self.process.say(channel, wire.Accept(request, body.queue, (body.tag,)))
 
     def release(self, tags: list[int]) -> None:
         """Gives deliveries back."""
         if self.channel is not None and self.live:
-            self.host.say(self.channel, wire.Release(self.queue, tuple(tags)))
+            self.process.say(self.channel, wire.Release(self.queue, tuple(tags)))
+
+    inputs: ClassVar[Mapping[type[Input], Callable[[Any, Any], None]]] = {
+        Started: _started,
+        Received: _received,
+        Fired: _fired,
+        Unreachable: _unreachable,
+    }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from hacheck.impl.node import Name
 from hacheck.impl.protocols.qpid import messages as wire
-from hacheck.impl.protocols.qpid.host import Channel
+from hacheck.impl.protocols.qpid.process import Channel
 
 if TYPE_CHECKING:
     from hacheck.impl.protocols.qpid.client import Client
@@ -52,7 +52,7 @@ class ClientTransactions:
         """The next message of a transaction, or its end."""
         client, options = self._client, self._options
         if not self.name:
-            self.name = client.host.fresh()
+            self.name = client.process.fresh()
             self.begun += 1
             self.sent, self.taken = [], []
         if len(self.sent) < options.transaction_size:
@@ -67,22 +67,22 @@ class ClientTransactions:
         made = self.again.pop(0) if self.again else client.made(client.queue)
         publish = wire.Publish(made.content, made.exchange, made.key, self.name)
         name = publish.content.message
-        client.host.record(
+        client.process.record(
             "asked", request=name, operation="tx-send", transaction=self.name, queue=publish.key, messages=[name]
         )
         self.sent.append(publish)
-        client.host.say(channel, publish)
+        client.process.say(channel, publish)
 
     def accept(self, channel: Channel, body: wire.Delivery) -> None:
         """A message is taken off its queue by the open transaction."""
-        client, request = self._client, self._client.host.fresh()
+        client, request = self._client, self._client.process.fresh()
         self.taken.append((body.tag, body.content.message))
-        client.host.say(channel, wire.Accept(request, body.queue, (body.tag,), self.name))
+        client.process.say(channel, wire.Accept(request, body.queue, (body.tag,), self.name))
 
     def _ask(self, channel: Channel, *, commits: bool) -> None:
-        client, request = self._client, self._client.host.fresh()
+        client, request = self._client, self._client.process.fresh()
         messages = [one.content.message for one in self.sent]
-        client.host.record(
+        client.process.record(
             "asked",
             request=request,
             operation="commit" if commits else "roll-back",
@@ -93,9 +93,9 @@ class ClientTransactions:
         )
         self.requests[request] = (self.name, tuple(self.sent), commits)
         order = wire.Commit(request, self.name) if commits else wire.RollBack(request, self.name)
-        client.host.say(channel, order)
+        client.process.say(channel, order)
         if not commits and self.taken:
-            client.host.say(channel, wire.Release(client.queue, tuple(tag for tag, _ in self.taken)))
+            client.process.say(channel, wire.Release(client.queue, tuple(tag for tag, _ in self.taken)))
         self.name = ""
 
     def answered(self, request: str, ok: bool, by: Name) -> bool:
@@ -105,20 +105,20 @@ class ClientTransactions:
             return False
         _, _, commits = asked
         outcome = ("ok" if ok else "failed") if commits else "rolled_back"
-        self._client.host.record("told", request=request, outcome=outcome, by=by, transaction=asked[0])
+        self._client.process.record("told", request=request, outcome=outcome, by=by, transaction=asked[0])
         if commits and not ok and self.taken:
             self._client.release([tag for tag, _ in self.taken])
         return True
 
     def disconnected(self, by: Name) -> None:
         """The connection is gone."""
-        host = self._client.host
+        process = self._client.process
         if self.name:
-            host.record("told", request=self.name, outcome="aborted", by=by, transaction=self.name)
+            process.record("told", request=self.name, outcome="aborted", by=by, transaction=self.name)
             self.name = ""
         for request, (name, sent, commits) in self.requests.items():
             outcome = "unknown" if commits else "aborted"  # what was not committed never will be
-            host.record("told", request=request, outcome=outcome, by=by, transaction=name)
+            process.record("told", request=request, outcome=outcome, by=by, transaction=name)
             if commits and self._options.repeats_unknown:
                 self.again.extend(sent)
         self.requests = {}

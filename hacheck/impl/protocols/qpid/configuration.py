@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.messages import (
     BindingsPage,
     Bound,
@@ -28,6 +27,7 @@ from hacheck.impl.protocols.qpid.messages import (
 )
 from hacheck.impl.protocols.qpid.objects import Arguments, BindingObject, ExchangeObject, QueueObject
 from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.process import Channel, Process
 from hacheck.impl.protocols.qpid.queues import Exchange, Queue, Wiring
 from hacheck.impl.protocols.qpid.replica import Replicas
 from hacheck.impl.protocols.qpid.store import Store
@@ -44,14 +44,26 @@ class ConfigurationReplicator:
     """
 
     __slots__ = (
-        "_host", "_lost_queue", "_options", "_replicas", "_store", "_wiring", "channel", "leftover_bindings",
-        "leftover_exchanges", "leftover_queues", "only", "overtaken_bindings", "overtaken_exchanges",
-        "overtaken_queues", "remade",
+        "_lost_queue",
+        "_options",
+        "_process",
+        "_replicas",
+        "_store",
+        "_wiring",
+        "channel",
+        "leftover_bindings",
+        "leftover_exchanges",
+        "leftover_queues",
+        "only",
+        "overtaken_bindings",
+        "overtaken_exchanges",
+        "overtaken_queues",
+        "remade",
     )  # fmt: skip
 
     def __init__(
         self,
-        host: Host,
+        process: Process,
         options: Options,
         wiring: Wiring,
         store: Store,
@@ -60,7 +72,7 @@ class ConfigurationReplicator:
         only: frozenset[str] | None = None,
         lost_queue: Callable[[Queue], None] | None = None,
     ) -> None:
-        self._host = host
+        self._process = process
         self._options = options
         self._wiring = wiring
         self._store = store
@@ -81,9 +93,9 @@ class ConfigurationReplicator:
         self.overtaken_exchanges: dict[str, None] = {}
         self.overtaken_bindings: dict[BindingObject, None] = {}
         self.remade: dict[str, None] | None = None
-        host.say(channel, SubscribeConfiguration())
-        host.say(channel, Query("broker"))
-        host.say(channel, Query("queues"))
+        process.say(channel, SubscribeConfiguration())
+        process.say(channel, Query("broker"))
+        process.say(channel, Query("queues"))
 
     # ---- answers ----------------------------------------------------------------------------------------------------
 
@@ -97,9 +109,9 @@ class ConfigurationReplicator:
             for name in self.leftover_queues:
                 self._lose_queue(name)
             self.leftover_queues = {}
-            self._host.say(self.channel, Query("exchanges"))
+            self._process.say(self.channel, Query("exchanges"))
         else:
-            self._host.say(self.channel, NextPage("queues"))
+            self._process.say(self.channel, NextPage("queues"))
 
     def exchanges_page(self, page: ExchangesPage) -> None:
         """Some of the exchanges that there were."""
@@ -112,9 +124,9 @@ class ConfigurationReplicator:
                 self._lose_exchange(name)
             self.leftover_exchanges = {}
             self.remade = {}
-            self._host.say(self.channel, Query("bindings"))
+            self._process.say(self.channel, Query("bindings"))
         else:
-            self._host.say(self.channel, NextPage("exchanges"))
+            self._process.say(self.channel, NextPage("exchanges"))
 
     def bindings_page(self, page: BindingsPage) -> None:
         """Some of the bindings that there were."""
@@ -127,7 +139,7 @@ class ConfigurationReplicator:
                 self._lose_binding(binding)
             self.leftover_bindings = {}
         else:
-            self._host.say(self.channel, NextPage("bindings"))
+            self._process.say(self.channel, NextPage("bindings"))
 
     # ---- events -----------------------------------------------------------------------------------------------------
 
@@ -199,7 +211,7 @@ class ConfigurationReplicator:
         name, arguments = described.name, described.arguments
         queue = self._wiring.queues.get(name)
         if queue is not None and not self._same(name, queue.arguments, arguments):
-            self._host.record("replaced", queue=name)
+            self._process.record("replaced", queue=name)
             self._lose_queue(name)
             queue = None
         level = self._level(name, arguments)
@@ -217,7 +229,7 @@ class ConfigurationReplicator:
         if queue is not None:
             self._store.drop_queue(queue)
             if self._lost_queue is not None:
-                self._host.record("copy_dropped", queue=name)
+                self._process.record("copy_dropped", queue=name)
                 self._lost_queue(queue)
 
     def _same(self, name: str, here: Arguments, there: Arguments) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from hacheck.impl.protocols.qpid import messages as wire
-from hacheck.impl.protocols.qpid.host import Channel
+from hacheck.impl.protocols.qpid.process import Channel
 
 if TYPE_CHECKING:
     from hacheck.impl.protocols.qpid.broker import Broker

@@ -12,7 +12,6 @@ from collections.abc import Callable
 
 from msgspec import structs
 
-from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.messages import (
     Bind,
     Body,
@@ -33,6 +32,7 @@ from hacheck.impl.protocols.qpid.messages import (
 )
 from hacheck.impl.protocols.qpid.objects import Arguments
 from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.process import Channel, Process
 from hacheck.impl.protocols.qpid.queues import Exchange, Queue, Wiring
 from hacheck.impl.protocols.qpid.serving import Serving
 from hacheck.impl.protocols.qpid.store import Store
@@ -44,11 +44,11 @@ EXCHANGE_KINDS = ("direct", "fanout")
 class Declaring:
     """`created`, `destroyed`: what a primary has to do about a queue; `tell`: an event for those who follow."""
 
-    __slots__ = ("_created", "_destroyed", "_host", "_options", "_serving", "_store", "_tell", "_wiring")
+    __slots__ = ("_created", "_destroyed", "_options", "_process", "_serving", "_store", "_tell", "_wiring")
 
     def __init__(
         self,
-        host: Host,
+        process: Process,
         options: Options,
         wiring: Wiring,
         store: Store,
@@ -56,7 +56,7 @@ class Declaring:
         destroyed: Callable[[Queue], None],
         tell: Callable[[Body], None],
     ) -> None:
-        self._host = host
+        self._process = process
         self._options = options
         self._wiring = wiring
         self._store = store
@@ -73,33 +73,33 @@ class Declaring:
         level = arguments.replicate or self._options.replicate
         if level not in LEVELS:
             return None
-        return structs.replace(arguments, replicate=level, uuid=self._host.fresh())
+        return structs.replace(arguments, replicate=level, uuid=self._process.fresh())
 
     def declare_queue(self, channel: Channel, body: DeclareQueue) -> None:
         """Make a queue, unless it is there."""
         if body.name in self._wiring.queues:
             answer: Body = Failed(body.request, f"queue `{body.name}` is there") if body.fresh else Done(body.request)
-            self._host.say(channel, answer)
+            self._process.say(channel, answer)
             return
         arguments = self._decided(body.arguments)
         if arguments is None or not body.name:
-            self._host.say(channel, Failed(body.request, f"level `{body.arguments.replicate}`, name `{body.name}`"))
+            self._process.say(channel, Failed(body.request, f"level `{body.arguments.replicate}`, name `{body.name}`"))
             return
         queue = self._wiring.queues[body.name] = Queue(body.name, arguments)
         self._store.keep_queue(queue)
         self._created(queue)
-        self._host.record("queue-created", queue=queue.name, uuid=arguments.uuid, replicate=arguments.replicate)
+        self._process.record("queue-created", queue=queue.name, uuid=arguments.uuid, replicate=arguments.replicate)
         self._tell(QueueDeclared(queue.described()))
-        self._host.say(channel, Done(body.request))
+        self._process.say(channel, Done(body.request))
 
     def delete_queue(self, channel: Channel, body: DeleteQueue) -> None:
         """Delete a queue with its messages."""
         queue = self._wiring.queues.get(body.name)
         if queue is None:
-            self._host.say(channel, Failed(body.request, f"no queue `{body.name}`"))
+            self._process.say(channel, Failed(body.request, f"no queue `{body.name}`"))
             return
         self.remove_queue(queue)
-        self._host.say(channel, Done(body.request))
+        self._process.say(channel, Done(body.request))
 
     def remove_queue(self, queue: Queue) -> None:
         """A queue ends: what it held up is released, backups are told."""
@@ -111,7 +111,7 @@ class Declaring:
         for exchange in bound:
             self._store.keep_exchange(exchange)
         self._destroyed(queue)
-        self._host.record("queue-deleted", queue=queue.name, uuid=queue.arguments.uuid)
+        self._process.record("queue-deleted", queue=queue.name, uuid=queue.arguments.uuid)
         self._tell(QueueDeleted(queue.name, queue.arguments.uuid))
 
     def purge_queue(self, channel: Channel, body: PurgeQueue) -> None:
@@ -119,44 +119,44 @@ class Declaring:
         assert self._serving is not None
         queue = self._wiring.queues.get(body.name)
         if queue is None:
-            self._host.say(channel, Failed(body.request, f"no queue `{body.name}`"))
+            self._process.say(channel, Failed(body.request, f"no queue `{body.name}`"))
             return
         self._serving.purge(queue)
-        self._host.say(channel, Done(body.request))
+        self._process.say(channel, Done(body.request))
 
     def declare_exchange(self, channel: Channel, body: DeclareExchange) -> None:
         """Make an exchange, unless it is there."""
         if body.name in self._wiring.exchanges:
-            self._host.say(channel, Done(body.request))
+            self._process.say(channel, Done(body.request))
             return
         arguments = self._decided(body.arguments)
         if arguments is None or not body.name or body.kind not in EXCHANGE_KINDS:
-            self._host.say(channel, Failed(body.request, f"exchange `{body.name}` of kind `{body.kind}`"))
+            self._process.say(channel, Failed(body.request, f"exchange `{body.name}` of kind `{body.kind}`"))
             return
         exchange = self._wiring.exchanges[body.name] = Exchange(body.name, body.kind, arguments)
         self._store.keep_exchange(exchange)
         self._tell(ExchangeDeclared(exchange.described()))
-        self._host.say(channel, Done(body.request))
+        self._process.say(channel, Done(body.request))
 
     def delete_exchange(self, channel: Channel, body: DeleteExchange) -> None:
         """Delete an exchange with its bindings."""
         exchange = self._wiring.exchanges.pop(body.name, None)
         if exchange is None:
-            self._host.say(channel, Failed(body.request, f"no exchange `{body.name}`"))
+            self._process.say(channel, Failed(body.request, f"no exchange `{body.name}`"))
             return
         self._store.drop_exchange(body.name)
         self._tell(ExchangeDeleted(body.name))
-        self._host.say(channel, Done(body.request))
+        self._process.say(channel, Done(body.request))
 
     def bind(self, channel: Channel, body: Bind) -> None:
         """Bind a queue to an exchange."""
         binding = body.binding
         if not self._wiring.bind(binding):
-            self._host.say(channel, Failed(body.request, f"no `{binding.exchange}` or no `{binding.queue}`"))
+            self._process.say(channel, Failed(body.request, f"no `{binding.exchange}` or no `{binding.queue}`"))
             return
         self._store.keep_exchange(self._wiring.exchanges[binding.exchange])
         self._tell(Bound(binding))
-        self._host.say(channel, Done(body.request))
+        self._process.say(channel, Done(body.request))
 
     def unbind(self, channel: Channel, body: Unbind) -> None:
         """Take a binding away."""
@@ -164,7 +164,7 @@ class Declaring:
         if body.binding.exchange in self._wiring.exchanges:
             self._store.keep_exchange(self._wiring.exchanges[body.binding.exchange])
         self._tell(Unbound(body.binding))
-        self._host.say(channel, Done(body.request))
+        self._process.say(channel, Done(body.request))
 
 
 def _binds(exchange: Exchange, queue: str) -> bool:

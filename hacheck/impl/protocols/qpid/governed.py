@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hacheck.impl.node import Name, Send
+from hacheck.impl.node import Name
 from hacheck.impl.protocols.qpid import status as statuses
 from hacheck.impl.protocols.qpid.orders import (
     EndReplication,
@@ -59,18 +59,18 @@ class Governed:
         if broker.backup is not None:
             broker.backup.begin_check()
         for address in broker.place.addresses:
-            broker.host.out.append(Send(address, StatusQuery(0)))
-        broker.host.timer(CHECK, broker.options.heartbeat_us)
+            broker.process.send(address, StatusQuery(0))
+        broker.process.set_timer(CHECK, broker.options.heartbeat_us)
 
     def asked_status(self, sender: Name, query: StatusQuery) -> None:
         """Somebody asks how this broker is; the resource manager's question feeds the watchdog."""
         broker = self._broker
-        host = broker.host
-        if self.lease_until_us is not None and query.incarnation == host.incarnation:
+        process = broker.process
+        if self.lease_until_us is not None and query.incarnation == process.incarnation:
             self._feed(query.lease_from_us)
         about = broker.myself()
-        answer = StatusAnswer(query.number, about, host.incarnation, host.now_us, self.term)
-        host.out.append(Send(sender, answer))
+        answer = StatusAnswer(query.number, about, process.incarnation, process.now_us, self.term)
+        process.send(sender, answer)
 
     def heard_status(self, sender: Name, answer: StatusAnswer) -> None:
         """A broker answers the status check."""
@@ -111,8 +111,8 @@ class Governed:
             if broker.backup.objections:
                 refusal = "joining an active cluster, cannot be promoted"
         if refusal is not None:
-            broker.host.record("promotion-refused", term=order.term, reason=refusal)
-            broker.host.out.append(Send(sender, PromoteAnswer(order.term, False, refusal)))
+            broker.process.record("promotion-refused", term=order.term, reason=refusal)
+            broker.process.send(sender, PromoteAnswer(order.term, False, refusal))
             return
         if broker.primary is not None:
             broker.primary.term = order.term
@@ -120,15 +120,15 @@ class Governed:
             if broker.options.fencing == "watchdog":
                 self._arm(order.lease_from_us)
             broker.become_primary(order.term)
-        broker.host.out.append(Send(sender, PromoteAnswer(order.term, True)))
+        broker.process.send(sender, PromoteAnswer(order.term, True))
 
     def _refusal(self, order: Promote) -> str | None:
         broker = self._broker
-        if order.incarnation != broker.host.incarnation:
+        if order.incarnation != broker.process.incarnation:
             return "restarted since"
         if broker.status == statuses.CATCHUP:
             return "still catching up, cannot be promoted"
-        late = broker.host.now_us >= order.lease_from_us + broker.options.watchdog_us
+        late = broker.process.now_us >= order.lease_from_us + broker.options.watchdog_us
         if broker.options.fencing == "watchdog" and late:
             return "the order came too late for the watchdog"
         return None
@@ -139,7 +139,7 @@ class Governed:
         if self.asked is not None and self.asked[1].term <= order.term:
             self.asked = None
         self.stopped = max(self.stopped, order.term)
-        broker.host.out.append(Send(sender, Stopped(order.term)))
+        broker.process.send(sender, Stopped(order.term))
         if broker.primary is not None and broker.primary.term <= order.term:
             broker.shut_down("stopped by the resource manager")
 
@@ -161,9 +161,9 @@ class Governed:
         """Keep copies of these, if it does not yet."""
         broker = self._broker
         if broker.replica is None:
-            broker.host.record("replication_begun", names=list(order.names))
+            broker.process.record("replication_begun", names=list(order.names))
             broker.replicate(frozenset(order.names))
-        broker.host.out.append(Send(sender, Replicating(order.number, True)))
+        broker.process.send(sender, Replicating(order.number, True))
 
     def end_replication(self, sender: Name, order: EndReplication) -> None:
         """Keep no copies any more."""
@@ -173,8 +173,8 @@ class Governed:
             broker.replica = None
         if not self.has_ended:
             self.has_ended = True
-            broker.host.record("replication_ended")
-        broker.host.out.append(Send(sender, Replicating(order.number, False)))
+            broker.process.record("replication_ended")
+        broker.process.send(sender, Replicating(order.number, False))
 
     # ---- watchdog ---------------------------------------------------------------------------------------------------
 
@@ -187,7 +187,7 @@ class Governed:
         until = lease_from_us + broker.options.watchdog_us
         if self.lease_until_us is not None and until > self.lease_until_us:
             self.lease_until_us = until
-            broker.host.timer(WATCHDOG, until - broker.host.now_us)
+            broker.process.set_timer(WATCHDOG, until - broker.process.now_us)
 
     def lease_is_over(self) -> None:
         """The resource manager has been silent for too long: by now it may make another broker the primary."""

@@ -205,7 +205,7 @@ class ClusterJudge:
         active = [broker for broker in brokers.values() if broker.status == statuses.ACTIVE]
         found = list(self.broken)
         if len(active) > 1:
-            names = ", ".join(broker.host.member for broker in active)
+            names = ", ".join(broker.process.member for broker in active)
             found.append(Broken("one-primary", f"several brokers are active: {names}", at_us))
         if len(active) != 1:
             if not active and (reason := self._could_serve(brokers, nodes)):
@@ -249,7 +249,9 @@ class ClusterJudge:
         if not lost:
             return []
         first = self.messages[lost[0]]
-        story = f"{len(lost)} completed messages are not at {primary.host.member}, the first {lost[0]} of {first.queue}"
+        story = (
+            f"{len(lost)} completed messages are not at {primary.process.member}, the first {lost[0]} of {first.queue}"
+        )
         return [Broken("kept", story, at_us)]
 
     def _repeated(self, at_us: int, primary: Broker) -> list[Broken]:

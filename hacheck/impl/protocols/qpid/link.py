@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from hacheck.impl.node import Name
-from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.objects import Info
+from hacheck.impl.protocols.qpid.process import Channel, Process
 
 LINK = "link"
 
@@ -15,10 +15,10 @@ LINK = "link"
 class Link:
     """`next`: which address comes next. `channel`: the connection that there is, or was asked for."""
 
-    __slots__ = ("_every_us", "_host", "_purpose", "addresses", "channel", "next")
+    __slots__ = ("_every_us", "_process", "_purpose", "addresses", "channel", "next")
 
-    def __init__(self, host: Host, addresses: tuple[Name, ...], purpose: str, every_us: int) -> None:
-        self._host = host
+    def __init__(self, process: Process, addresses: tuple[Name, ...], purpose: str, every_us: int) -> None:
+        self._process = process
         self._purpose = purpose
         self._every_us = every_us
         self.addresses = addresses
@@ -27,16 +27,16 @@ class Link:
 
     def maintain(self, about: Info) -> None:
         """Time to look after it: without a connection, or with one that nobody answers, the next address is tried."""
-        self._host.timer(LINK, self._every_us)
+        self._process.set_timer(LINK, self._every_us)
         if self.channel is not None and self.channel.is_up:
             return
         if self.channel is not None:
-            self._host.forget(self.channel)
+            self._process.forget(self.channel)
             self.channel = None
         if self.addresses:
             address = self.addresses[self.next]
             self.next = (self.next + 1) % len(self.addresses)
-            self.channel = self._host.connect(address, self._purpose, about)
+            self.channel = self._process.connect(address, self._purpose, about)
 
     def is_lost(self, channel: Channel) -> bool:
         """A connection is closed: whether it was this one."""

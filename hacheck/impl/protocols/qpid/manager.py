@@ -13,28 +13,16 @@ two primaries: one that runs and cannot be heard from here.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Final
 
-import msgspec
 from msgspec import Struct
 
+from hacheck.impl.kit.process import ProcessNode
 from hacheck.impl.kit.state_table import StateTable
-from hacheck.impl.node import (
-    Effect,
-    Fired,
-    Input,
-    Message,
-    Name,
-    Received,
-    Send,
-    Setup,
-    Started,
-    Write,
-    WriteFailed,
-    Written,
-)
+from hacheck.impl.kit.storage import decode, encode
+from hacheck.impl.node import Fired, Input, Message, Name, Received, Setup, Started, WriteFailed, Written
 from hacheck.impl.protocols.qpid import status as statuses
-from hacheck.impl.protocols.qpid.host import Host
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.orders import (
     Promote,
@@ -47,7 +35,7 @@ from hacheck.impl.protocols.qpid.orders import (
     Stop,
     Stopped,
 )
-from hacheck.impl.system import Refused
+from hacheck.impl.protocols.qpid.process import Process
 
 TICK = "tick"
 KEY = "manager"
@@ -101,16 +89,18 @@ class Seen:
         self.fed_us = 0
 
 
-class Manager:
+class Manager(ProcessNode[Process]):
     """The resource manager. `service`: how the service is. `primary`: who has it, or may have it. `since_us`: when the
     service came into this state. `unserved_us`: since when no broker is primary. `registering`: the lists of backups
     that are being written, by token."""
 
     def __init__(self, setup: Setup, options: Options, brokers: tuple[Name, ...]) -> None:
         self.options = options
-        self.host = Host(setup.member, setup.incarnation, options.heartbeat_us)
+        self.process = Process(setup, options.heartbeat_us)
         self.brokers = {name: Seen() for name in brokers}
-        stored = _read(setup.durable.get(KEY))
+        raw = setup.durable.get(KEY)
+        what = "the resource manager's decision"
+        stored = decode(raw, StoredManager, what) if raw is not None else StoredManager(0, "")
         self.term = stored.term
         self.primary = stored.primary
         self.registered = stored.registered
@@ -118,7 +108,6 @@ class Manager:
         self.service: str = LOOKING
         self.since_us = 0
         self.number = 0
-        self.token = 0
         self.deciding = -1
         self.was_refused = False
         self.unserved_us = 0
@@ -130,62 +119,52 @@ class Manager:
             Register: self._register,
         }
 
-    def handle(self, given: Input, now_us: int) -> list[Effect]:
-        """What is to be done about an input."""
-        out = self.host.begin(now_us)
-        if isinstance(given, Received):
-            handler = self._messages.get(type(given.message))
-            if handler is not None and given.sender in self.brokers:
-                handler(given.sender, given.message)
-        elif isinstance(given, Fired):
-            self._tick()
-        elif isinstance(given, Started):
-            self._started()
-        elif isinstance(given, Written):
-            self._written(given.token)
-        elif isinstance(given, WriteFailed):
-            self._write_failed(given.token)
-        return out
+    def _received(self, given: Received) -> None:
+        handler = self._messages.get(type(given.message))
+        if handler is not None and given.sender in self.brokers:
+            handler(given.sender, given.message)
 
-    def _started(self) -> None:
-        self.since_us = self.unserved_us = self.host.now_us
+    def _started(self, given: Started) -> None:
+        self.since_us = self.unserved_us = self.process.now_us
         for seen in self.brokers.values():
-            seen.fed_us = self.host.now_us  # perhaps it was, just before this process was started
+            seen.fed_us = self.process.now_us  # perhaps it was, just before this process was started
         if self.primary:
-            self.brokers[self.primary].heard_us = self.host.now_us
+            self.brokers[self.primary].heard_us = self.process.now_us
             self._enter(STARTED)
         self._tick()
 
     def _enter(self, service: str) -> None:
         assert SERVICE.leads(self.service, service), f"{self.service} -> {service}"
-        self.host.record("service", old=self.service, new=service, primary=self.primary, term=self.term)
+        self.process.record("service", old=self.service, new=service, primary=self.primary, term=self.term)
         self.service = service
-        self.since_us = self.host.now_us
+        self.since_us = self.process.now_us
 
     # ---- time -------------------------------------------------------------------------------------------------------
 
-    def _tick(self) -> None:
+    def _tick(self, given: Fired | None = None) -> None:
         """Ask every broker how it is, and decide."""
-        host, options = self.host, self.options
-        host.timer(TICK, options.check_interval_us)
+        process, options = self.process, self.options
+        process.set_timer(TICK, options.check_interval_us)
         self.number += 1
         for name, seen in self.brokers.items():
             answer = seen.answer
             feeds = name == self.primary and self.service in (STARTING, STARTED) and answer is not None
             if feeds and answer is not None:
-                seen.fed_us = host.now_us
-                host.out.append(Send(name, StatusQuery(self.number, answer.incarnation, answer.clock_us)))
+                seen.fed_us = process.now_us
+                process.send(name, StatusQuery(self.number, answer.incarnation, answer.clock_us))
             else:
-                host.out.append(Send(name, StatusQuery(self.number)))
+                process.send(name, StatusQuery(self.number))
         self._restart_if_stuck()
-        waited_us = host.now_us - self.since_us
+        waited_us = process.now_us - self.since_us
         if self.service == LOOKING and waited_us >= options.check_timeout_us:
             self._look()
         elif self.service == STOPPED:
             self._choose()
         elif self.service == STARTING and waited_us >= options.start_timeout_us:
             self._stop("the promotion is not answered")
-        elif self.service == STARTED and host.now_us - self.brokers[self.primary].heard_us >= options.check_timeout_us:
+        elif (
+            self.service == STARTED and process.now_us - self.brokers[self.primary].heard_us >= options.check_timeout_us
+        ):
             self._stop("the primary is silent")
         elif self.service == STOPPING:
             self._stop_again()
@@ -194,12 +173,12 @@ class Manager:
         """As an operator would: when for long nobody could be promoted, start all brokers anew. What they have in
         memory is lost."""
         if self.service == STARTED or not self.options.restart_stuck_us:
-            self.unserved_us = self.host.now_us
-        elif self.host.now_us - self.unserved_us >= self.options.restart_stuck_us:
-            self.unserved_us = self.host.now_us
-            self.host.record("restarting-all", term=self.term)
+            self.unserved_us = self.process.now_us
+        elif self.process.now_us - self.unserved_us >= self.options.restart_stuck_us:
+            self.unserved_us = self.process.now_us
+            self.process.record("restarting-all", term=self.term)
             for name in self.brokers:
-                self.host.out.append(Send(name, Restart(self.term)))
+                self.process.send(name, Restart(self.term))
 
     def _look(self) -> None:
         """There is no memory of a primary: find out whether there is one."""
@@ -236,7 +215,7 @@ class Manager:
 
     def _is_heard(self, name: Name) -> bool:
         seen = self.brokers[name]
-        return seen.answer is not None and self.host.now_us - seen.heard_us < self.options.check_timeout_us
+        return seen.answer is not None and self.process.now_us - seen.heard_us < self.options.check_timeout_us
 
     def may_have_it(self, name: Name) -> bool:
         """As documented any broker may be asked, and refuses if it must. With `registered_backups`, only those that the
@@ -256,25 +235,22 @@ class Manager:
         )
 
     def _write(self) -> int:
-        token = self.token
-        self.token += 1
-        kept = msgspec.msgpack.encode(StoredManager(self.term, self.primary, self.registered))
-        self.host.out.append(Write(token, ((KEY, kept),)))
-        return token
+        return self.process.write(((KEY, encode(StoredManager(self.term, self.primary, self.registered))),))
 
-    def _written(self, token: int) -> None:
+    def _written(self, given: Written) -> None:
+        token = given.token
         if token in self.registering:
-            sender, given = self.registering.pop(token)
-            self.host.out.append(Send(sender, Registered(given.term, given.number)))
+            sender, order = self.registering.pop(token)
+            self.process.send(sender, Registered(order.term, order.number))
         elif token == self.deciding and self.service == WRITING:
             answer = self.brokers[self.primary].answer
             assert answer is not None
             self._enter(STARTING)
-            self.brokers[self.primary].fed_us = self.host.now_us
-            order = Promote(self.term, answer.incarnation, answer.clock_us)
-            self.host.out.append(Send(self.primary, order))
+            self.brokers[self.primary].fed_us = self.process.now_us
+            self.process.send(self.primary, Promote(self.term, answer.incarnation, answer.clock_us))
 
-    def _write_failed(self, token: int) -> None:
+    def _write_failed(self, given: WriteFailed) -> None:
+        token = given.token
         if self.registering.pop(token, None) is None and token == self.deciding and self.service == WRITING:
             self._enter(STOPPED)
 
@@ -282,7 +258,7 @@ class Manager:
         if self.service != STARTING or sender != self.primary or answer.term != self.term:
             return
         if answer.ok:
-            self.brokers[sender].heard_us = self.host.now_us
+            self.brokers[sender].heard_us = self.process.now_us
             self.was_refused = False
             self._enter(STARTED)
         else:
@@ -292,23 +268,23 @@ class Manager:
     # ---- stopping ---------------------------------------------------------------------------------------------------
 
     def _stop(self, reason: str) -> None:
-        self.host.record("service-failed", primary=self.primary, term=self.term, reason=reason)
+        self.process.record("service-failed", primary=self.primary, term=self.term, reason=reason)
         self._enter(STOPPING)
         self._stop_again()
 
     def _stop_again(self) -> None:
         """Ask it to stop, until it does, or until it need not be asked any more."""
-        host, options = self.host, self.options
+        process, options = self.process, self.options
         if options.fencing == "watchdog":
             margin_us = options.watchdog_us * options.watchdog_margin_percent // 100
-            is_over = host.now_us - self.brokers[self.primary].fed_us >= options.watchdog_us + margin_us
+            is_over = process.now_us - self.brokers[self.primary].fed_us >= options.watchdog_us + margin_us
         else:
-            is_over = host.now_us - self.since_us >= options.stop_timeout_us
+            is_over = process.now_us - self.since_us >= options.stop_timeout_us
         if is_over:
-            host.record("given-up", primary=self.primary, term=self.term, fencing=options.fencing)
+            process.record("given-up", primary=self.primary, term=self.term, fencing=options.fencing)
             self._enter(STOPPED)
         else:
-            host.out.append(Send(self.primary, Stop(self.term)))
+            process.send(self.primary, Stop(self.term))
 
     def _stopped(self, sender: Name, answer: Stopped) -> None:
         if self.service == STOPPING and sender == self.primary and answer.term == self.term:
@@ -325,7 +301,7 @@ class Manager:
         if last is not None and (answer.incarnation, answer.number) < (last.incarnation, last.number):
             return
         seen.answer = answer
-        seen.heard_us = self.host.now_us
+        seen.heard_us = self.process.now_us
         is_primary = answer.about.status in (statuses.RECOVERING, statuses.ACTIVE)
         if self.service == STARTING and sender == self.primary and is_primary and answer.term == self.term:
             self._enter(STARTED)
@@ -333,7 +309,7 @@ class Manager:
             if sender == self.primary and not is_primary:
                 self._stop("the primary is primary no more")
             elif sender != self.primary and is_primary and answer.term < self.term:
-                self.host.out.append(Send(sender, Stop(answer.term)))
+                self.process.send(sender, Stop(answer.term))
 
     def _register(self, sender: Name, given: Register) -> None:
         """A primary says which backups are in step. It hears back when nobody else can be promoted any more."""
@@ -344,14 +320,10 @@ class Manager:
             self.registered = given.systems
             self.registering[self._write()] = (sender, given)
 
-
-def _read(raw: bytes | None) -> StoredManager:
-    if raw is None:
-        return StoredManager(0, "")
-    try:
-        stored = msgspec.msgpack.decode(raw, type=StoredManager)
-    except msgspec.MsgspecError as error:
-        raise Refused(f"the disk of the resource manager cannot be read ({error}): erase it") from error
-    if stored.version != VERSION:
-        raise Refused(f"the disk of the resource manager has format {stored.version}; this one reads {VERSION}")
-    return stored
+    inputs: ClassVar[Mapping[type[Input], Callable[[Any, Any], None]]] = {
+        Started: _started,
+        Received: _received,
+        Fired: _tick,
+        Written: _written,
+        WriteFailed: _write_failed,
+    }

@@ -10,14 +10,15 @@ the first copy from now on, for good. He may be wrong about that: a broker that 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Final
 
-import msgspec
 from msgspec import Struct
 
+from hacheck.impl.kit.process import ProcessNode
 from hacheck.impl.kit.state_table import StateTable
-from hacheck.impl.node import Effect, Fired, Input, Name, Received, Send, Setup, Started, Write, WriteFailed, Written
-from hacheck.impl.protocols.qpid.host import Host
+from hacheck.impl.kit.storage import decode, encode
+from hacheck.impl.node import Fired, Input, Name, Received, Setup, Started, WriteFailed, Written
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.orders import (
     EndReplication,
@@ -28,7 +29,7 @@ from hacheck.impl.protocols.qpid.orders import (
     StatusAnswer,
     StatusQuery,
 )
-from hacheck.impl.system import Refused
+from hacheck.impl.protocols.qpid.process import Process
 
 TICK = "tick"
 KEY = "operator"
@@ -62,7 +63,7 @@ class StoredOperator(Struct, frozen=True):
     version: int = VERSION
 
 
-class Operator:
+class Operator(ProcessNode[Process]):
     """The operator. `source`: the first broker; `copies`: the others; `clients`: those who use it. `begun`: copies that
     have said that they replicate; `told`: clients that have said that they have gone over."""
 
@@ -75,115 +76,97 @@ class Operator:
         clients: tuple[Name, ...],
     ) -> None:
         self.options = options
-        self.host = Host(setup.member, setup.incarnation, options.heartbeat_us)
+        self.process = Process(setup, options.heartbeat_us)
         self.source, *copies = brokers
         self.copies = tuple(copies)
         self.queues = tuple(sorted(queues))
         self.clients = clients
-        stored = _read(setup.durable.get(KEY))
+        raw = setup.durable.get(KEY)
+        stored = decode(raw, StoredOperator, "the operator's decision") if raw is not None else StoredOperator(False)
         self.state: str = ENDING if stored.goes_over else WATCHING
         self.begun = dict.fromkeys(stored.begun)
         self.told: dict[Name, None] = {}
         self.begins_us = 0 if setup.incarnation else options.set_up_after_us
         self.heard_us = 0
         self.number = 0
-        self.token = 0
         self.deciding = -1
 
-    def handle(self, given: Input, now_us: int) -> list[Effect]:
-        """What is to be done about an input."""
-        out = self.host.begin(now_us)
-        if isinstance(given, Received):
-            self._received(given.sender, given.message)
-        elif isinstance(given, Fired):
-            self._tick()
-        elif isinstance(given, Started):
-            self.begins_us += now_us
-            self.heard_us = now_us
-            self._tick()
-        elif isinstance(given, Written):
-            self._written(given.token, done=True)
-        elif isinstance(given, WriteFailed):
-            self._written(given.token, done=False)
-        return out
+    def _started(self, given: Started) -> None:
+        self.begins_us += self.process.now_us
+        self.heard_us = self.process.now_us
+        self._tick()
 
     def _enter(self, state: str) -> None:
         assert OPERATOR.leads(self.state, state), f"{self.state} -> {state}"
         self.state = state
 
-    def _tick(self) -> None:
+    def _tick(self, given: Fired | None = None) -> None:
         """Ask how the first broker is; have done what is to be done, until it is."""
-        host, options = self.host, self.options
-        host.timer(TICK, options.check_interval_us)
+        process, options = self.process, self.options
+        process.set_timer(TICK, options.check_interval_us)
         self.number += 1
         if self.state == WATCHING:
-            host.out.append(Send(self.source, StatusQuery(self.number)))
+            process.send(self.source, StatusQuery(self.number))
             self._set_up()
-            silent_us = host.now_us - self.heard_us
+            silent_us = process.now_us - self.heard_us
             if options.go_over_after_us and self.begun and silent_us >= options.go_over_after_us:
                 self._enter(WRITING)
                 self.deciding = self._write(goes_over=True)
         elif self.state == ENDING:
-            host.out.append(Send(self.copies[0], EndReplication(self.number)))
+            process.send(self.copies[0], EndReplication(self.number))
         elif self.state == GONE_OVER:
             self._tell()
 
     def _set_up(self) -> None:
         """A copy that was started again has to be told again; one that stays apart is told once."""
-        if self.host.now_us < self.begins_us:
+        if self.process.now_us < self.begins_us:
             return
         for copy in self.copies:
             if not self.options.stays_apart or copy not in self.begun:
-                self.host.out.append(Send(copy, Replicate(self.number, self.queues)))
+                self.process.send(copy, Replicate(self.number, self.queues))
 
     def _tell(self) -> None:
         for client in self.clients:
             if client not in self.told:
-                self.host.out.append(Send(client, GoOver(self.copies[0])))
+                self.process.send(client, GoOver(self.copies[0]))
 
-    def _received(self, sender: Name, message: Any) -> None:
+    def _received(self, given: Received) -> None:
+        sender, message = given.sender, given.message
         if isinstance(message, StatusAnswer) and sender == self.source:
-            self.heard_us = self.host.now_us
+            self.heard_us = self.process.now_us
         elif isinstance(message, GoneOver) and sender in self.clients:
             self.told[sender] = None
         elif isinstance(message, Replicating) and sender in self.copies:
             if message.does and sender not in self.begun:
                 self.begun[sender] = None
-                self.host.record("replication_set_up", copy=sender)
+                self.process.record("replication_set_up", copy=sender)
                 self._write(goes_over=False)
             elif not message.does and self.state == ENDING and sender == self.copies[0]:
                 self._go_over()
 
     def _go_over(self) -> None:
         self._enter(GONE_OVER)
-        self.host.record("goes_over", to=self.copies[0])
+        self.process.record("goes_over", to=self.copies[0])
         self._tell()
 
     def _write(self, *, goes_over: bool) -> int:
-        self.token += 1
-        kept = msgspec.msgpack.encode(StoredOperator(goes_over, tuple(self.begun)))
-        self.host.out.append(Write(self.token, ((KEY, kept),)))
-        return self.token
+        return self.process.write(((KEY, encode(StoredOperator(goes_over, tuple(self.begun)))),))
 
-    def _written(self, token: int, *, done: bool) -> None:
-        if token != self.deciding or self.state != WRITING:
+    def _written(self, given: Written | WriteFailed) -> None:
+        if given.token != self.deciding or self.state != WRITING:
             return
-        if not done:
+        if isinstance(given, WriteFailed):
             self._enter(WATCHING)
         elif self.options.ends_replication:
             self._enter(ENDING)
-            self.host.out.append(Send(self.copies[0], EndReplication(self.number)))
+            self.process.send(self.copies[0], EndReplication(self.number))
         else:
             self._go_over()
 
-
-def _read(raw: bytes | None) -> StoredOperator:
-    if raw is None:
-        return StoredOperator(False)
-    try:
-        stored = msgspec.msgpack.decode(raw, type=StoredOperator)
-    except msgspec.MsgspecError as error:
-        raise Refused(f"the operator's disk cannot be read ({error}): erase it") from error
-    if stored.version != VERSION:
-        raise Refused(f"the operator's disk has format {stored.version}; this one reads {VERSION}")
-    return stored
+    inputs: ClassVar[Mapping[type[Input], Callable[[Any, Any], None]]] = {
+        Started: _started,
+        Received: _received,
+        Fired: _tick,
+        Written: _written,
+        WriteFailed: _written,
+    }

@@ -12,14 +12,14 @@ from collections.abc import Callable
 
 from msgspec import structs
 
-from hacheck.impl.node import Name, Send
+from hacheck.impl.node import Name
 from hacheck.impl.protocols.qpid import status as statuses
 from hacheck.impl.protocols.qpid.answering import ConfigurationSource
-from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.messages import Members, SubscribeQueue
 from hacheck.impl.protocols.qpid.objects import Info
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.orders import Register
+from hacheck.impl.protocols.qpid.process import Channel, Process
 from hacheck.impl.protocols.qpid.queues import Queue, Wiring
 from hacheck.impl.protocols.qpid.source import QueueGuard, Source
 from hacheck.impl.protocols.qpid.transactions import Transactions
@@ -57,14 +57,28 @@ class Primary:
     """
 
     __slots__ = (
-        "_enter", "_host", "_manager", "_options", "_wiring", "arriving", "backups", "configuration", "expected",
-        "leaving", "members", "myself", "registered", "registering", "source", "term",
+        "_enter",
+        "_manager",
+        "_options",
+        "_process",
+        "_wiring",
+        "arriving",
+        "backups",
+        "configuration",
+        "expected",
+        "leaving",
+        "members",
+        "myself",
+        "registered",
+        "registering",
+        "source",
+        "term",
         "transactions",
     )  # fmt: skip
 
     def __init__(
         self,
-        host: Host,
+        process: Process,
         options: Options,
         wiring: Wiring,
         source: Source,
@@ -75,7 +89,7 @@ class Primary:
         manager: Name,
         term: int,
     ) -> None:
-        self._host = host
+        self._process = process
         self._options = options
         self._wiring = wiring
         self._enter = enter
@@ -105,8 +119,8 @@ class Primary:
             for queue in self._replicated():
                 backup.guards[queue.name] = self.source.guard(queue, info.system)
         if expected:
-            self._host.record("recovering_backups", backups=[info.address for info in expected])
-            self._host.timer(BACKUP_TIMEOUT, self._options.backup_timeout_us)
+            self._process.record("recovering_backups", backups=[info.address for info in expected])
+            self._process.set_timer(BACKUP_TIMEOUT, self._options.backup_timeout_us)
         self._register()
         self._check_recovered()
 
@@ -126,11 +140,11 @@ class Primary:
         info = channel.about
         backup = self.backups.get(info.system)
         if backup is not None and backup.channel is not None:
-            self._host.record("backup_overlaps", backup=info.address, claimed=info.status)
+            self._process.record("backup_overlaps", backup=info.address, claimed=info.status)
             self._replaced(backup, backup.channel)
             backup = None
         else:
-            self._host.record("backup_connected", known=backup is not None, backup=info.address, claimed=info.status)
+            self._process.record("backup_connected", known=backup is not None, backup=info.address, claimed=info.status)
         if backup is None:
             backup = self.backups[info.system] = RemoteBackup(info)
         backup.channel = channel
@@ -146,7 +160,7 @@ class Primary:
 
     def _replaced(self, backup: RemoteBackup, old: Channel) -> None:
         """A backup has another connection: the one before counts as closed."""
-        self._host.close(old, "another connection of this backup")
+        self._process.close(old, "another connection of this backup")
         self.transactions.lost(old)
         self._cancel(backup, self.source.disconnected(old))
         self.configuration.closed(old)
@@ -163,7 +177,7 @@ class Primary:
             for guard in guards:
                 self.source.cancel_guard(guard)
             return
-        self._host.record("backup_disconnected", backup=backup.info.address)
+        self._process.record("backup_disconnected", backup=backup.info.address)
         self._cancel(backup, guards)
         self._broadcast()
         self._check_recovered()
@@ -190,7 +204,7 @@ class Primary:
         for system in tuple(self.expected):
             backup = self.backups[system]
             if backup.channel is None:
-                self._host.record("backup_timed_out", backup=backup.info.address)
+                self._process.record("backup_timed_out", backup=backup.info.address)
                 self._cancel(backup, [])
                 self.members[system] = structs.replace(backup.info, status=statuses.CATCHUP)
         self._broadcast()
@@ -241,7 +255,7 @@ class Primary:
         system = backup.info.system
         backup.info = structs.replace(backup.info, status=statuses.READY)
         self.members[system] = backup.info
-        self._host.record("backup_known_ready", recovering=system in self.expected, backup=backup.info.address)
+        self._process.record("backup_known_ready", recovering=system in self.expected, backup=backup.info.address)
         self.expected.pop(system, None)
         self._broadcast()
         self._check_recovered()
@@ -249,13 +263,13 @@ class Primary:
     def _check_recovered(self) -> None:
         if not self.expected and self.is_confirmed and self.myself().status == statuses.RECOVERING:
             self._enter(statuses.ACTIVE)
-            self._host.record("all_recovered")
+            self._process.record("all_recovered")
             self.members[self.myself().system] = self.myself()
             self._broadcast()
 
     def _broadcast(self) -> None:
         members = list(self.members.values())
-        self._host.record(
+        self._process.record(
             "membership",
             members=[info.address for info in members],
             ready=[info.address for info in members if info.status == statuses.READY],
@@ -297,8 +311,8 @@ class Primary:
         in_step = tuple(
             system for system, backup in self.backups.items() if backup.is_reported or system in self.expected
         )
-        self._host.out.append(Send(self._manager, Register(self.term, self.registering, in_step)))
-        self._host.timer(REGISTER, self._options.check_interval_us)
+        self._process.send(self._manager, Register(self.term, self.registering, in_step))
+        self._process.set_timer(REGISTER, self._options.check_interval_us)
 
     def confirmed(self, number: int) -> None:
         """The resource manager has heard it: backups that are not named any more hold up nothing, and those that are

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hacheck.impl.protocols.qpid.host import Channel
 from hacheck.impl.protocols.qpid.objects import Arguments, BindingObject, Content, ExchangeObject, QueueObject, Ranges
+from hacheck.impl.protocols.qpid.process import Channel
 
 
 def ranges(ids: Iterable[int]) -> Ranges:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.messages import (
     Acknowledge,
     Copy,
@@ -18,6 +17,7 @@ from hacheck.impl.protocols.qpid.messages import (
     SubscriptionRefused,
 )
 from hacheck.impl.protocols.qpid.objects import Content
+from hacheck.impl.protocols.qpid.process import Channel, Process
 from hacheck.impl.protocols.qpid.queues import Queue, Stored, members_of, ranges
 from hacheck.impl.protocols.qpid.store import Store
 
@@ -40,12 +40,16 @@ class Replicas:
     """All queue replicators of a broker, by queue and by their number. `has_come`: is told of what comes to a queue,
     where it may have consumers of its own."""
 
-    __slots__ = ("_counter", "_has_come", "_host", "_store", "_trace", "by_number", "by_queue", "waiting")
+    __slots__ = ("_counter", "_has_come", "_process", "_store", "_trace", "by_number", "by_queue", "waiting")
 
     def __init__(
-        self, host: Host, store: Store, trace_messages: bool, has_come: Callable[[Queue, Stored], None] | None = None
+        self,
+        process: Process,
+        store: Store,
+        trace_messages: bool,
+        has_come: Callable[[Queue, Stored], None] | None = None,
     ) -> None:
-        self._host = host
+        self._process = process
         self._has_come = has_come
         self._store = store
         self._trace = trace_messages
@@ -62,7 +66,7 @@ class Replicas:
         self.by_queue[queue.name] = replicator
         self.by_number[self._counter] = replicator
         held = ranges(queue.positions)
-        self._host.say(channel, SubscribeQueue(self._counter, queue.name, queue.arguments.uuid, held))
+        self._process.say(channel, SubscribeQueue(self._counter, queue.name, queue.arguments.uuid, held))
 
     def drop(self, queue: str) -> None:
         """Replicate this queue no more."""
@@ -75,7 +79,7 @@ class Replicas:
         """The other broker has no such queue any more; that it was deleted will be heard, or was."""
         replicator = self.by_number.get(given.subscription)
         if replicator is not None:
-            self._host.record("subscription-refused", queue=replicator.queue.name, reason=given.reason)
+            self._process.record("subscription-refused", queue=replicator.queue.name, reason=given.reason)
             self.drop(replicator.queue.name)
 
     def disconnected(self, channel: Channel) -> None:
@@ -120,7 +124,7 @@ class Replicas:
         if self._has_come is not None:
             self._has_come(queue, message)
         if self._trace:
-            self._host.record(
+            self._process.record(
                 "enqueued", queue=queue.name, id=number, position=message.position, message=content.message
             )
         if self._store.keeps(queue, message):
@@ -153,12 +157,12 @@ class Replicas:
             message = queue.remove(position)
             self._store.drop_message(queue, position)
             if self._trace and message is not None:
-                self._host.record("dropped", queue=queue.name, id=replication_id, message=message.content.message)
+                self._process.record("dropped", queue=queue.name, id=replication_id, message=message.content.message)
 
     def flush(self) -> None:
         """Acknowledge what has arrived."""
         for number in self.waiting:
             replicator = self.by_number[number]
-            self._host.say(replicator.channel, Acknowledge(number, tuple(replicator.arrived)))
+            self._process.say(replicator.channel, Acknowledge(number, tuple(replicator.arrived)))
             replicator.arrived = []
         self.waiting.clear()

@@ -13,7 +13,6 @@ import heapq
 from collections.abc import Callable
 from typing import Any
 
-from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.messages import (
     Accept,
     Completed,
@@ -26,6 +25,7 @@ from hacheck.impl.protocols.qpid.messages import (
 )
 from hacheck.impl.protocols.qpid.objects import Content
 from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.process import Channel, Process
 from hacheck.impl.protocols.qpid.queues import Publication, Queue, Stored, Wiring
 from hacheck.impl.protocols.qpid.source import Source
 from hacheck.impl.protocols.qpid.store import Store
@@ -52,26 +52,38 @@ class Serving:
     each queue that is consumed. `may_complete`: publishers may be told."""
 
     __slots__ = (
-        "_host", "_options", "_store", "_wiring", "available", "completed", "consumers", "delete_queue", "first_id",
-        "may_complete", "replicated", "source", "transactions", "unserved",
+        "_options",
+        "_process",
+        "_store",
+        "_wiring",
+        "available",
+        "completed",
+        "consumers",
+        "delete_queue",
+        "first_id",
+        "may_complete",
+        "replicated",
+        "source",
+        "transactions",
+        "unserved",
     )  # fmt: skip
 
     def __init__(
         self,
-        host: Host,
+        process: Process,
         options: Options,
         wiring: Wiring,
         store: Store,
         on_ready: Callable[[Channel, Queue], None],
         delete_queue: Callable[[Queue], None],
     ) -> None:
-        self._host = host
+        self._process = process
         self._options = options
         self._wiring = wiring
         self._store = store
         self.delete_queue = delete_queue
-        self.source = Source(host, options, self.settle, on_ready)
-        self.transactions = Transactions(host, options, wiring, self)
+        self.source = Source(process, options, self.settle, on_ready)
+        self.transactions = Transactions(process, options, wiring, self)
         self.available: dict[str, list[int]] = {}
         self.consumers: dict[str, list[Consumer]] = {}
         self.unserved: dict[str, None] = {}
@@ -88,7 +100,7 @@ class Serving:
             return
         publication = Publication(channel, body.content.message)
         if not body.exchange and body.key not in self._wiring.queues:
-            self._host.say(channel, Failed(body.content.message, f"no queue `{body.key}`"))
+            self._process.say(channel, Failed(body.content.message, f"no queue `{body.key}`"))
             return
         publication.pending = 1  # for this call: until it has been to all queues, it is not complete
         self._route(publication, body)
@@ -116,7 +128,7 @@ class Serving:
             publication.pending += 1
         message.outstanding = 1  # for this call
         if self._options.trace_messages:
-            self._host.record("recorded", queue=queue.name, id=number, message=content.message)
+            self._process.record("recorded", queue=queue.name, id=number, message=content.message)
         self.source.enqueued(queue, message)
         if self._store.keeps(queue, message):
             message.outstanding += 1
@@ -139,7 +151,7 @@ class Serving:
         if message.outstanding == 0 and message.publication is not None:
             publication, message.publication = message.publication, None
             if self._options.trace_messages:
-                self._host.record("settled", queue=queue.name, id=message.id, message=message.content.message)
+                self._process.record("settled", queue=queue.name, id=message.id, message=message.content.message)
             self.less(publication)
 
     def less(self, publication: Publication) -> None:
@@ -156,7 +168,7 @@ class Serving:
         if message is None:
             return
         if self._options.trace_messages:
-            self._host.record("dequeued", queue=queue.name, id=message.id, message=message.content.message)
+            self._process.record("dequeued", queue=queue.name, id=message.id, message=message.content.message)
         self._store.drop_message(queue, position)
         self.source.dequeued(queue, message)
 
@@ -181,7 +193,7 @@ class Serving:
         consumers = self.consumers.get(queue.name, [])
         self.deleted(queue)
         for consumer in consumers:
-            self._host.close(consumer.channel, f"the queue `{queue.name}` is gone")
+            self._process.close(consumer.channel, f"the queue `{queue.name}` is gone")
             self.disconnected(consumer.channel)
 
     # ---- consumers --------------------------------------------------------------------------------------------------
@@ -190,7 +202,7 @@ class Serving:
         """A client wants the messages of a queue."""
         queue = self._wiring.queues.get(body.queue)
         if queue is None:
-            self._host.say(channel, Failed(body.request, f"no queue `{body.queue}`"))
+            self._process.say(channel, Failed(body.request, f"no queue `{body.queue}`"))
             return
         if self._consumer(channel, body.queue) is None:
             self.consumers.setdefault(body.queue, []).append(Consumer(channel, queue, body.credit))
@@ -199,7 +211,7 @@ class Serving:
                 message.position for message in queue.messages.values() if not message.taken
             ]  # ascending, so a heap
         self.unserved[body.queue] = None
-        self._host.say(channel, Done(body.request))
+        self._process.say(channel, Done(body.request))
 
     def _consumer(self, channel: Channel, queue: str) -> Consumer | None:
         for consumer in self.consumers.get(queue, ()):
@@ -214,7 +226,7 @@ class Serving:
             return
         for tag in body.tags:
             self.accept_one(channel, body.queue, tag)
-        self._host.say(channel, Done(body.request))
+        self._process.say(channel, Done(body.request))
 
     def held(self, channel: Channel, queue: str, tag: int) -> Stored | None:
         """What a client was sent and has neither accepted nor given back."""
@@ -297,20 +309,20 @@ class Serving:
                 message.taken = True
                 position = message.position
                 consumer.held[position] = message
-                self._host.say(consumer.channel, Delivery(name, position, message.content, message.redelivered))
+                self._process.say(consumer.channel, Delivery(name, position, message.content, message.redelivered))
 
     def _tell_completed(self) -> None:
         told: dict[Channel, list[str]] = {}
         completed, self.completed = self.completed, []
-        self._host.record("completed", messages=[publication.name for publication in completed])
+        self._process.record("completed", messages=[publication.name for publication in completed])
         for publication in completed:
             if publication.transaction:
-                self._host.say(publication.channel, Done(publication.name))
+                self._process.say(publication.channel, Done(publication.name))
                 self.transactions.committed(publication.transaction)
             else:
                 told.setdefault(publication.channel, []).append(publication.name)
         for channel, names in told.items():
-            self._host.say(channel, Completed(tuple(names)))
+            self._process.say(channel, Completed(tuple(names)))
 
 
 def _held(consumer: Consumer) -> Any:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.messages import (
     Acknowledge,
     Copy,
@@ -22,6 +21,7 @@ from hacheck.impl.protocols.qpid.messages import (
     SubscriptionRefused,
 )
 from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.process import Channel, Process
 from hacheck.impl.protocols.qpid.queues import Queue, Stored, members_of, ranges
 
 
@@ -72,18 +72,28 @@ class Source:
     `on_ready` when a backup has what it needs of a queue."""
 
     __slots__ = (
-        "_host", "_never_stopped", "_on_ready", "_same_name", "_settle", "_trace", "_window", "_zero_ids", "guards",
-        "numbered", "subscriptions", "waiting",
+        "_never_stopped",
+        "_on_ready",
+        "_process",
+        "_same_name",
+        "_settle",
+        "_trace",
+        "_window",
+        "_zero_ids",
+        "guards",
+        "numbered",
+        "subscriptions",
+        "waiting",
     )  # fmt: skip
 
     def __init__(
         self,
-        host: Host,
+        process: Process,
         options: Options,
         settle: Callable[[Queue, Stored], None],
         on_ready: Callable[[Channel, Queue], None],
     ) -> None:
-        self._host = host
+        self._process = process
         self._window = options.flow_messages
         self._never_stopped = options.bug_never_stopped
         self._same_name = options.bug_same_name
@@ -129,7 +139,7 @@ class Source:
             guard.delayed[message.id] = message
             message.outstanding += 1
             if self._trace:
-                self._host.record("delayed", queue=queue.name, id=message.id, backup=guard.system)
+                self._process.record("delayed", queue=queue.name, id=message.id, backup=guard.system)
         for subscription in self.subscriptions.get(queue.name, ()):
             self.waiting[subscription] = None
 
@@ -160,7 +170,7 @@ class Source:
         it is not sent again. `guard`: the one that was made for it before it came, or a new one is made now."""
         known = queue is not None and (self._same_name or not asked.uuid or asked.uuid == queue.arguments.uuid)
         if queue is None or not known:
-            self._host.say(channel, SubscriptionRefused(asked.subscription, "no such queue"))
+            self._process.say(channel, SubscriptionRefused(asked.subscription, "no such queue"))
             return
         if self._zero_ids and not self.subscriptions.get(queue.name):
             queue.last_id = max(queue.last_id, queue.back)
@@ -174,7 +184,7 @@ class Source:
         self.subscriptions.setdefault(queue.name, []).append(subscription)
         self.numbered[(channel.connection, asked.subscription)] = subscription
         self.waiting[subscription] = None
-        self._host.record(
+        self._process.record(
             "subscribed", queue=queue.name, backup=system, front=queue.front, back=queue.back, guarded=guard.first,
             keep=len(subscription.skip), drop=len(subscription.dequeues), by=channel.peer,
         )  # fmt: skip
@@ -212,7 +222,7 @@ class Source:
             self.complete(guard, number)
             subscription.unready.discard(number)
             if self._trace:
-                self._host.record("acknowledged", queue=guard.queue.name, id=number, backup=guard.system)
+                self._process.record("acknowledged", queue=guard.queue.name, id=number, backup=guard.system)
         self.waiting[subscription] = None
 
     def has_already(self, channel: Channel, queue: Queue, number: int) -> None:
@@ -230,10 +240,10 @@ class Source:
 
     def _dispatch(self, subscription: ReplicatingSubscription) -> None:
         """Tell a backup of messages that are gone, then send those that it does not have, as far as it takes them."""
-        host = self._host
+        process = self._process
         channel = subscription.channel
         if subscription.dequeues:
-            host.say(channel, DequeueEvent(subscription.number, ranges(subscription.dequeues)))
+            process.say(channel, DequeueEvent(subscription.number, ranges(subscription.dequeues)))
             subscription.dequeues = []
         queue = subscription.queue
         messages = queue.messages
@@ -249,7 +259,7 @@ class Source:
                 self._deliver(subscription, message)
         if not subscription.is_ready and self._is_ready(subscription):
             subscription.is_ready = True
-            host.record("caught-up", queue=queue.name, position=subscription.position, by=channel.peer)
+            process.record("caught-up", queue=queue.name, position=subscription.position, by=channel.peer)
             self._on_ready(channel, queue)
 
     def _deliver(self, subscription: ReplicatingSubscription, message: Stored) -> None:
@@ -265,12 +275,14 @@ class Source:
         if not subscription.is_ready and message.position < subscription.guard.first:
             subscription.unready.add(number)
         if subscription.next_id != number:
-            self._host.say(subscription.channel, IdEvent(subscription.number, number))
+            self._process.say(subscription.channel, IdEvent(subscription.number, number))
         subscription.next_id = number + 1
         subscription.on_the_way += 1
-        self._host.say(subscription.channel, Copy(subscription.number, message.content))
+        self._process.say(subscription.channel, Copy(subscription.number, message.content))
         if self._trace:
-            self._host.record("replicated", queue=subscription.queue.name, id=number, backup=subscription.guard.system)
+            self._process.record(
+                "replicated", queue=subscription.queue.name, id=number, backup=subscription.guard.system
+            )
 
     def _is_ready(self, subscription: ReplicatingSubscription) -> bool:
         """Every message is safe or delayed: the cursor has reached the guard, or there was nothing more to send, which

@@ -13,10 +13,10 @@ from collections.abc import Callable
 
 from hacheck.impl.node import Name
 from hacheck.impl.protocols.qpid.configuration import ConfigurationReplicator
-from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.link import Link
 from hacheck.impl.protocols.qpid.objects import Info
 from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.process import Channel, Process
 from hacheck.impl.protocols.qpid.queues import Queue, Stored, Wiring
 from hacheck.impl.protocols.qpid.replica import Replicas
 from hacheck.impl.protocols.qpid.store import Store
@@ -27,13 +27,22 @@ class StandaloneReplica:
     to make no other one."""
 
     __slots__ = (
-        "_host", "_options", "_store", "_wiring", "configuration", "is_apart", "link", "lost_queue", "myself", "names",
+        "_options",
+        "_process",
+        "_store",
+        "_wiring",
+        "configuration",
+        "is_apart",
+        "link",
+        "lost_queue",
+        "myself",
+        "names",
         "replicas",
     )  # fmt: skip
 
     def __init__(
         self,
-        host: Host,
+        process: Process,
         options: Options,
         wiring: Wiring,
         store: Store,
@@ -43,15 +52,15 @@ class StandaloneReplica:
         has_come: Callable[[Queue, Stored], None],
         lost_queue: Callable[[Queue], None],
     ) -> None:
-        self._host = host
+        self._process = process
         self._options = options
         self._wiring = wiring
         self._store = store
         self.names = names
         self.myself = myself
-        self.link = Link(host, sources, "replica", options.link_maintenance_us)
+        self.link = Link(process, sources, "replica", options.link_maintenance_us)
         self.configuration: ConfigurationReplicator | None = None
-        self.replicas = Replicas(host, store, options.trace_messages, has_come)
+        self.replicas = Replicas(process, store, options.trace_messages, has_come)
         self.lost_queue = lost_queue
         self.is_apart = False
 
@@ -63,20 +72,20 @@ class StandaloneReplica:
     def end(self) -> None:
         """The copies are this broker's own from now on."""
         if self.link.channel is not None:
-            self._host.close(self.link.channel, "the replication is ended")
+            self._process.close(self.link.channel, "the replication is ended")
 
     def opened(self, channel: Channel) -> None:
         """The other broker has taken the connection."""
         channel.is_up = True
         self.configuration = ConfigurationReplicator(
-            self._host, self._options, self._wiring, self._store, self.replicas, channel, self.names, self.lost_queue
+            self._process, self._options, self._wiring, self._store, self.replicas, channel, self.names, self.lost_queue
         )
 
     def closed(self, channel: Channel, reason: str) -> None:
         """The connection is gone; what is here stays."""
         if self.link.is_lost(channel):
             if self.configuration is not None:
-                self._host.record("disconnected", primary=channel.peer, reason=reason)
+                self._process.record("disconnected", primary=channel.peer, reason=reason)
                 self.is_apart = self._options.stays_apart
             self.configuration = None
             self.replicas.disconnected(channel)

@@ -7,16 +7,14 @@ Replication ids are not kept: a broker that recovers its messages gives them new
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
-import msgspec
 from msgspec import Struct, structs
 
-from hacheck.impl.node import Write
-from hacheck.impl.protocols.qpid.host import Host
+from hacheck.impl.kit.storage import decode, encode
 from hacheck.impl.protocols.qpid.objects import Arguments, BindingObject, Content
+from hacheck.impl.protocols.qpid.process import Process
 from hacheck.impl.protocols.qpid.queues import Exchange, Queue, Stored, Wiring
-from hacheck.impl.system import Refused
 
 VERSION = 1
 BROKER = "broker"
@@ -59,28 +57,8 @@ class StoredMessage(Struct, frozen=True):
 Kept: TypeAlias = StoredBroker | StoredQueue | StoredExchange | StoredMessage
 
 
-class Format(Struct, frozen=True):
-    """Just the version of a value, whatever else is in it."""
-
-    version: int
-
-
-_K = TypeVar("_K", StoredBroker, StoredQueue, StoredExchange, StoredMessage)
-
-
-def read(raw: bytes, kind: type[_K], key: str) -> _K:
-    """A value of the disk. Errors: `Refused`, for another version and for what is no such value."""
-    try:
-        version = msgspec.msgpack.decode(raw, type=Format).version
-        if version != VERSION:
-            raise Refused(f"`{key}` on this disk has format {version}; this broker reads {VERSION}: use a newer broker")
-        return msgspec.msgpack.decode(raw, type=kind)
-    except msgspec.MsgspecError as error:
-        raise Refused(f"`{key}` on this disk cannot be read ({error}): restore the disk or erase it") from error
-
-
 def recover(durable: Mapping[str, bytes], wiring: Wiring, fresh: Callable[[], str]) -> None:
-    """Fill an empty wiring with what a disk has. Errors: as `read`.
+    """Fill an empty wiring with what a disk has. Errors: `Refused`, for what cannot be read.
 
     Since messages get new replication ids, a recovered queue is another one to whoever has a replica of it, and gets a
     new id (`fresh`), too: under the old one, ids of different messages would be taken for the same.
@@ -89,12 +67,12 @@ def recover(durable: Mapping[str, bytes], wiring: Wiring, fresh: Callable[[], st
     exchanges = []
     for key, raw in sorted(durable.items()):
         if key.startswith("queue/"):
-            queue = read(raw, StoredQueue, key)
+            queue = decode(raw, StoredQueue, key)
             wiring.queues[queue.name] = Queue(queue.name, structs.replace(queue.arguments, uuid=fresh()))
         elif key.startswith("exchange/"):
-            exchanges.append(read(raw, StoredExchange, key))
+            exchanges.append(decode(raw, StoredExchange, key))
         elif key.startswith("message/"):
-            messages.append(read(raw, StoredMessage, key))
+            messages.append(decode(raw, StoredMessage, key))
     for exchange in exchanges:
         wiring.exchanges[exchange.name] = Exchange(exchange.name, exchange.kind, exchange.arguments)
         for binding in exchange.bindings:
@@ -107,9 +85,9 @@ def recover(durable: Mapping[str, bytes], wiring: Wiring, fresh: Callable[[], st
 
 
 def system_of(durable: Mapping[str, bytes]) -> str | None:
-    """The broker's id, if the disk has one. Errors: as `read`."""
+    """The broker's id, if the disk has one. Errors: `Refused`, for what cannot be read."""
     raw = durable.get(BROKER)
-    return None if raw is None else read(raw, StoredBroker, BROKER).system
+    return None if raw is None else decode(raw, StoredBroker, BROKER).system
 
 
 class Store:
@@ -119,14 +97,13 @@ class Store:
     (subscription, id) that a primary waits for.
     """
 
-    __slots__ = ("_changes", "_host", "_token", "arrived", "enabled", "keys", "settled")
+    __slots__ = ("_changes", "_process", "arrived", "enabled", "keys", "settled")
 
-    def __init__(self, host: Host, enabled: bool, durable: Mapping[str, bytes]) -> None:
-        self._host = host
+    def __init__(self, process: Process, enabled: bool, durable: Mapping[str, bytes]) -> None:
+        self._process = process
         self.enabled = enabled
         self.keys: dict[str, None] = dict.fromkeys(sorted(durable))
         self._changes: dict[str, bytes | None] = {}
-        self._token = 0
         self.settled: dict[int, list[tuple[Queue, Stored]]] = {}
         self.arrived: dict[int, list[tuple[int, int]]] = {}
 
@@ -137,7 +114,7 @@ class Store:
                 self._changes[key] = None
             return
         self.keys[key] = None
-        self._changes[key] = msgspec.msgpack.encode(value)
+        self._changes[key] = encode(value)
 
     def keep_broker(self, system: str) -> None:
         """Keep the broker's id."""
@@ -172,12 +149,12 @@ class Store:
     def settle(self, queue: Queue, message: Stored) -> None:
         """Keep a message that a publisher waits for."""
         self._keep_message(queue, message)
-        self.settled.setdefault(self._token, []).append((queue, message))
+        self.settled.setdefault(self._next_token, []).append((queue, message))
 
     def arrive(self, queue: Queue, message: Stored, subscription: int) -> None:
         """Keep a message that the primary waits for."""
         self._keep_message(queue, message)
-        self.arrived.setdefault(self._token, []).append((subscription, message.id))
+        self.arrived.setdefault(self._next_token, []).append((subscription, message.id))
 
     def _keep_message(self, queue: Queue, message: Stored) -> None:
         kept = StoredMessage(queue.name, message.position, message.content)
@@ -195,12 +172,16 @@ class Store:
                 self._put(key, None)
 
     @property
+    def _next_token(self) -> int:
+        """The token that the next write will have."""
+        return self._process.last_token + 1
+
+    @property
     def is_dirty(self) -> bool:
         """Whether there is anything to write."""
         return bool(self._changes)
 
     def flush(self) -> None:
         """Ask for everything that is to be written, as one write."""
-        self._host.out.append(Write(self._token, tuple(self._changes.items())))
+        self._process.write(tuple(self._changes.items()))
         self._changes = {}
-        self._token += 1

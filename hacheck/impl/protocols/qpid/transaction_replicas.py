@@ -9,7 +9,6 @@ commit independently of each other, and have no order in common.
 
 from __future__ import annotations
 
-from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.messages import (
     TxCommit,
     TxDequeue,
@@ -19,6 +18,7 @@ from hacheck.impl.protocols.qpid.messages import (
     TxRollBack,
     TxStart,
 )
+from hacheck.impl.protocols.qpid.process import Channel, Process
 from hacheck.impl.protocols.qpid.queues import Wiring
 from hacheck.impl.protocols.qpid.replica import Replicas
 
@@ -38,10 +38,10 @@ class Part:
 class TransactionReplicas:
     """All transactions that a backup has, by their names."""
 
-    __slots__ = ("_host", "_replicas", "_wiring", "parts")
+    __slots__ = ("_process", "_replicas", "_wiring", "parts")
 
-    def __init__(self, host: Host, wiring: Wiring, replicas: Replicas) -> None:
-        self._host = host
+    def __init__(self, process: Process, wiring: Wiring, replicas: Replicas) -> None:
+        self._process = process
         self._wiring = wiring
         self._replicas = replicas
         self.parts: dict[str, Part] = {}
@@ -58,7 +58,7 @@ class TransactionReplicas:
             queue = self._wiring.queues.get(body.queue)
             if queue is not None:
                 queue.last_id = max(queue.last_id, body.id)
-            self._host.record("tx_enqueue", transaction=body.transaction, message=body.content.message, id=body.id)
+            self._process.record("tx_enqueue", transaction=body.transaction, message=body.content.message, id=body.id)
 
     def dequeue(self, channel: Channel, body: TxDequeue) -> None:
         """A message that it takes off a queue."""
@@ -75,8 +75,8 @@ class TransactionReplicas:
         part = self._of(channel, body.transaction)
         if part is not None:
             part.is_prepared = True
-        self._host.record("tx_prepared", transaction=body.transaction, ok=part is not None)
-        self._host.say(channel, TxPrepared(body.transaction, part is not None))
+        self._process.record("tx_prepared", transaction=body.transaction, ok=part is not None)
+        self._process.say(channel, TxPrepared(body.transaction, part is not None))
 
     def commit(self, channel: Channel, body: TxCommit) -> None:
         """All of it, wherever the queues end here."""
@@ -85,7 +85,7 @@ class TransactionReplicas:
             return
         del self.parts[body.transaction]
         messages = [one.content.message for one in part.enqueues]
-        self._host.record("tx_committed", transaction=body.transaction, messages=messages)
+        self._process.record("tx_committed", transaction=body.transaction, messages=messages)
         for put in part.enqueues:
             self._replicas.take(put.queue, put.uuid, put.id, put.content)
         for gone in part.dequeues:
@@ -109,4 +109,4 @@ class TransactionReplicas:
 
     def _drop(self, name: str) -> None:
         del self.parts[name]
-        self._host.record("tx_dropped", transaction=name)
+        self._process.record("tx_dropped", transaction=name)

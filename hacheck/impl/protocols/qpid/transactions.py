@@ -19,7 +19,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from hacheck.impl.kit.state_table import StateTable
-from hacheck.impl.protocols.qpid.host import Channel, Host
 from hacheck.impl.protocols.qpid.messages import (
     Accept,
     Commit,
@@ -37,6 +36,7 @@ from hacheck.impl.protocols.qpid.messages import (
 )
 from hacheck.impl.protocols.qpid.objects import Content
 from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.process import Channel, Process
 from hacheck.impl.protocols.qpid.queues import Publication, Queue, Wiring
 
 if TYPE_CHECKING:
@@ -89,10 +89,10 @@ class Transactions:
     """All transactions of a broker, by their names. `caught_up`: asks a primary which backups can have one, too;
     `ended`: tells it that one is over."""
 
-    __slots__ = ("_host", "_options", "_serving", "_wiring", "by_name", "caught_up", "ended")
+    __slots__ = ("_options", "_process", "_serving", "_wiring", "by_name", "caught_up", "ended")
 
-    def __init__(self, host: Host, options: Options, wiring: Wiring, serving: Serving) -> None:
-        self._host = host
+    def __init__(self, process: Process, options: Options, wiring: Wiring, serving: Serving) -> None:
+        self._process = process
         self._options = options
         self._wiring = wiring
         self._serving = serving
@@ -115,7 +115,7 @@ class Transactions:
             if queue.arguments.replicate == "all":
                 part = TxEnqueue(transaction.name, queue.name, queue.arguments.uuid, number, body.content)
                 for backup in transaction.backups:
-                    self._host.say(backup, part)
+                    self._process.say(backup, part)
 
     def accept(self, channel: Channel, body: Accept) -> None:
         """Deliveries that are accepted in a transaction."""
@@ -130,7 +130,7 @@ class Transactions:
             transaction.accepts.append((body.queue, tag))
             uuid = self._wiring.queues[body.queue].arguments.uuid
             for backup in transaction.backups:
-                self._host.say(backup, TxDequeue(transaction.name, body.queue, uuid, message.id))
+                self._process.say(backup, TxDequeue(transaction.name, body.queue, uuid, message.id))
 
     def _of(self, channel: Channel, name: str) -> Transaction | None:
         """The transaction of that name; it begins here if there is none. None: it is not open, or somebody else's."""
@@ -139,9 +139,9 @@ class Transactions:
             transaction = self.by_name[name] = Transaction(channel, name)
             if self._options.transactions == "replicated":
                 transaction.backups = dict.fromkeys(self.caught_up())
-            self._host.record("tx_started", transaction=name, backups=_addresses(transaction))
+            self._process.record("tx_started", transaction=name, backups=_addresses(transaction))
             for backup in transaction.backups:
-                self._host.say(backup, TxStart(name))
+                self._process.say(backup, TxStart(name))
         elif transaction.channel is not channel or transaction.phase is not OPEN:
             return None
         return transaction
@@ -151,23 +151,23 @@ class Transactions:
         transaction = self._of(channel, body.transaction)
         if transaction is not None:
             self._end(transaction, "its client asked for that")
-        self._host.say(channel, Done(body.request))
+        self._process.say(channel, Done(body.request))
 
     def commit(self, channel: Channel, body: Commit) -> None:
         """All of it is to be done, or nothing."""
         transaction = self._of(channel, body.transaction)
         if transaction is None:
-            self._host.say(channel, Failed(body.request, "no such transaction"))
+            self._process.say(channel, Failed(body.request, "no such transaction"))
             return
         transaction.request = body.request
         if reason := transaction.doomed or self._obstacle(transaction):
             self._fail(transaction, reason)
         elif transaction.backups:
             self._enter(transaction, PREPARING)
-            self._host.record("tx_prepare", transaction=transaction.name, backups=_addresses(transaction))
+            self._process.record("tx_prepare", transaction=transaction.name, backups=_addresses(transaction))
             transaction.unprepared = dict(transaction.backups)
             for backup in transaction.backups:
-                self._host.say(backup, TxPrepare(transaction.name))
+                self._process.say(backup, TxPrepare(transaction.name))
         else:
             self._publish(transaction)
 
@@ -230,9 +230,9 @@ class Transactions:
         """All of it is on the queues at once. Backups that have it are told so; others get copies."""
         self._enter(transaction, PUBLISHED)
         messages = [content.message for _, _, content in transaction.enqueues]
-        self._host.record("tx_published", transaction=transaction.name, messages=messages)
+        self._process.record("tx_published", transaction=transaction.name, messages=messages)
         for backup in transaction.backups:
-            self._host.say(backup, TxCommit(transaction.name))
+            self._process.say(backup, TxCommit(transaction.name))
         publication = Publication(transaction.channel, transaction.request, transaction.name)
         publication.pending = 1  # for this call
         for queue, number, content in transaction.enqueues:
@@ -252,14 +252,14 @@ class Transactions:
 
     def _fail(self, transaction: Transaction, reason: str) -> None:
         self._end(transaction, reason)
-        self._host.say(transaction.channel, Failed(transaction.request, f"rolled back: {reason}"))
+        self._process.say(transaction.channel, Failed(transaction.request, f"rolled back: {reason}"))
 
     def _end(self, transaction: Transaction, reason: str) -> None:
         self._enter(transaction, ROLLED_BACK)
         del self.by_name[transaction.name]
-        self._host.record("tx_rolled_back", transaction=transaction.name, reason=reason)
+        self._process.record("tx_rolled_back", transaction=transaction.name, reason=reason)
         for backup in transaction.backups:
-            self._host.say(backup, TxRollBack(transaction.name))
+            self._process.say(backup, TxRollBack(transaction.name))
         self.ended()
 
 

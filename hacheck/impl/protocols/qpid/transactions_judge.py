@@ -78,7 +78,7 @@ class TransactionsJudge:
             if self.whole and seen.state != "lost":
                 missing = [one for one in seen.messages if one not in there and one not in gone]
                 if missing and len(missing) < len(seen.messages) and any(one in there for one in seen.messages):
-                    story = f"{transaction} ({seen.state}): {missing[0]} is not at {primary.host.member}, others are"
+                    story = f"{transaction} ({seen.state}): {missing[0]} is not at {primary.process.member}, others are"
                     yield Broken("whole", story, at_us)
                     return
 

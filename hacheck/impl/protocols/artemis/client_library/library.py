@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from msgspec import Struct
 
-from hacheck.impl.node import Effect, Input, Message, Name, Setup, Written
-from hacheck.impl.protocols import client
+from hacheck.impl.kit import client
+from hacheck.impl.node import Message, Name, Setup, Written
 from hacheck.impl.protocols.artemis.client_library.options import ClientOptions
 from hacheck.impl.protocols.artemis.client_library.states import CONNECTION, Cause, Phase
 from hacheck.impl.protocols.artemis.messages import Outgoing, SessionClosed, SessionPong, SessionRefused
@@ -108,18 +108,13 @@ class Library(SessionClient):
         self.rounds = 0
         self.retry_us = options.reconnect_us
 
-    def handle(self, given: Input, now_us: int) -> list[Effect]:
-        """What is to be done about an input."""
-        if not isinstance(given, Written):
-            return super().handle(given, now_us)
-        self.process.begin(now_us)
+    def _written(self, given: Written) -> None:
         self.process.done(given.token)
         purpose = self.process.purposes.pop(given.token, "")
         if purpose:
             self.application.written(purpose)
-        return self.process.effects
 
-    def _write_failed(self, reason: str) -> None:
+    def _not_written(self, reason: str) -> None:
         self.process.end(f"the application cannot write to its disk: {reason}")
 
     def go(self, cause: Cause) -> None:

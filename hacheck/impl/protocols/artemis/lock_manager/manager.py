@@ -8,11 +8,14 @@ nothing, for it was stopped or its clock jumped, is no silence of others. Source
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
+from hacheck.impl.kit.process import ProcessNode
+from hacheck.impl.kit.storage import decode, encode
 from hacheck.impl.node import Effect, Fired, Input, Message, Name, Received, Setup, Started, WriteFailed, Written
-from hacheck.impl.protocols.artemis.journal import VERSION, decode, encode
+from hacheck.impl.protocols.artemis.journal import VERSION
 from hacheck.impl.protocols.artemis.lock_manager.messages import (
     ForceSequence,
     ManagerAnswer,
@@ -36,7 +39,7 @@ class Kept(Struct, frozen=True):
     entered: str = ""
 
 
-class LockManager:
+class LockManager(ProcessNode[Process]):
     """The service as one process. `lived_us`: how long it has worked; of a stretch in which nothing happened, not even
     its own timer, one period of that timer counts. `heard_us`: of each session, when by that measure it last gave a
     sign of life."""
@@ -55,32 +58,36 @@ class LockManager:
         self._waiting: dict[int, tuple[Name, Message]] = {}
 
     def handle(self, given: Input, now_us: int) -> list[Effect]:
-        """What is to be done about an input."""
-        process = self.process
-        process.begin(now_us)
+        """What to do about an input."""
         self.lived_us += min(now_us - self._looked_us, self.options.manager_check_us)
         self._looked_us = now_us
-        if isinstance(given, Received):
-            message = given.message
-            if isinstance(message, ManagerPing):
-                self._ping(given.sender, message)
-            elif isinstance(message, ManagerRequest):
-                self._request(given.sender, message)
-            elif isinstance(message, ForceSequence):
-                self._force(message)
-        elif isinstance(given, Written):
-            process.done(given.token)
-            answer = self._waiting.pop(given.token, None)
-            if answer is not None:
-                process.send(*answer)
-        elif isinstance(given, Fired | Started):
-            if isinstance(given, Started):
-                self.heard_us = {kept.holder: self.lived_us for kept in self.kept.values() if kept.holder}
-            self._expire()
-            process.set_timer("expire", self.options.manager_check_us)
-        elif isinstance(given, WriteFailed):
-            process.end(f"the lock manager cannot write: {given.reason}")
-        return process.effects
+        return super().handle(given, now_us)
+
+    def _started(self, given: Started) -> None:
+        self.heard_us = {kept.holder: self.lived_us for kept in self.kept.values() if kept.holder}
+        self._look(given)
+
+    def _look(self, given: Input) -> None:
+        self._expire()
+        self.process.set_timer("expire", self.options.manager_check_us)
+
+    def _received(self, given: Received) -> None:
+        message = given.message
+        if isinstance(message, ManagerPing):
+            self._ping(given.sender, message)
+        elif isinstance(message, ManagerRequest):
+            self._request(given.sender, message)
+        elif isinstance(message, ForceSequence):
+            self._force(message)
+
+    def _written(self, given: Written) -> None:
+        self.process.done(given.token)
+        answer = self._waiting.pop(given.token, None)
+        if answer is not None:
+            self.process.send(*answer)
+
+    def _write_failed(self, given: WriteFailed) -> None:
+        self.process.end(f"the lock manager cannot write: {given.reason}")
 
     def _ping(self, sender: Name, message: ManagerPing) -> None:
         self.heard_us[message.session] = self.lived_us
@@ -142,6 +149,14 @@ class LockManager:
         old = self.kept.get(message.node_id, Kept(VERSION))
         self.process.record("sequence_forced", {"of": message.node_id, "sequence": message.value})
         self._keep(message.node_id, Kept(VERSION, message.value, old.holder, old.entered))
+
+    inputs: ClassVar[Mapping[type[Input], Callable[[Any, Any], None]]] = {
+        Started: _started,
+        Received: _received,
+        Fired: _look,
+        Written: _written,
+        WriteFailed: _write_failed,
+    }
 
 
 OPERATIONS: Mapping[str, Callable[[LockManager, Kept, ManagerRequest], Kept | None]] = {

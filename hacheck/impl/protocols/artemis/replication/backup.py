@@ -5,8 +5,9 @@ Source: broker facts 2.5, 2.8, 2.10, AR-15, AR-18; HornetQ manual, "Data Replica
 
 from __future__ import annotations
 
+from hacheck.impl.kit.storage import encode
 from hacheck.impl.node import Name
-from hacheck.impl.protocols.artemis.journal import VERSION, Changes, encode
+from hacheck.impl.protocols.artemis.journal import VERSION, Changes
 from hacheck.impl.protocols.artemis.messages import (
     AlreadyReplicating,
     BackupAnnounced,

@@ -16,8 +16,9 @@ from typing import Any
 from msgspec import Struct
 
 from hacheck.impl.kit.state_table import StateTable
+from hacheck.impl.kit.storage import decode, encode
 from hacheck.impl.node import Message, Name, Setup
-from hacheck.impl.protocols.artemis.journal import KINDS, VERSION, Changes, decode, encode, from_files, kind_of
+from hacheck.impl.protocols.artemis.journal import KINDS, VERSION, Changes, from_files, kind_of
 from hacheck.impl.protocols.artemis.messages import NodeUp, Replicate
 from hacheck.impl.protocols.artemis.options import ReplicationOptions
 from hacheck.impl.protocols.artemis.process import Process

@@ -13,8 +13,10 @@ from typing import Any, ClassVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hacheck.impl.node import Effect, Fired, Input, Message, Name, Setup, Started, Written
-from hacheck.impl.protocols.artemis.journal import VERSION, decode, encode
+from hacheck.impl.kit.process import ProcessNode
+from hacheck.impl.kit.storage import decode, encode
+from hacheck.impl.node import Fired, Input, Message, Name, Setup, Started, Written
+from hacheck.impl.protocols.artemis.journal import VERSION
 from hacheck.impl.protocols.artemis.messages import (
     Outgoing,
     SessionClosed,
@@ -100,16 +102,13 @@ class ScaleDownClient(SessionClient):
         """Whether it is a transaction manager."""
         return len(self.steps) > 1
 
-    def handle(self, given: Input, now_us: int) -> list[Effect]:
-        """What is to be done about an input."""
-        effects = super().handle(given, now_us)
-        if isinstance(given, Written) and given.token == self.writing:
+    def _written(self, given: Written) -> None:
+        if given.token == self.writing:
             self.writing = 0
             if self.let_in is None:
                 self._begin()
             else:
                 self._enter(self.let_in)
-        return effects
 
     def _started(self) -> None:
         if self.message is not None:
@@ -311,7 +310,7 @@ class ScaleDownClient(SessionClient):
         self.outbox = Outbox(VERSION, self.number, self.outbox.name, self.outbox.node_id, True)
         self.process.write(((OUTBOX_KEY, encode(self.outbox)),))
 
-    def _write_failed(self, reason: str) -> None:
+    def _not_written(self, reason: str) -> None:
         self.writing = 0
         self.let_in = None
         self.outbox = replace(self.outbox, node_id="")  # who knows what the disk has
@@ -337,7 +336,7 @@ class ScaleDownClient(SessionClient):
     }
 
 
-class Operator:
+class Operator(ProcessNode[Process]):
     """Stops one server after the other, in an orderly way."""
 
     def __init__(self, members: tuple[Member, ...], setup: Setup) -> None:
@@ -346,19 +345,18 @@ class Operator:
         self.servers = tuple(one.name for one in members if one.role == "primary")
         self.stopped = 0
 
-    def handle(self, given: Input, now_us: int) -> list[Effect]:
-        """What is to be done about an input."""
-        self.process.begin(now_us)
-        if isinstance(given, Fired):
-            self._stop()
-        if isinstance(given, Started):
-            self.process.set_timer("stop", self.options.stop_every_us)
-        return self.process.effects
+    def _started(self, given: Started) -> None:
+        self.process.set_timer("stop", self.options.stop_every_us)
 
-    def _stop(self) -> None:
+    def _stop(self, given: Fired) -> None:
         name = self.servers[self.stopped % len(self.servers)]
         self.stopped += 1
         self.process.record("stops", {"target": name})
         self.process.send(name, StopServer(False))
         if self.options.stops < 1 or self.stopped < self.options.stops:
             self.process.set_timer("stop", self.options.stop_every_us)
+
+    inputs: ClassVar[Mapping[type[Input], Callable[[Any, Any], None]]] = {
+        Started: _started,
+        Fired: _stop,
+    }

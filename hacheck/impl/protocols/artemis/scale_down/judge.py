@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from hacheck.impl.kit.storage import decode
 from hacheck.impl.node import Name, Node, Record
-from hacheck.impl.protocols.artemis.journal import Journal, decode, from_files
+from hacheck.impl.protocols.artemis.journal import Journal, from_files
 from hacheck.impl.protocols.artemis.scale_down.options import ScaleDownOptions, group_of
 from hacheck.impl.protocols.artemis.shared_store.broker import ACTIVATION_KEY, STORE, Activation
 from hacheck.impl.system import Broken, Member

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from hacheck.impl.kit.storage import decode, encode
 from hacheck.impl.node import LockAnswered, SharedRead
-from hacheck.impl.protocols.artemis.journal import VERSION, decode, encode
+from hacheck.impl.protocols.artemis.journal import VERSION
 from hacheck.impl.protocols.artemis.serving import Server
 from hacheck.impl.protocols.artemis.shared_store.broker import (
     ACTIVATION_KEY,

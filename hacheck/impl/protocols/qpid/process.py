@@ -1,4 +1,4 @@
-"""What the parts of one process share: the effects of the input at hand, its clock, its connections.
+"""A process of Qpid: its connections.
 
 A connection is a stream: each end numbers what it says. A frame that comes twice is dropped, one that comes early waits
 for those before it; when a heartbeat has told of frames that are still missing one heartbeat later, they are lost, and
@@ -8,9 +8,8 @@ anew. Each end gives up when it has heard nothing for two heartbeats.
 
 from __future__ import annotations
 
-from typing import Any
-
-from hacheck.impl.node import Effect, Name, Record, Send, SetTimer
+from hacheck.impl.kit import process as kit
+from hacheck.impl.node import Name, Setup
 from hacheck.impl.protocols.qpid.messages import Body, Closed, Frame, Heartbeat, Open
 from hacheck.impl.protocols.qpid.objects import Info
 
@@ -41,39 +40,15 @@ class Channel:
         self.heard_us = now_us
 
 
-class Host:
-    """The connections of a process, and what it does about the input at hand."""
+class Process(kit.Process[str]):
+    """A process with its connections, by name."""
 
-    __slots__ = ("_counter", "_heartbeat_us", "channels", "incarnation", "member", "now_us", "out", "prefix")
+    __slots__ = ("_heartbeat_us", "channels")
 
-    def __init__(self, member: Name, incarnation: int, heartbeat_us: int) -> None:
-        self.member = member
-        self.incarnation = incarnation
-        self.out: list[Effect] = []
-        self.now_us = 0
+    def __init__(self, setup: Setup, heartbeat_us: int) -> None:
+        super().__init__(setup)
         self.channels: dict[str, Channel] = {}
-        self.prefix: dict[str, Any] = {}
         self._heartbeat_us = heartbeat_us
-        self._counter = 0
-
-    def begin(self, now_us: int) -> list[Effect]:
-        """The effects of a new input, to be filled."""
-        self.now_us = now_us
-        self.out = []
-        return self.out
-
-    def fresh(self) -> str:
-        """A name that nobody has given before."""
-        self._counter += 1
-        return f"{self.member}.{self.incarnation}.{self._counter}"
-
-    def record(self, event: str, **fields: Any) -> None:
-        """A line in the trace. Each shows what `prefix` has, as each line of a broker's log shows its status."""
-        self.out.append(Record(event, {**self.prefix, **fields} if self.prefix else fields))
-
-    def timer(self, name: str, after_us: int) -> None:
-        """Set a timer."""
-        self.out.append(SetTimer(name, after_us))
 
     # ---- connections ------------------------------------------------------------------------------------------------
 
@@ -81,7 +56,7 @@ class Host:
         """Ask a process for a connection."""
         channel = Channel(self.fresh(), peer, purpose, about, self.now_us)
         self.channels[channel.connection] = channel
-        self.out.append(Send(peer, Open(channel.connection, purpose, about)))
+        self.send(peer, Open(channel.connection, purpose, about))
         return channel
 
     def accept(self, peer: Name, opening: Open) -> Channel:
@@ -95,12 +70,12 @@ class Host:
         """Say something on a connection; on one that is closed, nobody hears it."""
         if channel.is_open:
             channel.sent += 1
-            self.out.append(Send(channel.peer, Frame(channel.connection, channel.sent, body)))
+            self.send(channel.peer, Frame(channel.connection, channel.sent, body))
 
     def close(self, channel: Channel, reason: str, fatal: bool = False) -> None:
         """End a connection, and tell the other end."""
         if self.forget(channel):
-            self.out.append(Send(channel.peer, Closed(channel.connection, reason, fatal)))
+            self.send(channel.peer, Closed(channel.connection, reason, fatal))
 
     def forget(self, channel: Channel) -> bool:
         """A connection is no longer there. False: it was not there any more."""
@@ -111,7 +86,7 @@ class Host:
         """What a frame brings, in order: itself, those that waited for it, or nothing yet."""
         channel = self.channels.get(frame.connection)
         if channel is None or channel.peer != sender:
-            self.out.append(Send(sender, Closed(frame.connection, "no such connection")))
+            self.send(sender, Closed(frame.connection, "no such connection"))
             return None, []
         channel.heard_us = self.now_us
         number = frame.number
@@ -132,18 +107,18 @@ class Host:
         """The other end is there."""
         channel = self.channels.get(beat.connection)
         if channel is None or channel.peer != sender:
-            self.out.append(Send(sender, Closed(beat.connection, "no such connection")))
+            self.send(sender, Closed(beat.connection, "no such connection"))
             return
         channel.heard_us = self.now_us
         channel.claimed = max(channel.claimed, beat.sent)
 
     def start_heartbeats(self) -> None:
         """To be called once, at the start."""
-        self.timer(HEARTBEAT, self._heartbeat_us)
+        self.set_timer(HEARTBEAT, self._heartbeat_us)
 
     def beat(self) -> list[Channel]:
         """Time to say that we are there. The connections that are to be given up: silent, or with a gap."""
-        self.timer(HEARTBEAT, self._heartbeat_us)
+        self.set_timer(HEARTBEAT, self._heartbeat_us)
         dead = []
         for channel in self.channels.values():
             if self.now_us - channel.heard_us > 2 * self._heartbeat_us or channel.owed > channel.delivered:
@@ -151,7 +126,7 @@ class Host:
                 continue
             channel.owed = channel.claimed
             if channel.is_up:
-                self.out.append(Send(channel.peer, Heartbeat(channel.connection, channel.sent)))
+                self.send(channel.peer, Heartbeat(channel.connection, channel.sent))
         return dead
 
     def with_peer(self, peer: Name) -> list[Channel]:

@@ -1,4 +1,4 @@
-"""Calls to other processes, with time-outs; and the list of effects that the parts of a node write into.
+"""Requests and answers: calls to other processes, with time-outs.
 
 Nothing waits. A `Round` is one question to several processes; when each has answered, or has failed to, the handler of
 its kind is given all the answers.
@@ -10,7 +10,8 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from hacheck.impl.node import CancelTimer, Effect, Message, Name, Record, Send, SetTimer
+from hacheck.impl.kit.process import Process
+from hacheck.impl.node import Message, Name, Setup
 
 TIMER = "calls"
 
@@ -29,42 +30,18 @@ class Round:
         self.live = True
 
 
-class Wire:
-    """Effects, fresh numbers, calls. `finished`: the handler of each kind of round."""
+class Caller(Process[Any]):
+    """A process that calls others. `finished`: the handler of each kind of round."""
 
-    __slots__ = ("_calls", "_counter", "_deadlines", "_first", "_rounds", "_timeout_us", "finished", "now_us", "out")
+    __slots__ = ("_calls", "_deadlines", "_rounds", "_timeout_us", "finished")
 
-    def __init__(self, incarnation: int, timeout_us: int) -> None:
-        self.out: list[Effect] = []
-        self.now_us = 0
+    def __init__(self, setup: Setup, timeout_us: int) -> None:
+        super().__init__(setup)
         self.finished: dict[str, Callable[[Round], None]] = {}
         self._calls: dict[int, tuple[Round, int, Name]] = {}
         self._deadlines: deque[tuple[int, int]] = deque()
         self._rounds: dict[str, Round] = {}
         self._timeout_us = timeout_us
-        self._first = incarnation << 32
-        self._counter = 0
-
-    def fresh(self) -> int:
-        """A number that this member has not used before, in this incarnation or another; never 0."""
-        self._counter += 1
-        return self._first + self._counter
-
-    def send(self, to: Name, message: Message) -> None:
-        """Send a message."""
-        self.out.append(Send(to, message))
-
-    def set_timer(self, timer: str, after_us: int) -> None:
-        """Set a timer, or set it anew."""
-        self.out.append(SetTimer(timer, after_us))
-
-    def cancel_timer(self, timer: str) -> None:
-        """Cancel a timer, if it is set."""
-        self.out.append(CancelTimer(timer))
-
-    def record(self, event: str, **fields: Any) -> None:
-        """Write a line into the trace."""
-        self.out.append(Record(event, fields))
 
     def ask(
         self, kind: str, to: Iterable[tuple[int, Name]], question: Callable[[int], Message], data: Any = None
@@ -74,11 +51,11 @@ class Wire:
         round_ = Round(kind, data)
         self._rounds[kind] = round_
         for key, name in to:
-            call = self.fresh()
+            call = self.fresh_number()
             round_.answers[key] = None
             round_.waiting += 1
             self._calls[call] = (round_, key, name)
-            self.out.append(Send(name, question(call)))
+            self.send(name, question(call))
             if self._timeout_us:
                 if not self._deadlines:
                     self.set_timer(TIMER, self._timeout_us)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, TypeVar
 
-from hacheck.impl.node import Effect, Fired, Input, Message, Name, Received, Started, Unreachable, WriteFailed
-from hacheck.impl.protocols.process import Process
+from hacheck.impl.kit.process import Process, ProcessNode
+from hacheck.impl.node import Fired, Input, Message, Name, Received, Started, Unreachable, WriteFailed, Written
 
 Outside = TypeVar("Outside", bound=Process[Any])
 
 
-class Client(Generic[Outside]):
+class Client(ProcessNode[Outside]):
     """A client. `servers`: those it may turn to, in this order; `next`: the one that it is connected to, or tries.
 
     `session`: a name of its own for each attempt, empty between them; messages of other sessions are not for it.
@@ -28,7 +28,7 @@ class Client(Generic[Outside]):
     def __init__(
         self, process: Outside, servers: tuple[Name, ...], *, ping_us: int, silence_us: int, connect_us: int
     ) -> None:
-        self.process = process
+        self.process: Outside = process
         self.servers = servers
         self.next = 0
         self.session = ""
@@ -43,22 +43,22 @@ class Client(Generic[Outside]):
         """Whom it is connected to, or tries."""
         return self.servers[self.next]
 
-    def handle(self, given: Input, now_us: int) -> list[Effect]:
-        """What is to be done about an input."""
-        self.process.begin(now_us)
-        if isinstance(given, Received):
-            self._received(given.message)
-        elif isinstance(given, Fired):
-            self.timers[given.timer](self)
-        elif isinstance(given, Unreachable):
-            if given.peer == self.server and self.session:
-                self._gone()
-        elif isinstance(given, WriteFailed):
-            self._write_failed(given.reason)
-        elif isinstance(given, Started):
-            self.process.set_timer("ping", self._ping_us)
-            self._started()
-        return self.process.effects  # a write that is done: nothing waits for that
+    def _began(self, given: Started) -> None:
+        self.process.set_timer("ping", self._ping_us)
+        self._started()
+
+    def _fired(self, given: Fired) -> None:
+        self.timers[given.timer](self)
+
+    def _unreachable(self, given: Unreachable) -> None:
+        if given.peer == self.server and self.session:
+            self._gone()
+
+    def _write_failed(self, given: WriteFailed) -> None:
+        self._not_written(given.reason)
+
+    def _input(self, given: Received) -> None:
+        self._received(given.message)
 
     def _received(self, message: Message) -> None:
         handler = self.messages.get(type(message))
@@ -103,5 +103,17 @@ class Client(Generic[Outside]):
     def _gone(self) -> None:
         raise NotImplementedError
 
-    def _write_failed(self, reason: str) -> None:
+    def _not_written(self, reason: str) -> None:
         """Nothing, for a client without a disk of its own."""
+
+    def _written(self, given: Written) -> None:
+        """Nothing, where nothing waits for it."""
+
+    inputs: ClassVar[Mapping[type[Input], Callable[[Any, Any], None]]] = {
+        Started: _began,
+        Received: _input,
+        Fired: _fired,
+        Unreachable: _unreachable,
+        Written: lambda client, given: client._written(given),
+        WriteFailed: _write_failed,
+    }
