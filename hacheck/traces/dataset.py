@@ -128,7 +128,7 @@ def open_traces(place: Path, findings: Findings) -> Dataset:
     schema: TraceSchema | None = None
     for file in files:
         if file.parquet and "\udc80" <= max(str(file.path)) <= "\udcff":  # which Arrow cannot open
-            findings.add(Finding(Kind.UNREADABLE, "cannot be read: its path is no UTF-8; rename it", file.name))
+            findings.add(Finding(Kind.UNREADABLE, "cannot be read: its path is not UTF-8; rename it", file.name))
             continue
         try:
             told = parquet_files.schema_of(file.path, file.name) if file.parquet else None

@@ -155,7 +155,7 @@ def from_arrow(schema: Any) -> TraceSchema:
         try:
             told = from_header(json.loads(metadata[METADATA_KEY]))
         except ValueError:
-            raise SchemaError([("header", "the metadata of the file is no JSON")]) from None
+            raise SchemaError([("header", "the metadata of the file is not JSON")]) from None
     types = dict(STANDARD)
     names = schema.names
     problems = [("missing_column", f"no column {name}") for name in REQUIRED if name not in names]
@@ -171,7 +171,7 @@ def from_arrow(schema: Any) -> TraceSchema:
             for item in column.type:
                 kind = next((kind for kind, type_ in ARROW_TYPES.items() if same_kind(item.type, type_)), None)
                 if kind is None:
-                    problems.append(("wrong_type", f"field {item.name} is {item.type}, which no field can be"))
+                    problems.append(("wrong_type", f"field {item.name} is {item.type}, which is not a type of fields"))
                 else:
                     fields.append((item.name, kind))
     if problems:

@@ -84,8 +84,8 @@ def test_a_line_that_is_left_out_is_not_explained(tmp_path: Path, order: str) ->
     mended = {name: (one["repair"], one["repair_records"]) for name, one in verdicts(tmp_path).items()}
     assert mended == {"only": ("", 0), "first": ("extra line", 3), "last": ("extra line", 0), "twice": ("", 0)}
     shown = hacheck(*common, columns=120).out
-    assert "3 more records explained with an extra line: without this line" in shown
-    assert shown.count("the trace conforms without this line") == 1
+    assert "without this line, the next 3 records would be explained" in shown
+    assert shown.count("without this line, the trace would conform") == 1
 
 
 COUNTERS = """system Counters "two that count in secret"
@@ -103,7 +103,7 @@ def test_bounds_that_were_met_are_named(tmp_path: Path, order: str) -> None:
     spec.write_text(COUNTERS, encoding="utf-8")
     traces = written(tmp_path, order, **{name: [("1", "boasted", 0)] for name in ("one", "two")})
     assert hacheck("conform", str(spec), str(traces), "--json", str(tmp_path / "found.json")).code == 3
-    met = "the model's bounds were met on the way (Server.n up to 3); with larger ones it might go on"
+    met = "a bound of the model was reached (Server.n up to 3); with a larger one the trace might conform"
     assert [one["reason"] for one in verdicts(tmp_path).values()] == [met, met]
 
 
@@ -190,7 +190,7 @@ def test_settings_come_from_the_records_of_each_trace(tmp_path: Path) -> None:
     assert found["three"]["settings"] == ["servers=3"]
     assert found["twice"]["reason"] == "`term` of `hello` gives servers = 4, and another record 3"
     assert (found["twice"]["seq"], found["twice"]["node"]) == (4, "2")
-    assert "settings that records gave: servers=3 in 1 trace" in ended.out
+    assert "settings from records: servers=3 in 1 trace" in ended.out
     assert "not compared" not in ended.out
     assert hacheck("conform", str(spec), str(traces), "--set", "servers=4").code == 0
 
@@ -230,14 +230,14 @@ def test_logs_of_something_else_are_told(spec: Path, tmp_path: Path) -> None:
     ended = hacheck("conform", str(spec), str(traces), "--json", str(tmp_path / "found.json"), columns=120)
     assert ended.code == 3
     assert "1 trace, 2 records: 1 undecided" in ended.out
-    assert "so nothing was compared at all" in ended.out
+    assert "nothing was compared: do these logs belong" in ended.out
     content = json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))
     assert (content["exit_code"], content["counts"]) == (3, {"conforms": 0, "deviates": 0, "unknown": 1})
-    why = "nothing was compared, for no step of the model writes any of its events (what steps write: began)"
+    why = "nothing was compared: no step of the model writes any of the trace's events (steps write: began)"
     assert (content["verdicts"][0]["kind"], content["verdicts"][0]["reason"]) == ("unknown", why)
     assert f"    {why}" in ended.out
     some = written(tmp_path, a=[("1", "begins", 1), ("2", "began", 1)])
-    assert "so nothing was compared" not in hacheck("conform", str(spec), str(some)).out
+    assert "do these logs belong" not in hacheck("conform", str(spec), str(some)).out
 
 
 def test_a_monitor_says_of_logs_of_something_else_that_they_are_undecided(spec: Path, tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_how_to_call_a_node_is_told(spec: Path, tmp_path: Path) -> None:
     ended = hacheck("conform", str(spec), str(written(tmp_path, a=[("primary", "began", 1)])))
     assert ended.code == 3
     assert "the model has no node `primary`" in ended.out
-    assert "say how the model calls it: --node primary=NODE" in ended.out
+    assert "map it to a node of the model: --node primary=NODE" in ended.out
 
 
 def test_events_that_the_spec_does_not_know_are_counted(spec: Path, tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_events_that_the_spec_does_not_know_are_counted(spec: Path, tmp_path: Pa
         (("--set", "nothing=1"), "unknown setting `nothing`"),
         (("--engine", "nothing"), "unknown engine `nothing`"),
         (("--master", "local"), "--master is for Spark"),
-        (("--out", "verdicts.txt"), "give a .parquet file"),
+        (("--out", "verdicts.txt"), "expected a .parquet file"),
         (("--adapter", "nothing"), "nothing"),
     ],
 )
@@ -320,9 +320,9 @@ def test_a_monitor_goes_on_where_it_was(spec: Path, tmp_path: Path) -> None:
     told = [one["verdict"] for one in map(json.loads, lines)]
     assert {one["trace_id"]: one["verdict"] for one in told} == {"good": "conforms", "wrong": "deviates"}
     assert "2 traces, 6 records: 1 conform, 1 deviate" in ended.out, "also those behind the one that is wrong"
-    assert "judged before" not in ended.out
+    assert "earlier runs" not in ended.out
     for _ in range(2):
         again = hacheck("monitor", str(spec), str(incoming), "--results", str(results), "--once")
         assert (again.code, (results / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()) == (0, lines)
-        assert "0 traces, 0 records: none judged" in again.out
-        assert "judged before, and told then: 2 traces: 1 conform, 1 deviate" in again.out
+        assert "0 traces, 0 records: no trace was checked" in again.out
+        assert "reported by earlier runs: 2 traces: 1 conform, 1 deviate" in again.out

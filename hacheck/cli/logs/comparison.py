@@ -160,6 +160,6 @@ def parse_nodes(texts: Iterable[str]) -> dict[str, str]:
         if not equals or not name or not node:
             raise BadInput(f"--node {text}: expected NAME=NODE", "for example --node primary=Server-1")
         if found.get(name, node) != node or node in (other for called, other in found.items() if called != name):
-            raise BadInput(f"--node {text}: given otherwise before", "each node has one name")
+            raise BadInput(f"--node {text}: contradicts an earlier --node", "each node has one name")
         found[name] = node
     return found

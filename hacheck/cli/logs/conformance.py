@@ -113,10 +113,10 @@ def table_of(request: ConformRequest) -> Path | None:
     path = Path(request.out)
     if request.engine == "local":
         if path.suffix != ".parquet":
-            raise BadInput(f"--out {request.out}: verdicts are a table", "give a .parquet file")
+            raise BadInput(f"--out {request.out}: expected a .parquet file", "for example --out verdicts.parquet")
         open_target(request.out)
     elif path.exists():
-        raise BadInput(f"--out {request.out}: exists", "Spark writes a new folder")
+        raise BadInput(f"--out {request.out}: already exists", "Spark writes a new folder: give another name")
     return path
 
 
@@ -126,7 +126,7 @@ def judged(request: ConformRequest, compared: Compared, findings: Findings, tabl
     with Interruption().watching() as interruption, line.shown("reading"):
 
         def report(far: Far) -> bool:
-            line.tell(lambda: f"{far.phase}, {plural(far.records, 'record')}, {plural(far.traces, 'trace')} judged")
+            line.tell(lambda: f"{far.phase}, {plural(far.records, 'record')}, {plural(far.traces, 'trace')} checked")
             return not interruption.requested
 
         dataset = opened(request.traces, request.adapter, request.zone, findings)
@@ -178,7 +178,7 @@ def judged_on_spark(
 
     if not isinstance(dataset, Dataset):
         hint = f"hacheck traces convert {request.traces} --adapter {request.adapter} --out traces.parquet"
-        raise BadInput("logs are read on one machine, traces by Spark", hint)
+        raise BadInput("Spark reads traces, not logs; convert them first", hint)
     spark = session(request.master)
     try:
         place = None if table is None else str(table.absolute())

@@ -24,34 +24,35 @@ from hacheck.traces.records import Order
 EVENTS_SHOWN = 6
 
 NO_NODE = "the model has no node"
-"""How the reason begins where a log calls a node otherwise than the model does."""
+"""How the reason begins where the log has a node name that the model does not have."""
 
 BROKEN: Mapping[BrokenKind, str] = {
     "violated": "violated",
-    "perhaps": "perhaps violated, as hidden steps may have been",
+    "perhaps": "perhaps violated, depending on hidden steps",
     "late": "broken for too long",
-    "perhaps late": "perhaps broken for too long, as hidden steps may have been",
+    "perhaps late": "perhaps broken for too long, depending on hidden steps",
 }
-"""What is said of properties, by what was wrong with them."""
+"""The words of the summary for each kind of broken property."""
 
 
 def title(spec: str, check: str, given: Mapping[str, str], every_step: bool, checker: TraceChecker) -> Text:
-    """What is compared with what. `given`: settings of the command line, which come before those of the check."""
+    """The heading: what the traces are compared with. `given`: settings of the command line, which override the
+    check's."""
     text = Text.assemble((spec, "head"), " under the settings of check ", (check, "name"))
     if given:
         text.append(f" with {', '.join(f'{name}={value}' for name, value in given.items())}")
     if every_step:
-        text.append("; a record stands for each step")
+        text.append("; one record for each step")
     if checker.order == Order.PER_NODE:
-        text.append(f"; nodes' clocks differ by {checker.skew_ns // 1_000_000} ms at most")
+        text.append(f"; clock skew at most {checker.skew_ns // 1_000_000} ms")
     for rule in checker.rules:
         text.append(f"; `{rule.name}` is restored within {seconds(rule.nanoseconds)}")
     return text
 
 
 def show_verdict(console: Console, verdict: Verdict, system: System | None) -> None:
-    """A trace that does not conform: where it leaves the model, what the model allows, what would mend it. `system`:
-    whose run up to there is told step by step, if that is asked for."""
+    """Prints a trace that does not conform: where it leaves the model, what the model allows there, and the nearest
+    conforming edit. `system`: the system whose shortest run up to there is printed step by step; `None` for no run."""
     marks = symbols(console)
     bad = verdict.kind == "deviates"
     mark, style = (marks.violated, "bad") if bad else (marks.unknown, "warn")
@@ -59,35 +60,40 @@ def show_verdict(console: Console, verdict: Verdict, system: System | None) -> N
     nowhere = verdict.seq is None and not verdict.compared
     lines = [Text(verdict.reason) if nowhere else Text.assemble(place(verdict), ": ", verdict.reason)]
     if verdict.reason.startswith(NO_NODE):
-        lines.append(Text(f"say how the model calls it: --node {verdict.node}=NODE"))
+        lines.append(Text(f"map it to a node of the model: --node {verdict.node}=NODE"))
     if verdict.expected:
         lines.append(Text("the model would have allowed: " + "; ".join(verdict.expected)))
     if verdict.repair:
         lines.append(Text(mended(verdict)))
     lines += [Text(one.words) for one in verdict.late if one.words != verdict.reason]
     if verdict.settings:
-        lines.append(Text(f"under settings that its records give: {', '.join(verdict.settings)}"))
+        lines.append(Text(f"settings from its records: {', '.join(verdict.settings)}"))
     if verdict.violated:
-        lines.append(Text(f"violated on the way: {', '.join(verdict.violated)}"))
+        lines.append(Text(f"violated earlier in the trace: {', '.join(verdict.violated)}"))
     for line in lines:
         console.print(Padding(line, (0, 0, 0, 4)), soft_wrap=False)
     if system is not None and verdict.run:
         run = run_from_json(system, json.loads(verdict.run))
-        console.print(Padding(Text(f"a shortest run up to there: {run_title(system, run)}"), (0, 0, 0, 4)))
+        heading = Text(f"shortest run of the model up to this record: {run_title(system, run)}")
+        console.print(Padding(heading, (0, 0, 0, 4)))
         console.print(Padding(full_run(console, system, run, None), (0, 0, 0, 4)))
 
 
 def mended(verdict: Verdict) -> str:
-    """The cheapest change after which a trace goes on, and how far."""
-    if not verdict.repair_records:  # a line that is left out is the only change that explains no other one
-        return f"the trace conforms {verdict.repair_text}"
-    article = "an" if verdict.repair.startswith("e") else "a"
-    further = plural(verdict.repair_records, "more record")
-    return f"{further} explained with {article} {verdict.repair}: {verdict.repair_text}"
+    """The nearest conforming edit, and how many records it would explain."""
+    edit = {
+        "wrong field": f"if {verdict.repair_text} were right",
+        "extra line": verdict.repair_text,
+        "missing line": f"with {verdict.repair_text}",
+    }[verdict.repair or "extra line"]
+    if not verdict.repair_records:  # leaving out the last record is the only edit that explains no further one
+        return f"{edit}, the trace would conform"
+    next_records = "record" if verdict.repair_records == 1 else f"{verdict.repair_records:,} records"
+    return f"{edit}, the next {next_records} would be explained"
 
 
 def place(verdict: Verdict) -> Text:
-    """The record at which a trace stopped."""
+    """The record at which a trace leaves the model."""
     if verdict.seq is None:
         return Text("at its end")
     text = Text.assemble((f"{verdict.node} {verdict.event}", "name"))
@@ -96,7 +102,7 @@ def place(verdict: Verdict) -> Text:
 
 
 def counted(counts: Mapping[str, int]) -> Text:
-    """How many traces came out how; nothing where there are none."""
+    """The number of traces by verdict; empty where there are none."""
     said = (("conforms", "conform", "ok"), ("deviates", "deviate", "bad"), ("unknown", "undecided", "doubt"))
     shown = [Text(f"{counts[kind]:,} {word}", style=style) for kind, word, style in said if counts.get(kind)]
     return Text(", ").join(shown)
@@ -113,13 +119,13 @@ def show_summary(console: Console, outcome: Outcome, unknown: Mapping[str, int])
     console.print(Rule(style="quiet", characters=symbols(console).rule))
     counts = outcome.counts
     line = Text(f"{plural(outcome.traces, 'trace')}, {plural(outcome.records, 'record')}: ")
-    console.print(line.append(counted(counts) or Text("none judged", style="doubt")))
+    console.print(line.append(counted(counts) or Text("no trace was checked", style="doubt")))
     if outcome.before:
-        line = Text(f"judged before, and told then: {plural(sum(outcome.before.values()), 'trace')}: ")
+        line = Text(f"reported by earlier runs: {plural(sum(outcome.before.values()), 'trace')}: ")
         console.print(line.append(counted(outcome.before)))
     more = sum(counts.get(kind, 0) for kind in ("deviates", "unknown")) - len(outcome.shown)
     if more > 0:
-        console.print(Text(f"{more:,} more of these are in the table: --out verdicts.parquet", style="quiet"))
+        console.print(Text(f"{more:,} more do not conform; --out verdicts.parquet writes all verdicts", style="quiet"))
     for kind, name in BROKEN.items():
         if outcome.broken.get(kind):
             console.print(Text(f"{name}: {by_trace(outcome.broken[kind])}"))
@@ -127,15 +133,13 @@ def show_summary(console: Console, outcome: Outcome, unknown: Mapping[str, int])
     for given, number in outcome.settings.items():
         settings.update(dict.fromkeys(given, number))
     if settings:
-        console.print(Text(f"settings that records gave: {by_trace(settings)}", style="quiet"))
+        console.print(Text(f"settings from records: {by_trace(settings)}", style="quiet"))
     if unknown:
         total = plural(sum(unknown.values()), "record")
         some = ", ".join(f"{event} {number:,}" for event, number in list(unknown.items())[:EVENTS_SHOWN])
         rest = f" and {len(unknown) - EVENTS_SHOWN} more" if len(unknown) > EVENTS_SHOWN else ""
-        console.print(Text(f"not compared, for the spec says nothing of it: {total} ({some}{rest})", style="quiet"))
+        console.print(Text(f"not compared, because the spec has no such event: {total} ({some}{rest})", style="quiet"))
         if sum(unknown.values()) >= outcome.records:
-            console.print(
-                Text("so nothing was compared at all: are these logs of what the spec is about?", style="warn")
-            )
+            console.print(Text("nothing was compared: do these logs belong to this spec?", style="warn"))
     if not outcome.complete:
-        console.print(Text("interrupted: not every trace was judged", style="warn"))
+        console.print(Text("interrupted: some traces have no verdict", style="warn"))

@@ -63,18 +63,18 @@ def monitor_traces(request: MonitorRequest) -> ExitCode:
     watched = what_is_watched(request, compared)
     results = Path(request.results)
     if results.resolve().is_relative_to(Path(request.folder).resolve()):
-        hint = "verdicts would be read as records: give a folder beside it"
-        raise BadInput(f"--results {results} lies in the folder that is watched", hint)
+        hint = "give a folder outside it: verdicts would be read as records"
+        raise BadInput(f"--results {results}: lies in the folder that is watched", hint)
     try:
         results.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadInput(f"{results}: cannot be made: {error.strerror}") from None
+        raise BadInput(f"{results}: cannot be created: {error.strerror}") from None
     findings = Findings()
     line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
     with Interruption().watching() as interruption, line.shown("reading"):
 
         def report(far: Far) -> bool:
-            line.tell(lambda: f"{plural(far.records, 'record')}, {plural(far.traces, 'trace')} judged; Ctrl-C ends")
+            line.tell(lambda: f"{plural(far.records, 'record')}, {plural(far.traces, 'trace')} checked; Ctrl-C ends")
             return not interruption.requested
 
         try:

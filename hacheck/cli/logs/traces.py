@@ -45,11 +45,13 @@ class TracesRequest:
 def look(request: TracesRequest) -> ExitCode:
     """Does what is asked for. Errors: `BadInput` where nothing can be read, or written."""
     if request.action in ("convert", "cluster") and request.out is None:
-        raise BadInput(f"{request.action}: where to?", "add --out night.parquet, or a folder for cluster")
+        raise BadInput(f"{request.action}: --out is missing", "add --out night.parquet, or a folder for cluster")
     if request.action not in ("convert", "cluster") and request.out is not None:
-        raise BadInput(f"{request.action} writes no traces", "leave --out away, or use convert or cluster")
+        raise BadInput(
+            f"{request.action} writes no traces: --out does not apply", "leave it out, or use convert or cluster"
+        )
     if request.zone is not None and request.adapter is None:
-        raise BadInput("--time-zone is for logs", "traces have times in UTC; for logs add --adapter NAME")
+        raise BadInput("--time-zone is for logs: traces have times in UTC", "for logs add --adapter NAME")
     try:
         return _look(request)
     except TracesError as error:
@@ -102,7 +104,7 @@ def opened(place: str, adapter: str | None, zone: str | None, findings: Findings
         try:
             ZoneInfo(zone)
         except (ValueError, OSError, KeyError):
-            raise BadInput(f"no time zone {zone!r}", "write UTC, or a name such as Europe/Berlin") from None
+            raise BadInput(f"unknown time zone {zone!r}", "write UTC, or a name such as Europe/Berlin") from None
     return open_logs(place_of(place), load(adapter), zone)
 
 
@@ -120,7 +122,7 @@ def words(text: str | None, name: str) -> frozenset[str] | None:
             raise BadInput(f"{name} {text}: cannot be read: {reason}") from None
     known = frozenset(word.strip() for word in found if word.strip())
     if not known:
-        raise BadInput(f"{name} {text}: names nothing", f"for example {name} started,stopped")
+        raise BadInput(f"{name} {text}: the list is empty", f"for example {name} started,stopped")
     return known
 
 
@@ -130,7 +132,7 @@ def quarantine(file: str | None, stack: ExitStack) -> TextIO | None:
         return None
     target = open_target(file)
     if target.path is None:
-        raise BadInput("--quarantine -: findings are shown there already", "give a file, or use --json -")
+        raise BadInput("--quarantine -: expected a file", "findings are on stdout already; --json - has them, too")
     try:
         own = stack.enter_context(replacing(target.path))
         return stack.enter_context(own.open("w", encoding="utf-8"))
@@ -193,4 +195,4 @@ class _Far:
     def done(self, records: int) -> None:
         """So many records more were looked at."""
         self._done += records
-        self._line.tell(lambda: f"{self._done:,} of {plural(self._read, 'record')} looked at")
+        self._line.tell(lambda: f"{self._done:,} of {plural(self._read, 'record')} checked")

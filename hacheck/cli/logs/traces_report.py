@@ -28,8 +28,8 @@ def show_statistics(console: Console, statistics: Statistics, *, whole: bool) ->
     console.print(f"{traces}, {plural(statistics.records, 'record')} of {nodes}", soft_wrap=True)
     if not whole or not statistics.records:
         return
-    lengths = f"{statistics.shortest:,} to {statistics.longest:,}, in the middle {statistics.median:,.0f}"
-    console.print(f"records in a trace: {lengths}", soft_wrap=True)
+    lengths = f"{statistics.shortest:,} to {statistics.longest:,}, median {statistics.median:,.0f}"
+    console.print(f"records per trace: {lengths}", soft_wrap=True)
     if statistics.first_time is not None and statistics.last_time is not None:
         span = f"{instant(statistics.first_time)} to {instant(statistics.last_time)}"
         console.print(f"time: {span}", soft_wrap=True)

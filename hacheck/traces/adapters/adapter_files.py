@@ -109,7 +109,7 @@ class _Loading:
         one. Errors: `TracesError`, for one that has others beside it, too."""
         names = content.get("beside", [])
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            self._wrong("beside is no list of names", 'write beside = ["operator"]', "", 0, "beside")
+            self._wrong("beside is not a list of names", 'write beside = ["operator"]', "", 0, "beside")
         found = []
         for name in names:
             path = Path(self._place).parent / name
@@ -172,7 +172,7 @@ class _Loading:
             pattern = self._pattern(item, "pattern", "event", at, re.DOTALL if whole else 0)
         fields = item.get("fields", {})
         if not isinstance(fields, dict):
-            self._wrong("fields is no table", 'write fields = { old = "string" }', "event", at, "fields")
+            self._wrong("fields is not a table", 'write fields = { old = "string" }', "event", at, "fields")
         rules = tuple(self._field(key, value, at, pattern) for key, value in fields.items())
         about = self._text(item, "about", "event", at, "")
         return EventRule(name, about, tuple(has), pattern, self._where(item, "event", at), whole, rules)
@@ -200,7 +200,7 @@ class _Loading:
     def _where(self, item: Mapping[str, Any], table: str, at: int) -> tuple[tuple[str, tuple[str, ...]], ...]:
         where = item.get("where", {})
         if not isinstance(where, dict):
-            self._wrong("where is no table", 'write where = { category = "Election" }', table, at, "where")
+            self._wrong("where is not a table", 'write where = { category = "Election" }', table, at, "where")
         wanted = {key: [value] if isinstance(value, str) else value for key, value in dict(where).items()}
         if not all(
             isinstance(value, list) and all(isinstance(word, str) for word in value) for value in wanted.values()
@@ -225,7 +225,7 @@ class _Loading:
     def _tables(self, content: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
         found = content.get(key, [])
         if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
-            self._wrong(f"{key} is no list of tables", f"write [[{key}]]", "", 0, key)
+            self._wrong(f"{key} is not a list of tables", f"write [[{key}]]", "", 0, key)
         return list(found)
 
     def _table(self, content: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -259,7 +259,7 @@ class _Loading:
             self._wrong(f"{key} may mean something else to another Python: {warning}", hint, name, at, key)
             raise AssertionError("wrong raises") from None
         except (re.error, OverflowError, RecursionError) as error:
-            self._wrong(f"{key} is no regular expression: {error}", "single quotes keep \\ as it is", name, at, key)
+            self._wrong(f"{key} is not a regular expression: {error}", "single quotes keep \\ as it is", name, at, key)
             raise AssertionError("wrong raises") from None
 
     def _wrong(self, message: str, hint: str, table: str, at: int, key: str) -> None:

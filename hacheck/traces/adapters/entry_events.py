@@ -100,7 +100,7 @@ class Wrong:
 
 
 def value_of(text: str | None, kind: FieldType) -> Any:
-    """A text as a value of a type; `None` where there is no text, `Wrong` where it is none."""
+    """A text as a value of a type; `None` where there is not a text, `Wrong` where it is none."""
     if kind is FieldType.BOOL:
         low = (text or "").lower()
         return low in _TRUE if low in (*_TRUE, *_FALSE) else Wrong(text or "")
@@ -136,7 +136,7 @@ def event_of_object(found: Mapping[str, Any], adapter: Adapter) -> FoundEvent | 
     event, node = at(found, paths.event), at(found, paths.node)
     for name, value in (("event", event), ("node", node)):
         if isinstance(value, str) and problem_of_value(value, FieldType.STRING) is not None:
-            return Almost(f"the {name} {value!r} is no text")
+            return Almost(f"the {name} {value!r} is not a text")
     node = str(node) if isinstance(node, str | int) and not isinstance(node, bool) else None
     scalars = {key: str(value) for key, value in found.items() if isinstance(value, str | int)}
     words = scalars | ({"event": event} if isinstance(event, str) else {})
@@ -154,7 +154,7 @@ def event_of_object(found: Mapping[str, Any], adapter: Adapter) -> FoundEvent | 
     if paths.any_event and isinstance(event, str) and event:
         values = at(found, paths.fields)
         if values is not None and not isinstance(values, dict):
-            return Almost(f"{'.'.join(paths.fields)} is no object")
+            return Almost(f"{'.'.join(paths.fields)} is not an object")
         return FoundEvent(event, {k: v for k, v in (values or {}).items() if v is not None}, node, ())
     for nothing in adapter.nothing:
         if fits(nothing, words) and nothing.pattern.search(str(event or "")):

@@ -93,7 +93,7 @@ class Stream:
         if not stray.text.strip():
             self._tally.blank += 1
         elif stray.continues:
-            self._tally.unknown_line(f"(goes on from a line that is not there) {stray.text}")
+            self._tally.unknown_line(f"(continues a line that is missing) {stray.text}")
         else:
             self._tally.unknown_line(stray.text)
 
@@ -136,8 +136,11 @@ class Stream:
         """The columns of an event, once it is clear whose it is."""
         node = self._whose(meaning.node, stream)
         if node is None:
-            said = f"it is about node {meaning.node!r}, in a log of node {self._node or self._told_nodes.get(stream)!r}"
-            self._finding(line, Kind.UNKNOWN_NODE, said if meaning.node else "nothing tells whose line this is", text)
+            message = "the line does not say which node wrote it"
+            if meaning.node:
+                owner = self._node or self._told_nodes.get(stream)
+                message = f"the message is about node {meaning.node!r}, in a log of node {owner!r}"
+            self._finding(line, Kind.UNKNOWN_NODE, message, text)
             return None
         fields = storable(meaning.fields, self._fields)
         if meaning.numbered:

@@ -124,7 +124,7 @@ class OpenBySettings:
         self.inner: OpenTotallyOrdered | OpenPartiallyOrdered | None = None
         if self.said.fixed and checker.wrong(self.said) is None:
             if held.inner is None:
-                raise damaged("lacks what it was judged by")
+                raise damaged("lacks the state of its checker")
             self.inner = self._opened(held.inner)
             if (self.inner.kept_records() is None) != (self.seen == 0):
                 raise damaged("has another number of records than it says")

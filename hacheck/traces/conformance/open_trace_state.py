@@ -25,7 +25,7 @@ HEAD = b"hacheck trace state 1\n"
 
 _ARRAY, _RECORDS = 1, 2
 _KINDS = ("uint64", "int64", "float64", "bool")
-_HINT = "begin anew: give another folder for results, or remove this one"
+_HINT = "start again: give another folder for results, or remove this one"
 
 RECORDS_MAX = 2**62
 """A trace that is open has fewer records: with those to come they still fit into the table of verdicts."""
@@ -114,7 +114,7 @@ class BySettingsState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def damaged(why: str) -> TracesError:
     """That what was kept of a trace cannot be gone on with."""
-    return TracesError(f"what was kept of an open trace {why}", _HINT)
+    return TracesError(f"the saved state of an open trace {why}", _HINT)
 
 
 def to_bytes(state: msgspec.Struct) -> bytes:
@@ -129,11 +129,11 @@ def from_bytes(content: bytes, kind: type[Kept]) -> Kept:
         raise damaged("was written by another version of hacheck")
     digest, rest = content[len(HEAD) : len(HEAD) + 32], content[len(HEAD) + 32 :]
     if hashlib.sha256(rest).digest() != digest:
-        raise damaged("is damaged: it is not what was written")
+        raise damaged("is damaged: its digest is wrong")
     try:
         return msgspec.msgpack.decode(rest, type=kind, ext_hook=_read)
     except (msgspec.DecodeError, pa.ArrowException, OSError, EOFError, ValueError, TypeError, KeyError) as error:
-        raise damaged(f"is not of the form that is expected: {error}") from None
+        raise damaged(f"has another form than expected: {error}") from None
 
 
 def _written(value: Any) -> Any:

@@ -120,7 +120,7 @@ class PartiallyOrdered:
         place = self._place(result, stream, cut)
         kind, reason = outcome(self.diagnoser, found.status, found.limited, unmatchable, lambda: found.bounds)
         if found.status == k.FULL and found.expanded >= self.diagnoser.search.expanded_max:
-            reason = f"more than {found.expanded:,} states of the model were looked at"
+            reason = f"the search was stopped after {found.expanded:,} states of the model"
         verdict = Verdict(trace_id, kind, reason=reason, width=found.width, **counts, **place, **properties)
         if kind != "deviates" or self.left <= 0:
             return verdict

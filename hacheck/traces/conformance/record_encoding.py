@@ -138,7 +138,7 @@ class Encoder:
         if one.by_name:
             texts, single = _as_text(values)
             for place in np.flatnonzero(~single).tolist():
-                text = f"`{one.name}` of `{event.name}` is {values[place].as_py()}, which is no name"
+                text = f"`{one.name}` of `{event.name}` is {values[place].as_py()}, which is not a name"
                 work.unmatchables[int(rows[place])] = Unmatchable(int(rows[place]), "value", text)
             work.put(content, _mapped(texts, self.named), rows)
             return

@@ -193,7 +193,7 @@ class TotallyOrdered:
             raise damaged("has no records where some are expected")
         for numbers, count in (kept.names, kept.renamed):
             if not is_count(count, NAME_MAX) or not all(is_count(one, count + FIRST_NAME) for one in numbers.values()):
-                raise damaged("has names that nobody numbered")
+                raise damaged("has names without a number")
         return {
             "open": None if one is None else _Open(*(getattr(one, item.name) for item in fields(_Open))),
             "carried": kept.carried,

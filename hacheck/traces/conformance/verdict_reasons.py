@@ -49,7 +49,7 @@ def with_unknown_duration(verdict: Verdict, why: str) -> Verdict:
     """The verdict on a trace in which a property may have been broken, where nobody can tell for how long."""
     if verdict.kind != "conforms":
         return verdict
-    return replace(verdict, kind="unknown", reason=f"nobody can tell for how long a property was broken: {why}")
+    return replace(verdict, kind="unknown", reason=f"it is unknown how long a property was broken: {why}")
 
 
 def late_of(batch: Any, rows: Sequence[Any], lasted: Iterable[Breach]) -> tuple[Late, ...]:
@@ -75,13 +75,14 @@ def outcome(
 ) -> tuple[VerdictKind, str]:
     """The verdict on a trace that stopped, and the reason. `bounds`: which bounds were met, asked where it matters."""
     if status == k.FULL:
-        return "unknown", f"more than {diagnoser.search.memory.capacity:,} states of the model explain it up to here"
+        capacity = diagnoser.search.memory.capacity
+        return "unknown", f"more than {capacity:,} states of the model explain the trace up to here"
     if unmatchable is not None:
         return ("unknown" if unmatchable.why != "value" else "deviates"), unmatchable.text
     if limited:
         return "unknown", beyond_bounds(bounds(), diagnoser.system)
     if not diagnoser.complete:
-        return "unknown", "it may have begun in a state that was not among those looked at"
+        return "unknown", "the trace may have begun in a state that was not tried"
     return "deviates", "no run of the model writes this line here"
 
 
@@ -92,7 +93,9 @@ def beyond_bounds(bounds: Sequence[str], system: System) -> str:
     told = [meaning if meaning.startswith(name) else f"{name}: {meaning}" for name, meaning in words]
     told += [f"{len(bounds) - BOUNDS_SHOWN} more"] * (len(bounds) > BOUNDS_SHOWN)
     named = f" ({'; '.join(told)})" if told else ""
-    return f"the model's bounds were met on the way{named}; with larger ones it might go on"
+    if len(bounds) == 1:
+        return f"a bound of the model was reached{named}; with a larger one the trace might conform"
+    return f"bounds of the model were reached{named}; with larger ones the trace might conform"
 
 
 def followed_to_its_end(
@@ -105,7 +108,7 @@ def followed_to_its_end(
     names = [event.name for event in diagnoser.compiled.shape.events]
     more = f" and {len(names) - EVENTS_SHOWN} more" if len(names) > EVENTS_SHOWN else ""
     known = f"{', '.join(names[:EVENTS_SHOWN])}{more}" or "none"
-    reason = f"nothing was compared, for no step of the model writes any of its events (what steps write: {known})"
+    reason = f"nothing was compared: no step of the model writes any of the trace's events (steps write: {known})"
     return Verdict(trace_id, "unknown", reason=reason, width=width, **counts, **properties)
 
 

@@ -81,7 +81,7 @@ class _Run:
     def check(self, traces: Dataset | str, table: str | None, collect: bool) -> Outcome:
         """All of it."""
         if table is not None and "://" not in table and Path(table).exists():
-            raise TracesError(f"{table}: is there already", "give a new name; Spark writes a folder")
+            raise TracesError(f"{table}: already exists", "give a new name: Spark writes a folder")
         in_order = isinstance(traces, Dataset) and traces.in_order
         found = self._run("starting", lambda: self._frame(traces, in_order=in_order).persist())
         try:
@@ -115,8 +115,8 @@ class _Run:
         names = self._run("finishing", lambda: twice.toArrow()).column(TRACE_ID).to_pylist()
         if names:
             which = ", ".join(map(repr, names))
-            hint = "its manifest is not true: remove it, or cluster the traces again"
-            raise DriverError(f"traces that two tasks have judged, each a part of them: {which}", hint)
+            hint = "its manifest is wrong: remove it, or cluster the traces again"
+            raise DriverError(f"two tasks have each checked a part of the same trace: {which}", hint)
 
     def _frame(self, traces: Dataset | str, *, in_order: bool) -> Any:
         """The DataFrame of results."""

@@ -81,7 +81,7 @@ def monitor_on_spark(
     Errors: `DriverError` when the query fails, `TracesError` where there is no folder.
     """
     if not monitoring.place.is_dir():
-        raise TracesError(f"{monitoring.place}: no such folder", "make the folder that traces will be put into")
+        raise TracesError(f"{monitoring.place}: no such folder", "create the folder that traces will be put into")
     tally = Tally()
     query = started(spark, monitoring, findings, tally)
     start = time.perf_counter()

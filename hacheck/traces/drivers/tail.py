@@ -82,7 +82,7 @@ def monitor_locally(
     Errors: `TracesError` where there is no folder, something cannot be written, or the checkpoint is another's.
     """
     if not tailing.place.is_dir():
-        raise TracesError(f"{tailing.place}: no such folder", "make the folder that traces will be written into")
+        raise TracesError(f"{tailing.place}: no such folder", "create the folder that traces will be written into")
     monitor = Monitor(tailing, findings)
     start = time.perf_counter()
     complete = True
@@ -202,7 +202,7 @@ class Monitor:
         try:
             with path.open("rb") as stream:
                 if stream.seek(0, os.SEEK_END) < place[0]:
-                    message = "is shorter than it was: what is in it now is not read"
+                    message = "is shorter than before: its present content is not read"
                     self._report(Finding(Kind.UNREADABLE, message, name), lines)
                     place[0] = stream.tell()
                 stream.seek(place[0])
@@ -242,7 +242,7 @@ class Monitor:
             return None
         if place[2]:
             trace_id = content.get(TRACE_ID)
-            message = "stands below a header that was refused"
+            message = "is below a header that was refused"
             return Problem(Kind.HEADER, message, trace_id if isinstance(trace_id, str) and trace_id else None)
         return problem_of(content, self._fields) or content
 
@@ -257,7 +257,7 @@ class Monitor:
 
     def _kept(self) -> Kept:
         path = self._tailing.checkpoint
-        hint = "give another folder for results, or remove it to begin anew"
+        hint = "give another folder for results, or remove this file to start again"
         try:
             content = path.read_bytes()
         except FileNotFoundError:
@@ -267,7 +267,7 @@ class Monitor:
         try:
             kept = msgspec.convert(json.loads(content), type=Kept)
         except (ValueError, RecursionError) as error:  # msgspec's errors are of this kind, too
-            raise TracesError(f"{path}: no checkpoint of a monitor of this version: {error}", hint) from None
+            raise TracesError(f"{path}: not a checkpoint of this version: {error}", hint) from None
         known = kept.traces.keys()
         if not (known >= kept.touched.keys() and kept.touched.keys() >= set(kept.over)):
             raise TracesError(f"{path}: the checkpoint is damaged: it lacks the state of a trace", hint)
@@ -279,7 +279,10 @@ class Monitor:
         try:
             with path.open("ab") as stream:
                 if stream.tell() < self._written:
-                    raise TracesError(f"{path}: is shorter than when it was left", "give back the file, or begin anew")
+                    raise TracesError(
+                        f"{path}: is shorter than when the monitor ended",
+                        "restore it, or give another folder for results",
+                    )
                 stream.truncate(self._written)
         except OSError as error:
             raise _unwritable(path, error) from None

@@ -85,8 +85,8 @@ def put_right(verdict: Verdict, damage: Finding | None) -> Verdict:
     reason = f"the trace is damaged: {damage.message} ({damage.place})"
     if verdict.kind != "conforms":
         rest = f": {verdict.reason}" if verdict.reason else ""
-        said = "deviates" if verdict.kind == "deviates" else "is unknown, too"
-        reason = f"{reason}; what is left of it {said}{rest}"
+        kind = "deviates" if verdict.kind == "deviates" else "is undecided"
+        reason = f"{reason}; what is left of it {kind}{rest}"
     late = tuple(replace(one, sure=False) for one in verdict.late)  # a record that is gone may have mended it
     return replace(verdict, kind="unknown", reason=reason, late=late)
 

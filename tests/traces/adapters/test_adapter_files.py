@@ -64,14 +64,14 @@ def test_adapter_in_a_file_reads_a_log(tmp_path: Path) -> None:
         ('name = "mine"', 'nam = "mine"', 1, "unknown key 'nam'", "did you mean name?"),
         ('name = "mine"\n', "", 1, "has no text name", "name ="),
         ("head = '(?P<time>", "head = '(?P<when>", 7, "no group (?P<time>", "around the time stamp"),
-        ("(?P<level>[A-Z]+) '", "(?P<level>[A-Z+) '", 7, "no regular expression", "single quotes"),
+        ("(?P<level>[A-Z]+) '", "(?P<level>[A-Z+) '", 7, "not a regular expression", "single quotes"),
         ("(?P<level>[A-Z]+) '", "(?P<level>[[A-Z]+) '", 7, "another Python: Possible nested set", "write \\"),
         ('"epoch_ms"', '"epoch_fortnights"', 9, "time ['epoch_fortnights']", "epoch_ms"),
         ('time = "epoch_ms"', 'time = "iso"\nzone = "Mars/Olympus"', 10, "no time zone 'Mars/Olympus'", "UTC"),
         ('time = "epoch_ms"', "clock_back_ms = -1", 9, "clock_back_ms -1", "milliseconds"),
         ('time = "epoch_ms"', "clock_back_ms = 1000000001", 9, "clock_back_ms 1000000001", "up to 1000000000"),
         ('time = "epoch_ms"', "clock_back_ms = true", 9, "clock_back_ms True", "milliseconds"),
-        ("(?P<level>[A-Z]+) '", f"(?P<level>[A-Z]{{{'9' * 26}}}) '", 7, "no regular expression", "single quotes"),
+        ("(?P<level>[A-Z]+) '", f"(?P<level>[A-Z]{{{'9' * 26}}}) '", 7, "not a regular expression", "single quotes"),
         ("(?P<what>", "(?P<wat>", 16, "no group (?P<what>", "around its value"),
         ('fields.took = "float"', 'fields.took = "number"', 17, "field took has no type", "there are: bool"),
         ('fields.took = "float"', 'fields.took = { typ = "float" }', 17, "unknown key 'typ'", "did you mean type?"),
@@ -152,5 +152,5 @@ def test_adapters_beside_one_another_agree_and_have_none_beside_them(tmp_path: P
     (tmp_path / "more.toml").write_text('beside = ["hands.toml"]\n' + BESIDE.replace('name = "hands"', 'name = "more"'))
     with pytest.raises(TracesError, match=r"mine\.toml:1: .*has adapters beside it, too"):
         from_toml('beside = ["more.toml"]\n' + GOOD, str(tmp_path / "mine.toml"))
-    with pytest.raises(TracesError, match="beside is no list of names"):
+    with pytest.raises(TracesError, match="beside is not a list of names"):
         from_toml('beside = "hands"\n' + GOOD, "mine.toml")

@@ -55,13 +55,13 @@ def test_arrays_records_and_verdicts_come_back() -> None:
 def test_damaged_bytes_are_refused(at: int) -> None:
     whole = to_bytes(PiecesState([BATCH]))
     for content in (whole[:at], whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :], whole + b"x"):
-        with pytest.raises(TracesError, match="what was kept of an open trace"):
+        with pytest.raises(TracesError, match="the saved state of an open trace"):
             from_bytes(content, PiecesState)
 
 
 def test_another_kind_of_state_and_another_version_are_refused() -> None:
     whole = to_bytes(PiecesState([BATCH]))
-    with pytest.raises(TracesError, match="not of the form"):
+    with pytest.raises(TracesError, match="another form than"):
         from_bytes(whole, TimedState)
     with pytest.raises(TracesError, match="another version"):
         from_bytes(whole.replace(HEAD, HEAD.replace(b"1", b"2")), PiecesState)

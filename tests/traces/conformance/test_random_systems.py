@@ -70,7 +70,7 @@ def agrees(system: ir.System, records: Sequence[LogRecord], decided: Decided, ve
     if verdict.kind == "unknown" and not decided.explained:
         if "does not have" in verdict.reason and out_of_bounds(system, records):
             return None
-        if "bounds were met" in verdict.reason and decided.perhaps:
+        if verdict.reason.startswith(("a bound of the model", "bounds of the model")) and decided.perhaps:
             return None
     return f"{verdict.kind} ({verdict.reason}) at {verdict.seq}, {wanted} expected"
 

@@ -147,7 +147,7 @@ def test_spark_refuses_a_trace_that_two_tasks_have_judged(spark: Any, tmp_path: 
     parquet(tmp_path / "a.parquet", [record("a", 1), record("both", 1)])
     parquet(tmp_path / "b.parquet", [record("both", 2), record("c", 1)])
     monkeypatch.setattr("hacheck.traces.manifest.describes", lambda *_: True)
-    with pytest.raises(DriverError, match=r"two tasks have judged.*'both'"):
+    with pytest.raises(DriverError, match=r"two tasks have each checked.*'both'"):
         check_on_spark(spark, open_traces(tmp_path, Findings()), Counting(), Findings())
 
 
@@ -202,5 +202,5 @@ def test_spark_job_stops_within_a_second_when_told_to(spark: Any, tmp_path: Path
 
 def test_spark_writes_no_table_over_another(spark: Any, tmp_path: Path) -> None:
     parquet(tmp_path / "a.parquet", mixed(3, 3))
-    with pytest.raises(TracesError, match="is there already"):
+    with pytest.raises(TracesError, match="already exists"):
         check_on_spark(spark, open_traces(tmp_path, Findings()), Counting(), Findings(), table=str(tmp_path))

@@ -168,7 +168,7 @@ def test_bad_lines_are_told_with_file_and_line(tmp_path: Path) -> None:
 def test_file_that_is_no_checkpoint_is_an_error(tmp_path: Path, content: str) -> None:
     watched = tailing(tmp_path)
     watched.checkpoint.write_text(content)
-    with pytest.raises(TracesError, match="no checkpoint of a monitor"):
+    with pytest.raises(TracesError, match="not a checkpoint of this version"):
         Monitor(watched, Findings())
 
 
@@ -177,7 +177,7 @@ def test_table_that_was_cut_is_an_error(tmp_path: Path) -> None:
     (watched.place / "a.jsonl").write_text(json.dumps(record("a", 1, "end")) + "\n")
     monitor_locally(watched, Findings(), once=True)
     watched.verdicts.write_text("")
-    with pytest.raises(TracesError, match="is shorter than when it was left"):
+    with pytest.raises(TracesError, match="is shorter than when the monitor ended"):
         Monitor(watched, Findings())
 
 
