@@ -27,9 +27,9 @@ invariant of_filtered: every s: S where s.n == 2 satisfies s.m == 0
 invariant of_all: every s: S satisfies s.n < 2
 invariant without: no s: S where s.n == 2
 lemma also: (every s: S satisfies s.n == 2) implies (some s: S where s.m == 1)
-transition taken: every s: S satisfies old(s.n) == 0 and s.n == 1 implies s.m == 0
-transition untaken: every s: S satisfies old(s.n) == 1 and s.n == 2 implies s.m == 0
-transition before: every s: S satisfies old(s.n) == 2 implies s.m == 0
+step_invariant taken: every s: S satisfies old(s.n) == 0 and s.n == 1 implies s.m == 0
+step_invariant untaken: every s: S satisfies old(s.n) == 1 and s.n == 2 implies s.m == 0
+step_invariant before: every s: S satisfies old(s.n) == 2 implies s.m == 0
 leads_to answered: (some s: S where s.n == 1) ~> (some s: S where s.n == 1)
 leads_to unanswered: (some s: S where s.n == 2) ~> (some s: S where s.n == 1)
 reachable moved: some s: S where s.n == 1

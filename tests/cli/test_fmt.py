@@ -66,3 +66,39 @@ def test_a_shipped_spec_is_not_rewritten() -> None:
     ended = hacheck("fmt", "icestorm")
     assert ended.code == ExitCode.BAD_INPUT
     assert "not yours to rewrite" in ended.err
+
+
+OLDER = """system Old "Two old words."   # transition and datagram stay here
+
+node A { n: 0..2 = 0   datagram: bool = false }
+node B { got: bool = false }
+message note(x: bool) from A to B latest datagram "a datagram"
+action go(a: A) when a.n < 2 do
+  a.n := a.n + 1
+  send note(a.datagram) to B
+transition grows: every a: A satisfies old(a.n) <= a.n
+transition falls "x": every a: A satisfies old(a.n) >= a.n
+on note(x) at b from a do b.got := x
+"""
+
+
+def test_words_of_older_versions_are_replaced_and_nothing_else(tmp_path: Path) -> None:
+    older = tmp_path / "older.ha"
+    older.write_text(OLDER, encoding="utf-8")
+    refused = hacheck("fmt", str(older))
+    assert (refused.code, older.read_text(encoding="utf-8")) == (2, OLDER)
+    assert "HA009" in refused.err and "`queued` now" in refused.err and "fmt --upgrade" in refused.err
+    assert hacheck("fmt", "--upgrade", "--check", str(older)).code == 1
+    assert hacheck("fmt", "--upgrade", str(older)).out == f"upgraded {older}\n"
+    expected = OLDER.replace("latest datagram", "latest queued").replace("\ntransition", "\nstep_invariant")
+    assert older.read_text(encoding="utf-8") == expected
+    again = hacheck("fmt", "--upgrade", str(older))
+    assert (again.code, again.out, older.read_text(encoding="utf-8")) == (0, "", expected)
+
+
+def test_a_file_with_other_mistakes_is_not_upgraded(tmp_path: Path) -> None:
+    older = tmp_path / "older.ha"
+    older.write_text(OLDER.replace("n: 0..2 = 0", "n: = 0"), encoding="utf-8")
+    before = older.read_bytes()
+    assert hacheck("fmt", "--upgrade", str(older)).code == 2
+    assert older.read_bytes() == before

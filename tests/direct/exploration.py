@@ -87,7 +87,7 @@ def _look_at_step(
     system: DirectSystem, before: State, after: State, depth: int, kinds: dict[str, str], found: Explored
 ) -> None:
     for asked, kind in kinds.items():
-        if kind == "transition" and asked not in found.decided and not system.holds_of_step(asked, before, after):
+        if kind == "step_invariant" and asked not in found.decided and not system.holds_of_step(asked, before, after):
             found.decided[asked] = depth
 
 

@@ -225,8 +225,8 @@ def test_lock_that_is_given_back_in_vain_stays_or_is_left_over(kind: str, freed:
     action ask(s: S) when s.mode == gave do acquire L then s.mode := again
     faults {{ cut S - Host up to 1 }}
     define stays = old(holder(L)) == S and S.mode == gave and old(S.mode) == gave
-    transition kept: stays implies holder(L) == S or time() != old(time())
-    transition free_first: S.mode == again and old(S.mode) != again implies old(free(L))
+    step_invariant kept: stays implies holder(L) == S or time() != old(time())
+    step_invariant free_first: S.mode == again and old(S.mode) != again implies old(free(L))
     """
     found = verdicts(text)
     assert found == {"kept": "violated" if freed else "holds", "free_first": "holds" if kind else "violated"}

@@ -16,7 +16,7 @@ node X[2] ranked { done: bool = false }
 node Y { heard: 0..2 = 0 }
 define gone = not up(O)
 """
-NOTE = "message note() from O to P datagram\non note() at p from o when never do\n"
+NOTE = "message note() from O to P queued\non note() at p from o when never do\n"
 SAY = "action say(o: O) when o.n == 0 do o.n := 1 send note() to P\n"
 WRITE = "action write(o: O) when o.n == 0 do step wrote: o.n := 1\n"
 LOCK = "lock L held by O\naction take(o: O) when o.n == 0 do acquire L then o.n := 1\n"
@@ -85,7 +85,7 @@ def assert_happens(condition: str, line: str, effect: str, declarations: str) ->
     faults = f"faults {{ {lines} }}\n" if lines else ""
     asked = f"reachable happens: {effect}\n"
     if effect not in LATER:
-        asked += f"transition waits: ({effect}) and not old({effect}) implies old({condition})\n"
+        asked += f"step_invariant waits: ({effect}) and not old({effect}) implies old({condition})\n"
     loaded = load(START + declarations + moves + faults + asked, "conditions.ha")
     assert loaded.specification is not None, (condition, line, [one.message for one in loaded.diagnostics])
     system = loaded.specification.instantiate().system

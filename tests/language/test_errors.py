@@ -41,7 +41,7 @@ def test_errors_of_several_declarations_are_reported_together() -> None:
     body = """action one(s: Server) when s.n do s.n := 1
 define wrong(s: Server) = s.mode + 1
 invariant two: every s: Server satisfies s.k == 0
-transition three: old(Server) == 1
+step_invariant three: old(Server) == 1
 check four expect five violated
 """
     assert {code for code, _, _ in found(body)} == {"HA103", "HA104"}

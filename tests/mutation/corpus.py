@@ -79,10 +79,16 @@ def engine_cases(seeds: int) -> Iterator[Case]:
         yield Case(f"system {seed}", partial(answered, made), answered(made))
     for number, made in enumerate(small_systems(range(seeds))):
         yield Case(f"fair system {number}", partial(answered, made), answered(made))
-    for name, specification in (*_documented(), *_random(seeds)):
+    for name, specification in specifications(seeds):
         system = specification.instantiate().system
         if system is not None:
             yield Case(name, partial(answered, system), answered(system))
+
+
+def specifications(seeds: int) -> Iterator[tuple[str, Specification]]:
+    """The specs of the reference and random ones, by name."""
+    yield from _documented()
+    yield from _random(seeds)
 
 
 def _instantiated(specification: Specification, check: str | None, before: Instance, expected: str) -> str:

@@ -12,7 +12,7 @@ from hacheck.model.data import replace
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from hacheck.model.semantics import EvaluationFault, Interpreter
-from tests.mutation.corpus import Case
+from tests.mutation.corpus import Case, specifications
 from tests.native.test_emission import BORDERS, asking_more, assert_same, wide_system
 from tests.strategies import seeded_system
 
@@ -23,7 +23,7 @@ TEXT_MAX = 60_000
 
 
 def native_cases(seeds: int) -> Iterator[Case]:
-    """Systems with wide numbers and sets, and random ones."""
+    """Systems with wide numbers and sets, random ones, and what the documented specs and random ones mean."""
     loaded = load(BORDERS, "borders.ha").specification
     assert loaded is not None
     borders = loaded.instantiate().system
@@ -31,6 +31,7 @@ def native_cases(seeds: int) -> Iterator[Case]:
     many = replace(borders, properties=tuple(replace(borders.properties[0], name=f"p{n}") for n in range(70)))
     systems = {"borders": borders, "wide": wide_system(), "many properties": many}
     systems |= {f"system {seed}": asking_more(seeded_system(seed)) for seed in range(seeds)}
+    systems |= {name: made for name, one in specifications(seeds) if (made := one.instantiate().system) is not None}
     for name, whole in systems.items():
         for copies_max in (1, COPIES_MAX):
             text = emitted(whole, copies_max)

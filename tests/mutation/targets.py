@@ -19,7 +19,9 @@ NOT_ELABORATION = frozenset(
     }
 )  # fmt: skip
 """Modules of the language that parse, explain and format."""
-OTHERWISE = frozenset({"text.py", "canonical.py", "canonical_instances.py", "relevance.py", "simulation.py"})
+OTHERWISE = frozenset(
+    {"cone_of_influence.py", "permuted_instances.py", "permuted_slots.py", "simulation.py", "text.py"}
+)
 """Modules of the lowering and of the portable engine that no case here runs: printing, reductions, random walks."""
 
 

@@ -137,7 +137,7 @@ action clear(n: N) when size(n.most) > 1 do
   n.word := n.word minus {60}
 invariant bounded: every n: N satisfies n.low > -70 and n.big < 400000000
 invariant apart: N(1).most != N(2).most or N(1).low - N(2).low < 50
-transition never_down: every n: N satisfies old(n.low) - n.low <= 30
+step_invariant never_down: every n: N satisfies old(n.low) - n.low <= 30
 check default expect all hold
 """
 

@@ -23,7 +23,7 @@ from tests.parametric.pyv import Program, Refused
 
 ICESTORM_CLAIMS = """
 invariant one_is_led "never two groups are followed by a majority each": at most one n: Replica where leads(n)
-transition majority_has_it "who acknowledges a change, has it on a majority of disks, its own included":
+step_invariant majority_has_it "who acknowledges a change, has it on a majority of disks, its own included":
   every u in acknowledged satisfies
   u in old(acknowledged) or majority({ m: Replica where u in m.topics or server == m })
 """
@@ -202,7 +202,7 @@ environment action write(w: Writer) do
     Store.highest := w.token
     last := w.token
   }
-transition newer: last >= old(last)
+step_invariant newer: last >= old(last)
 check default expect all hold
 """
 

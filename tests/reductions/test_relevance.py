@@ -30,7 +30,7 @@ invariant about_first: no s: S where s.first == 2
 invariant about_second: no s: S where s.second == 2
 invariant about_third: no s: S where s.third == 2
 invariant about_seen: not (1 in seen)
-transition falls: no s: S where s.third < old(s.third)
+step_invariant falls: no s: S where s.third < old(s.third)
 leads_to goes: (some s: S where s.second == 1) ~> (some s: S where s.first == 2)
 deadlock_free on
 check default

@@ -68,8 +68,8 @@ def assert_same_answers(text: str) -> None:
 
 ALIKE = {
     "messages to each, votes counted": """
-        message please() from Voter to Voter latest datagram
-        message yes() from Voter to Voter latest datagram
+        message please() from Voter to Voter latest queued
+        message yes() from Voter to Voter latest queued
         action stand(v: Voter) when v.voted == none do
           v.voted := v
           v.votes := {v}

@@ -21,7 +21,7 @@ on note(t) at n from m do
 {received}
 faults {{ crash S up to 1, lose note }}
 invariant never: every s: S, o: S satisfies {invariant}
-transition grows: every s: S satisfies {transition}
+step_invariant grows: every s: S satisfies {transition}
 deadlock_free alive
 """
 
@@ -121,7 +121,7 @@ class Specs:
             bound=self.chance.randrange(2, 4),
             order=self.one_of("ranked", "symmetric"),
             first=self.chance.choice((0, 0, 1)),
-            channel=self.one_of("latest datagram", "unordered up to 2", "fifo up to 2"),
+            channel=self.one_of("latest queued", "unordered up to 2", "fifo up to 2"),
             actions="\n".join(self.action(number) for number in range(self.chance.randrange(2, 4))),
             received=self.body("n", ("t",)),
             invariant=self.one_of(

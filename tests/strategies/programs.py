@@ -262,7 +262,7 @@ def _property(program: Program, number: int) -> str:
             f"reachable p{number}: every s: S satisfies {first}",
             f"invariant p{number}: no s: S where {asked}",
             f"invariant p{number}: at most one s: S where {asked}",
-            f"transition p{number}: every s: S satisfies old({first}) implies {second}",
+            f"step_invariant p{number}: every s: S satisfies old({first}) implies {second}",
             f"deadlock_free p{number} except every s: S satisfies s.left == 0",
         ],
     )

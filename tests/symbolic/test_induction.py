@@ -24,7 +24,7 @@ COUNTER = """system Counter "Steps of two from nought never meet an odd number."
 node Server[2] symmetric { n: 0..6 = 0  parity: bool = false }
 action up(s: Server) when s.n < 5 do s.n := s.n + 2
 invariant even: every s: Server satisfies s.n != 3
-transition grows: every s: Server satisfies s.n >= old(s.n)
+step_invariant grows: every s: Server satisfies s.n >= old(s.n)
 reachable four: some s: Server where s.n == 4
 check default expect all hold
 """
@@ -99,7 +99,7 @@ def test_the_election_is_shown_with_its_lemmas_and_not_without() -> None:
 
 
 def test_a_lemma_that_does_not_hold_is_told_and_not_used() -> None:
-    text = COUNTER.replace("transition grows", "lemma none_ends: every s: Server satisfies s.n < 4\ntransition grows")
+    text = COUNTER.replace("step_invariant grows", "lemma none_ends: every s: Server satisfies s.n < 4\nstep_invariant grows")
     found = {answer.name: answer for answer in check(system_of(text), 4).properties}
     assert found["none_ends"].verdict == "violated"
     assert found["none_ends"].run is not None

@@ -21,7 +21,7 @@ HEAD = """\
 ;   domain    the contents of slots are a state
 ;   trans     there is a step from the state to the one after it
 ;   error     some step from the state is an error of the spec
-;   found.P   the state (of `transition`: the step) violates P; of `reachable`: it reaches P
+;   found.P   the state (of `step_invariant`: the step) violates P; of `reachable`: it reaches P
 ;   fault.P   P has no value in the state
 """
 

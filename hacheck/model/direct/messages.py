@@ -30,7 +30,7 @@ class Messages:
         declared, index = self.layout.messages[name], self.layout.index
         for target in targets:
             there = m.memory[index["up", target]] and connected(self.layout, m, m.node, target)
-            if declared.datagram or there:
+            if declared.queued or there:
                 slot = index["link", name, m.node, target]
                 m.memory[slot] = self.added(name, m.memory[slot], message)
 

@@ -76,7 +76,7 @@ class Nodes:
     def _drop_what_is_under_way(self, m: Machine, node: Node) -> None:
         index = self.layout.index
         for name, message in self.layout.messages.items():
-            if message.receiver.text == node.kind and not message.datagram:
+            if message.receiver.text == node.kind and not message.queued:
                 for sender in self.layout.nodes(message.sender.text):
                     m.memory[index["link", name, sender, node]] = Bag() if message.order == "unordered" else ()
         for name, operation in self.layout.operations.items():

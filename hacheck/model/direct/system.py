@@ -116,7 +116,7 @@ class DirectSystem:
         return bool(self._goals[property_name](Machine(list(state.slots))))
 
     def holds_of_step(self, property_name: str, before: State, after: State) -> bool:
-        """Whether a `transition` holds of the step between two states. Errors: as `holds`."""
+        """Whether a `step_invariant` holds of the step between two states. Errors: as `holds`."""
         return bool(self._goals[property_name](Machine(list(after.slots), before.slots)))
 
     def properties(self) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from hacheck.model.language.diagnostics import Span
 from hacheck.model.language.syntax import Token, Tree
 from hacheck.model.language.tree import Expression, Name
 
-WORDS_OF_CHANNEL = {"fifo", "unordered", "latest", "datagram"}
+WORDS_OF_CHANNEL = {"fifo", "unordered", "latest", "queued"}
 
 
 def build_file(root: Tree, path: str) -> d.File:
@@ -121,7 +121,7 @@ class _Declarations(Builder):
             self.name(sender),
             self.name(receiver),
             order,
-            "datagram" in words,
+            "queued" in words,
             capacity,
             unquote(text),
             span,
@@ -247,8 +247,8 @@ class _Declarations(Builder):
     def _top_lemma(self, parts: list[Any], span: Span) -> d.Declaration:
         return self._property("lemma", parts, span, 1)
 
-    def _top_transition(self, parts: list[Any], span: Span) -> d.Declaration:
-        return self._property("transition", parts, span, 1)
+    def _top_step_invariant(self, parts: list[Any], span: Span) -> d.Declaration:
+        return self._property("step_invariant", parts, span, 1)
 
     def _top_reachable(self, parts: list[Any], span: Span) -> d.Declaration:
         return self._property("reachable", parts, span, 1)

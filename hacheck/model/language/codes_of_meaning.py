@@ -137,7 +137,7 @@ MEANING: tuple[CodeInfo, ...] = (
     info(
         "HA142",
         "there is no such property",
-        "`only` and `expect` name invariants, lemmas, transitions, reachables,\n"
+        "`only` and `expect` name invariants, lemmas, step invariants, reachables,\n"
         "eventuallys, leads_tos and deadlock_frees.",
         SERVER + "check default expect one violated",
         SERVER + "invariant one: at most one s: Server where s.active\ncheck default expect all hold",

@@ -68,6 +68,14 @@ TEXT: tuple[CodeInfo, ...] = (
         "node S { n: 0..10 = 0 }",
     ),
     info(
+        "HA009",
+        "a word that has another name now",
+        "The word is of an older version of the language. `hacheck fmt --upgrade FILE` writes the word of today in\n"
+        "its place and leaves everything else as it is.",
+        NODE + GO + "transition stays: every s: Server satisfies old(s.on_duty) implies s.on_duty",
+        NODE + GO + "step_invariant stays: every s: Server satisfies old(s.on_duty) implies s.on_duty",
+    ),
+    info(
         "HA201",
         "a setting on which nothing depends",
         "A param, switch or assumption is declared and never used: two checks that differ in it ask the same.",

@@ -18,10 +18,10 @@ TYPES: tuple[CodeInfo, ...] = (
     info(
         "HA106",
         "`old` where there is no step",
-        "`old(…)` is a value before the step. It stands in `transition` and `observe`; other properties speak\n"
+        "`old(…)` is a value before the step. It stands in `step_invariant` and `observe`; other properties speak\n"
         "of one moment.",
         "node S { n: 0..3 = 0 }\ninvariant grows: S.n >= old(S.n)",
-        "node S { n: 0..3 = 0 }\ntransition grows: S.n >= old(S.n)",
+        "node S { n: 0..3 = 0 }\nstep_invariant grows: S.n >= old(S.n)",
     ),
     info(
         "HA107",

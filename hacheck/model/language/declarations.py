@@ -94,7 +94,7 @@ class MessageDeclaration:
     sender: Name
     receiver: Name
     order: Literal["fifo", "unordered", "latest"]
-    datagram: bool
+    queued: bool
     capacity: Expression | None
     text: str
     span: Span
@@ -262,7 +262,7 @@ class Fair:
 class PropertyDeclaration:
     """`premise` is the left side of `~>`."""
 
-    kind: Literal["invariant", "lemma", "transition", "reachable", "eventually", "leads_to", "deadlock_free"]
+    kind: Literal["invariant", "lemma", "step_invariant", "reachable", "eventually", "leads_to", "deadlock_free"]
     name: Name
     text: str
     source: str

@@ -182,7 +182,7 @@ def _member(written: t.Name, scope: Scope, expected: ty.Type | None) -> ir.Expre
 def _prefix(written: t.Prefix, scope: Scope) -> ir.Expression:
     if written.operator == "old":
         if not scope.old:
-            hint = "it belongs into `transition` and `observe`"
+            hint = "it belongs into `step_invariant` and `observe`"
             raise error("HA106", "`old(…)` needs a step, and there is none here", written.span, hint)
         return ir.Old(elaborate(written.operand, scope))
     if written.operator == "not":

@@ -2,7 +2,7 @@
 
 A message under way is part of the state: for each sender and receiver what is under way between them, as an option
 (one place), a sequence (`fifo`) or a bag (unordered). Over a connection (the default) a message sent to a node that is
-down or cut off is lost at once and its sender does not learn it; `datagram` messages wait.
+down or cut off is lost at once and its sender does not learn it; `queued` messages wait.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _put(
     else:
         operator = "append" if isinstance(slot, ty.Sequence) else "with"
         placed = (ir.Assign(target, ir.Binary(operator, current, value)),)  # type: ignore[arg-type]
-    if message.datagram:
+    if message.queued:
         return placed
     kind = type_of(to)
     assert isinstance(kind, ty.Node)

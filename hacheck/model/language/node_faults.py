@@ -23,7 +23,7 @@ def crash_effects(context: Context, kind: ty.Node, node: ir.Expression, wipe: bo
         made.extend(_field_after(context, name, declared, node, wipe))
     for name in context.messages:
         message = context.messages[name]
-        if message.receiver.text == kind.name and not message.datagram:
+        if message.receiver.text == kind.name and not message.queued:
             made.append(_clear(context, name, node))
     for name in context.operations:
         if f"operation.{name}.request" in context.variables:

@@ -12,6 +12,7 @@ from hacheck.model.data import replace
 from hacheck.model.language.build_declarations import build_file
 from hacheck.model.language.declarations import File
 from hacheck.model.language.diagnostics import Diagnostic, Span
+from hacheck.model.language.old_words import old_word
 from hacheck.model.language.reading import Reading, Unreadable, read
 from hacheck.model.language.syntax import Token, Tree
 from hacheck.model.language.syntax_errors import broken_by, syntax_error
@@ -48,6 +49,9 @@ def _parsed(text: str, path: str) -> tuple[File | None, tuple[Diagnostic, ...]]:
         try:
             reading = read(rest)
         except Unreadable as failure:
+            older = old_word(failure, rest)
+            if older is not None:  # what else is wrong is looked for in the upgraded file
+                return None, (older.diagnostic(text, path),)
             broken = broken_by(failure, rest)
             found.append(syntax_error(failure, broken, text, path))
             start, end = broken.start, broken.end

@@ -12,7 +12,7 @@ from hacheck.model.rewrite import statements, walk
 def places(system: ir.System, names: Iterable[str]) -> dict[str, int]:
     """How many identities of each of these types the whole state and one step can hold at once. Cost: the system's
     size."""
-    carriers = [_carriers(action) for action in system.actions]
+    carriers = [_carriers((), system.initial), *(_carriers(one.parameters, one.body) for one in system.actions)]
     found = {}
     for name in names:
         held = sum(_capacity(variable.type, name) for variable in system.variables)
@@ -21,13 +21,13 @@ def places(system: ir.System, names: Iterable[str]) -> dict[str, int]:
     return found
 
 
-def _carriers(action: ir.Action) -> tuple[list[ty.Type], int]:
-    """The types of a step's locals, and how many identities it draws."""
-    inside = list(statements(action.body))
-    kinds = [kind for _, kind in action.parameters]
+def _carriers(parameters: Iterable[tuple[str, ty.Type]], body: tuple[ir.Statement, ...]) -> tuple[list[ty.Type], int]:
+    """The types of the locals of a step, or of what is done initially, and how many identities it draws."""
+    inside = list(statements(body))
+    kinds = [kind for _, kind in parameters]
     kinds += [part.type for part in inside if isinstance(part, ir.Let)]
     kinds += [part.domain.type for part in inside if isinstance(part, ir.Choose | ir.ForEach)]
-    return kinds, sum(1 for one in action.body for part in walk(one) if isinstance(part, ir.Fresh))
+    return kinds, sum(1 for one in body for part in walk(one) if isinstance(part, ir.Fresh))
 
 
 def _capacity(kind: ty.Type, name: str) -> int:

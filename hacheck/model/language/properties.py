@@ -11,14 +11,14 @@ from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import boolean
 from hacheck.model.language.messages import kind_of
 
-KINDS: dict[str, Any] = {"transition": "step", "deadlock_free": "deadlock"}
+KINDS: dict[str, Any] = {"step_invariant": "step", "deadlock_free": "deadlock"}
 FAULT_HANDLERS = ("restart", "resume", "heal", "free", "tick")
 """What the environment does that a property may assume to happen."""
 
 
 def build(context: Context, written: d.PropertyDeclaration) -> ir.Property:
     """One property. Errors: `HA103` a fairness of a handler that is not there."""
-    scope = Scope(context, old=written.kind == "transition")
+    scope = Scope(context, old=written.kind == "step_invariant")
     goal: ir.Expression = ir.FALSE
     if written.goal is not None:
         goal = context.fold(boolean(written.goal, scope))

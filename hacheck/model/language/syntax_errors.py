@@ -12,7 +12,7 @@ from hacheck.model.language.tables import END, NAME
 
 HEAD = re.compile(
     r"^[ \t]*(use|param|switch|assumption|type|record|ordered|identity|node|ghost|shared|initially|message|operation"
-    r"|lock|clock|define|procedure|environment|action|on|serve|faults|invariant|lemma|transition|reachable"
+    r"|lock|clock|define|procedure|environment|action|on|serve|faults|invariant|lemma|step_invariant|reachable"
     r"|eventually|leads_to|deadlock_free|observe|trace|check)\b(?=\s+[A-Za-z_{\"])",
     re.MULTILINE,
 )

@@ -263,11 +263,11 @@ def messages(spec: Spec) -> list[str]:
         channel = pick(
             chooser, ["", "unordered", "fifo", "latest", "fifo up to 2", "unordered up to 2", "up to 2", "fifo up to 3"]
         )
-        datagram = " datagram" if chance(chooser, 35) else ""
+        queued = " queued" if chance(chooser, 35) else ""
         parameters = payload(spec)
         spec.messages.append(Message(name, parameters, ends[0], ends[1], "up to" in channel))
         words = f" {channel}" if channel else ""
-        lines.append(f"message {head(name, parameters)} from {ends[0]} to {ends[1]}{words}{datagram}{describe(spec)}")
+        lines.append(f"message {head(name, parameters)} from {ends[0]} to {ends[1]}{words}{queued}{describe(spec)}")
     return lines
 
 

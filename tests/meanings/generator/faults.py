@@ -76,7 +76,7 @@ def properties(spec: Spec) -> list[str]:
     chooser, lines = spec.chooser, []
     for number in range(chooser.integer(2, 4)):
         word = weighted(
-            chooser, [(4, "invariant"), (1, "lemma"), (2, "transition"), (4, "reachable"), (1, "deadlock_free")]
+            chooser, [(4, "invariant"), (1, "lemma"), (2, "step_invariant"), (4, "reachable"), (1, "deadlock_free")]
         )
         kind = spec.nodes["S"]
         words = (' "some words"' if chance(chooser, 5) else "") + (' source "a book"' if chance(chooser, 8) else "")
@@ -87,7 +87,7 @@ def properties(spec: Spec) -> list[str]:
             continue
         scope = Scope(spec, (("x", kind),), sight="all")
         text = predicate(scope)
-        if word == "transition":
+        if word == "step_invariant":
             text = f"old({text}) implies {predicate(replace(scope, old=True))}"
         binder = weighted(chooser, [(2, "every x: S satisfies"), (3, "some x: S where"), (1, "no x: S where")])
         lines.append(f"{word} q_{number}{words}: {binder} {text}")

@@ -28,8 +28,8 @@ from hacheck.impl.system import Broken, Judge, Member
 SPEC = """
 system Votes "Each voter votes once; who has a majority has won."
 node Voter[3] ranked { durable voted: Voter? = none  votes: set of Voter = {}  won: bool = false }
-message please() from Voter to Voter latest datagram
-message yes() from Voter to Voter latest datagram
+message please() from Voter to Voter latest queued
+message yes() from Voter to Voter latest queued
 action stand(v: Voter) when v.voted == none do
   v.voted := v
   v.votes := {v}
