@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 
-from hacheck.cli.commands import COMMANDS
+from hacheck.cli.commands import COMMANDS, FORMER
 from hacheck.cli.declaring import read
 
 GARBAGE_AFTER = 100_000
@@ -21,6 +21,9 @@ GARBAGE_AFTER = 100_000
 
 def run(words: Sequence[str]) -> None:
     """Runs a command line. Errors: ends in `SystemExit` with one of the exit codes of `guard.ExitCode`."""
+    if words and words[0] in FORMER:
+        print(f"`hacheck {words[0]}` is called `hacheck {FORMER[words[0]]}` now", file=sys.stderr)
+        words = [FORMER[words[0]], *words[1:]]
     if "_HACHECK_COMPLETE" not in os.environ:
         for command in COMMANDS:
             if words and words[0] == command.name:

@@ -58,7 +58,7 @@ class System(Protocol):
     """A protocol as something that can be run."""
 
     name: str
-    """`icestorm`, `fiorano-replicated`, …: what `hacheck sim` and `hacheck cluster` call it."""
+    """`icestorm`, `fiorano-replicated`, …: what `hacheck simulate-impl` and `hacheck cluster` call it."""
 
     messages: tuple[type[Message], ...]
     """Every kind of message, for the wire."""

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from hacheck.cli.commands.sim import PROTOCOL
+from hacheck.cli.commands.simulate_impl import PROTOCOL
 from hacheck.cli.guard import version
 from hacheck.impl.systems import names
 from tests.cli.command import hacheck
@@ -22,7 +22,7 @@ COMMANDS = (
     "monitor",
     "simulate",
     "traces",
-    "sim",
+    "simulate-impl",
     "cluster",
     "admin",
     "show",
@@ -32,7 +32,6 @@ COMMANDS = (
     "doc",
     "fmt",
     "explain",
-    "version",
 )
 
 
@@ -64,7 +63,7 @@ def test_help_names_every_protocol_whose_code_can_be_run() -> None:
         "monitor",
         "simulate",
         "traces",
-        "sim",
+        "simulate-impl",
         "cluster",
         "admin",
         "show",
@@ -88,9 +87,15 @@ def test_without_arguments_there_is_help() -> None:
     assert "Usage: hacheck" in hacheck().out
 
 
-@pytest.mark.parametrize("arguments", [("version",), ("--version",)])
-def test_the_version_is_printed(arguments: tuple[str, ...]) -> None:
-    assert hacheck(*arguments).out == f"hacheck {version()}\n"
+def test_the_version_is_printed() -> None:
+    assert hacheck("--version").out == f"hacheck {version()}\n"
+
+
+@pytest.mark.parametrize(("former", "now"), [(("version",), ("--version",)), (("sim", "-h"), ("simulate-impl", "-h"))])
+def test_former_names_still_work_and_say_so(former: tuple[str, ...], now: tuple[str, ...]) -> None:
+    ended = hacheck(*former)
+    assert ended.out == hacheck(*now).out
+    assert ended.err == f"`hacheck {former[0]}` is called `hacheck {now[0]}` now\n"
 
 
 def test_an_unknown_command_is_bad_input() -> None:

@@ -21,7 +21,7 @@ NUMBERS = [
     if item.type is int and isinstance(item.declared, Option)
 ]
 LEADING = {
-    "sim": ["icestorm"],
+    "simulate-impl": ["icestorm"],
     "check-impl": ["icestorm"],
     "cluster": ["start", "icestorm"],
     "admin": ["subscribe", "x"],
@@ -79,5 +79,7 @@ def test_less_than_a_byte_is_no_size(text: str) -> None:
 def test_numbers_of_a_protocol_have_a_range(protocol: str, number: str) -> None:
     setting = {"icestorm": "client_period_us", "qpid": "check_interval_us"}.get(protocol, "call_timeout_us")
     setting = "heartbeat_us" if protocol == "fiorano-shared" else setting
-    ended = hacheck("sim", protocol, "--seeds", "1", "--seconds", "1", "--jobs", "1", "--set", f"{setting}={number}")
+    ended = hacheck(
+        "simulate-impl", protocol, "--seeds", "1", "--seconds", "1", "--jobs", "1", "--set", f"{setting}={number}"
+    )
     assert ended.code == ExitCode.BAD_INPUT, ended

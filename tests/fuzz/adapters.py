@@ -17,7 +17,7 @@ from tests.fuzz.places import folder
 
 ROOT = Path(__file__).resolve().parents[2]
 
-SMALL = '''name = "small"
+SMALL = """name = "small"
 about = "two events"
 [files]
 name = '(?P<node>[a-z0-9]+)\\.log'
@@ -41,8 +41,8 @@ fields.who = { type = "strings", each = '\\w+' }
 [[nothing]]
 name = "chatter"
 pattern = 'all is well'
-'''
-OBJECTS = '''name = "objects"
+"""
+OBJECTS = """name = "objects"
 format = "json"
 [files]
 path = '(?P<trace>\\w+)/(?P<node>\\w+)\\.log'
@@ -57,7 +57,7 @@ times = "epoch_ms"
 name = "started"
 where = { category = ["A", "B"] }
 fields.count = { type = "ints", path = "detail.count" }
-'''
+"""
 LOG = """2026-01-01 10:00:00 INFO moves from a to 3
 2026-01-01 10:00:01.5 INFO members a b
   c

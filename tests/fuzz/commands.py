@@ -44,7 +44,7 @@ BOUNDED: dict[str, tuple[str, ...]] = {
     "timing": ("--time", "1", "--points", "3"),
     "diagram": ("--time", "1", "--states", "1k"),
     "doc": ("--states", "200"),
-    "sim": ("--seeds", "2", "--seconds", "3", "--jobs", "1"),
+    "simulate-impl": ("--seeds", "2", "--seconds", "3", "--jobs", "1"),
     "check-impl": ("--time", "1", "--schedules", "3"),
     "monitor": ("--once",),
     "conform": ("--states", "200"),
@@ -54,7 +54,7 @@ BOUNDED: dict[str, tuple[str, ...]] = {
 """What keeps a command short; an option that was drawn besides comes before it."""
 
 WEIGHTS = {
-    "verify": 10, "prove": 2, "why": 2, "timing": 2, "conform": 8, "monitor": 5, "simulate": 8, "sim": 3,
+    "verify": 10, "prove": 2, "why": 2, "timing": 2, "conform": 8, "monitor": 5, "simulate": 8, "simulate-impl": 3,
     "check-impl": 2, "cluster": 2, "admin": 2, "show": 10, "diagram": 6, "list": 1, "inspect": 8, "version": 1,
     "traces": 14, "doc": 12, "fmt": 6, "explain": 2,
 }  # fmt: skip

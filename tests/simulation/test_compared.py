@@ -1,4 +1,4 @@
-"""`hacheck sim --record` says how to compare what it recorded: commands that can be copied, and that conform."""
+"""`hacheck simulate-impl --record` says how to compare what it recorded: commands to copy, which conform."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ def test_what_is_recorded_as_told_conforms_as_told(name: str, tmp_path: Path, mo
     monkeypatch.chdir(tmp_path)
     few = ("--seeds", "3", "--seconds", "20", "--jobs", "1")
     if FOLLOWED[name].code == name:
-        (conform, *again) = commands(hacheck("sim", name, "--seeds", "1", "--seconds", "1", "--record", "others"))
+        one = ("--seeds", "1", "--seconds", "1", "--record", "others")
+        (conform, *again) = commands(hacheck("simulate-impl", name, *one))
         assert conform[:3] == ["conform", FOLLOWED[name].spec, "others"]
         record = [word if word != "others" else "runs" for word in again[0]]
     else:
-        refused = hacheck("sim", name)
+        refused = hacheck("simulate-impl", name)
         assert refused.code == ExitCode.BAD_INPUT
         assert f"{name} is not run by itself" in refused.err
         record = shlex.split(refused.err.partition("hacheck ")[2].partition(" tells how")[0])
@@ -45,12 +46,12 @@ def test_what_is_recorded_as_told_conforms_as_told(name: str, tmp_path: Path, mo
 @pytest.mark.parametrize(("faults", "asked"), [("disk", True), ("crashes", False)])
 def test_faults_without_a_line_of_their_own_are_told_to_the_spec(faults: str, asked: bool, tmp_path: Path) -> None:
     few = ("--seeds", "1", "--seconds", "20", "--jobs", "1", "--faults", faults)
-    (conform, *_) = commands(hacheck("sim", "icestorm", *few, "--record", str(tmp_path / "runs")))
+    (conform, *_) = commands(hacheck("simulate-impl", "icestorm", *few, "--record", str(tmp_path / "runs")))
     assert ("disk_errors=on" in conform) is asked
     assert hacheck(*conform).code == ExitCode.AS_EXPECTED
 
 
 def test_nothing_is_said_of_code_that_follows_no_spec(tmp_path: Path) -> None:
     words = ("tests.simulation.toys:COUNTERS", "--seeds", "1", "--seconds", "5", "--jobs", "1")
-    assert commands(hacheck("sim", *words, "--record", str(tmp_path))) == []
-    assert commands(hacheck("sim", "fiorano-shared", *words[1:])) == []
+    assert commands(hacheck("simulate-impl", *words, "--record", str(tmp_path))) == []
+    assert commands(hacheck("simulate-impl", "fiorano-shared", *words[1:])) == []

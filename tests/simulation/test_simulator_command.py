@@ -1,4 +1,4 @@
-"""`hacheck sim`: what it takes, what it says, what it leaves behind, and how it ends."""
+"""`hacheck simulate-impl`: what it takes, what it says, what it leaves behind, and how it ends."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def sim(*arguments: str) -> Ended:
-    return hacheck("sim", TOY, "--seconds", "5", "--jobs", "1", *arguments, columns=120)
+    return hacheck("simulate-impl", TOY, "--seconds", "5", "--jobs", "1", *arguments, columns=120)
 
 
 def test_runs_that_keep_every_promise_are_counted_and_so_are_their_faults() -> None:
@@ -42,8 +42,8 @@ def test_broken_promise_is_told_small_and_can_be_had_again(tmp_path: Path) -> No
     assert "broken: nothing is lost" in ended.out
     assert "made small in" in ended.out
     (file,) = tmp_path.iterdir()
-    assert f"again: hacheck sim {TOY} --replay {file}" in ended.out
-    again = hacheck("sim", TOY, "--replay", str(file), columns=120)
+    assert f"again: hacheck simulate-impl {TOY} --replay {file}" in ended.out
+    again = hacheck("simulate-impl", TOY, "--replay", str(file), columns=120)
     assert again.code == 1
     story = [line for line in ended.out.splitlines() if line.startswith("    0.")]
     assert story
@@ -74,7 +74,7 @@ def test_json_has_everything_that_is_shown() -> None:
 def test_what_is_found_does_not_depend_on_how_many_processes_run() -> None:
     def found(jobs: str) -> object:
         arguments = ("--seeds", "20", "--seconds", "2", "--faults", "chaos", "--json", "-", "--as-it-is")
-        content = json.loads(hacheck("sim", TOY, *arguments, "--set", "eager=yes", "--jobs", jobs).out)
+        content = json.loads(hacheck("simulate-impl", TOY, *arguments, "--set", "eager=yes", "--jobs", jobs).out)
         return {name: value for name, value in content.items() if name != "wall_seconds"}
 
     assert found("1") == found("2")
@@ -130,7 +130,7 @@ def test_records_of_runs_are_traces(tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_is_named(arguments: list[str], said: str) -> None:
-    ended = hacheck("sim", *arguments)
+    ended = hacheck("simulate-impl", *arguments)
     assert ended.code == 2
     assert said in " ".join(ended.err.split())
     assert ended.out == ""
@@ -152,14 +152,14 @@ def test_bad_input_is_named(arguments: list[str], said: str) -> None:
 def test_file_that_cannot_be_run_again_is_bad_input(text: bytes, said: str, tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     file.write_bytes(text)
-    ended = hacheck("sim", TOY, "--replay", str(file))
+    ended = hacheck("simulate-impl", TOY, "--replay", str(file))
     assert ended.code == 2
     assert said in " ".join(ended.err.split())
 
 
 def test_control_c_ends_it_with_what_was_done() -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "hacheck", "sim", TOY, "--seeds", "1M", "--seconds", "1", "--jobs", "2"],
+        [sys.executable, "-m", "hacheck", "simulate-impl", TOY, "--seeds", "1M", "--seconds", "1", "--jobs", "2"],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
@@ -174,6 +174,6 @@ def test_control_c_ends_it_with_what_was_done() -> None:
 
 
 def test_help_has_examples_and_exit_codes() -> None:
-    shown = hacheck("sim", "--help", columns=120).out
-    assert "  hacheck sim icestorm" in shown.split("Examples")[1]
+    shown = hacheck("simulate-impl", "--help", columns=120).out
+    assert "  hacheck simulate-impl icestorm" in shown.split("Examples")[1]
     assert "4 a bug in hacheck: a protocol raised" in shown

@@ -99,7 +99,8 @@ def test_the_election_is_shown_with_its_lemmas_and_not_without() -> None:
 
 
 def test_a_lemma_that_does_not_hold_is_told_and_not_used() -> None:
-    text = COUNTER.replace("step_invariant grows", "lemma none_ends: every s: Server satisfies s.n < 4\nstep_invariant grows")
+    lemma = "lemma none_ends: every s: Server satisfies s.n < 4\n"
+    text = COUNTER.replace("step_invariant grows", f"{lemma}step_invariant grows")
     found = {answer.name: answer for answer in check(system_of(text), 4).properties}
     assert found["none_ends"].verdict == "violated"
     assert found["none_ends"].run is not None

@@ -214,9 +214,7 @@ class SideBySide:
             return
         with room_for_nesting():
             work.pickled = pickle.dumps(loaded.specification)
-        work.questions, work.left_out = choose(
-            loaded.specification, self._request.checks, wide=self._request.wide
-        )
+        work.questions, work.left_out = choose(loaded.specification, self._request.checks, wide=self._request.wide)
         work.waiting = list(range(len(work.questions)))
 
     def _fail(self, work: _Work, title: str, failed: Failed) -> None:

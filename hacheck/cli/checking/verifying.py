@@ -119,9 +119,7 @@ def kept_checks(exploring: Exploring, selection: Selection) -> frozenset[str]:
     return found
 
 
-def engine_of(
-    exploring: Exploring, prepared: Prepared, kept: frozenset[str], recheck: Recheck | None = None
-) -> Engine:
+def engine_of(exploring: Exploring, prepared: Prepared, kept: frozenset[str], recheck: Recheck | None = None) -> Engine:
     """The engine for one check, which keeps what it explores in a folder of its own."""
     folder, name = exploring.checkpoint, prepared.check.name
     own = replace(exploring, checkpoint=None if folder is None else folder / name, resume=name in kept)

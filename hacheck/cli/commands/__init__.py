@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hacheck.model.data import dataclass
 
-ASK, RUN, LOOK, WRITE = "Check", "Run", "Look", "Write"
+ASK, RUN, LOOK, WRITE, DEVELOP = "Check", "Run", "Look", "Write", "For developers of hacheck"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +35,19 @@ COMMANDS = (
     Command("conform", ASK),
     Command("monitor", ASK),
     Command("simulate", ASK),
-    Command("sim", ASK),
+    Command("simulate-impl", ASK),
     Command("check-impl", ASK),
     Command("cluster", RUN),
     Command("admin", RUN),
     Command("show", LOOK),
     Command("diagram", LOOK),
     Command("list", LOOK, "list_specs"),
-    Command("inspect", LOOK),
-    Command("version", LOOK, "print_version"),
     Command("traces", LOOK),
     Command("doc", WRITE),
     Command("fmt", WRITE),
     Command("explain", WRITE),
+    Command("inspect", DEVELOP),
 )
+
+FORMER = {"sim": "simulate-impl", "version": "--version"}
+"""What a first word that was the name of a command is called now. It still works, and says so."""

@@ -47,7 +47,15 @@ def record_command(followed: Followed, folder: str, plan: Plan | None = None) ->
     plan that it has."""
     faults = _faults(followed, plan)
     size = ["--replicas", str(followed.replicas), "--clients", str(followed.clients)]
-    command = ["hacheck", "sim", followed.code, *size, *_options("--set", followed.options), "--record", folder]
+    command = [
+        "hacheck",
+        "simulate-impl",
+        followed.code,
+        *size,
+        *_options("--set", followed.options),
+        "--record",
+        folder,
+    ]
     command += ["--faults", faults] if faults != PROMISED else []
     return shlex.join(command)
 

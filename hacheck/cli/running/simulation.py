@@ -1,4 +1,4 @@
-"""Carries out `hacheck sim`: has the runs done, side by side, and makes those that break something small."""
+"""Carries out `hacheck simulate-impl`: has the runs done, side by side, and makes those that break something small."""
 
 from __future__ import annotations
 
@@ -286,7 +286,9 @@ def replay_run(request: Request, file: str) -> ExitCode:
     try:
         saved = from_json(text)
         if saved.system != request.protocol:
-            raise BadInput(f"{file}: is a run of {saved.system}", f"hacheck sim {saved.system} --replay {file}")
+            raise BadInput(
+                f"{file}: is a run of {saved.system}", f"hacheck simulate-impl {saved.system} --replay {file}"
+            )
         system = system_of(saved.system)
         outcome = run(system, saved.plan, history)
     except Refused as refused:

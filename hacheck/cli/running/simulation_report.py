@@ -170,10 +170,26 @@ def _failed(console: Console, summary: Summary, one: Failure, out: str | None) -
 def _command(summary: Summary, one: Failure, out: str | None) -> str:
     if out is not None:
         return shlex.join(
-            ["hacheck", "sim", summary.protocol, "--replay", f"{out.rstrip('/')}/{one.file_name(summary.protocol)}"]
+            [
+                "hacheck",
+                "simulate-impl",
+                summary.protocol,
+                "--replay",
+                f"{out.rstrip('/')}/{one.file_name(summary.protocol)}",
+            ]
         )
     plan = summary.plan
-    words = ["hacheck", "sim", summary.protocol, "--seeds", "1", "--seed", str(one.seed), "--faults", summary.faults]
+    words = [
+        "hacheck",
+        "simulate-impl",
+        summary.protocol,
+        "--seeds",
+        "1",
+        "--seed",
+        str(one.seed),
+        "--faults",
+        summary.faults,
+    ]
     words += ["--replicas", str(plan.replicas), "--clients", str(plan.clients)]
     words += ["--seconds", str(plan.fault_us // 1_000_000)]
     if plan.stretch != 1:

@@ -1,4 +1,4 @@
-"""Words of the language that have another name today: an error names the new one, and `hacheck fmt --upgrade` writes it."""
+"""Words of the language that have another name now: an error names it, and `hacheck fmt --upgrade` writes it."""
 
 from __future__ import annotations
 

@@ -89,4 +89,4 @@ def identifier(name: Name) -> int:
 
 
 SYSTEM = IceStorm()
-"""What `hacheck sim icestorm` and `hacheck cluster start icestorm` run."""
+"""What `hacheck simulate-impl icestorm` and `hacheck cluster start icestorm` run."""

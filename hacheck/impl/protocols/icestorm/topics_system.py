@@ -67,4 +67,4 @@ class IceStormTopics:
 
 
 TOPICS: System = IceStormTopics()
-"""What `hacheck sim icestorm-topics` runs."""
+"""What `hacheck simulate-impl icestorm-topics` runs."""

@@ -1,4 +1,4 @@
-"""`hacheck sim`: runs the reference implementation of a protocol under faults, from many seeds."""
+"""`hacheck simulate-impl`: runs the reference implementation of a protocol under faults, from many seeds."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ CLUSTER, OUTPUT = "The cluster", "Output"
 EPILOG = """
 [bold]Examples[/]
 
-  hacheck sim icestorm                                   100 runs with the faults it promises to survive
+  hacheck simulate-impl icestorm                                   100 runs with the faults it promises to survive
 
-  hacheck sim icestorm --seeds 1000 --faults chaos       whatever may go wrong
+  hacheck simulate-impl icestorm --seeds 1000 --faults chaos       whatever may go wrong
 
-  hacheck sim qpid --seed 17 --seeds 1 --faults crashes  one run
+  hacheck simulate-impl qpid --seed 17 --seeds 1 --faults crashes  one run
 
-  hacheck sim icestorm -n 2 --seconds 7200 --stretch 20  two hours each, with faults minutes apart
+  hacheck simulate-impl icestorm -n 2 --seconds 7200 --stretch 20  two hours each, with faults minutes apart
 
-  hacheck sim icestorm --faults chaos --out broken/      small runs that break something, as files
+  hacheck simulate-impl icestorm --faults chaos --out broken/      small runs that break something, as files
 
-  hacheck sim icestorm --replay broken/icestorm-17.json  one of them, told
+  hacheck simulate-impl icestorm --replay broken/icestorm-17.json  one of them, told
 
 [bold]Exit codes[/]
 
@@ -94,7 +94,7 @@ Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
 
 
 @guarded
-def sim(
+def simulate_impl(
     protocol: Protocol,
     seeds: Seeds = None,
     seed: Seed = 0,
