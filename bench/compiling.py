@@ -24,16 +24,16 @@ from native import SPEC as QUORUM_ELECTION
 from systems import system_of
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.native.building import Builder, levels_of
-from hacheck.checker.explicit.questions import pose
+from hacheck.checker.explicit.native_program import Builder, levels_of
+from hacheck.checker.explicit.property_conditions import pose
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.cli.main import GARBAGE_AFTER
 from hacheck.compile.codegen.system_module import emit_in_parts
 from hacheck.compile.lowering.system import lower
 from hacheck.compile.machine.compiler import compile_object, is_available
 from hacheck.compile.machine.object_cache import ObjectCache
+from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import System
-from hacheck.model.semantics import Interpreter
 
 CHECKS = ("default", "full_disk", "split_calls", "wide_three_faults")
 REPLICAS = (3, 4, 5, 6, 7)

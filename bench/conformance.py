@@ -31,11 +31,11 @@ import pyarrow.dataset as pd
 from measuring import machine
 
 from hacheck.cli.sources import instantiate, load_specification
+from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import System
-from hacheck.model.observing.lines import logged
-from hacheck.model.observing.reading import observed
+from hacheck.model.observing.line_writers import logged
+from hacheck.model.observing.record_conditions import observed
 from hacheck.model.runs import State
-from hacheck.model.semantics import Interpreter
 from hacheck.traces.conformance.automaton import BYTES as KNOWN_BYTES
 from hacheck.traces.conformance.follower import Follower, Memory
 from hacheck.traces.conformance.kernels import control as k

@@ -24,8 +24,8 @@ from measuring import machine
 
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.execution import Line
-from hacheck.model.observing.lines import logged
-from hacheck.model.semantics import Interpreter
+from hacheck.model.interpreter import Interpreter
+from hacheck.model.observing.line_writers import logged
 from hacheck.traces.simulation.record_values import word
 
 SPEC = Path(__file__).parent / "quorum_election.ha"

@@ -97,10 +97,10 @@ def explored(task: Task, cache: Path | None = None, clock: str = "cpu") -> Explo
 def engine_of(task: Task) -> Engine:
     """The engine of a task."""
     if task.engine == "portable":
-        from hacheck.checker.explicit.portable.engine import PortableEngine
+        from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 
         return PortableEngine()
-    from hacheck.checker.explicit.native.engine import NativeEngine
+    from hacheck.checker.explicit.native_engine import NativeEngine
 
     return NativeEngine(threads=task.threads, reductions=task.reductions, patient=task.patient)
 

@@ -14,14 +14,14 @@ import time
 from pathlib import Path
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.portable.finders import prepare
-from hacheck.checker.explicit.portable.search import search
-from hacheck.checker.explicit.questions import pose
+from hacheck.checker.explicit.portable.breadth_first_search import search
+from hacheck.checker.explicit.portable.condition_functions import prepare
+from hacheck.checker.explicit.property_conditions import pose
 from hacheck.compile.lowering.layout import pack
 from hacheck.compile.lowering.system import lower
+from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import System
 from hacheck.model.language import load
-from hacheck.model.semantics import Interpreter
 
 SPEC = Path(__file__).resolve().parent / "quorum_election.ha"
 SIZES = ((3, 2, 1), (3, 3, 1), (4, 1, 2))

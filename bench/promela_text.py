@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from hacheck.checker.explicit.portable.placing import Position, place
+from hacheck.checker.explicit.portable.variable_placement import Position, place
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Merge, SetTemp, Statement, Stopped, Update
 from hacheck.compile.lowering.expression_nodes import Node, is_leaf
 from hacheck.compile.lowering.layout import Layout, Slot

@@ -11,9 +11,9 @@ import argparse
 import time
 from pathlib import Path
 
+from hacheck.checker.parametric.lemma_search import search
 from hacheck.checker.parametric.proof import Proof, Wanted, prepared, prove_given
-from hacheck.checker.parametric.searching import search
-from hacheck.checker.parametric.solving import Asking
+from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.checker.resources import usable_cores
 from hacheck.model.language import load
 

@@ -20,14 +20,14 @@ from tempfile import TemporaryDirectory
 from measuring import in_turn, machine, middle, spent
 
 from hacheck import shipped
-from hacheck.checker.explicit.portable.program import Code, Wanted, generate
-from hacheck.checker.explicit.portable.simulation import _walk
+from hacheck.checker.explicit.portable.python_program import Code, Wanted, generate
+from hacheck.checker.explicit.portable.random_walks import _walk
 from hacheck.cli.sources import load_specification
 from hacheck.compile.lowering.layout import pack
 from hacheck.compile.lowering.system import lower
 from hacheck.model import ir
-from hacheck.model.observing.lines import has_lines, logged
-from hacheck.model.semantics import Interpreter
+from hacheck.model.interpreter import Interpreter
+from hacheck.model.observing.line_writers import has_lines, logged
 from hacheck.traces.simulation.part_files import TRUTH, write_part
 from hacheck.traces.simulation.plan import Plan
 from hacheck.traces.simulation.trace_maker import Maker

@@ -16,7 +16,7 @@ from pathlib import Path
 from measuring import machine
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the methods stand with the tests that have them find bugs
-from hacheck.testing.reference import FOLLOWED
+from hacheck.testing.reference_protocols import FOLLOWED
 from tests.quality.methods import METHODS
 from tests.quality.running import Job, results
 

@@ -13,13 +13,13 @@ from collections import deque
 from collections.abc import Callable, Iterable
 
 from hacheck.checker.diagram_edges import DOWN, possible_edges, shown_guard
-from hacheck.checker.explicit.portable.program import Wanted, generate, successors
+from hacheck.checker.explicit.portable.python_program import Wanted, generate, successors
 from hacheck.compile.lowering.layout import Layout, pack, slots_of, unpack
 from hacheck.compile.lowering.system import lower
 from hacheck.model.data import dataclass
+from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import ActionKind, StateVariable, System
 from hacheck.model.runs import State
-from hacheck.model.semantics import Interpreter
 from hacheck.model.types import Enum, Map
 
 Edge = tuple[str, str, int]

@@ -34,8 +34,8 @@ from hacheck.model.ir import (
     Unary,
     Variable,
 )
+from hacheck.model.render import show_expression
 from hacheck.model.rewrite import conjuncts
-from hacheck.model.show import show_expression
 from hacheck.model.types import Enum, Map, Value
 
 DOWN = "(down)"

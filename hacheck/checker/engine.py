@@ -14,7 +14,7 @@ from hacheck.model.ir import System
 from hacheck.model.runs import Run
 
 if TYPE_CHECKING:
-    from hacheck.checker.rechecked import Rechecked
+    from hacheck.checker.recheck_result import Rechecked
 
 AS_ASKED = "as deep as asked for"
 """Why an exploration ended that was asked to go no deeper."""

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Literal
 
 from hacheck.checker.engine import Answer, Engine, Limits, PropertyAnswer, Report
 from hacheck.compile.lowering.dead_actions import impossible
-from hacheck.model.counters.gaps import bound_of, unbounded
+from hacheck.model.counters.value_distances import bound_of, unbounded
 from hacheck.model.data import dataclass
 from hacheck.model.evaluation import StartFault
+from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run
-from hacheck.model.semantics import Interpreter, Taken
 
 if TYPE_CHECKING:
     from hacheck.model.language import Specification

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hacheck.checker.engine import Engine
-    from hacheck.checker.rechecked import Recheck
+    from hacheck.checker.recheck_result import Recheck
     from hacheck.model.ir import System
     from hacheck.model.language import Specification
 
@@ -119,7 +119,7 @@ def recheck_for(
     """How states of a check are computed again by a second interpreter, if that is asked for."""
     if exploring.recheck_seconds is None:
         return None
-    from hacheck.checker.recheck.sampling import Sampling
+    from hacheck.checker.recheck.state_sample import Sampling
 
     return Sampling(specification, settings, check, exploring.recheck_seconds)
 
@@ -129,7 +129,7 @@ def engine_for(exploring: Exploring, recheck: Recheck | None = None) -> Engine:
     found. Errors: `BadInput` if there is none."""
     all_known("engine", (exploring.engine,), ENGINES)
     if exploring.engine == "native":
-        from hacheck.checker.explicit.native.engine import NativeEngine
+        from hacheck.checker.explicit.native_engine import NativeEngine
 
         return NativeEngine(
             threads=exploring.threads or usable_cores(),
@@ -140,18 +140,18 @@ def engine_for(exploring: Exploring, recheck: Recheck | None = None) -> Engine:
             recheck=recheck,
         )
     if exploring.engine == "bmc":
-        from hacheck.checker.symbolic.bounded import BoundedEngine
+        from hacheck.checker.symbolic.bounded_model_checking import BoundedEngine
 
         return BoundedEngine(reductions=exploring.reductions)
     if exploring.engine == "induction":
-        from hacheck.checker.symbolic.induction import InductionEngine
+        from hacheck.checker.symbolic.k_induction import InductionEngine
 
         return InductionEngine(finding=not exploring.given, reductions=exploring.reductions)
     if exploring.engine == "simulation":
-        from hacheck.checker.explicit.portable.simulation import SimulationEngine
+        from hacheck.checker.explicit.portable.random_walks import SimulationEngine
 
         return SimulationEngine()
-    from hacheck.checker.explicit.portable.engine import PortableEngine
+    from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 
     return PortableEngine(recheck=recheck)
 
@@ -169,11 +169,11 @@ def z3_is_there() -> None:
 
 def generated_code(system: System) -> str:
     """The Python code with which the portable engine explores a system, as it runs for all its properties."""
-    from hacheck.checker.explicit.portable.finders import wanted_by
-    from hacheck.checker.explicit.portable.program import bounds_of, expansion_source
-    from hacheck.checker.explicit.questions import pose
+    from hacheck.checker.explicit.portable.condition_functions import wanted_by
+    from hacheck.checker.explicit.portable.python_program import bounds_of, expansion_source
+    from hacheck.checker.explicit.property_conditions import pose
     from hacheck.compile.lowering.system import lower
-    from hacheck.model.semantics import Interpreter
+    from hacheck.model.interpreter import Interpreter
 
     lowered = lower(system, Interpreter(system).initial_states())
     return expansion_source(lowered, wanted_by(pose(lowered, ())), bounds_of(lowered))
@@ -181,6 +181,6 @@ def generated_code(system: System) -> str:
 
 def machine_code(system: System) -> str:
     """The LLVM IR with which the native engine explores a system, as it runs for all its properties."""
-    from hacheck.checker.explicit.native.building import printed
+    from hacheck.checker.explicit.native_program import printed
 
     return printed(system)

@@ -34,10 +34,10 @@ from hacheck.model.ir import (
     Unary,
     Variable,
 )
+from hacheck.model.render import show, show_expression
+from hacheck.model.render_expression import as_written
 from hacheck.model.rewrite import walk
 from hacheck.model.runs import State
-from hacheck.model.show import show, show_expression
-from hacheck.model.show_expression import as_written
 from hacheck.model.types import (
     Bag,
     Identity,

@@ -14,9 +14,9 @@ from typing import TypeAlias, assert_never
 from hacheck.model.data import dataclass, replace
 from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, domain_values, evaluate
 from hacheck.model.ir import Assign, Choose, Cut, ForEach, If, Let, Local, Log, Require, Statement, Variable
-from hacheck.model.storing import misfit, part_type, refuse, written
 from hacheck.model.types import Node, Type, Value
 from hacheck.model.typing import type_of
+from hacheck.model.value_storage import misfit, part_type, refuse, written
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import assert_never
 
 from hacheck.model.ir import System
+from hacheck.model.render import changes, show
 from hacheck.model.run_json import acting_node, action_name
 from hacheck.model.runs import Run, State
-from hacheck.model.show import changes, show
 from hacheck.model.types import (
     Bag,
     Bool,

@@ -16,8 +16,8 @@ for readers and are not read back. An action whose name several have is `name#in
 from __future__ import annotations
 
 from hacheck.model.ir import Action, System
+from hacheck.model.render import changes, show
 from hacheck.model.runs import Run, State, Step, StepFault
-from hacheck.model.show import changes, show
 from hacheck.model.types import Value
 from hacheck.model.value_json import (
     Json,

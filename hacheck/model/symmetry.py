@@ -20,8 +20,8 @@ from itertools import pairwise
 
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Action, Choose, Constant, ForEach, Let, Property, System
+from hacheck.model.render import show
 from hacheck.model.rewrite import Tree, walk
-from hacheck.model.show import show
 from hacheck.model.symmetry_order import told_by_order
 from hacheck.model.symmetry_stops import Stops
 from hacheck.model.symmetry_types import Kind, exchange, has_places_for, mentions, parts_of, renamed

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias, assert_never
 
-from hacheck.model.show_value import show
+from hacheck.model.render_value import show
 from hacheck.model.types import (
     Bag,
     Bool,

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hacheck.testing.adapter import Adapter, Event
-    from hacheck.testing.encoding import UnfitEvent
-    from hacheck.testing.machine import SETTINGS, state_machine
-    from hacheck.testing.model import BadModel
-    from hacheck.testing.process import ProcessAdapter, ProcessFailure
-    from hacheck.testing.recorded import BadRun, do, replay
+    from hacheck.testing.failing_runs import BadRun, do, replay
+    from hacheck.testing.hypothesis_machine import SETTINGS, state_machine
+    from hacheck.testing.line_encoding import UnfitEvent
+    from hacheck.testing.process_adapter import ProcessAdapter, ProcessFailure
     from hacheck.testing.session import Disagreement, Undecided
+    from hacheck.testing.tested_model import BadModel
 
 __all__ = [
     "SETTINGS",

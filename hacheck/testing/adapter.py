@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from hacheck.testing.encoding import Event
-from hacheck.testing.steps import Step
+from hacheck.testing.line_encoding import Event
+from hacheck.testing.stimuli import Step
 from hacheck.traces.conformance.follower import CAPACITY
 
 __all__ = ["Adapter", "Event"]

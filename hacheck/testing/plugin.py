@@ -29,7 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Takes the options that are there."""
     seed, runs = config.getoption("--hacheck-seed"), config.getoption("--hacheck-runs")
     if seed is not None or runs is not None:
-        from hacheck.testing.given import Given
+        from hacheck.testing.pytest_options import Given
 
         config.pluginmanager.register(Given(seed, None if runs is None else config.invocation_params.dir / runs))
 
@@ -38,7 +38,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     """A spec, where somebody asked for them."""
     if file_path.suffix != ".ha" or not _asked(parent.config):
         return None
-    from hacheck.testing.collecting import SpecFile
+    from hacheck.testing.pytest_collection import SpecFile
 
     return SpecFile.from_parent(parent, path=file_path)
 

@@ -6,11 +6,11 @@ from math import inf
 from typing import TypeAlias
 
 from hacheck.testing.adapter import Adapter, does
-from hacheck.testing.driving import Move
-from hacheck.testing.encoding import Event
-from hacheck.testing.model import Model
-from hacheck.testing.steps import SETTLE, WAIT, Step
-from hacheck.testing.tracking import Broken, Track
+from hacheck.testing.driven_system import Move
+from hacheck.testing.line_encoding import Event
+from hacheck.testing.state_tracker import Broken, Track
+from hacheck.testing.stimuli import SETTLE, WAIT, Step
+from hacheck.testing.tested_model import Model
 from hacheck.traces.conformance.record_encoding import NO_NODE
 
 Entry: TypeAlias = Step | Event
@@ -34,7 +34,7 @@ class Disagreement(AssertionError):
     def __str__(self) -> str:
         """The story of it, worked out when somebody reads it: whoever reduces a run sees it fail a hundred times."""
         if not self._story:
-            from hacheck.testing.stories import story
+            from hacheck.testing.failure_stories import story
 
             self._story = story(self._session, self.broken, self.violated, self.owed)
         return self._story

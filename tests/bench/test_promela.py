@@ -12,9 +12,9 @@ from spin import Verified, missing, verifier
 from systems import system_of
 
 from hacheck.checker.engine import Answer, Limits
-from hacheck.checker.explicit.portable.engine import PortableEngine
+from hacheck.checker.explicit.portable.portable_engine import PortableEngine
+from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import FALSE, Assign, Choose, Constant, Domain, Local, Require, System, Target, Variable
-from hacheck.model.semantics import Interpreter
 from hacheck.model.types import Bool, Enum, Range, Set
 from tests.models import small
 from tests.models.quorum_election import REFERENCE

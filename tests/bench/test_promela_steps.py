@@ -10,13 +10,13 @@ import pytest
 from promela_steps import Option, options
 from systems import system_of
 
-from hacheck.checker.explicit.portable.program import Wanted, generate, successors
+from hacheck.checker.explicit.portable.python_program import Wanted, generate, successors
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Instance, Lowered, Stopped
 from hacheck.compile.lowering.layout import pack
 from hacheck.compile.lowering.recursion import room_for_nesting
 from hacheck.compile.lowering.system import lower
+from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import Assign, Binary, Choose, Constant, Domain, If, Local, System, Target, Unary, Variable
-from hacheck.model.semantics import Interpreter
 from hacheck.model.types import Bool, Range
 from tests.models import small
 from tests.nightly import first_of, nightly

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hacheck.cli.guard import ExitCode
-from hacheck.testing.reference import FOLLOWED
+from hacheck.testing.reference_protocols import FOLLOWED
 from tests.cli.command import hacheck
 from tests.nightly import by_night, nightly
 from tests.testing.schedules.voting import SPEC

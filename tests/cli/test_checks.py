@@ -14,9 +14,9 @@ from hacheck.cli.checking import report
 from hacheck.cli.checking.summary import exit_code, remark
 from hacheck.cli.console import THEME
 from hacheck.cli.guard import ExitCode
+from hacheck.model.interpreter import replay
 from hacheck.model.ir import System
 from hacheck.model.runs import Run, StepFault
-from hacheck.model.semantics import replay
 from tests.cli.pair import ANSWER, PAIR, SPLIT_BRAIN, START
 
 QUESTION = Question("default", expect_violated=("one_active", "recovers"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hacheck.checker.explicit.native import building
+from hacheck.checker.explicit import native_program
 from hacheck.checker.resources import usable_cores
 from hacheck.cli.engines import Exploring, engine_for
 from hacheck.cli.guard import ExitCode
@@ -178,7 +178,7 @@ def test_a_checkpoint_of_another_check_is_refused(tmp_path: Path) -> None:
 def test_without_llvmlite_the_portable_engine_explores_and_that_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(building, "is_available", lambda: Availability("llvmlite is not installed"))
+    monkeypatch.setattr(native_program, "is_available", lambda: Availability("llvmlite is not installed"))
     ended = hacheck("verify", PAIR, "--check", "crashing", HACHECK_CACHE_DIR=str(tmp_path))
     assert ended.code == ExitCode.NOT_AS_EXPECTED
     assert "explored without machine code" in ended.out

@@ -8,7 +8,7 @@ import pytest
 
 from hacheck import shipped
 from hacheck.checker.engine import Limits
-from hacheck.checker.raising import ClaimResult, Explored, Trial, TrialResult, fewer, plan, together
+from hacheck.checker.limit_trials import ClaimResult, Explored, Trial, TrialResult, fewer, plan, together
 from hacheck.checker.verify import questions_of
 from hacheck.cli.checking.kept_trials import KeptTrials, explored_key, kept_trials
 from hacheck.cli.checking.raised_page import Protocol, checks_of, page, refutations

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console, RenderableType
 
-from hacheck.checker.steps import call_of, run_title, tell
-from hacheck.checker.telling import Told, told_changes
+from hacheck.checker.described_run import call_of, run_title, tell
+from hacheck.checker.step_effects import Told, told_changes
 from hacheck.cli.checking import runs
 from hacheck.cli.console import THEME
 from hacheck.cli.guard import ExitCode
+from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from hacheck.model.runs import Run, Step
-from hacheck.model.semantics import Interpreter, Taken
 from tests.cli.command import hacheck
 from tests.cli.pair import FAILOVER, PAIR, PROPERTIES, SPLIT_BRAIN, WEDGED
 

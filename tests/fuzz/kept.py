@@ -14,14 +14,14 @@ from typing import Any
 
 import msgspec
 
-from hacheck.checker.explicit.native.search.manifest import CheckpointError, Manifest, read_manifest, write_manifest
+from hacheck.checker.explicit.search.checkpoint_manifest import CheckpointError, Manifest, read_manifest, write_manifest
 from hacheck.cli.checking.saved_runs import choose, decode, saved_runs
 from hacheck.cli.guard import BadInput
 from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.impl.simulator.saving import from_json
 from hacheck.impl.system import Refused
 from hacheck.model.language import load
-from hacheck.testing.recorded import BadRun, steps_from
+from hacheck.testing.failing_runs import BadRun, steps_from
 from hacheck.traces import manifest
 from hacheck.traces.conformance.open_trace_state import HEAD
 from hacheck.traces.conformance.trace_checker import TraceChecker

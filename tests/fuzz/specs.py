@@ -8,12 +8,12 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from hacheck.checker.explicit.portable.simulation import simulate
+from hacheck.checker.explicit.portable.random_walks import simulate
+from hacheck.model.interpreter import EvaluationFault, replay
 from hacheck.model.language import format_text, load
 from hacheck.model.language.codes import CODES
-from hacheck.model.language.reading import Unreadable, read
-from hacheck.model.language.syntax import Tree
-from hacheck.model.semantics import EvaluationFault, replay
+from hacheck.model.language.lalr_parser import Unreadable, read
+from hacheck.model.language.parse_tree import Tree
 from tests.fuzz.kinds import Kind
 from tests.fuzz.mutation import changed_text
 from tests.language.examples import examples

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.portable.engine import PortableEngine
+from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 from hacheck.model.ir import System
 from hacheck.model.language import Loaded, load
 from tests.models.exploration import Explored, explore

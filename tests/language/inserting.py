@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from hacheck.model.language import declarations as d
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.parse import parse
 
 HANDLERS = d.ActionDeclaration | d.ReceiveDeclaration | d.LostDeclaration | d.RestartDeclaration

@@ -12,8 +12,8 @@ import pytest
 from hacheck.model.language import Span, Specification, load
 from hacheck.model.language.declarations import CheckDeclaration
 from hacheck.model.language.elaborate import elaborate
-from hacheck.model.language.examination import Examination
 from hacheck.model.language.parse import parse
+from hacheck.model.language.settings_examination import Examination
 from tests.language.examples import examples, loaded, shipped
 from tests.nightly import by_night
 

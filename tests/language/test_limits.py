@@ -6,7 +6,7 @@ import pytest
 
 from hacheck.model import ir
 from hacheck.model.language import Specification, load
-from hacheck.model.language.limits import Raise, digest, raised, raises
+from hacheck.model.language.raised_limits import Raise, digest, raised, raises
 
 SPEC = """system S "x"
 param terms = 2 in 0..3 "a bound"

@@ -13,9 +13,9 @@ from lark import Lark, UnexpectedInput
 from lark import Token as LarkToken
 from lark.lexer import PatternRE, TerminalDef
 
-from hacheck.model.language.reading import Unreadable, read
-from hacheck.model.language.syntax import Token, Tree
-from hacheck.model.language.tables import GRAMMAR
+from hacheck.model.language.grammar_tables import GRAMMAR
+from hacheck.model.language.lalr_parser import Unreadable, read
+from hacheck.model.language.parse_tree import Token, Tree
 from tests.language.examples import examples
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from hacheck.model.interpreter import EvaluationFault, Interpreter
 from hacheck.model.ir import System
 from hacheck.model.language import load
-from hacheck.model.language.rules import RULES
+from hacheck.model.language.rule_table import RULES
 from hacheck.model.runs import State
-from hacheck.model.semantics import EvaluationFault, Interpreter
 from tests.meanings.generator.program import seeded_program
 from tests.meanings.productions import Item, Reduction, parsed
 

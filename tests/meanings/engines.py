@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hacheck.checker.engine import AS_ASKED, Answer, Limits
-from hacheck.checker.explicit.native.engine import NativeEngine
-from hacheck.checker.explicit.portable.engine import PortableEngine
-from hacheck.checker.symbolic.bounded import BoundedEngine
+from hacheck.checker.explicit.native_engine import NativeEngine
+from hacheck.checker.explicit.portable.portable_engine import PortableEngine
+from hacheck.checker.symbolic.bounded_model_checking import BoundedEngine
 from hacheck.checker.symbolic.lassos import LIVE
 from hacheck.model.ir import System
 from hacheck.model.runs import Run

@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 from unittest.mock import patch
 
-from hacheck.model.language import faults, halting, liveness, locks, losses
+from hacheck.model.language import faults, halting_calls, local_liveness, locks, message_losses
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Mistake:
 
 KEY_FORGOTTEN = Mistake(
     "a local that is read only as a key is forgotten",
-    liveness,
+    local_liveness,
     "live_before",
     "case ir.Assign(ir.Target(root, (_,)), value) if root.name in reads.names:",
     "case ir.Assign(ir.Target(root, (_,)), value):",
@@ -53,7 +53,7 @@ FAULT_EXCLUDED = Mistake(
 )
 FIRST_LOST = Mistake(
     "of equal messages of a `fifo` link only the first is lost",
-    losses,
+    message_losses,
     "_lose_message",
     """if isinstance(slot, ty.Sequence):
         body = _without_one(context, slot, current, target)
@@ -62,7 +62,7 @@ FIRST_LOST = Mistake(
 )
 COPY_LAST = Mistake(
     "a copy on a `fifo` link stands behind all others",
-    losses,
+    message_losses,
     "_with_a_copy",
     '_place("behind", place, queue, slot)',
     '_place("behind", ir.Unary("size", queue), queue, slot)',
@@ -76,7 +76,7 @@ GIVEN_BACK_FOR_ANOTHER = Mistake(
 )
 STEP_OUTLIVES_NODE = Mistake(
     "a step goes on after a call in which its own node has halted",
-    halting,
+    halting_calls,
     "_halted",
     "found.add(owner.name)",
     "found.discard(owner.name)",

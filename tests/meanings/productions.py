@@ -103,7 +103,7 @@ def parsed(text: str) -> Reduction:
 @cache
 def every_item() -> frozenset[Item]:
     """Each production of the grammar with each of its symbols, and each function of the language."""
-    from hacheck.model.language.rules import RULES
+    from hacheck.model.language.rule_table import RULES
 
     found: set[Item] = {("function", name) for name in RULES.functions}
     for rule in grammar().rules:

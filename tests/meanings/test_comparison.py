@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.portable.engine import PortableEngine
+from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 from hacheck.model.language import Specification, load
 from tests.meanings.exploring import compared, comparison
 from tests.meanings.generator.program import seeded_program

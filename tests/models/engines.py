@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 import pytest
 
-from hacheck.checker.explicit.native.engine import NativeEngine
-from hacheck.checker.explicit.portable.engine import PortableEngine
+from hacheck.checker.explicit.native_engine import NativeEngine
+from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 
 ExplicitEngine: TypeAlias = NativeEngine | PortableEngine
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from hacheck.model.interpreter import CutShort, EvaluationFault, Failed, Interpreter, Taken
 from hacheck.model.ir import System
 from hacheck.model.runs import State
-from hacheck.model.semantics import CutShort, EvaluationFault, Failed, Interpreter, Taken
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hacheck.checker.engine import Coverage, Engine, Limits
-from hacheck.checker.explicit.native.engine import NativeEngine
-from hacheck.checker.explicit.portable.engine import PortableEngine
+from hacheck.checker.explicit.native_engine import NativeEngine
+from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, Question, run_check
+from hacheck.model.interpreter import replay
 from hacheck.model.language.specification import Check
-from hacheck.model.semantics import replay
 from tests.mutants.table import Found, Table, length
 from tests.seeds.driving import specification
 

@@ -16,14 +16,14 @@ from pathlib import Path
 
 from hacheck import shipped
 from hacheck.checker.engine import Answer, Limits
-from hacheck.checker.explicit.portable.engine import PortableEngine
+from hacheck.checker.explicit.portable.portable_engine import PortableEngine
+from hacheck.model.interpreter import CutShort, EvaluationFault, Failed, Interpreter, Taken
 from hacheck.model.ir import Property, System
 from hacheck.model.language import Specification, load
 from hacheck.model.language.codes import CODES
 from hacheck.model.language.specification import Instance
+from hacheck.model.render import show
 from hacheck.model.runs import State
-from hacheck.model.semantics import CutShort, EvaluationFault, Failed, Interpreter, Taken
-from hacheck.model.show import show
 from tests.language.examples import Example, examples
 from tests.meanings.exploring import compared, comparison
 from tests.meanings.generator.program import seeded_program

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from hacheck.checker.explicit.questions import pose
+from hacheck.checker.explicit.property_conditions import pose
 from hacheck.compile.codegen.system_module import Mark, emit
 from hacheck.compile.lowering.system import lower
 from hacheck.model.data import replace
+from hacheck.model.interpreter import EvaluationFault, Interpreter
 from hacheck.model.ir import System
 from hacheck.model.language import load
-from hacheck.model.semantics import EvaluationFault, Interpreter
 from tests.mutation.corpus import Case, specifications
 from tests.native.test_emission import BORDERS, asking_more, assert_same, wide_system
 from tests.strategies import seeded_system

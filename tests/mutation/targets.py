@@ -12,15 +12,17 @@ PORTABLE = Path("hacheck/checker/explicit/portable")
 CODEGEN = Path("hacheck/compile/codegen")
 NOT_ELABORATION = frozenset(
     {
-        "__init__.py", "build.py", "build_declarations.py", "code_info.py", "codes.py", "codes_of_meaning.py",
-        "codes_of_names.py", "codes_of_text.py", "codes_of_types.py", "declarations.py", "diagnostics.py", "format.py",
-        "habits.py", "making_tables.py", "parse.py", "reading.py", "specification.py", "syntax.py", "syntax_errors.py",
-        "tables.py", "tree.py",
+        "__init__.py", "code_info.py", "codes.py", "codes_of_meaning.py",
+        "codes_of_names.py", "codes_of_text.py", "codes_of_types.py", "declaration_builder.py",
+        "declarations.py", "diagnostics.py", "foreign_syntax.py", "format.py",
+        "grammar_tables.py", "grammar_tables_builder.py", "lalr_parser.py", "old_words.py",
+        "parse.py", "parse_tree.py", "raised_limits.py", "specification.py",
+        "syntax_errors.py", "syntax_tree.py", "tree_builder.py",
     }
 )  # fmt: skip
 """Modules of the language that parse, explain and format."""
 OTHERWISE = frozenset(
-    {"cone_of_influence.py", "permuted_instances.py", "permuted_slots.py", "simulation.py", "text.py"}
+    {"cone_of_influence.py", "permuted_instances.py", "permuted_slots.py", "random_walks.py", "text.py"}
 )
 """Modules of the lowering and of the portable engine that no case here runs: printing, reductions, random walks."""
 

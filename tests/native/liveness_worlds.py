@@ -14,28 +14,28 @@ from functools import cache, partial
 from typing import Any
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.findings import GaveUp, Judgement, Lasso, Subject, Valueless
-from hacheck.checker.explicit.native.liveness.ground import EXPORTED, KERNELS, StateSpace, Words, kernel_constants
-from hacheck.checker.explicit.native.liveness.judge import Searched, judge
-from hacheck.checker.explicit.native.liveness.marks import conditions
-from hacheck.checker.explicit.native.search import control, state_kernels
-from hacheck.checker.explicit.portable.finders import Prepared, prepare
-from hacheck.checker.explicit.portable.findings import subject_of
-from hacheck.checker.explicit.portable.liveness import judge as judge_portably
-from hacheck.checker.explicit.portable.program import compiled, marking_source
-from hacheck.checker.explicit.portable.search import Log, search
-from hacheck.checker.explicit.portable.ways import way_to
-from hacheck.checker.explicit.questions import pose
-from hacheck.checker.explicit.runs import run_along
+from hacheck.checker.explicit.liveness.liveness_verdicts import Searched, judge
+from hacheck.checker.explicit.liveness.marked_states import conditions
+from hacheck.checker.explicit.liveness.working_memory import EXPORTED, KERNELS, StateSpace, Words, kernel_constants
+from hacheck.checker.explicit.portable.breadth_first_search import Log, search
+from hacheck.checker.explicit.portable.condition_functions import Prepared, prepare
+from hacheck.checker.explicit.portable.liveness_verdicts import judge as judge_portably
+from hacheck.checker.explicit.portable.portable_result import subject_of
+from hacheck.checker.explicit.portable.python_program import compiled, marking_source
+from hacheck.checker.explicit.portable.shortest_paths import way_to
+from hacheck.checker.explicit.property_conditions import pose
+from hacheck.checker.explicit.run_reconstruction import run_along
+from hacheck.checker.explicit.search import control_words, state_kernels
+from hacheck.checker.explicit.search_result import GaveUp, Judgement, Lasso, Subject, Valueless
 from hacheck.compile.kernels.to_llvm import kernel_ir
 from hacheck.compile.kernels.to_python import as_python
 from hacheck.compile.lowering.layout import pack
 from hacheck.compile.lowering.system import lower
 from hacheck.compile.machine.compiler import compile_object, link
 from hacheck.compile.machine.reserved_memory import Region
+from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import System
 from hacheck.model.runs import Run
-from hacheck.model.semantics import Interpreter
 
 STOP = 1 << 31
 """In a tag: an outcome that is no step."""
@@ -77,8 +77,8 @@ def space_of(
     slots = 1 << (4 * size + 64).bit_length()
     store, table = Region(state * (span * owners + 1)), Region(8 * slots)
     shared, hashes = Words(128), Words(256)
-    shared[control.LOG], shared[control.TABLE] = store.address, table.address
-    shared[control.SHIFT] = 64 - (slots.bit_length() - 1)
+    shared[control_words.LOG], shared[control_words.TABLE] = store.address, table.address
+    shared[control_words.SHIFT] = 64 - (slots.bit_length() - 1)
     used, ranges = [0] * owners, []
     for level in levels:
         before = list(used)

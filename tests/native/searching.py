@@ -9,27 +9,27 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from hacheck.checker.engine import Limits, Report
-from hacheck.checker.explicit.findings import Way
-from hacheck.checker.explicit.native.search.bounds import Bounds
-from hacheck.checker.explicit.native.search.exploring import explore
-from hacheck.checker.explicit.native.search.kernel_groups import Kernels
-from hacheck.checker.explicit.native.search.log import Log
-from hacheck.checker.explicit.native.search.search import Options, Search
-from hacheck.checker.explicit.native.search.workers import Functions
-from hacheck.checker.explicit.portable.finders import Prepared, prepare
-from hacheck.checker.explicit.portable.findings import LogFindings
-from hacheck.checker.explicit.portable.search import search
-from hacheck.checker.explicit.questions import Questions, pose
+from hacheck.checker.explicit.portable.breadth_first_search import search
+from hacheck.checker.explicit.portable.condition_functions import Prepared, prepare
+from hacheck.checker.explicit.portable.portable_result import LogFindings
+from hacheck.checker.explicit.property_conditions import Questions, pose
+from hacheck.checker.explicit.search.breadth_first_search import Options, Search
+from hacheck.checker.explicit.search.exploration import explore
+from hacheck.checker.explicit.search.kernel_groups import Kernels
+from hacheck.checker.explicit.search.search_limits import Bounds
+from hacheck.checker.explicit.search.state_log import Log
+from hacheck.checker.explicit.search.worker_memory import Functions
+from hacheck.checker.explicit.search_result import Way
 from hacheck.compile.codegen.system_module import emit
 from hacheck.compile.lowering.blocks import Lowered
 from hacheck.compile.lowering.layout import pack, unpack
 from hacheck.compile.lowering.system import lower
 from hacheck.compile.machine.compiler import Levels, Linked, compile_object, link
 from hacheck.compile.machine.object_cache import ObjectCache
+from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from hacheck.model.runs import State
-from hacheck.model.semantics import Interpreter
 
 SPEC = Path(__file__).parents[2] / "bench" / "quorum_election.ha"
 

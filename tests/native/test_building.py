@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.native import building
-from hacheck.checker.explicit.native.building import described
-from hacheck.checker.explicit.native.engine import NativeEngine
+from hacheck.checker.explicit import native_program
+from hacheck.checker.explicit.native_engine import NativeEngine
+from hacheck.checker.explicit.native_program import described
 from hacheck.checker.explicit.reduction_data import (
     Dropped,
     Reductions,
@@ -62,7 +62,7 @@ def test_what_a_system_does_matters() -> None:
 def test_every_process_describes_a_system_alike() -> None:
     code = (
         "import hashlib; from tests.native.test_building import ICESTORM, icestorm\n"
-        "from hacheck.checker.explicit.native.building import described\n"
+        "from hacheck.checker.explicit.native_program import described\n"
         "print(hashlib.sha256(described(icestorm(ICESTORM.read_text())).encode()).hexdigest())"
     )
     seen = set()
@@ -97,16 +97,16 @@ def test_what_is_kept_and_makes_no_sense_is_made_again(
 ) -> None:
     system, engine = quorum_election(3, 1, 0), NativeEngine(cache=tmp_path)
     expected = engine.check(system, (), Limits(), lambda _: True)
-    real = building.ObjectCache.lookup
+    real = native_program.ObjectCache.lookup
 
-    def damaged(self: building.ObjectCache, key: str) -> building.Entry | None:
+    def damaged(self: native_program.ObjectCache, key: str) -> native_program.Entry | None:
         entry = real(self, key)
         if entry is None or not isinstance(entry.facts, dict):
             return entry
         facts = [] if change == "facts" else {**entry.facts, change: "nothing of the kind"}
-        return building.Entry(entry.objects, facts)
+        return native_program.Entry(entry.objects, facts)
 
-    monkeypatch.setattr(building.ObjectCache, "lookup", damaged)
+    monkeypatch.setattr(native_program.ObjectCache, "lookup", damaged)
     found = engine.check(system, (), Limits(), lambda _: True)
     assert (found.properties, found.coverage.states) == (expected.properties, expected.coverage.states)
 
@@ -122,7 +122,7 @@ def test_functions_in_modules_of_their_own_do_the_same(
         engine = NativeEngine(cache=tmp_path / str(statements), patient=patient)
         answer = engine.check(system, (), Limits(), lambda _: True)
         answers.append((answer.properties, answer.coverage.states, answer.coverage.transitions))
-        form = building.lowered_form(system, (), reduces=True)
+        form = native_program.lowered_form(system, (), reduces=True)
         parts = emit_in_parts(form.lowered, form.questions.sought, form.questions.lively)
         texts = list(parts.texts)
         assert len(texts) == parts.count

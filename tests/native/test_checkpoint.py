@@ -19,20 +19,20 @@ from pathlib import Path
 import pytest
 
 from hacheck.checker.engine import Limits, Progress, Report
-from hacheck.checker.explicit.native.search import checkpoint
-from hacheck.checker.explicit.native.search.bounds import Bounds
-from hacheck.checker.explicit.native.search.checkpoint import Keeping
-from hacheck.checker.explicit.native.search.exploring import explore
-from hacheck.checker.explicit.native.search.log import Log
-from hacheck.checker.explicit.native.search.manifest import (
+from hacheck.checker.explicit.search import checkpoint
+from hacheck.checker.explicit.search.breadth_first_search import Options, Search
+from hacheck.checker.explicit.search.checkpoint import Keeping
+from hacheck.checker.explicit.search.checkpoint_manifest import (
     NAME,
     CheckpointError,
     Manifest,
     read_manifest,
     write_manifest,
 )
-from hacheck.checker.explicit.native.search.search import Options, Search
-from hacheck.model.semantics import EvaluationFault
+from hacheck.checker.explicit.search.exploration import explore
+from hacheck.checker.explicit.search.search_limits import Bounds
+from hacheck.checker.explicit.search.state_log import Log
+from hacheck.model.interpreter import EvaluationFault
 from tests.native.searching import Model, election, kernels_for, model_of, never_stop
 from tests.nightly import first_of
 from tests.strategies import seeded_system

@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from hacheck.checker.explicit.portable.finders import wanted_by
-from hacheck.checker.explicit.portable.program import Code, compiled, finding_source, generate
-from hacheck.checker.explicit.questions import FAULT, Questions, pose
+from hacheck.checker.explicit.portable.condition_functions import wanted_by
+from hacheck.checker.explicit.portable.python_program import Code, compiled, finding_source, generate
+from hacheck.checker.explicit.property_conditions import FAULT, Questions, pose
 from hacheck.compile.codegen.system_module import Mark, emit
 from hacheck.compile.lowering.blocks import SearchTarget
 from hacheck.compile.lowering.layout import Layout, pack, unpack
 from hacheck.compile.lowering.system import lower
+from hacheck.model.interpreter import EvaluationFault, Failed, Interpreter
 from hacheck.model.ir import (
     FALSE,
     Assign,
@@ -36,7 +37,6 @@ from hacheck.model.ir import (
     Variable,
 )
 from hacheck.model.language import Specification, load
-from hacheck.model.semantics import EvaluationFault, Failed, Interpreter
 from hacheck.model.types import Bool, Range, Set
 from tests.models.small import action, asked, system
 from tests.native.emitted import Native, linked

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.native import improving
-from hacheck.checker.explicit.native.building import Builder, Built
-from hacheck.checker.explicit.native.engine import NativeEngine
-from hacheck.checker.explicit.native.improving import Improvement, functions_of
-from hacheck.checker.explicit.native.search.bounds import Bounds
-from hacheck.checker.explicit.native.search.control import EXPAND
-from hacheck.checker.explicit.native.search.kernel_groups import Kernels
-from hacheck.checker.explicit.native.search.search import Options, Search
-from hacheck.checker.explicit.native.search.workers import Functions
+from hacheck.checker.explicit import tier_up
+from hacheck.checker.explicit.native_engine import NativeEngine
+from hacheck.checker.explicit.native_program import Builder, Built
+from hacheck.checker.explicit.search.breadth_first_search import Options, Search
+from hacheck.checker.explicit.search.control_words import EXPAND
+from hacheck.checker.explicit.search.kernel_groups import Kernels
+from hacheck.checker.explicit.search.search_limits import Bounds
+from hacheck.checker.explicit.search.worker_memory import Functions
 from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.checker.explicit.tier_up import Improvement, functions_of
 from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.model.ir import System
 from tests.models.quorum_election import quorum_election
@@ -83,7 +83,7 @@ def test_nobody_waits_for_code_that_is_not_needed_any_more() -> None:
 
 
 def test_what_goes_wrong_while_better_code_is_made_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(improving, "FAREWELL_SECONDS", 60.0)
+    monkeypatch.setattr(tier_up, "FAREWELL_SECONDS", 60.0)
 
     def failing() -> Built:
         raise MemoryError
@@ -102,8 +102,8 @@ def test_better_code_is_kept_for_the_next_time(
 ) -> None:
     if not in_this_process:
         assert builder(tmp_path, system=LONGER).for_search().quick_lines
-    monkeypatch.setattr(improving, "LINE_SECONDS", 0.0)
-    monkeypatch.setattr(improving, "FAREWELL_SECONDS", 60.0)
+    monkeypatch.setattr(tier_up, "LINE_SECONDS", 0.0)
+    monkeypatch.setattr(tier_up, "FAREWELL_SECONDS", 60.0)
     answer = NativeEngine(cache=tmp_path, reductions=False).check(LONGER, (), Limits(), never_stop)
     assert (answer.coverage.states, answer.coverage.transitions) == (797_189, 7_355_568)
     assert builder(tmp_path, system=LONGER).for_search().quick_lines == 0

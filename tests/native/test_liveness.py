@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from hacheck.checker.explicit.findings import Judgement, Lasso, Undecided, Valueless
-from hacheck.checker.explicit.native.liveness import ground
+from hacheck.checker.explicit.liveness import working_memory
+from hacheck.checker.explicit.search_result import Judgement, Lasso, Undecided, Valueless
+from hacheck.model.interpreter import EvaluationFault, Interpreter, Taken
 from hacheck.model.ir import Fairness, Property, System
 from hacheck.model.language.specification import load
 from hacheck.model.runs import Run
-from hacheck.model.semantics import EvaluationFault, Interpreter, Taken
 from tests.models.exploration import explore
 from tests.native.liveness_worlds import World, give_up_after
 from tests.nightly import first_of
@@ -169,7 +169,7 @@ def test_without_address_space_nothing_is_judged(monkeypatch: pytest.MonkeyPatch
     def refuse(size: int, huge: bool = True) -> None:
         raise MemoryError(f"no address space for {size:,} bytes")
 
-    monkeypatch.setattr(ground, "Region", refuse)
+    monkeypatch.setattr(working_memory, "Region", refuse)
     undecided = Undecided("not judged, stopped because no memory is left")
     assert world.judge() == [undecided] * len(world.system.properties)
 

@@ -13,14 +13,14 @@ from itertools import pairwise
 import pytest
 
 from hacheck.checker.explicit.fairness import Constraints
-from hacheck.checker.explicit.native.liveness import fields
-from hacheck.checker.explicit.native.liveness.ground import Ground, kernel_constants
-from hacheck.checker.explicit.native.liveness.judge import judge_components, reached
-from hacheck.checker.explicit.native.liveness.loops import Asked, Walk, fair_loop, nearest_fair, way_in
-from hacheck.checker.explicit.native.liveness.marks import Marks
-from hacheck.checker.explicit.native.liveness.slices import Slices
-from hacheck.checker.explicit.portable.components import Edges
+from hacheck.checker.explicit.liveness import fields
+from hacheck.checker.explicit.liveness.kernel_slices import Slices
+from hacheck.checker.explicit.liveness.liveness_verdicts import judge_components, reached
+from hacheck.checker.explicit.liveness.marked_states import Marks
+from hacheck.checker.explicit.liveness.shortest_lasso import Asked, Walk, fair_loop, nearest_fair, way_in
+from hacheck.checker.explicit.liveness.working_memory import Ground, kernel_constants
 from hacheck.checker.explicit.portable.fair_sets import fair_sets
+from hacheck.checker.explicit.portable.strong_components import Edges
 from hacheck.model.ir import TRUE, Property
 from tests.native.liveness_worlds import STOP, linked, space_of
 from tests.nightly import first_of

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from hacheck.checker.explicit.questions import pose
+from hacheck.checker.explicit.property_conditions import pose
 from hacheck.compile.codegen.generated_program import Program, ProgramError, program_from_json, program_to_json
 from hacheck.compile.codegen.system_module import Mark, emit
 from hacheck.compile.codegen.thread_notes import notes_for
 from hacheck.compile.lowering.layout import pack, unpack
 from hacheck.compile.lowering.system import lower
+from hacheck.model.interpreter import EvaluationFault, Interpreter
 from hacheck.model.ir import System
-from hacheck.model.semantics import EvaluationFault, Interpreter
 from tests.models.quorum_election import quorum_election
 from tests.strategies import seeded_system
 

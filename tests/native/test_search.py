@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.findings import FAULTY
-from hacheck.checker.explicit.native.search.log import Log
-from hacheck.checker.explicit.native.search.search import Options
-from hacheck.checker.explicit.portable.findings import LogFindings
+from hacheck.checker.explicit.portable.portable_result import LogFindings
+from hacheck.checker.explicit.search.breadth_first_search import Options
+from hacheck.checker.explicit.search.state_log import Log
+from hacheck.checker.explicit.search_result import FAULTY
+from hacheck.model.interpreter import EvaluationFault
 from hacheck.model.ir import System
 from hacheck.model.language import Specification, load
-from hacheck.model.semantics import EvaluationFault
 from tests.native.searching import Model, model_of, portable, portable_state, searched
 from tests.nightly import by_night, first_of
 from tests.strategies import seeded_system, systems

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hacheck.checker.explicit.native.search import explore_kernels, state_kernels
-from hacheck.checker.explicit.native.search.control import (
+from hacheck.checker.explicit.search import explore_kernels, state_kernels
+from hacheck.checker.explicit.search.control_words import (
     BY,
     DONE,
     END,

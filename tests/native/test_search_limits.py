@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from hacheck.checker.engine import Limits, Progress
-from hacheck.checker.explicit.findings import FAULTY, GaveUp
-from hacheck.checker.explicit.memory import process_bytes
-from hacheck.checker.explicit.native.search import bounds, ways
-from hacheck.checker.explicit.native.search import log as log_module
-from hacheck.checker.explicit.native.search.search import Options
+from hacheck.checker.explicit.memory_use import process_bytes
+from hacheck.checker.explicit.search import search_limits, shortest_paths
+from hacheck.checker.explicit.search import state_log as log_module
+from hacheck.checker.explicit.search.breadth_first_search import Options
+from hacheck.checker.explicit.search_result import FAULTY, GaveUp
+from hacheck.model.interpreter import EvaluationFault
 from hacheck.model.ir import FALSE, TRUE, Choose, Domain, Property, System
-from hacheck.model.semantics import EvaluationFault
 from hacheck.model.types import Bool
 from tests.models.quorum_election import quorum_election
 from tests.native.searching import election, model_of, portable, searched
@@ -151,7 +151,7 @@ def test_looking_back_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> Non
         asked.append(progress.phase)
         return progress.phase != "retracing the run"
 
-    monkeypatch.setattr(ways, "FAREWELL_SECONDS", 0.0)
+    monkeypatch.setattr(shortest_paths, "FAREWELL_SECONDS", 0.0)
     monkeypatch.setattr(log_module, "FAREWELL_SECONDS", 0.0)
     with searched(election(3, 2, 1), report=report) as log, pytest.raises(GaveUp, match="interrupted"):
         log.way_to([log.state(log.levels[-1][0][0])])
@@ -159,7 +159,7 @@ def test_looking_back_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_what_an_interrupted_search_has_met_is_told_if_it_can_be_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ways, "FAREWELL_SECONDS", 60.0)
+    monkeypatch.setattr(shortest_paths, "FAREWELL_SECONDS", 60.0)
     monkeypatch.setattr(log_module, "FAREWELL_SECONDS", 60.0)
     asked: list[str] = []
 
@@ -225,7 +225,7 @@ def test_fingerprints_give_back_what_is_expanded() -> None:
 
 def test_a_repeated_search_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     model = election(3, 2, 1, votes_lost=True)
-    monkeypatch.setattr(bounds, "REPORT_SECONDS", 0.0)
+    monkeypatch.setattr(search_limits, "REPORT_SECONDS", 0.0)
 
     def report(progress: Progress) -> bool:
         return progress.phase == "exploring"

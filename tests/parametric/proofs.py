@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from hacheck.checker.parametric.lemma_search import search
+from hacheck.checker.parametric.obligation_solving import Progress
 from hacheck.checker.parametric.proof import Proof, Wanted, prepared, prove_given
-from hacheck.checker.parametric.proving import Progress
-from hacheck.checker.parametric.searching import search
-from hacheck.checker.parametric.solving import Asking
+from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.model.language import load
 
 ROOT = Path(__file__).resolve().parents[2]

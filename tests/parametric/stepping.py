@@ -6,13 +6,13 @@ import itertools
 import time
 from collections.abc import Iterator
 
-from hacheck.checker.parametric.building import theory_of
-from hacheck.checker.parametric.finite import Element, Grounding, grounding
-from hacheck.checker.parametric.logic import BOOL, Apply, Bound, Symbol
-from hacheck.checker.parametric.solving import Asking, ask_propositions
-from hacheck.checker.parametric.structures import Structure, parts, structure
+from hacheck.checker.parametric.finite_instances import Element, Grounding, grounding
+from hacheck.checker.parametric.finite_structures import Structure, parts, structure
+from hacheck.checker.parametric.first_order_logic import BOOL, Apply, Bound, Symbol
+from hacheck.checker.parametric.size_independence import Uniform
+from hacheck.checker.parametric.solver_queries import Asking, ask_propositions
 from hacheck.checker.parametric.theory import Theory, Transition, after
-from hacheck.checker.parametric.uniform import Uniform
+from hacheck.checker.parametric.theory_builder import theory_of
 from hacheck.model.ir import System
 from hacheck.model.runs import State, Step
 from hacheck.model.types import Identity, Node

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.native.engine import NativeEngine
-from hacheck.checker.parametric.world import Unsupported
+from hacheck.checker.explicit.native_engine import NativeEngine
+from hacheck.checker.parametric.encoding_context import Unsupported
 from hacheck.model.language import load
 from tests.parametric.proofs import proof_of, wanted
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hacheck import shipped
+from hacheck.checker.parametric.encoding_context import Unsupported
 from hacheck.checker.parametric.proof import SAFETY, Wanted
-from hacheck.checker.parametric.world import Unsupported
 from hacheck.cli.sources import load_specification
 from hacheck.model.language.specification import Check, Specification
 from tests.nightly import first_of, nightly

@@ -12,9 +12,9 @@ from unittest.mock import patch
 import pytest
 
 from hacheck.checker.parametric import certificate
-from hacheck.checker.parametric.mypyvy import text as as_mypyvy
+from hacheck.checker.parametric.encoding_context import Unsupported
+from hacheck.checker.parametric.mypyvy_export import text as as_mypyvy
 from hacheck.checker.parametric.proof import prepared
-from hacheck.checker.parametric.world import Unsupported
 from hacheck.checker.symbolic.z3_library import z3_module
 from tests.cli.command import hacheck
 from tests.nightly import nightly

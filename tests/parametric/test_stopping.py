@@ -11,8 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from hacheck.checker.parametric.proving import Progress
-from hacheck.checker.parametric.solving import Asking
+from hacheck.checker.parametric.obligation_solving import Progress
+from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.checker.symbolic.z3_library import z3_module
 from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine

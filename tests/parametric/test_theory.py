@@ -10,13 +10,13 @@ import itertools
 
 import pytest
 
-from hacheck.checker.parametric.mypyvy import text as as_mypyvy
-from hacheck.checker.parametric.structures import compiled, structure
-from hacheck.checker.parametric.world import Unsupported
+from hacheck.checker.parametric.encoding_context import Unsupported
+from hacheck.checker.parametric.finite_structures import compiled, structure
+from hacheck.checker.parametric.mypyvy_export import text as as_mypyvy
 from hacheck.model.evaluation import EvaluationFault
+from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.ir import System
 from hacheck.model.runs import State
-from hacheck.model.semantics import Interpreter, Taken
 from tests.nightly import first_of
 from tests.parametric.pyv import Program
 from tests.parametric.stepping import allows, begins, grounded, theory_at

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hacheck.checker.engine import Answer, Limits
-from hacheck.checker.explicit.native.engine import NativeEngine
-from hacheck.checker.explicit.portable.engine import PortableEngine
+from hacheck.checker.explicit.native_engine import NativeEngine
+from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from tests.models.engines import EVERY, ExplicitEngine

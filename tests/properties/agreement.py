@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hacheck.checker.engine import Answer, Limits
-from hacheck.checker.explicit.portable.engine import PortableEngine
+from hacheck.checker.explicit.portable.portable_engine import PortableEngine
+from hacheck.model.interpreter import replay
 from hacheck.model.ir import Property, System
-from hacheck.model.semantics import replay
 from tests.models.engines import ExplicitEngine
 from tests.models.exploration import Explored
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
+from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.ir import System
-from hacheck.model.language import liveness, load
+from hacheck.model.language import load, local_liveness
 from hacheck.model.language.handlers import Handler
 from hacheck.model.runs import State
-from hacheck.model.semantics import Interpreter, Taken
 
 STATES_MAX = 700
 
@@ -22,7 +22,7 @@ def system_of(text: str, keep_all: bool) -> System:
     read = load(text, "example.ha").specification
     assert read is not None, load(text, "example.ha").diagnostics
     if keep_all:
-        with patch.object(liveness, "live", everything):
+        with patch.object(local_liveness, "live", everything):
             made = read.instantiate()
     else:
         made = read.instantiate()

@@ -9,10 +9,10 @@ import pytest
 
 from hacheck.checker.engine import Answer, Limits, Progress
 from hacheck.checker.explicit.answers import Explored, answer_of
-from hacheck.checker.explicit.findings import FAULTY, GaveUp, Judgement, Lasso, Subject, Undecided, Way
-from hacheck.checker.explicit.native.engine import NativeEngine
-from hacheck.checker.explicit.native.search import log, ways
-from hacheck.checker.explicit.questions import select
+from hacheck.checker.explicit.native_engine import NativeEngine
+from hacheck.checker.explicit.property_conditions import select
+from hacheck.checker.explicit.search import shortest_paths, state_log
+from hacheck.checker.explicit.search_result import FAULTY, GaveUp, Judgement, Lasso, Subject, Undecided, Way
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.model.ir import FALSE, Property, System
 from hacheck.model.language import load
@@ -130,7 +130,7 @@ def test_a_way_that_the_interpreter_cannot_go_is_our_mistake() -> None:
 @pytest.mark.parametrize("phase", ["lowering", "compiling", "exploring", "judging liveness", "retracing the run"])
 def test_the_native_engine_stops_in_every_phase(phase: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever says no in a phase, and from then on, gets an answer in which nothing is claimed that was not shown."""
-    for module in (log, ways):  # a run that can be traced back at once is, else
+    for module in (state_log, shortest_paths):  # a run that can be traced back at once is, else
         monkeypatch.setattr(module, "FAREWELL_SECONDS", 0.0)
     system = quorum_election(3, 2, 1, broken=True)
     never = Property("comes", "eventually", FALSE, None, (), "", "", 0)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import assume, given
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.native.engine import NativeEngine
-from hacheck.checker.explicit.portable.engine import PortableEngine
+from hacheck.checker.explicit.native_engine import NativeEngine
+from hacheck.checker.explicit.portable.portable_engine import PortableEngine
+from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.ir import System
 from hacheck.model.runs import State
-from hacheck.model.semantics import Interpreter, Taken
 from tests.models.engines import EVERY, ExplicitEngine
 from tests.models.exploration import explore
 from tests.properties.agreement import assert_agrees

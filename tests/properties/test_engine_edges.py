@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from hacheck.checker.engine import Limits, Progress
-from hacheck.checker.explicit.portable.simulation import SimulationEngine, simulate
+from hacheck.checker.explicit.portable.random_walks import SimulationEngine, simulate
+from hacheck.model.interpreter import replay
 from hacheck.model.ir import FALSE, TRUE, Choose, Domain, Property, System
 from hacheck.model.language import load
-from hacheck.model.semantics import replay
 from hacheck.model.types import Bool
 from tests.models.engines import EVERY, EXACT, ExplicitEngine
 from tests.models.quorum_election import quorum_election
@@ -153,7 +153,7 @@ def test_simulation_is_the_same_in_another_process() -> None:
     assert replay(ELECTION, run) is None
     code = (
         "from tests.models.quorum_election import quorum_election as q;"
-        "from hacheck.checker.explicit.portable.simulation import simulate as s;"
+        "from hacheck.checker.explicit.portable.random_walks import simulate as s;"
         "print(s(q(3, 2, 1), seed=7, steps=10).states[-1])"
     )
     for hash_seed in ("1", "2"):

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import pytest
 
 from hacheck.checker.engine import Limits
+from hacheck.model.interpreter import CutShort, EvaluationFault, Interpreter, Taken, replay
 from hacheck.model.ir import Fairness, Property, System
 from hacheck.model.runs import Run, State
-from hacheck.model.semantics import CutShort, EvaluationFault, Interpreter, Taken, replay
 from tests.models.engines import EVERY, ExplicitEngine
 from tests.models.exploration import explore
 from tests.properties.scale import seeds

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 
-from hacheck.checker.symbolic.finding_states import evaluated
+from hacheck.checker.symbolic.reachable_states import evaluated
 from hacheck.compile.lowering.expression_graph import Graph
 from hacheck.compile.lowering.expression_nodes import Node
 from tests.nightly import first_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hacheck.compile.lowering.dead_actions import impossible
+from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import System
-from hacheck.model.semantics import Interpreter
 from hacheck.shipped import names
 from tests.models.exploration import explore
 from tests.properties.scale import seeds

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hacheck.model.interpreter import EvaluationFault, Failed, Interpreter, Taken, replay
 from hacheck.model.ir import (
     ActionKind,
     BinaryOperator,
@@ -21,12 +22,11 @@ from hacheck.model.ir import (
     UnaryOperator,
 )
 from hacheck.model.itf import itf_to_states, run_to_itf
+from hacheck.model.render import changes
 from hacheck.model.run_json import run_from_json, run_to_json
 from hacheck.model.runs import Run, Step
-from hacheck.model.semantics import EvaluationFault, Failed, Interpreter, Taken, replay
-from hacheck.model.show import changes
-from hacheck.model.storing import misfit
 from hacheck.model.types import Type
+from hacheck.model.value_storage import misfit
 from tests.models.exploration import explore
 from tests.models.quorum_election import REFERENCE, REFERENCE_BROKEN, quorum_election
 from tests.nightly import by_night, first_of, nightly

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hacheck.model.interpreter import CutShort, EvaluationFault, Failed, Interpreter, Taken
 from hacheck.model.ir import (
     FALSE,
     TRUE,
@@ -31,7 +32,6 @@ from hacheck.model.ir import (
     Unary,
     Variable,
 )
-from hacheck.model.semantics import CutShort, EvaluationFault, Failed, Interpreter, Taken
 from hacheck.model.types import Bag, Bool, Enum, Identity, Map, Node, Option, Range, Record, Sequence, Set, Type, Value
 from tests.models.small import action, asked, system
 

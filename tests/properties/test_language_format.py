@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hacheck.model.language import Span, format_text
+from hacheck.model.language.lalr_parser import read as read_tree
 from hacheck.model.language.parse import parse
-from hacheck.model.language.reading import read as read_tree
 from tests.language.examples import examples
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.native.engine import NativeEngine
+from hacheck.checker.explicit.native_engine import NativeEngine
 from hacheck.model.language import load
 from tests.language.examples import examples
 from tests.models.exploration import explore

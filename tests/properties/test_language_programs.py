@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hacheck.checker.explicit.native.engine import NativeEngine
-from hacheck.checker.explicit.portable.engine import PortableEngine
+from hacheck.checker.explicit.native_engine import NativeEngine
+from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 from hacheck.model.ir import System
 from hacheck.model.language import format_text, load
 from hacheck.model.text import parse_system, print_system

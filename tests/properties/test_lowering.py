@@ -9,10 +9,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-from hacheck.checker.explicit.portable.program import Code, Wanted, generate
+from hacheck.checker.explicit.portable.python_program import Code, Wanted, generate
 from hacheck.compile.lowering.layout import pack, unpack
 from hacheck.compile.lowering.system import block_size, lower
 from hacheck.compile.lowering.text import layout_text, lowered_text
+from hacheck.model.interpreter import CutShort, EvaluationFault, Interpreter, Taken
 from hacheck.model.ir import (
     TRUE,
     Action,
@@ -29,7 +30,6 @@ from hacheck.model.ir import (
     Variable,
 )
 from hacheck.model.runs import State
-from hacheck.model.semantics import CutShort, EvaluationFault, Interpreter, Taken
 from hacheck.model.types import Range
 from tests.models.quorum_election import quorum_election
 from tests.nightly import first_of

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from hacheck.checker.engine import Limits, Progress
-from hacheck.checker.explicit.findings import GaveUp
+from hacheck.checker.explicit.search_result import GaveUp
 from hacheck.checker.explicit.stopwatch import Stopwatch
 
 

@@ -19,9 +19,9 @@ from hacheck.model.ir import (
     Variable,
 )
 from hacheck.model.itf import run_to_itf, value_to_itf
+from hacheck.model.render import changes, show, show_expression
 from hacheck.model.run_json import run_from_json, run_to_json, state_from_json
 from hacheck.model.runs import Run, StepFault
-from hacheck.model.show import changes, show, show_expression
 from hacheck.model.types import Bag, Bool, Enum, Identity, Map, Node, Option, Range, Record, Sequence, Set, Type, Value
 from hacheck.model.value_json import JsonError, value_to_json
 from tests.models.quorum_election import quorum_election

@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 
 from hacheck.model.itf import value_from_itf, value_to_itf
-from hacheck.model.show import show
+from hacheck.model.render import show
 from hacheck.model.types import (
     Type,
     Value,

@@ -20,16 +20,16 @@ from hacheck.impl.simulator.running import Plan, run
 from hacheck.impl.system import Refused
 from hacheck.impl.systems import system
 from hacheck.model.data import dataclass
-from hacheck.model.observing.lines import logged
+from hacheck.model.observing.line_writers import logged
 from hacheck.testing.adapter import Adapter
-from hacheck.testing.machine import SETTINGS, Watch, machine
-from hacheck.testing.model import kept_invariants, model_for, place_of, specification_of
-from hacheck.testing.recorded import Recorded
-from hacheck.testing.reducing import reduced
-from hacheck.testing.reference import FOLLOWED
-from hacheck.testing.schedules.exploring import Explored, Exploring, Limits, Setting
+from hacheck.testing.failing_runs import Recorded
+from hacheck.testing.hypothesis_machine import SETTINGS, Watch, machine
+from hacheck.testing.reference_protocols import FOLLOWED
+from hacheck.testing.run_reduction import reduced
+from hacheck.testing.schedules.schedule_search import Explored, Exploring, Limits, Setting
 from hacheck.testing.session import Disagreement, Undecided
-from hacheck.testing.simulated import SERVICE, Simulated, adapter_for
+from hacheck.testing.simulated_adapter import SERVICE, Simulated, adapter_for
+from hacheck.testing.tested_model import kept_invariants, model_for, place_of, specification_of
 from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.dataset import open_traces

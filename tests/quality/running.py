@@ -18,7 +18,7 @@ from dataclasses import asdict, astuple
 from pathlib import Path
 
 from hacheck.model.data import dataclass
-from hacheck.testing.model import model_for
+from hacheck.testing.tested_model import model_for
 from tests.quality.bugs import PACKAGE, bugs
 from tests.quality.methods import METHODS, Result, adapter, judge_of, variants
 from tests.quality.seeding import seeded

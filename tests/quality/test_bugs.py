@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hacheck.testing.reference import FOLLOWED
+from hacheck.testing.reference_protocols import FOLLOWED
 from tests.nightly import nightly
 from tests.quality.bugs import Bug, bugs, changed
 from tests.quality.methods import METHODS

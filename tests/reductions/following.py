@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hacheck.model.counters.gaps import FULL, HIGH, Followed, Gaps, followed, representatives, unbounded
-from hacheck.model.counters.ranges import held, renumbered
+from hacheck.model.counters.counter_ranges import held, renumbered
+from hacheck.model.counters.value_distances import FULL, HIGH, Followed, Gaps, followed, representatives, unbounded
 from hacheck.model.evaluation import EvaluationFault
+from hacheck.model.interpreter import CutShort, Failed, Interpreter, Outcome, Taken
 from hacheck.model.ir import Property, System
 from hacheck.model.language import load
 from hacheck.model.runs import State
-from hacheck.model.semantics import CutShort, Failed, Interpreter, Outcome, Taken
 
 
 def system_of(text: str) -> System:

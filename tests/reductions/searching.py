@@ -8,19 +8,19 @@ import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from hacheck.checker.explicit.native.symmetry.canonical import canonicaliser
-from hacheck.checker.explicit.portable.program import Wanted, generate
-from hacheck.checker.explicit.questions import Questions, pose
+from hacheck.checker.explicit.portable.python_program import Wanted, generate
+from hacheck.checker.explicit.property_conditions import Questions, pose
 from hacheck.checker.explicit.reductions import Reductions, reduced
+from hacheck.checker.explicit.symmetry.canonical_states import canonicaliser
 from hacheck.compile.codegen.word_layout import arranged_in_words, from_words, to_words, word_count
 from hacheck.compile.kernels.to_python import as_python_of_source
 from hacheck.compile.lowering.blocks import Lowered
 from hacheck.compile.lowering.expression_nodes import Node
 from hacheck.compile.lowering.layout import pack
 from hacheck.compile.lowering.system import lower
+from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import System
 from hacheck.model.runs import State
-from hacheck.model.semantics import Interpreter
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from hacheck.checker.explicit.native.symmetry.canonical import COUNTING_LEVELS, canonicaliser
+from hacheck.checker.explicit.symmetry.canonical_states import COUNTING_LEVELS, canonicaliser
 from hacheck.compile.codegen.word_layout import word_count
 from hacheck.compile.kernels.to_llvm import kernel_ir_of_source
 from hacheck.compile.kernels.to_python import as_python_of_source

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from hacheck.checker.engine import Answer, Limits
-from hacheck.checker.explicit.native.building import explored_form, lowered_form
-from hacheck.checker.explicit.native.engine import NativeEngine
-from hacheck.checker.explicit.native.symmetry.canonical import canonicaliser
-from hacheck.checker.explicit.portable.engine import PortableEngine
+from hacheck.checker.explicit.native_engine import NativeEngine
+from hacheck.checker.explicit.native_program import explored_form, lowered_form
+from hacheck.checker.explicit.portable.portable_engine import PortableEngine
+from hacheck.checker.explicit.symmetry.canonical_states import canonicaliser
 from hacheck.checker.verify import Prepared, Question, not_reached, run_check
 from hacheck.compile.codegen.word_layout import arranged_in_words, word_count
 from hacheck.compile.kernels.to_llvm import kernel_ir_of_source
@@ -20,12 +20,12 @@ from hacheck.compile.kernels.to_python import as_python_of_source
 from hacheck.compile.lowering.layout import Layout, pack, unpack
 from hacheck.compile.machine.compiler import KERNEL_LEVELS, compile_object, link
 from hacheck.model import ir
-from hacheck.model.counters import gaps as gaps_module
-from hacheck.model.counters.discipline import Uses, uses_of
-from hacheck.model.counters.gaps import FULL, HIGH, Gaps, followed
+from hacheck.model.counters import value_distances as gaps_module
+from hacheck.model.counters.counter_discipline import Uses, uses_of
+from hacheck.model.counters.value_distances import FULL, HIGH, Gaps, followed
+from hacheck.model.interpreter import Taken, replay
 from hacheck.model.language import load
 from hacheck.model.runs import State
-from hacheck.model.semantics import Taken, replay
 from hacheck.model.text import parse_system, print_system
 from tests.nightly import first_of
 from tests.reductions.following import Both, both, check_steps, system_of

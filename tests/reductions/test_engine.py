@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hacheck.checker.engine import Answer, Limits, PropertyAnswer
-from hacheck.checker.explicit.native.engine import NativeEngine
-from hacheck.checker.explicit.portable.engine import PortableEngine
+from hacheck.checker.explicit.native_engine import NativeEngine
+from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 from hacheck.checker.explicit.reduction_data import Reductions, told
 from hacheck.model.ir import System
 from hacheck.model.symmetry_types import Alike

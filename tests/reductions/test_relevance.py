@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.questions import pose
+from hacheck.checker.explicit.property_conditions import pose
 from hacheck.checker.explicit.reductions import Reductions, reduced
 from hacheck.compile.lowering.blocks import Lowered
 from hacheck.compile.lowering.system import lower
-from hacheck.model.semantics import Interpreter
+from hacheck.model.interpreter import Interpreter
 from tests.reductions.test_symmetry import system_of
 
 COUNTERS = """

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from hacheck.compile.lowering.layout import unpack
+from hacheck.model.interpreter import EvaluationFault
 from hacheck.model.ir import System
 from hacheck.model.runs import State
-from hacheck.model.semantics import EvaluationFault
 from tests.models.exploration import explore
 from tests.nightly import first_of
 from tests.reductions.searching import Reduced, Seen, reduce_system, search

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hacheck.checker.engine import Answer, Limits
-from hacheck.checker.explicit.native.engine import NativeEngine
+from hacheck.checker.explicit.native_engine import NativeEngine
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from tests.nightly import by_night

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.native.engine import NativeEngine
-from hacheck.checker.explicit.portable.engine import PortableEngine
-from hacheck.checker.explicit.questions import pose
+from hacheck.checker.explicit.native_engine import NativeEngine
+from hacheck.checker.explicit.portable.portable_engine import PortableEngine
+from hacheck.checker.explicit.property_conditions import pose
 from hacheck.checker.explicit.reductions import Reductions, reduced
 from hacheck.compile.lowering.system import lower
+from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import System
 from hacheck.model.language import load
-from hacheck.model.semantics import Interpreter
 
 VOTES = """
 system Votes "Nodes of a kind that differ in nothing."

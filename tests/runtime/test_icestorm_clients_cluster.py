@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hacheck.impl.node import Name
-from hacheck.testing.reference import FOLLOWED
+from hacheck.testing.reference_protocols import FOLLOWED
 from tests.nightly import first_of
 from tests.runtime.brokers import events
 from tests.runtime.clusters import Running, running, until

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import System
-from hacheck.model.semantics import Interpreter
 from tests.seeds.driving import Cluster, system
 
 QUIET = {"crashes": "0", "cuts": "0"}

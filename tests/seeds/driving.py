@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
+from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.ir import System
 from hacheck.model.language import Specification, load
-from hacheck.model.semantics import Interpreter, Taken
 from hacheck.model.types import Map, Node, Value
 from hacheck.shipped import directory
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from hacheck.model.interpreter import CutShort, Interpreter, Taken, instances, replay
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run, State
-from hacheck.model.semantics import CutShort, Interpreter, Taken, instances, replay
 
 Constraint = tuple[str, object]
 """A handler and its actor."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.symbolic.bounded import BoundedEngine
+from hacheck.checker.symbolic.bounded_model_checking import BoundedEngine
 from hacheck.checker.symbolic.lassos import LIVE
+from hacheck.model.interpreter import replay
 from hacheck.model.ir import System
 from hacheck.model.language import load
-from hacheck.model.semantics import replay
 from tests.models.exploration import Explored, explore
 from tests.nightly import first_of
 from tests.strategies import seeded_system

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import z3
 
-from hacheck.checker.symbolic.script import script_of
+from hacheck.checker.symbolic.smtlib_script import script_of
 from tests.cli.command import hacheck
 from tests.strategies import seeded_system
 

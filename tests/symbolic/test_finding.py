@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hacheck.checker.engine import Answer, Limits
-from hacheck.checker.symbolic.induction import InductionEngine
+from hacheck.checker.symbolic.k_induction import InductionEngine
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from tests.cli.command import hacheck

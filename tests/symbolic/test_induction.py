@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from hacheck.checker.engine import Answer, Limits, PropertyAnswer
-from hacheck.checker.symbolic.induction import InductionEngine
+from hacheck.checker.symbolic.k_induction import InductionEngine
+from hacheck.model.interpreter import EvaluationFault, Interpreter, Taken, replay
 from hacheck.model.ir import System
 from hacheck.model.language import load
-from hacheck.model.semantics import EvaluationFault, Interpreter, Taken, replay
 from tests.models.exploration import explore
 from tests.nightly import first_of
 from tests.strategies import seeded_system

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hacheck.checker.engine import Limits, PropertyAnswer
-from hacheck.checker.symbolic.bounded import BoundedEngine
+from hacheck.checker.symbolic.bounded_model_checking import BoundedEngine
 from hacheck.model.ir import System
 from tests.cli.command import Ended, hacheck
 from tests.nightly import first_of

@@ -9,8 +9,8 @@ import pytest
 
 from hacheck import shipped
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.native.engine import NativeEngine
-from hacheck.checker.symbolic.induction import InductionEngine
+from hacheck.checker.explicit.native_engine import NativeEngine
+from hacheck.checker.symbolic.k_induction import InductionEngine
 from tests.nightly import first_of, nightly
 from tests.parametric.proofs import EXAMPLES, proof_of, wanted
 from tests.symbolic.test_spec_text import LEASE, specification_of, system_of

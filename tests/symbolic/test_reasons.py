@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.symbolic.cores import Reasons, reasons
+from hacheck.checker.symbolic.unsat_cores import Reasons, reasons
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from tests.cli.command import hacheck

@@ -7,10 +7,10 @@ import time
 import pytest
 
 from hacheck.checker.engine import AS_ASKED, Limits, Report
-from hacheck.checker.symbolic.bounded import BoundedEngine
-from hacheck.checker.symbolic.induction import NOT_ANSWERED, InductionEngine
+from hacheck.checker.symbolic.bounded_model_checking import BoundedEngine
+from hacheck.checker.symbolic.k_induction import NOT_ANSWERED, InductionEngine
 from hacheck.checker.symbolic.lassos import LIVE
-from hacheck.model.semantics import replay
+from hacheck.model.interpreter import replay
 from tests.mutants.pinning import check_of
 from tests.mutants.table import Found
 from tests.mutants.test_pinned import TABLES

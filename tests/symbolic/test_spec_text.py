@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from hacheck import shipped
-from hacheck.checker.symbolic.finding_atoms import facts
-from hacheck.checker.symbolic.finding_claims import Teller
+from hacheck.checker.symbolic.lemma_candidates import Teller
+from hacheck.checker.symbolic.lemma_facts import facts
 from hacheck.model import ir
+from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.language import Specification, load
 from hacheck.model.runs import State
-from hacheck.model.semantics import Interpreter, Taken
-from hacheck.model.spec_form import spec_text
+from hacheck.model.spec_conditions import spec_text
 from hacheck.model.types import Map
 from tests.nightly import first_of
 

@@ -8,10 +8,10 @@ import pytest
 
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.stopwatch import Stopwatch
-from hacheck.checker.symbolic.encoding import DOMAIN, ERROR, INIT
-from hacheck.checker.symbolic.preparing import Prepared, prepare
+from hacheck.checker.symbolic.prepared_encoding import Prepared, prepare
+from hacheck.checker.symbolic.system_encoding import DOMAIN, ERROR, INIT
+from hacheck.model.interpreter import EvaluationFault, Failed, Interpreter, Taken
 from hacheck.model.ir import System
-from hacheck.model.semantics import EvaluationFault, Failed, Interpreter, Taken
 from tests.nightly import first_of
 from tests.strategies import seeded_system
 

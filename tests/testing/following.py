@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hacheck.testing.encoding import Event
-from hacheck.testing.tracking import Broken, Track, Tracker
+from hacheck.testing.line_encoding import Event
+from hacheck.testing.state_tracker import Broken, Track, Tracker
 
 
 def events_of(batch: Any) -> dict[str, list[Event]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hacheck.model.ir import System
 from hacheck.model.language import load
-from hacheck.model.observing.lines import logged
+from hacheck.model.observing.line_writers import logged
 
 COUNTER = (Path(__file__).parent / "counter.ha").read_text()
 """Two lines of one step, a bound, steps that write nothing, and an invariant that is violated."""

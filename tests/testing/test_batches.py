@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hacheck.testing import Adapter, Disagreement, Event, do, replay
-from hacheck.testing.machine import run_state_machine
-from hacheck.testing.options import OPTIONS, Options
+from hacheck.testing.hypothesis_machine import run_state_machine
+from hacheck.testing.run_options import OPTIONS, Options
 from tests.testing.services import FEW
 
 BOTH = [("Worker-1", "entered"), ("Worker-2", "entered"), ("Worker-1", "left"), ("Worker-2", "left")]

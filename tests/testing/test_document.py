@@ -17,10 +17,10 @@ from hypothesis import settings
 
 from hacheck.testing import SETTINGS, Adapter, Disagreement, ProcessAdapter
 from hacheck.testing.adapter import OWN
-from hacheck.testing.machine import run_state_machine
-from hacheck.testing.model import specification_of
-from hacheck.testing.options import OPTIONS, Options
-from hacheck.testing.verdicts import explored, is_library, questions
+from hacheck.testing.check_results import explored, is_library, questions
+from hacheck.testing.hypothesis_machine import run_state_machine
+from hacheck.testing.run_options import OPTIONS, Options
+from hacheck.testing.tested_model import specification_of
 from hacheck.traces.conformance.follower import CAPACITY
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "testing.md"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hacheck.model.observing.lines import lines_of
+from hacheck.model.observing.line_writers import lines_of
 from hacheck.testing import Adapter
 from hacheck.testing.adapter import OWN, does, methods
-from hacheck.testing.driving import NotDriven, as_method, driven, method_names, methods_of
+from hacheck.testing.driven_system import NotDriven, as_method, driven, method_names, methods_of
 from tests.testing.specs import system_of
 
 KINDS = """

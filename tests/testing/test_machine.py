@@ -15,8 +15,8 @@ import pytest
 from hypothesis import settings
 
 from hacheck.testing import SETTINGS, Adapter, Disagreement, Event, Undecided, replay, state_machine
-from hacheck.testing.machine import FLAKY, run_state_machine
-from hacheck.testing.options import OPTIONS, Options
+from hacheck.testing.hypothesis_machine import FLAKY, run_state_machine
+from hacheck.testing.run_options import OPTIONS, Options
 from tests.nightly import nightly
 from tests.testing.services import FEW, Counting
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hacheck.testing import Adapter, BadModel
-from hacheck.testing.model import folder_of, is_fault, model_for, place_of, specification_of
+from hacheck.testing.tested_model import folder_of, is_fault, model_for, place_of, specification_of
 from tests.testing.services import Counting
 from tests.testing.specs import COUNTER
 

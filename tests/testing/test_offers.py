@@ -7,11 +7,11 @@ import random
 import pytest
 
 from hacheck.model import ir
-from hacheck.model.semantics import Interpreter, call
-from hacheck.testing.driving import driven, methods_of
-from hacheck.testing.encoding import Event
-from hacheck.testing.offers import Offers
-from hacheck.testing.tracking import Track, Tracker
+from hacheck.model.interpreter import Interpreter, call
+from hacheck.testing.driven_system import driven, methods_of
+from hacheck.testing.line_encoding import Event
+from hacheck.testing.offered_actions import Offers
+from hacheck.testing.state_tracker import Track, Tracker
 from tests.testing.specs import COUNTER, system_of
 
 LOCKS = """

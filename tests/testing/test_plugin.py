@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from hacheck.testing import collecting, verdicts
+from hacheck.testing import check_results, pytest_collection
 from tests.nightly import nightly
 from tests.testing.specs import COUNTER
 
-assert collecting.explored is verdicts.explored, "loaded here, once for all runs in this process"
+assert pytest_collection.explored is check_results.explored, "loaded here, once for all runs in this process"
 
 pytest_plugins = ["pytester"]
 
@@ -163,13 +163,13 @@ def test_one_exploration_serves_all_properties_of_a_check(
 ) -> None:
     more = "".join(f"invariant again{number}: true\n" for number in range(5))
     (pytester.path / "counter.ha").write_text(COUNTER + more)
-    before, done = collecting.explored, []
+    before, done = pytest_collection.explored, []
 
     def counted(*given: Any) -> Any:
         done.append(given)
         return before(*given)
 
-    monkeypatch.setattr(collecting, "explored", counted)
+    monkeypatch.setattr(pytest_collection, "explored", counted)
     code, text = run("--hacheck", "-v")
     assert (code, len(done), len(outcomes(text))) == (0, 2, 12), text
 

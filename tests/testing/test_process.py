@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from hacheck.testing import Disagreement, Event, ProcessAdapter, ProcessFailure, do, replay
-from hacheck.testing.machine import run_state_machine
-from hacheck.testing.options import OPTIONS, Options
-from hacheck.testing.process import _TALKS
+from hacheck.testing.hypothesis_machine import run_state_machine
+from hacheck.testing.process_adapter import _TALKS
+from hacheck.testing.run_options import OPTIONS, Options
 from tests.testing.services import FEW
 from tests.testing.specs import COUNTER
 

@@ -10,11 +10,11 @@ from typing import ClassVar
 import pytest
 
 from hacheck.testing import BadRun, Disagreement, Event, Undecided, do, replay
-from hacheck.testing import machine as machine_module
-from hacheck.testing.machine import run_state_machine
-from hacheck.testing.options import OPTIONS, Options
-from hacheck.testing.recorded import FOLDER, Recorded, kept_in, steps_from
-from hacheck.testing.steps import Step
+from hacheck.testing import hypothesis_machine as machine_module
+from hacheck.testing.failing_runs import FOLDER, Recorded, kept_in, steps_from
+from hacheck.testing.hypothesis_machine import run_state_machine
+from hacheck.testing.run_options import OPTIONS, Options
+from hacheck.testing.stimuli import Step
 from tests.testing.services import FEW, Counting
 
 COUNT = do("count", s="Server-1")

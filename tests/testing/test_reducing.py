@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import pytest
 
 from hacheck.testing import Adapter, Disagreement, do
-from hacheck.testing import reducing as reducing_module
-from hacheck.testing.model import model_for
-from hacheck.testing.reducing import failure, reduced
-from hacheck.testing.steps import Step
+from hacheck.testing import run_reduction as reducing_module
+from hacheck.testing.run_reduction import failure, reduced
+from hacheck.testing.stimuli import Step
+from hacheck.testing.tested_model import model_for
 from tests.testing.services import Counting
 
 

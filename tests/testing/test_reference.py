@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from hacheck.testing import do
-from hacheck.testing.encoding import Event
-from hacheck.testing.model import model_for
+from hacheck.testing.line_encoding import Event
 from hacheck.testing.session import Session
-from hacheck.testing.simulated import adapter_for
-from hacheck.testing.steps import Step
-from hacheck.testing.tracking import Track
+from hacheck.testing.simulated_adapter import adapter_for
+from hacheck.testing.state_tracker import Track
+from hacheck.testing.stimuli import Step
+from hacheck.testing.tested_model import model_for
 
 Icestorm = adapter_for("icestorm")
 

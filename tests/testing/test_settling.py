@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from hacheck.testing import BadRun, Disagreement, do, replay
-from hacheck.testing.machine import run_state_machine
-from hacheck.testing.options import OPTIONS, Options
-from hacheck.testing.recorded import FOLDER, Recorded, kept_in
-from hacheck.testing.simulated import adapter_for
+from hacheck.testing.failing_runs import FOLDER, Recorded, kept_in
+from hacheck.testing.hypothesis_machine import run_state_machine
+from hacheck.testing.run_options import OPTIONS, Options
+from hacheck.testing.simulated_adapter import adapter_for
 from tests.testing.services import FEW, Counting
 
 

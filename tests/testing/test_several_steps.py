@@ -7,9 +7,9 @@ from typing import ClassVar
 import pytest
 
 from hacheck.testing import Adapter, Disagreement, Event, do, replay
-from hacheck.testing.driving import methods_of
-from hacheck.testing.machine import run_state_machine
-from hacheck.testing.model import model_for
+from hacheck.testing.driven_system import methods_of
+from hacheck.testing.hypothesis_machine import run_state_machine
+from hacheck.testing.tested_model import model_for
 from tests.testing.services import FEW
 
 

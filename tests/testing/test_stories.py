@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hacheck.testing import Disagreement, Event, do, replay
-from hacheck.testing.options import OPTIONS, Options
-from hacheck.testing.stories import table
+from hacheck.testing.failure_stories import table
+from hacheck.testing.run_options import OPTIONS, Options
 from tests.testing.services import Counting
 
 

@@ -12,9 +12,9 @@ import pytest
 from hacheck import shipped
 from hacheck.model.ir import System
 from hacheck.model.language import load
-from hacheck.model.observing.lines import logged
-from hacheck.testing.encoding import Event, UnfitEvent
-from hacheck.testing.tracking import Broken, Track, Tracker
+from hacheck.model.observing.line_writers import logged
+from hacheck.testing.line_encoding import Event, UnfitEvent
+from hacheck.testing.state_tracker import Broken, Track, Tracker
 from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict
 from hacheck.traces.records import Order

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from hacheck.checker.engine import Answer, Coverage, PropertyAnswer
-from hacheck.checker.explicit.findings import (
+from hacheck.checker.explicit.coverage_text import covered, cut_counts, stopped_short, unlikely
+from hacheck.checker.explicit.premises import PREMISE, premise_of
+from hacheck.checker.explicit.property_conditions import FAULT, modes_of, select
+from hacheck.checker.explicit.run_reconstruction import run_along, run_and_step, run_into_fault
+from hacheck.checker.explicit.search_result import (
     FAULTY,
     Findings,
     GaveUp,
@@ -15,16 +19,12 @@ from hacheck.checker.explicit.findings import (
     Undecided,
     Valueless,
 )
-from hacheck.checker.explicit.premises import PREMISE, premise_of
-from hacheck.checker.explicit.questions import FAULT, modes_of, select
-from hacheck.checker.explicit.runs import run_along, run_and_step, run_into_fault
-from hacheck.checker.explicit.scopes import covered, cut_counts, stopped_short, unlikely
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.model.data import dataclass, replace
+from hacheck.model.interpreter import EvaluationFault, Interpreter
 from hacheck.model.ir import Expression, Property, System
+from hacheck.model.render_expression import show_expression
 from hacheck.model.runs import Run, State
-from hacheck.model.semantics import EvaluationFault, Interpreter
-from hacheck.model.show_expression import show_expression
 
 NOT_JUDGED = "not judged, because a step is an error of the spec"
 

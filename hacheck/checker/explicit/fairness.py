@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hacheck.checker.explicit.findings import Occurrence
+from hacheck.checker.explicit.search_result import Occurrence
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Fairness, System
 

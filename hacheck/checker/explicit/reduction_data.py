@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hacheck.model.counters.gaps import Gaps
+from hacheck.model.counters.value_distances import Gaps
 from hacheck.model.data import dataclass
 from hacheck.model.ir import System
-from hacheck.model.show import spoken
+from hacheck.model.render import spoken
 from hacheck.model.symmetry_types import Alike, parts_of
 from hacheck.model.types import Identity, Node
 

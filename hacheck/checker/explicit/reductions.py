@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, pairwise
 
-from hacheck.checker.explicit.questions import Questions
+from hacheck.checker.explicit.property_conditions import Questions
 from hacheck.checker.explicit.reduction_data import NONE, Dropped, Reductions, Unlike
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Lowered, Stopped
 from hacheck.compile.lowering.cone_of_influence import certainly_changes, dropped_slots, relevant
@@ -22,7 +22,7 @@ from hacheck.compile.lowering.permuted_instances import maps_onto_itself
 from hacheck.compile.lowering.permuted_slots import Exchange, exchange_in, slots_holding
 from hacheck.compile.lowering.recursion import room_for_nesting
 from hacheck.compile.lowering.system import Condition, lower_condition
-from hacheck.model.counters.gaps import Gaps
+from hacheck.model.counters.value_distances import Gaps
 from hacheck.model.ir import Fresh, Property
 from hacheck.model.rewrite import walk
 from hacheck.model.runs import State
@@ -54,9 +54,7 @@ def reduced(
         if relevance:
             lowered = relevant(lowered, _roots(lowered, questions), questions.lively)
         found = _symmetry(lowered, questions, initial) if symmetry else NONE
-    return lowered, Reductions(
-        found.alike, found.unlike, _dropped(whole, lowered), found.exact and not gaps, gaps
-    )
+    return lowered, Reductions(found.alike, found.unlike, _dropped(whole, lowered), found.exact and not gaps, gaps)
 
 
 # ---- what is needed ----

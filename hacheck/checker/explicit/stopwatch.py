@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from typing import Generic, TypeVar
 
 from hacheck.checker.engine import Limits, Progress, Report
-from hacheck.checker.explicit.findings import GaveUp
-from hacheck.checker.explicit.memory import process_bytes
+from hacheck.checker.explicit.memory_use import process_bytes
+from hacheck.checker.explicit.search_result import GaveUp
 
 Made = TypeVar("Made")
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from hacheck import __version__
 from hacheck.atomic_files import replace_text
-from hacheck.checker.parametric import mypyvy
-from hacheck.checker.parametric.proving import Outcome
+from hacheck.checker.parametric import mypyvy_export
+from hacheck.checker.parametric.obligation_solving import Outcome
 from hacheck.checker.parametric.theory import Claim, Theory
 
 INDEX = "index.json"
@@ -60,7 +60,7 @@ def write(folder: Path, theory: Theory, claims: Sequence[Claim], outcomes: Seque
         "obligations": index,
     }
     replace_text(folder / INDEX, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-    replace_text(folder / "model.pyv", mypyvy.text(theory, claims))
+    replace_text(folder / "model.pyv", mypyvy_export.text(theory, claims))
     replace_text(folder / "README.txt", README)
     return written
 

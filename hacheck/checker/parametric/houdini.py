@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hacheck.checker.parametric.finite import Grounding, grounding, negated, sizes_of
-from hacheck.checker.parametric.logic import renamed
-from hacheck.checker.parametric.obligations import Obligation, afterwards
-from hacheck.checker.parametric.proving import untouched
-from hacheck.checker.parametric.solving import Asking
+from hacheck.checker.parametric.finite_instances import Grounding, grounding, negated, sizes_of
+from hacheck.checker.parametric.first_order_logic import renamed
+from hacheck.checker.parametric.obligation_solving import untouched
+from hacheck.checker.parametric.proof_obligations import Obligation, afterwards
+from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.checker.parametric.theory import Claim, Theory, Transition, after
 from hacheck.checker.symbolic.z3_library import fewest, z3_module
 from hacheck.model.data import dataclass, field

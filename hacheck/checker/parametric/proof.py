@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Literal
 
-from hacheck.checker.parametric.building import theory_of
-from hacheck.checker.parametric.fragment import circle
-from hacheck.checker.parametric.obligations import Obligation, obligations
-from hacheck.checker.parametric.proving import Outcome, Progress, prove
-from hacheck.checker.parametric.solving import Asking
+from hacheck.checker.parametric.decidable_fragment import circle
+from hacheck.checker.parametric.obligation_solving import Outcome, Progress, prove
+from hacheck.checker.parametric.proof_obligations import Obligation, obligations
+from hacheck.checker.parametric.size_independence import Uniform, uniform
+from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.checker.parametric.theory import Claim, Theory
-from hacheck.checker.parametric.uniform import Uniform, uniform
+from hacheck.checker.parametric.theory_builder import theory_of
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
 from hacheck.model.language import Specification

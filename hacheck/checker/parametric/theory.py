@@ -8,11 +8,11 @@ is not true: where the theory is weaker than the model, a note says where.
 
 from __future__ import annotations
 
-from hacheck.checker.parametric.logic import Bound, Sort, Symbol, Term
+from hacheck.checker.parametric.first_order_logic import Bound, Sort, Symbol, Term
 from hacheck.model import ir
 from hacheck.model.data import dataclass
-from hacheck.model.show import show_expression
-from hacheck.model.spec_form import spec_text
+from hacheck.model.render import show_expression
+from hacheck.model.spec_conditions import spec_text
 from hacheck.model.types import Type
 
 START = "start"

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from hacheck.checker.explicit.fairness import constraints_of
-from hacheck.checker.explicit.findings import Judgement, Lasso, Valueless, Way
-from hacheck.checker.symbolic.outcomes import Behaviour
+from hacheck.checker.explicit.search_result import Judgement, Lasso, Valueless, Way
+from hacheck.checker.symbolic.action_outcomes import Behaviour
 from hacheck.checker.symbolic.unrolling import Unrolling
 from hacheck.checker.symbolic.z3_library import Formula, Model, Solver
 from hacheck.compile.lowering.expression_nodes import Node

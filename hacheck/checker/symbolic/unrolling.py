@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hacheck.checker.symbolic.encoding import CAN, ONE, Encoding, Symbol
+from hacheck.checker.symbolic.system_encoding import CAN, ONE, Encoding, Symbol
 from hacheck.checker.symbolic.z3_library import Formula, Library, Model, Replacement, held
 from hacheck.compile.lowering.layout import Layout
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from hacheck.checker.engine import Limits, Progress, Refused, Report
-from hacheck.checker.explicit.findings import GaveUp
-from hacheck.checker.explicit.memory import process_bytes
+from hacheck.checker.explicit.memory_use import process_bytes
+from hacheck.checker.explicit.search_result import GaveUp
 from hacheck.checker.explicit.stopwatch import Work
 
 Formula: TypeAlias = Any

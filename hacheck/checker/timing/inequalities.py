@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hacheck.checker.symbolic.z3_library import Formula, z3_module
-from hacheck.checker.timing.constants import Point
+from hacheck.checker.timing.time_constants import Point
 from hacheck.model.data import dataclass
 
 COEFFICIENT_MAX = 3

@@ -17,12 +17,12 @@ from typing import Any
 
 import hacheck
 from hacheck.atomic_files import replace_text
-from hacheck.checker.raising import ClaimResult, Explored, Plan, Trial, TrialResult, fewer, together
+from hacheck.checker.limit_trials import ClaimResult, Explored, Plan, Trial, TrialResult, fewer, together
 from hacheck.checker.verify import Question
 from hacheck.cli.guard import version
 from hacheck.model.data import dataclass, field, replace
 from hacheck.model.language import Specification
-from hacheck.model.language.limits import digest
+from hacheck.model.language.raised_limits import digest
 
 FORMAT = 1
 

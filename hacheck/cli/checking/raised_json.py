@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hacheck.checker.raising import Trial, TrialResult
+from hacheck.checker.limit_trials import Trial, TrialResult
 from hacheck.cli.checking.kept_trials import Raised
 from hacheck.cli.checking.raised_report import pushed
-from hacheck.model.language.limits import Raise
+from hacheck.model.language.raised_limits import Raise
 
 
 def check_json(raised: Raised) -> dict[str, Any]:

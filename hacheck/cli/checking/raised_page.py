@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hacheck.checker.raising import ClaimResult, Trial, plan
+from hacheck.checker.limit_trials import ClaimResult, Trial, plan
 from hacheck.checker.verify import questions_of
 from hacheck.cli.checking.kept_trials import KeptTrials, Raised, explored_key, known
 from hacheck.cli.checking.raised_reasons import Explained, Reason
@@ -12,7 +12,7 @@ from hacheck.cli.checking.raised_report import Pushed, grouped, pushed
 from hacheck.cli.console import plural
 from hacheck.model.data import dataclass
 from hacheck.model.language import Specification
-from hacheck.model.language.limits import Raise
+from hacheck.model.language.raised_limits import Raise
 
 INTRODUCTION = """# How far the verdicts reach
 

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from hacheck.checker.raising import Trial
+from hacheck.checker.limit_trials import Trial
 from hacheck.checker.verify import Question, questions_of
 from hacheck.cli.guard import BadInput
 from hacheck.model.data import dataclass

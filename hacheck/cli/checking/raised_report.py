@@ -11,11 +11,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hacheck.checker.raising import ClaimResult, Trial, TrialResult
+from hacheck.checker.limit_trials import ClaimResult, Trial, TrialResult
 from hacheck.cli.checking.kept_trials import Raised
 from hacheck.cli.console import plural, symbols
 from hacheck.model.data import dataclass
-from hacheck.model.language.limits import Raise
+from hacheck.model.language.raised_limits import Raise
 
 INDENT = (0, 0, 0, 2)
 NAMED_MAX = 12

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 
 from hacheck.checker.engine import Engine, Limits, Progress, Refused, Report
-from hacheck.checker.raising import Explored, Plan, Trial, TrialResult, ended, fewer, plan, run_trial, together
+from hacheck.checker.limit_trials import Explored, Plan, Trial, TrialResult, ended, fewer, plan, run_trial, together
 from hacheck.cli.checking.kept_trials import KeptTrials, Raised, kept_trials
 from hacheck.cli.checking.progress_of_several import SeveralDisplay
 from hacheck.cli.checking.side_by_side import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from hacheck.checker.raising import explored_of, plan
+from hacheck.checker.limit_trials import explored_of, plan
 from hacheck.checker.verify import CheckResult
 from hacheck.cli.console import error_console
 from hacheck.cli.progress import Interruption

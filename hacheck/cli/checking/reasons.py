@@ -12,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from hacheck.checker.engine import Limits, Progress, Refused
-from hacheck.checker.symbolic.cores import Reasons, reasons
-from hacheck.checker.symbolic.induction import InductionEngine
-from hacheck.checker.symbolic.weakening import Part
+from hacheck.checker.symbolic.k_induction import InductionEngine
+from hacheck.checker.symbolic.unsat_cores import Reasons, reasons
+from hacheck.checker.symbolic.weakened_system import Part
 from hacheck.checker.verify import default_check
 from hacheck.cli.checking import report
 from hacheck.cli.console import error_console, output_console, symbols

@@ -9,7 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from hacheck.checker.rechecked import Rechecked, ShownDifference
+from hacheck.checker.recheck_result import Rechecked, ShownDifference
 from hacheck.checker.verify import CheckResult
 from hacheck.cli.console import plural, seconds, symbols
 

@@ -12,9 +12,9 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from hacheck.checker.described_run import run_title
 from hacheck.checker.engine import AS_ASKED
-from hacheck.checker.explicit.scopes import unlikely
-from hacheck.checker.steps import run_title
+from hacheck.checker.explicit.coverage_text import unlikely
 from hacheck.checker.verify import CheckResult, PropertyResult, no_step, not_reached, unexercised, unused_actions
 from hacheck.cli.checking import recheck_report
 from hacheck.cli.console import Symbols, plural, seconds, size, symbols

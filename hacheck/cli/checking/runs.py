@@ -9,8 +9,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hacheck.checker.steps import StepView, initial_lines, read_by, state_lines, tell
-from hacheck.checker.telling import Told
+from hacheck.checker.described_run import StepView, initial_lines, read_by, state_lines, tell
+from hacheck.checker.step_effects import Told
 from hacheck.cli.console import Symbols, symbols
 from hacheck.cli.prefixed import Prefixed
 from hacheck.model.data import dataclass

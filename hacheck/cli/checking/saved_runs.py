@@ -11,8 +11,8 @@ from typing import Any
 
 from rich.console import Console
 
-from hacheck.checker.explicit.portable.simulation import simulate
-from hacheck.checker.steps import run_title
+from hacheck.checker.described_run import run_title
+from hacheck.checker.explicit.portable.random_walks import simulate
 from hacheck.cli.checking import report, runs
 from hacheck.cli.console import error_console, output_console
 from hacheck.cli.guard import BadInput, ExitCode, version
@@ -21,11 +21,11 @@ from hacheck.cli.options import all_known, did_you_mean
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.data import dataclass
+from hacheck.model.interpreter import EvaluationFault, replay
 from hacheck.model.ir import Property, System
 from hacheck.model.language import Specification
 from hacheck.model.run_json import run_from_json
 from hacheck.model.runs import Run
-from hacheck.model.semantics import EvaluationFault, replay
 
 # What the standard library's JSON decoder gives: a recursive type that Python cannot narrow usefully.
 Json = Any

@@ -27,9 +27,9 @@ from hacheck.cli.selection import choose, prepare
 from hacheck.cli.sources import read_library, read_spec, show_findings
 from hacheck.compile.lowering.recursion import room_for_nesting
 from hacheck.model.data import dataclass, field, replace
+from hacheck.model.interpreter import replay
 from hacheck.model.language import Specification, load
 from hacheck.model.language.specification import Loaded
-from hacheck.model.semantics import replay
 
 WAIT_SECONDS = 0.1
 FAREWELL_SECONDS = 0.7

@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.text import Text
 
 from hacheck.atomic_files import replace_text
+from hacheck.checker.described_run import run_title
 from hacheck.checker.engine import Engine, Limits, Progress, Refused
 from hacheck.checker.resources import memory_default
-from hacheck.checker.steps import run_title
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, run_check, runs_of
 from hacheck.cli import json_output
 from hacheck.cli.checking import recheck_report, report, runs
@@ -26,11 +26,11 @@ from hacheck.cli.progress import Interruption, progress_display
 from hacheck.cli.selection import Selection, select
 from hacheck.cli.sources import load_specification
 from hacheck.model.data import dataclass, field, replace
+from hacheck.model.interpreter import replay
 from hacheck.model.language import Specification
-from hacheck.model.semantics import replay
 
 if TYPE_CHECKING:
-    from hacheck.checker.rechecked import Recheck
+    from hacheck.checker.recheck_result import Recheck
     from hacheck.cli.checking.kept_trials import Raised
 
 
@@ -105,7 +105,7 @@ def kept_checks(exploring: Exploring, selection: Selection) -> frozenset[str]:
         return frozenset()
     names = [prepared.check.name for prepared in selection.prepared]
     if not exploring.resume:
-        from hacheck.checker.explicit.native.search.manifest import NAME
+        from hacheck.checker.explicit.search.checkpoint_manifest import NAME
 
         if already := [name for name in names if (folder / name / NAME).exists()]:
             hint = f"--resume {folder} goes on with it; to begin anew, name another folder or remove that"

@@ -54,7 +54,7 @@ QUIET = "Only what disagrees, and the summary."
 
 def compared_beginning(incomplete: str) -> list[str]:
     """What a shell offers for CODE."""
-    from hacheck.testing.reference import FOLLOWED
+    from hacheck.testing.reference_protocols import FOLLOWED
 
     return [name for name in FOLLOWED if name.startswith(incomplete)]
 
@@ -95,7 +95,7 @@ def check_impl(
     from hacheck.cli.logs.comparison import parse_nodes
     from hacheck.cli.options import parse_count, parse_seconds, parse_settings
     from hacheck.cli.running.scheduling import Request, explore_schedules
-    from hacheck.testing.schedules.exploring import Limits
+    from hacheck.testing.schedules.schedule_search import Limits
 
     return explore_schedules(
         Request(

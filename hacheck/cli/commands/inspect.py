@@ -44,7 +44,7 @@ def inspect(
     specification = load_specification(spec, no_color=no_color)
     system = one_system(specification, check, parse_settings(settings or ()), no_color=no_color)
     if smt:
-        from hacheck.checker.symbolic.script import script_of
+        from hacheck.checker.symbolic.smtlib_script import script_of
 
         sys.stdout.write(script_of(system))
     elif python or native:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hacheck.checker.steps import run_title
+from hacheck.checker.described_run import run_title
 from hacheck.checker.verify import CheckResult, PropertyResult
 from hacheck.cli.checking.report import KINDS, extent, verdict_of
 from hacheck.cli.console import plural

@@ -9,10 +9,10 @@ from typing import Literal
 from hacheck.model.data import dataclass
 from hacheck.model.language import Specification
 from hacheck.model.language import declarations as d
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.diagnostics import Span
 from hacheck.model.language.specification import written_setting
-from hacheck.model.language.walking import parts
+from hacheck.model.language.tree_walk import parts
 
 RuleKind = Literal["action", "environment", "receipt", "service", "notice", "restart", "fault", "property", "witness"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hacheck.checker.steps import StepView, initial_lines, read_by, tell
-from hacheck.checker.telling import OVER, REMEMBERS, Told
+from hacheck.checker.described_run import StepView, initial_lines, read_by, tell
+from hacheck.checker.step_effects import OVER, REMEMBERS, Told
 from hacheck.cli.document.prose import code
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run

@@ -13,7 +13,7 @@ from hacheck.cli.options import SECONDS_MAX, all_known, parse_settings
 from hacheck.cli.sources import instantiate
 from hacheck.model.data import dataclass
 from hacheck.model.language.log_settings import UNITS, FromRecord
-from hacheck.model.observing.lines import has_lines, lines_of, logged, without_lines
+from hacheck.model.observing.line_writers import has_lines, lines_of, logged, without_lines
 from hacheck.traces.conformance.broken_durations import Rule
 from hacheck.traces.conformance.checker_by_settings import CheckerBySettings
 from hacheck.traces.conformance.trace_checker import TraceChecker

@@ -20,7 +20,7 @@ from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.sources import load_specification
 from hacheck.model.data import dataclass
-from hacheck.model.observing.records import ObservingError
+from hacheck.model.observing.record_layout import ObservingError
 from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.dataset import Dataset, Located

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from hacheck.checker.steps import run_title
+from hacheck.checker.described_run import run_title
 from hacheck.cli.checking.runs import full_run
 from hacheck.cli.console import plural, symbols
 from hacheck.model.ir import System

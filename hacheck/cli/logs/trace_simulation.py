@@ -25,8 +25,8 @@ from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.compile.lowering.recursion import room_for_nesting
 from hacheck.model.data import dataclass
-from hacheck.model.observing.lines import has_lines, logged
-from hacheck.model.observing.records import ObservingError
+from hacheck.model.observing.line_writers import has_lines, logged
+from hacheck.model.observing.record_layout import ObservingError
 from hacheck.traces import manifest
 from hacheck.traces.simulation.damage import KINDS
 from hacheck.traces.simulation.part_files import FORMS, MANIFEST, TRUTH, UNFINISHED, File, Written, write_part

@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hacheck.checker.parametric.counterexample import Counterexample
+from hacheck.checker.parametric.cti_states import Counterexample
 from hacheck.checker.parametric.proof import Proof
-from hacheck.checker.parametric.violations import Violation
+from hacheck.checker.parametric.small_violations import Violation
 from hacheck.cli.guard import version
 from hacheck.model.run_json import run_to_json
 from hacheck.model.runs import State

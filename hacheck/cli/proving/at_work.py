@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from hacheck.checker.explicit.memory import process_bytes
+from hacheck.checker.explicit.memory_use import process_bytes
 from hacheck.checker.explicit.stopwatch import Work
-from hacheck.checker.parametric.proving import Progress
-from hacheck.checker.parametric.solving import Asking
+from hacheck.checker.parametric.obligation_solving import Progress
+from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
 

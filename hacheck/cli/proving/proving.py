@@ -10,14 +10,14 @@ from pathlib import Path
 from rich.console import Console
 
 from hacheck.checker.parametric import certificate
-from hacheck.checker.parametric.counterexample import Counterexample, counterexample, reached
+from hacheck.checker.parametric.cti_states import Counterexample, counterexample, reached
+from hacheck.checker.parametric.encoding_context import Unsupported
+from hacheck.checker.parametric.lemma_search import search
 from hacheck.checker.parametric.proof import SAFETY, Proof, Wanted, prepared, prove_given, with_violated, without
-from hacheck.checker.parametric.searching import search
-from hacheck.checker.parametric.solving import Asking
+from hacheck.checker.parametric.size_independence import Uniform, at_size
+from hacheck.checker.parametric.small_violations import Violation, violations
+from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.checker.parametric.theory import Theory
-from hacheck.checker.parametric.uniform import Uniform, at_size
-from hacheck.checker.parametric.violations import Violation, violations
-from hacheck.checker.parametric.world import Unsupported
 from hacheck.checker.resources import usable_cores
 from hacheck.checker.verify import default_check
 from hacheck.cli import json_output
@@ -133,7 +133,7 @@ def _proof(
 
 def _violated(wanted: Wanted, proof: Proof, at_work: AtWork, until: float) -> tuple[Violation, ...]:
     """What exploring small sizes refutes."""
-    from hacheck.checker.explicit.native.engine import NativeEngine
+    from hacheck.checker.explicit.native_engine import NativeEngine
 
     now = time.monotonic()
     end = min(max(until, now + LATE_SECONDS), now + EXPLORING_SECONDS)
@@ -158,7 +158,7 @@ def _judge(
     wanted: Wanted, proof: Proof, interruption: Interruption, until: float, found: dict[str, Counterexample]
 ) -> None:
     """Adds the counterexamples, by the claims that failed, one after the other."""
-    from hacheck.checker.explicit.native.engine import NativeEngine
+    from hacheck.checker.explicit.native_engine import NativeEngine
 
     for one in proof.failed:
         name = one.obligation.claim.name

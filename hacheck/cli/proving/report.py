@@ -10,10 +10,10 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from hacheck.checker.parametric.counterexample import Counterexample
+from hacheck.checker.parametric.cti_states import Counterexample
 from hacheck.checker.parametric.proof import Proof
+from hacheck.checker.parametric.small_violations import Violation
 from hacheck.checker.parametric.theory import Theory
-from hacheck.checker.parametric.violations import Violation
 from hacheck.cli.checking.runs import full_run, indented
 from hacheck.cli.console import plural, seconds, symbols, visible
 from hacheck.model.runs import Run, Step

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from hacheck.cli.guard import BadInput
 from hacheck.impl.simulator.profiles import PROMISED
 from hacheck.impl.simulator.running import Plan
-from hacheck.testing.reference import FOLLOWED, Followed
+from hacheck.testing.reference_protocols import FOLLOWED, Followed
 
 
 def refuse_sides(name: str) -> None:

@@ -20,15 +20,15 @@ from hacheck.impl.simulator.story import Told
 from hacheck.impl.system import System
 from hacheck.impl.systems import system as code_of
 from hacheck.model.data import dataclass, replace
-from hacheck.model.observing.lines import has_lines, logged
-from hacheck.model.observing.records import ObservingError
-from hacheck.testing.encoding import UnfitEvent
-from hacheck.testing.instead import instead
-from hacheck.testing.model import kept_invariants
-from hacheck.testing.reference import FOLLOWED, Followed
-from hacheck.testing.schedules.exploring import Explored, Exploring, Found, Limits, Setting
-from hacheck.testing.schedules.showing import unshown_actions
-from hacheck.testing.tracking import Tracker
+from hacheck.model.observing.line_writers import has_lines, logged
+from hacheck.model.observing.record_layout import ObservingError
+from hacheck.testing.expected_lines import instead
+from hacheck.testing.line_encoding import UnfitEvent
+from hacheck.testing.reference_protocols import FOLLOWED, Followed
+from hacheck.testing.schedules.schedule_search import Explored, Exploring, Found, Limits, Setting
+from hacheck.testing.schedules.unmatched_actions import unshown_actions
+from hacheck.testing.state_tracker import Tracker
+from hacheck.testing.tested_model import kept_invariants
 
 if TYPE_CHECKING:
     from rich.console import Console

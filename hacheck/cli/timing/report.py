@@ -23,10 +23,10 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from hacheck.checker.steps import run_title
-from hacheck.checker.timing.constants import Point
-from hacheck.checker.timing.exploring import Asked, Map
+from hacheck.checker.described_run import run_title
+from hacheck.checker.timing.constant_grid import Asked, Map
 from hacheck.checker.timing.inequalities import Inequality
+from hacheck.checker.timing.time_constants import Point
 from hacheck.cli.checking.runs import full_run, indented
 from hacheck.cli.console import plural, seconds, symbols, visible
 from hacheck.cli.guard import ExitCode, version

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 from hacheck.checker.engine import Limits
 from hacheck.checker.resources import memory_default
-from hacheck.checker.timing.constants import Constant, NotVaried, constant, count_of, time_constants
-from hacheck.checker.timing.exploring import Asked, explore
+from hacheck.checker.timing.constant_grid import Asked, explore
 from hacheck.checker.timing.inequalities import region
+from hacheck.checker.timing.time_constants import Constant, NotVaried, constant, count_of, time_constants
 from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli import json_output
 from hacheck.cli.console import error_console, output_console

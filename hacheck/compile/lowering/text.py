@@ -5,7 +5,7 @@ from __future__ import annotations
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Lowered, Merge, SetTemp, Stopped, Update
 from hacheck.compile.lowering.expression_nodes import Node
 from hacheck.compile.lowering.layout import Layout
-from hacheck.model.semantics import call
+from hacheck.model.interpreter import call
 
 _SIGNS = {
     "add": "+",

@@ -9,7 +9,7 @@ from hacheck.model.direct.expressions import Expressions, Scope
 from hacheck.model.direct.interfaces import SpecificationFailure, UnsupportedError
 from hacheck.model.direct.machine import Closure, Effect, Machine
 from hacheck.model.direct.values import Map, Node, Record, Value
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 
 
 def synced(expressions: Expressions, place: t.Place, scope: Scope) -> Effect:

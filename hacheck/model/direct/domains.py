@@ -10,7 +10,7 @@ from hacheck.model.data import dataclass, replace
 from hacheck.model.direct.interfaces import BoundFailure, SpecificationFailure, UnsupportedError
 from hacheck.model.direct.values import Bag, Braces, Identity, Map, Node, Record, Value
 from hacheck.model.language import declarations as d
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 
 Kind = Literal[
     "bool", "range", "counter", "enum", "node", "identity", "option", "set", "map", "record", "sequence", "bag"

@@ -15,7 +15,7 @@ from hacheck.model.direct.layout import Layout
 from hacheck.model.direct.machine import Closure, Machine
 from hacheck.model.direct.order import elements, equal, rank
 from hacheck.model.direct.values import Bag, Braces, Map, Node, Record, Value
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from hacheck.model.direct.layout import Layout, Unsettled
 from hacheck.model.direct.machine import Closure, Frame, Machine
 from hacheck.model.direct.order import rank
 from hacheck.model.direct.values import Bag, Identity, Map, Node, Record, Value
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.declarations import MessageDeclaration, Parameter
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from hacheck.model.direct.program import Program, run
 from hacheck.model.direct.statements import Statements, statements_in
 from hacheck.model.direct.values import Node, Record, Value
 from hacheck.model.language import declarations as d
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 
 Role: TypeAlias = Literal["action", "receive", "serve", "lost", "restart"]
 Handled: TypeAlias = d.ActionDeclaration | d.ReceiveDeclaration | d.LostDeclaration | d.RestartDeclaration

@@ -14,7 +14,7 @@ from hacheck.model.direct.interfaces import Key, UnsupportedError
 from hacheck.model.direct.machine import Machine
 from hacheck.model.direct.values import Bag, Map, Node, Value
 from hacheck.model.language import declarations as d
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 
 if TYPE_CHECKING:
     from hacheck.model.direct.expressions import Expressions

@@ -29,7 +29,7 @@ from hacheck.model.direct.program import (
     linked,
 )
 from hacheck.model.direct.values import Bag, Node
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 
 
 class Statements:

@@ -20,10 +20,10 @@ from hacheck.model.direct.program import run
 from hacheck.model.direct.statements import Statements
 from hacheck.model.direct.values import Value
 from hacheck.model.language import declarations as d
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.declarations import Declaration
 from hacheck.model.language.specification import Specification
-from hacheck.model.language.tree import Expression
+from hacheck.model.language.syntax_tree import Expression
 
 
 def load(

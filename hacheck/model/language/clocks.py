@@ -9,11 +9,11 @@ from __future__ import annotations
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import declarations as d
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.context import Context, Scope
 from hacheck.model.language.diagnostics import error
 from hacheck.model.language.expressions import elaborate
-from hacheck.model.language.functions import changing
+from hacheck.model.language.function_calls import changing
 from hacheck.model.language.messages import kind_of
 from hacheck.model.language.resolve_types import number
 from hacheck.model.typing import type_of

@@ -6,7 +6,7 @@ from typing import Any, assert_never, cast
 
 from hacheck.model import ir
 from hacheck.model import types as ty
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.context import Bound, Scope, describe, told
 from hacheck.model.language.diagnostics import error
 from hacheck.model.language.expressions import VALUES_MAX, accepts, bind, coerce, elaborate

@@ -9,9 +9,9 @@ from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.data import dataclass, field
 from hacheck.model.language import declarations as d
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
+from hacheck.model.language.constant_folding import fold
 from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, error
-from hacheck.model.language.folding import fold
 from hacheck.model.language.kept_locals import KeptLocal
 
 EXPANSIONS_MAX = 50_000

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from hacheck.model.data import dataclass
 from hacheck.model.language.diagnostics import Span
-from hacheck.model.language.tree import Body, Expression, Name, Shown, TypeTree
+from hacheck.model.language.syntax_tree import Body, Expression, Name, Shown, TypeTree
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,30 +10,30 @@ from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.data import dataclass
 from hacheck.model.language import (
-    behaviour,
     clocks,
     faults,
+    interruption_points,
     locks,
     log_lines,
     messages,
+    model_actions,
     operations,
-    points,
     properties,
     settings,
 )
 from hacheck.model.language import declarations as d
+from hacheck.model.language.constant_folding import fold_body
 from hacheck.model.language.context import Bound, Context, Scope, distinct
 from hacheck.model.language.diagnostics import Diagnostic, Span, SpecError, error
 from hacheck.model.language.expressions import VALUES_MAX
 from hacheck.model.language.expressions import elaborate as expression
+from hacheck.model.language.fault_steps import Fault
 from hacheck.model.language.fields import declare_field, declare_view, refreshes
-from hacheck.model.language.finishing import finished, name_bounds
-from hacheck.model.language.folding import fold_body
-from hacheck.model.language.injection import Fault
+from hacheck.model.language.final_pass import finished, name_bounds
+from hacheck.model.language.identity_pools import places, uncounted
 from hacheck.model.language.kept_locals import KeptLocal
-from hacheck.model.language.pools import places, uncounted
 from hacheck.model.language.resolve_types import number, resolve
-from hacheck.model.language.rules import RULES
+from hacheck.model.language.rule_table import RULES
 from hacheck.model.language.statements import body as statement_body
 
 Kind = TypeVar("Kind")
@@ -219,7 +219,7 @@ class Elaboration:
     def _variables(self, found: list[Fault]) -> None:
         context = self.context
         for one in self._handlers():
-            if points.halts(one):
+            if interruption_points.halts(one):
                 context.crashing |= self._owner_name(one) & set(context.nodes)
         declared = [node for node in self.of(d.NodeDeclaration) if node.name.text in context.nodes]
         for node in declared:
@@ -236,15 +236,15 @@ class Elaboration:
         self.each(d.LockDeclaration, lambda one: locks.declare(context, one))
         self.each(d.IdentityDeclaration, self._countable)
 
-    def _handlers(self) -> list[points.Behaviour]:
+    def _handlers(self) -> list[interruption_points.Behaviour]:
         kinds = d.ActionDeclaration | d.ReceiveDeclaration | d.LostDeclaration
         return [one for one in self.declarations if isinstance(one, kinds)]
 
-    def _owner_name(self, written: points.Behaviour) -> set[str]:
+    def _owner_name(self, written: interruption_points.Behaviour) -> set[str]:
         """The kind of node a handler runs on, by name: it is asked for before messages, operations and locks are
         declared."""
         if isinstance(written, d.ActionDeclaration):
-            owner = points.owner_of(self.context, written)
+            owner = interruption_points.owner_of(self.context, written)
             return set() if owner is None else {owner.name}
         if isinstance(written, d.LostDeclaration):
             return {one.holder.text for one in self.of(d.LockDeclaration) if one.name.text == written.lock.text}
@@ -259,14 +259,14 @@ class Elaboration:
                 context.serves[serve.name.text] = serve
         handlers = self._handlers()
         for one in handlers:
-            self.attempt(partial(points.declare_points, context, one))
-        self.attempt(lambda: points.declare_threads(context))
+            self.attempt(partial(interruption_points.declare_points, context, one))
+        self.attempt(lambda: interruption_points.declare_threads(context))
         if context.diagnostics:
             return []
         for one in handlers if handlers_too else ():
             served = isinstance(one, d.ReceiveDeclaration) and one.serves
-            if not (served and operations.is_atomic(context, points.name_of(one))):
-                self.attempt(partial(behaviour.build, context, one))
+            if not (served and operations.is_atomic(context, interruption_points.name_of(one))):
+                self.attempt(partial(model_actions.build, context, one))
         if context.diagnostics:
             return []
         restarts: dict[str, d.RestartDeclaration] = {}

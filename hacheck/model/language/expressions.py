@@ -6,10 +6,10 @@ from typing import Any, assert_never, cast
 
 from hacheck.model import ir
 from hacheck.model import types as ty
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.context import Bound, Scope, describe, told
 from hacheck.model.language.diagnostics import Span, error, near
-from hacheck.model.language.habits import NAMES
+from hacheck.model.language.foreign_syntax import NAMES
 from hacheck.model.typing import BOOL, type_of
 
 VALUES_MAX = 4_096

@@ -8,12 +8,12 @@ from dataclasses import replace
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import declarations as d
-from hacheck.model.language import link_faults, locks, losses, node_faults
-from hacheck.model.language import tree as t
+from hacheck.model.language import link_faults, locks, message_losses, node_faults
+from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.context import Context, Scope
 from hacheck.model.language.diagnostics import SpecError, error
 from hacheck.model.language.expressions import boolean
-from hacheck.model.language.injection import ONE, TOTAL, ZERO, Fault, step
+from hacheck.model.language.fault_steps import ONE, TOTAL, ZERO, Fault, step
 from hacheck.model.language.messages import kind_of
 from hacheck.model.language.operations import conjunction
 from hacheck.model.language.resolve_types import number
@@ -163,8 +163,8 @@ def build(context: Context, found: list[Fault], restarts: dict[str, d.RestartDec
             "isolate": link_faults.isolate,
             "partition": link_faults.partition,
             "bridge": link_faults.partition,
-            "lose": losses.lose,
-            "duplicate": losses.duplicate,
+            "lose": message_losses.lose,
+            "duplicate": message_losses.duplicate,
         }
         for action in makers[fault.written.kind](context, fault):
             context.actions.append(_budgeted(context, fault, action, limited))

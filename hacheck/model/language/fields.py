@@ -8,7 +8,7 @@ from hacheck.model.language import declarations as d
 from hacheck.model.language.context import Context, Scope
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import boolean
-from hacheck.model.language.functions import is_connected, is_running
+from hacheck.model.language.function_calls import is_connected, is_running
 from hacheck.model.language.operations import conjunction
 from hacheck.model.language.resolve_types import initial_value, resolve
 

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable
 
 from hacheck.model.data import dataclass, field
-from hacheck.model.language.reading import Unreadable, read
-from hacheck.model.language.syntax import NOWHERE, Tree
+from hacheck.model.language.lalr_parser import Unreadable, read
+from hacheck.model.language.parse_tree import NOWHERE, Tree
 
 INDENT = "  "
 PARTS = {

@@ -13,15 +13,15 @@ from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.data import dataclass, field
 from hacheck.model.language import locks, operations, statements
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.context import Bound, Context, Scope
 from hacheck.model.language.diagnostics import Span, SpecError, error
 from hacheck.model.language.expressions import boolean, elaborate
-from hacheck.model.language.frames import frame
-from hacheck.model.language.halting import if_up, may_halt
+from hacheck.model.language.halting_calls import if_up, may_halt
+from hacheck.model.language.interruption_points import untaken
+from hacheck.model.language.local_storage import frame
 from hacheck.model.language.loops import always_ends_step, ends_step, unrolled
 from hacheck.model.language.operations import conjunction, disjunction
-from hacheck.model.language.points import untaken
 from hacheck.model.language.threads import IDLE
 from hacheck.model.rewrite import walk
 from hacheck.model.typing import type_of

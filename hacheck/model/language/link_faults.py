@@ -5,7 +5,7 @@ from __future__ import annotations
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language.context import Context
-from hacheck.model.language.injection import ZERO, Fault, step
+from hacheck.model.language.fault_steps import ZERO, Fault, step
 from hacheck.model.language.operations import conjunction
 
 

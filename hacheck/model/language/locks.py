@@ -11,11 +11,11 @@ from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import clocks
 from hacheck.model.language import declarations as d
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.context import Context, Scope
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import elaborate
-from hacheck.model.language.functions import changing, is_connected, is_running
+from hacheck.model.language.function_calls import changing, is_connected, is_running
 from hacheck.model.language.messages import kind_of
 from hacheck.model.language.operations import conjunction, disjunction
 from hacheck.model.language.resolve_types import number

@@ -12,7 +12,7 @@ from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.data import replace
 from hacheck.model.language import declarations as d
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.context import Bound, Context, Scope, told
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import boolean, elaborate

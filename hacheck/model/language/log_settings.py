@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from hacheck.model.data import dataclass
 from hacheck.model.language import declarations as d
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.diagnostics import Diagnostic, near
 
 UNITS = {"ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hacheck.model import types as ty
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.context import Scope
 from hacheck.model.language.diagnostics import Span, error
 from hacheck.model.language.expressions import elaborate

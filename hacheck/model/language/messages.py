@@ -10,13 +10,13 @@ from __future__ import annotations
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import declarations as d
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
+from hacheck.model.language.arguments import taken
+from hacheck.model.language.constant_folding import enclosed
 from hacheck.model.language.context import Bound, Context, Scope, distinct
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import elaborate
-from hacheck.model.language.fitting import taken
-from hacheck.model.language.folding import enclosed
-from hacheck.model.language.functions import fill, is_connected, is_up, seeing_all
+from hacheck.model.language.function_calls import fill, is_connected, is_up, seeing_all
 from hacheck.model.language.resolve_types import CAPACITY_MAX, number, resolve
 from hacheck.model.typing import type_of
 

@@ -8,8 +8,8 @@ from hacheck.model.language import declarations as d
 from hacheck.model.language import locks, messages, operations
 from hacheck.model.language.context import Bound, Context, Scope
 from hacheck.model.language.expressions import boolean
-from hacheck.model.language.functions import is_up
-from hacheck.model.language.injection import Fault, Made, step
+from hacheck.model.language.fault_steps import Fault, Made, step
+from hacheck.model.language.function_calls import is_up
 from hacheck.model.language.operations import conjunction
 from hacheck.model.language.single_steps import one_step
 

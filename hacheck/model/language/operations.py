@@ -16,13 +16,13 @@ from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.data import dataclass, replace
 from hacheck.model.language import declarations as d
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
+from hacheck.model.language.constant_folding import enclosed
 from hacheck.model.language.context import Answer, Bound, Context, Scope
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import boolean, elaborate
-from hacheck.model.language.folding import enclosed
-from hacheck.model.language.functions import fill, is_connected, is_running, is_up
-from hacheck.model.language.halting import callee_may_halt, if_up, may_halt
+from hacheck.model.language.function_calls import fill, is_connected, is_running, is_up
+from hacheck.model.language.halting_calls import callee_may_halt, if_up, may_halt
 from hacheck.model.language.messages import fields_of, kind_of
 from hacheck.model.language.resolve_types import resolve
 from hacheck.model.language.threads import may_begin

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 
 from hacheck.model.data import replace
-from hacheck.model.language.build_declarations import build_file
+from hacheck.model.language.declaration_builder import build_file
 from hacheck.model.language.declarations import File
 from hacheck.model.language.diagnostics import Diagnostic, Span
+from hacheck.model.language.grammar_tables import NUMBER
+from hacheck.model.language.lalr_parser import Reading, Unreadable, read
 from hacheck.model.language.old_words import old_word
-from hacheck.model.language.reading import Reading, Unreadable, read
-from hacheck.model.language.syntax import Token, Tree
+from hacheck.model.language.parse_tree import Token, Tree
 from hacheck.model.language.syntax_errors import broken_by, syntax_error
-from hacheck.model.language.tables import NUMBER
 
 CHARACTERS_MAX = 1 << 20
 """The longest text that is read; the shipped specs have a few ten thousand characters."""

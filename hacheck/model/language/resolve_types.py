@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hacheck.model import ir
 from hacheck.model import types as ty
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.context import Context, Scope, describe
 from hacheck.model.language.diagnostics import Span, error, near
 from hacheck.model.language.expressions import boolean, elaborate

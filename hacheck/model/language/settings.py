@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import declarations as d
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.context import Context, Scope, describe
 from hacheck.model.language.diagnostics import Span, error, near
 from hacheck.model.language.expressions import elaborate

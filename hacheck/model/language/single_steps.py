@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hacheck.model import ir
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.context import Context, Scope
 from hacheck.model.language.handlers import GoTo, Handler, Made
 from hacheck.model.language.threads import MAIN

@@ -9,16 +9,16 @@ from pathlib import PurePosixPath
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
 from hacheck.model.language import declarations as d
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
 from hacheck.model.language.elaborate import elaborate
-from hacheck.model.language.examination import Examination
+from hacheck.model.language.interruption_points import name_of
 from hacheck.model.language.kept_locals import KeptLocal
 from hacheck.model.language.log_lines import without_logs
 from hacheck.model.language.log_settings import FromRecord, Restored, derived, restored
 from hacheck.model.language.parse import parse
-from hacheck.model.language.points import name_of
-from hacheck.model.language.unused import unused
+from hacheck.model.language.settings_examination import Examination
+from hacheck.model.language.unused_declarations import unused
 
 Reader = Callable[[str], str | None]
 """The text of a library by its path relative to the spec, or `None` when there is none."""

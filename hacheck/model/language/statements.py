@@ -8,14 +8,14 @@ from typing import assert_never
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import locks, log_lines, messages, operations
-from hacheck.model.language import tree as t
+from hacheck.model.language import syntax_tree as t
+from hacheck.model.language.arguments import taken
+from hacheck.model.language.constant_folding import enclosed
 from hacheck.model.language.context import Bound, Halt, Lines, Scope, describe
 from hacheck.model.language.diagnostics import SpecError, error, near
 from hacheck.model.language.expressions import bind, boolean, elaborate, node_field, variable
-from hacheck.model.language.fitting import taken
-from hacheck.model.language.folding import enclosed
-from hacheck.model.language.functions import fill
-from hacheck.model.language.halting import if_up, may_halt
+from hacheck.model.language.function_calls import fill
+from hacheck.model.language.halting_calls import if_up, may_halt
 from hacheck.model.language.resolve_types import resolve
 from hacheck.model.typing import type_of
 

@@ -6,9 +6,9 @@ import re
 
 from hacheck.model.data import dataclass
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
-from hacheck.model.language.habits import habit, said_otherwise
-from hacheck.model.language.reading import Unreadable, tables
-from hacheck.model.language.tables import END, NAME
+from hacheck.model.language.foreign_syntax import habit, said_otherwise
+from hacheck.model.language.grammar_tables import END, NAME
+from hacheck.model.language.lalr_parser import Unreadable, tables
 
 HEAD = re.compile(
     r"^[ \t]*(use|param|switch|assumption|type|record|ordered|identity|node|ghost|shared|initially|message|operation"

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from hacheck.model.data import dataclass, field
-from hacheck.model.observing.records import FIRST_NAME
+from hacheck.model.observing.record_layout import FIRST_NAME
 from hacheck.traces.conformance.trace_program import Bits, Compiled
 
 _TRACE_SHIFT = 32  # a trace and a name in one number

@@ -14,7 +14,7 @@ import pyarrow as pa
 from hacheck.model.data import dataclass, field, fields, replace
 from hacheck.model.language import Specification
 from hacheck.model.language.log_settings import FromRecord
-from hacheck.model.observing.lines import logged, without_lines
+from hacheck.model.observing.line_writers import logged, without_lines
 from hacheck.traces.conformance.derived_settings import HELD_MAX, Chosen, Contradiction, DerivedSettings
 from hacheck.traces.conformance.open_trace import OpenBySettings
 from hacheck.traces.conformance.partial_order import PartiallyOrdered

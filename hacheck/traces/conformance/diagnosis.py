@@ -11,9 +11,9 @@ import numpy as np
 from hacheck.model.data import dataclass, replace
 from hacheck.model.execution import Line
 from hacheck.model.ir import System
-from hacheck.model.observing.records import FIRST_EVENT
+from hacheck.model.observing.record_layout import FIRST_EVENT
+from hacheck.model.render import show
 from hacheck.model.run_json import run_to_json
-from hacheck.model.show import show
 from hacheck.traces.conformance.broken_durations import Rule
 from hacheck.traces.conformance.expected_events import Departure, ExpectedEvents, first_left
 from hacheck.traces.conformance.interleavings import Cut, InterleavingSearch, Streams

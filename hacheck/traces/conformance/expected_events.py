@@ -14,8 +14,8 @@ import numpy as np
 from hacheck.compile.codegen.word_layout import from_words
 from hacheck.model.data import dataclass
 from hacheck.model.execution import Line
+from hacheck.model.interpreter import Interpreter
 from hacheck.model.runs import State
-from hacheck.model.semantics import Interpreter
 from hacheck.traces.conformance.interleavings import Cut, InterleavingSearch, Streams, taken_by
 from hacheck.traces.conformance.shortest_run import ShortestRuns
 from hacheck.traces.conformance.trace_program import Compiled

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hacheck.checker.explicit.scopes import cut_counts
+from hacheck.checker.explicit.coverage_text import cut_counts
 from hacheck.compile.machine.reserved_memory import Region
 from hacheck.model.data import dataclass
 from hacheck.traces.conformance.automaton import MARKS_MAX, Automaton

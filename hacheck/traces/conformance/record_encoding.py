@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hacheck.model.data import dataclass, field
-from hacheck.model.observing.records import FIRST_EVENT, FIRST_NAME, NAME_MAX, NONE_NAME, Event, Field, Observed
+from hacheck.model.observing.record_layout import FIRST_EVENT, FIRST_NAME, NAME_MAX, NONE_NAME, Event, Field, Observed
 from hacheck.model.types import Bool, Enum, Identity, Node, Option, Range, Set, Type
 from hacheck.traces.conformance.trace_program import Bits, Compiled
 from hacheck.traces.records import EVENT, FIELDS, NODE

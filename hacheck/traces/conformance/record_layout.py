@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hacheck.compile.lowering.layout import Cell, Flagged, Layout, slots_of
-from hacheck.model.observing.records import Observed
+from hacheck.model.observing.record_layout import Observed
 from hacheck.model.runs import State
 from hacheck.model.types import Option, Range, Set, Value, values
 from hacheck.traces.conformance.trace_program import WORD_BITS, Bits, RecordShape

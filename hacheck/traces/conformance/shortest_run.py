@@ -12,10 +12,10 @@ import numpy as np
 from hacheck.compile.codegen.word_layout import from_words
 from hacheck.compile.lowering.layout import pack, slots_of
 from hacheck.model.data import dataclass, field
+from hacheck.model.interpreter import Interpreter, Taken, replay
 from hacheck.model.ir import System
-from hacheck.model.observing.records import PREFIX
+from hacheck.model.observing.record_layout import PREFIX
 from hacheck.model.runs import Run, State, Step
-from hacheck.model.semantics import Interpreter, Taken, replay
 from hacheck.model.types import default
 from hacheck.traces.conformance.interleavings import Cut, InterleavingSearch, Streams, taken_by
 from hacheck.traces.conformance.trace_program import Compiled

@@ -6,8 +6,8 @@ import numpy as np
 
 from hacheck.compile.codegen.word_layout import from_words
 from hacheck.model.ir import System
-from hacheck.model.observing.lines import lines_of, without_lines
-from hacheck.model.observing.reading import observed
+from hacheck.model.observing.line_writers import lines_of, without_lines
+from hacheck.model.observing.record_conditions import observed
 from hacheck.model.runs import State
 from hacheck.traces.conformance.follower import Memory
 from hacheck.traces.conformance.trace_compiler import compiled

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from hacheck.model.data import dataclass, field, fields, replace
-from hacheck.model.observing.records import FIRST_NAME, NAME_MAX
+from hacheck.model.observing.record_layout import FIRST_NAME, NAME_MAX
 from hacheck.traces.conformance.automaton import BYTES as KNOWN_BYTES
 from hacheck.traces.conformance.canonical_names import CanonicalNames, name_places
 from hacheck.traces.conformance.diagnosis import Diagnoser

@@ -11,7 +11,7 @@ from typing import Any
 
 from hacheck.model.data import dataclass, field, fields, replace
 from hacheck.model.ir import System
-from hacheck.model.observing.reading import observed
+from hacheck.model.observing.record_conditions import observed
 from hacheck.traces.conformance.broken_durations import Rule
 from hacheck.traces.conformance.diagnosis import Diagnoser
 from hacheck.traces.conformance.follower import CAPACITY, Memory

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hacheck.checker.explicit.native.building import described, levels_for
+from hacheck.checker.explicit.native_program import described, levels_for
 from hacheck.compile.codegen.generated_program import ProgramError, program_from_json, program_to_json
 from hacheck.compile.kernels.compiled_kernels import compiled_kernels
 from hacheck.compile.lowering.layout import pack
@@ -18,10 +18,10 @@ from hacheck.compile.machine.object_cache import Entry, ObjectCache, key_of
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
 from hacheck.model.evaluation import StartFault
+from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import Property
-from hacheck.model.observing.records import Observed
+from hacheck.model.observing.record_layout import Observed
 from hacheck.model.runs import State
-from hacheck.model.semantics import Interpreter
 from hacheck.traces.conformance.kernels import automaton_fields as k
 from hacheck.traces.conformance.kernels import trace_loop as kernels
 from hacheck.traces.conformance.record_layout import bits_of, record_shape, record_slots, taken_slots, unlike

@@ -9,7 +9,7 @@ from hacheck.compile.codegen.thread_notes import Notes
 from hacheck.compile.lowering.layout import unpack
 from hacheck.compile.machine.compiler import Linked
 from hacheck.model.data import dataclass, field
-from hacheck.model.observing.records import PREFIX, Observed
+from hacheck.model.observing.record_layout import PREFIX, Observed
 from hacheck.model.runs import State
 
 WORD_BITS = 64

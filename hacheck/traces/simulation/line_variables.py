@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
-from hacheck.model.observing.lines import lines_most
-from hacheck.model.observing.records import ObservingError
+from hacheck.model.observing.line_writers import lines_most
+from hacheck.model.observing.record_layout import ObservingError
 from hacheck.model.rewrite import rebuild, walk
 from hacheck.model.types import Identity, Map, Node, Option, Range, Type, default
 from hacheck.model.typing import type_of

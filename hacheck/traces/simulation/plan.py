@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
-from hacheck.model.observing.records import ObservingError
+from hacheck.model.observing.record_layout import ObservingError
 from hacheck.traces.records import FieldType, Order, TraceSchema
 from hacheck.traces.simulation.damage import KINDS, Damage
 from hacheck.traces.simulation.line_variables import Column, Point, Writing, points_of, writing

@@ -11,8 +11,8 @@ from hacheck.compile.machine.compiler import is_available
 from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.compile.machine.reserved_memory import Region
 from hacheck.model.data import dataclass
+from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import System
-from hacheck.model.semantics import Interpreter
 from hacheck.traces.simulation import random_numbers, walk_kernel
 from hacheck.traces.simulation.line_variables import Writing
 from hacheck.traces.simulation.walk_program import Compiled, LineShape, Slot, compiled, initial_states, words_of
@@ -135,7 +135,7 @@ class PortableWalker:
     """Walks by the portable program. It takes the steps of a state in another order, so its walks are other ones."""
 
     def __init__(self, system: System, shape: Writing | None, seed: int, steps: int) -> None:
-        from hacheck.checker.explicit.portable.program import Wanted, generate
+        from hacheck.checker.explicit.portable.python_program import Wanted, generate
         from hacheck.compile.lowering.system import lower
 
         initial = initial_states(system)
@@ -170,7 +170,7 @@ class PortableWalker:
         return Walked(np.array(lengths, np.int64), steps, np.array(written, np.uint8), columns)
 
     def _steps_of(self, trace: int) -> Any:
-        from hacheck.checker.explicit.portable.program import successors
+        from hacheck.checker.explicit.portable.python_program import successors
 
         number = random_numbers.of_trace(self._key, trace)
         state = self._starts[random_numbers.below(random_numbers.mixed(number), len(self._starts))]

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.model.data import dataclass
-from hacheck.model.semantics import call
+from hacheck.model.interpreter import call
 from hacheck.traces.records import EVENT, FIELDS, NODE, SEQ, TIME, TRACE_ID
 from hacheck.traces.simulation import random_numbers
 from hacheck.traces.simulation.damage import Damaged, Done, damaged

@@ -10,8 +10,8 @@ import numpy as np
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
 from hacheck.model.evaluation import Scope, evaluate
-from hacheck.model.observing.lines import lines_of
-from hacheck.model.observing.records import ObservingError
+from hacheck.model.observing.line_writers import lines_of
+from hacheck.model.observing.record_layout import ObservingError
 from hacheck.model.rewrite import walk
 from hacheck.model.types import Set, Value, cardinality, ordinal
 from hacheck.traces.simulation.line_variables import Column, Point, points_of, pool_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from hacheck.checker.explicit.native.building import described, levels_for
+from hacheck.checker.explicit.native_program import described, levels_for
 from hacheck.compile.codegen.generated_program import Program, ProgramError, program_from_json, program_to_json
 from hacheck.compile.codegen.system_module import emit
 from hacheck.compile.kernels.compiled_kernels import compiled_kernels
@@ -15,9 +15,9 @@ from hacheck.compile.lowering.system import lower
 from hacheck.compile.machine.compiler import KERNEL_LEVELS, Linked, compile_object, link
 from hacheck.compile.machine.object_cache import Entry, ObjectCache, key_of
 from hacheck.model.data import dataclass
+from hacheck.model.interpreter import EvaluationFault, Interpreter
 from hacheck.model.ir import System
 from hacheck.model.runs import State
-from hacheck.model.semantics import EvaluationFault, Interpreter
 from hacheck.model.types import Value
 from hacheck.traces.simulation import walk_kernel
 from hacheck.traces.simulation.line_variables import Writing

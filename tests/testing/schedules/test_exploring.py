@@ -11,13 +11,13 @@ import pytest
 from hacheck.impl.node import Effect, Input, Node, Record, Setup, Started, Write
 from hacheck.impl.system import Member
 from hacheck.model.language import load
-from hacheck.model.observing.lines import logged
-from hacheck.testing.schedules import cluster as cluster_module
-from hacheck.testing.schedules.cluster import Cluster
-from hacheck.testing.schedules.exploring import Explored, Exploring, Found, Limits, Setting
-from hacheck.testing.schedules.fingerprint import fingerprint, frozen
-from hacheck.testing.schedules.showing import unshown_actions
-from hacheck.testing.tracking import Tracker
+from hacheck.model.observing.line_writers import logged
+from hacheck.testing.schedules import stepped_cluster as cluster_module
+from hacheck.testing.schedules.cluster_fingerprint import fingerprint, frozen
+from hacheck.testing.schedules.schedule_search import Explored, Exploring, Found, Limits, Setting
+from hacheck.testing.schedules.stepped_cluster import Cluster
+from hacheck.testing.schedules.unmatched_actions import unshown_actions
+from hacheck.testing.state_tracker import Tracker
 from tests.testing.schedules.voting import SPEC, VOTING, Voting
 from tests.testing.specs import system_of
 

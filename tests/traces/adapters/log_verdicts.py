@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from hacheck.model.observing.lines import logged
+from hacheck.model.observing.line_writers import logged
 from hacheck.traces.adapters.adapter_files import load
 from hacheck.traces.adapters.logs import open_logs
 from hacheck.traces.conformance.trace_checker import TraceChecker

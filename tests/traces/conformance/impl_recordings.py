@@ -13,7 +13,7 @@ from hacheck.impl.simulator.faults import Fault
 from hacheck.impl.simulator.history import History
 from hacheck.impl.simulator.running import Plan, run
 from hacheck.impl.systems import system
-from hacheck.testing.reference import FOLLOWED
+from hacheck.testing.reference_protocols import FOLLOWED
 from tests.cli.command import hacheck
 
 SECOND_US = 1_000_000

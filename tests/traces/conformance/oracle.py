@@ -22,9 +22,9 @@ from dataclasses import dataclass, replace
 from hacheck.model import ir
 from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, domain_values, evaluate
 from hacheck.model.execution import Going, execute
+from hacheck.model.interpreter import Interpreter, instances
 from hacheck.model.rewrite import walk
 from hacheck.model.runs import State
-from hacheck.model.semantics import Interpreter, instances
 from hacheck.model.types import Node, Type, Value
 from hacheck.model.typing import type_of
 from tests.traces.conformance.records import (

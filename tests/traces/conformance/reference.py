@@ -15,9 +15,9 @@ from typing import TypeAlias
 from hacheck.model import ir
 from hacheck.model.data import dataclass
 from hacheck.model.execution import Line
+from hacheck.model.interpreter import Interpreter
 from hacheck.model.rewrite import walk
 from hacheck.model.runs import State, Step
-from hacheck.model.semantics import Interpreter
 from hacheck.model.types import Bag, Enum, Identity, Map, Node, Option, Set, Type, Value, values
 from hacheck.model.types import Record as RecordType
 from hacheck.model.types import Sequence as Queue

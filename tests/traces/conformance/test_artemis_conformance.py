@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hacheck.testing.reference import FOLLOWED
+from hacheck.testing.reference_protocols import FOLLOWED
 from tests.nightly import first_of, nightly
 from tests.traces.conformance.impl_recordings import recorded, verdicts, words_for
 

@@ -11,7 +11,7 @@ import pytest
 
 from hacheck.model import ir
 from hacheck.model.language import load
-from hacheck.model.observing.lines import lines_of, logged
+from hacheck.model.observing.line_writers import lines_of, logged
 from hacheck.traces.conformance import follower
 from hacheck.traces.conformance.automaton import BYTES, NARROW, Figures
 from hacheck.traces.conformance.canonical_names import CanonicalNames

@@ -11,10 +11,10 @@ import pytest
 
 from hacheck.model import ir
 from hacheck.model.data import dataclass
+from hacheck.model.interpreter import Interpreter
 from hacheck.model.language import load
-from hacheck.model.observing.lines import logged
+from hacheck.model.observing.line_writers import logged
 from hacheck.model.runs import State
-from hacheck.model.semantics import Interpreter
 from hacheck.traces.conformance import timed_total_order
 from hacheck.traces.conformance.broken_durations import Rule
 from hacheck.traces.conformance.trace_checker import TraceChecker

@@ -8,9 +8,9 @@ import pytest
 
 from hacheck.model import ir
 from hacheck.model.language import load
-from hacheck.model.observing.lines import logged
-from hacheck.model.observing.reading import observed
-from hacheck.model.observing.records import ObservingError
+from hacheck.model.observing.line_writers import logged
+from hacheck.model.observing.record_conditions import observed
+from hacheck.model.observing.record_layout import ObservingError
 from hacheck.model.types import Node, Range
 from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.records import Order

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from hacheck.model.language import Specification, load
-from hacheck.model.observing.lines import logged
+from hacheck.model.observing.line_writers import logged
 from hacheck.traces.conformance import checker_by_settings, open_trace
 from hacheck.traces.conformance.checker_by_settings import CheckerBySettings
 from hacheck.traces.conformance.trace_checker import TraceChecker

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hacheck.model.language import load
-from hacheck.model.observing.lines import logged
+from hacheck.model.observing.line_writers import logged
 from hacheck.traces.conformance import checker_file
 from hacheck.traces.conformance.broken_durations import Rule
 from hacheck.traces.conformance.trace_checker import TraceChecker

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hacheck.model.observing.lines import logged
+from hacheck.model.observing.line_writers import logged
 from hacheck.traces.adapters.adapter_files import load
 from hacheck.traces.adapters.logs import open_logs
 from hacheck.traces.conformance.trace_checker import TraceChecker

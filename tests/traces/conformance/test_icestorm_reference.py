@@ -11,7 +11,7 @@ import pytest
 
 from hacheck.model import ir
 from hacheck.model.data import replace
-from hacheck.model.observing.lines import lines_of, logged
+from hacheck.model.observing.line_writers import lines_of, logged
 from tests.nightly import first_of, nightly
 from tests.seeds.driving import specification
 from tests.traces.adapters.logs import read_logs

@@ -13,7 +13,7 @@ import pytest
 
 from hacheck.impl.recording import Line
 from hacheck.impl.simulator.faults import Fault, between
-from hacheck.testing.reference import FOLLOWED
+from hacheck.testing.reference_protocols import FOLLOWED
 from tests.nightly import by_night, first_of, nightly
 from tests.traces.conformance.impl_recordings import SECOND_US, recorded, verdicts, words_for
 

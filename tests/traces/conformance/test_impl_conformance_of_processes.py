@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from hacheck.impl.recording import Line
-from hacheck.testing.reference import FOLLOWED
+from hacheck.testing.reference_protocols import FOLLOWED
 from tests.nightly import first_of, nightly
 from tests.traces.conformance.impl_recordings import recorded, verdicts, words_for
 

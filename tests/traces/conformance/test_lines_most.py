@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hacheck.model import ir
-from hacheck.model.observing.lines import lines_most
+from hacheck.model.observing.line_writers import lines_most
 from hacheck.model.types import Bag, Node, Sequence, Set, Type
 
 SERVER = Node("Server", 3, False)

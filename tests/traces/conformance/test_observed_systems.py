@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hacheck.model import ir
-from hacheck.model.observing.reading import observed
-from hacheck.model.observing.records import FIRST_EVENT, FIRST_NAME, NONE_NAME, Observed
+from hacheck.model.interpreter import Interpreter
+from hacheck.model.observing.record_conditions import observed
+from hacheck.model.observing.record_layout import FIRST_EVENT, FIRST_NAME, NONE_NAME, Observed
 from hacheck.model.runs import State
-from hacheck.model.semantics import Interpreter
 from hacheck.model.types import Identity, Option, Range, Set, Type, Value
 from tests.properties.scale import seeds
 from tests.traces.conformance.oracle import LogRecord, Oracle, TooMany

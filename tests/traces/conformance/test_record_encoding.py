@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from hacheck.model import ir
-from hacheck.model.observing.reading import observed
+from hacheck.model.observing.record_conditions import observed
 from hacheck.model.types import Bool, Enum, Identity, Node, Option, Range, Set, Type, Value, default, values
 from hacheck.traces.conformance.record_encoding import Encoded, Encoder
 from hacheck.traces.conformance.trace_compiler import compiled

@@ -11,7 +11,7 @@ import pytest
 
 from hacheck import shipped
 from hacheck.model import ir
-from hacheck.model.observing.lines import has_lines, logged
+from hacheck.model.observing.line_writers import has_lines, logged
 from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.records import Order
 from tests.nightly import by_night, first_of

@@ -11,7 +11,7 @@ import pytest
 
 from hacheck.model import ir
 from hacheck.model.language import load
-from hacheck.model.observing.lines import logged
+from hacheck.model.observing.line_writers import logged
 from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict
 from hacheck.traces.records import Order

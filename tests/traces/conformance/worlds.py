@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from hacheck.model import ir
-from hacheck.model.observing.lines import lines_of, logged
-from hacheck.model.observing.records import SET_MEMBERS_MAX
-from hacheck.model.semantics import instances
+from hacheck.model.interpreter import instances
+from hacheck.model.observing.line_writers import lines_of, logged
+from hacheck.model.observing.record_layout import SET_MEMBERS_MAX
 from hacheck.model.types import Enum, Identity, Map, Node, Option, Range, Set, Type, cardinality, is_scalar, values
 from hacheck.model.typing import type_of
 from tests.strategies.choosing import Chooser, chance, pick

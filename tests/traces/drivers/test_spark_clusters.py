@@ -16,10 +16,10 @@ from hacheck.impl.recording import TOTAL, write_trace
 from hacheck.impl.simulator.history import History
 from hacheck.impl.simulator.running import Plan, run
 from hacheck.impl.systems import system
-from hacheck.model.observing.lines import logged
-from hacheck.testing.model import kept_invariants, place_of, specification_of
-from hacheck.testing.reference import FOLLOWED
-from hacheck.testing.simulated import adapter_for
+from hacheck.model.observing.line_writers import logged
+from hacheck.testing.reference_protocols import FOLLOWED
+from hacheck.testing.simulated_adapter import adapter_for
+from hacheck.testing.tested_model import kept_invariants, place_of, specification_of
 from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.dataset import open_traces
 from hacheck.traces.drivers.spark_batch import check_on_spark

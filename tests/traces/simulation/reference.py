@@ -7,8 +7,8 @@ from typing import Any
 
 from hacheck.model import ir
 from hacheck.model.execution import Line
+from hacheck.model.interpreter import Interpreter, call
 from hacheck.model.runs import State
-from hacheck.model.semantics import Interpreter, call
 from hacheck.model.types import Bag, Identity, Map, Option, Record, Sequence, Set, Type, Value, values
 
 Naming = tuple[tuple[tuple[Identity, int], str], ...]
@@ -88,7 +88,7 @@ def agrees(line: Line, shown: ir.Log, record: Mapping[str, Any], naming: Naming,
 
 def written_by(system: ir.System) -> dict[tuple[str, tuple[str, ...]], ir.Log]:
     """The log of each event and its fields."""
-    from hacheck.model.observing.lines import lines_of
+    from hacheck.model.observing.line_writers import lines_of
 
     return {
         (line.event, tuple(field.name for field in line.fields)): line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hacheck.model import ir
 from hacheck.model.language import load
-from hacheck.model.observing.lines import has_lines, logged
+from hacheck.model.observing.line_writers import has_lines, logged
 
 EVERYTHING = """
 system Everything "Lines of every kind."

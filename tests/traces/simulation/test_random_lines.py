@@ -8,8 +8,8 @@ import pytest
 
 from hacheck.model import ir
 from hacheck.model.data import replace
-from hacheck.model.observing.lines import logged
-from hacheck.model.observing.records import ObservingError
+from hacheck.model.observing.line_writers import logged
+from hacheck.model.observing.record_layout import ObservingError
 from hacheck.model.types import Identity, Option, Set, is_scalar
 from hacheck.model.typing import type_of
 from hacheck.traces.simulation.plan import Plan

@@ -8,9 +8,9 @@ import pytest
 from hacheck import shipped
 from hacheck.compile.lowering.layout import pack
 from hacheck.model import ir
-from hacheck.model.observing.lines import has_lines, logged
-from hacheck.model.observing.records import ObservingError
-from hacheck.model.semantics import EvaluationFault, Interpreter, Taken
+from hacheck.model.interpreter import EvaluationFault, Interpreter, Taken
+from hacheck.model.observing.line_writers import has_lines, logged
+from hacheck.model.observing.record_layout import ObservingError
 from hacheck.traces.simulation.line_variables import points_of, writing
 from hacheck.traces.simulation.random_walk import NativeWalker, PortableWalker
 from hacheck.traces.simulation.walk_lines import is_fixed

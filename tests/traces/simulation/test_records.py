@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from hacheck.model.observing.lines import has_lines
+from hacheck.model.observing.line_writers import has_lines
 from hacheck.traces.records import FieldType, Order
 from hacheck.traces.simulation.plan import Plan, shape_of
 from hacheck.traces.simulation.random_walk import PortableWalker
@@ -45,7 +45,7 @@ def test_the_truth_is_a_run_that_writes_these_lines(text: str, portable: bool) -
 
 def _with_tables_of(maker: Maker, plan: Plan) -> Maker:
     """What depends on the numbers of instances, made for another walker."""
-    from hacheck.model.semantics import call
+    from hacheck.model.interpreter import call
     from hacheck.traces.simulation.walk_lines import table_of
 
     maker.calls = [call(plan.system, action, arguments) for action, arguments in maker.walker.instances]

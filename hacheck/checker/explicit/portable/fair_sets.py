@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Sequence
 
 from hacheck.checker.explicit.fairness import Constraints
-from hacheck.checker.explicit.portable.components import Edges, components
+from hacheck.checker.explicit.portable.strong_components import Edges, components
 from hacheck.model.data import dataclass
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.native.search.state_kernels import W
+from hacheck.checker.explicit.search.state_kernels import W
 from hacheck.compile.kernels.language import load32, load64, store64
 from hacheck.traces.conformance.kernels.automaton_fields import (
     AHEAD_SHIFT,

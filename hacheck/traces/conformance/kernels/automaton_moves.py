@@ -7,7 +7,7 @@ on. All that is told of a step stands in its move.
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.native.search.state_kernels import W, copy, folded
+from hacheck.checker.explicit.search.state_kernels import W, copy, folded
 from hacheck.compile.kernels.language import call, load32, load64, store64
 from hacheck.traces.conformance.kernels.automaton_fields import (
     AHEAD_SHIFT,

@@ -5,8 +5,8 @@ A set of candidates is closed under steps that take no record; a step that takes
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.native.search import state_kernels
-from hacheck.checker.explicit.native.search.state_kernels import W
+from hacheck.checker.explicit.search import state_kernels
+from hacheck.checker.explicit.search.state_kernels import W
 from hacheck.compile.kernels.language import call, load64, store64
 from hacheck.traces.conformance.kernels import (
     automaton_loop,

@@ -1,0 +1,199 @@
+"""A run in words, before any layout: for each step its node, its call, its description and what it did."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from hacheck.checker.step_effects import BACKGROUND, Told, told_changes
+from hacheck.model.choices import Made, choices_made
+from hacheck.model.data import dataclass
+from hacheck.model.ir import Action, ActionKind, Property, System, Variable
+from hacheck.model.language.operations import OUTCOME, OUTCOME_HALTING
+from hacheck.model.render import show, spoken
+from hacheck.model.render_expression import as_written
+from hacheck.model.run_json import acting_node, subject
+from hacheck.model.runs import Run, State, Step
+from hacheck.model.types import Map, Node, Record, Type, Value
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """One step as it is told. `node` is empty for a step that happens on no node."""
+
+    number: int
+    kind: ActionKind
+    node: str
+    call: str
+    description: str
+    changes: tuple[Told, ...]
+
+
+def tell(system: System, run: Run) -> list[StepView]:
+    """The steps of a run, numbered from 1. An action is described where it happens first."""
+    views = []
+    said: set[str] = set()
+    before = run.initial
+    for number, step in enumerate(run.steps, start=1):
+        action = system.actions[step.action]
+        node = node_of(action, step.arguments)
+        views.append(
+            StepView(
+                number,
+                action.kind,
+                node,
+                call_of(system, before, step),
+                "" if action.name in said else description_of(action),
+                told_changes(system, before, step.state, node),
+            )
+        )
+        before = step.state
+        said.add(action.name)
+    return views
+
+
+def fault_count(system: System, run: Run) -> int:
+    """How many steps of a run are faults."""
+    return sum(system.actions[step.action].kind == "fault" for step in run.steps)
+
+
+def run_title(system: System, run: Run) -> str:
+    """`7 steps, 2 faults`; of a lasso also how much of it repeats."""
+    faults = fault_count(system, run)
+    title = _plural(len(run.steps), "step")
+    if faults:
+        title += f", {_plural(faults, 'fault')}"
+    if run.loop is not None:
+        repeated = len(run.steps) - run.loop
+        title += f", the last {repeated} for ever" if repeated else ", then nothing any more"
+    return title
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def description_of(action: Action) -> str:
+    """What the spec says of the action: not of the further steps of a handler, nor of a crash, which says all."""
+    if action.name != action.handler and action.kind == "protocol":
+        return ""
+    return "" if action.kind in ("fault", "repair") and action.actor is not None else action.description
+
+
+def node_of(action: Action, arguments: tuple[Value, ...]) -> str:
+    """The node a step happens on, or nothing."""
+    return acting_node(action, arguments) or ""
+
+
+def call_of(system: System, before: State, step: Step) -> str:
+    """The action with its parameters, but for the node it happens on, and what was chosen in it:
+    `accept(from Replica 2, group = 1)`."""
+    action = system.actions[step.action]
+    parts = []
+    title = action.name
+    for (name, kind), value in zip(action.parameters, step.arguments, strict=True):
+        if name == action.peer:
+            parts.append(f"from {show(kind, value)}")
+        elif name != subject(action):
+            parts.append(argument(name, kind, value))
+        elif isinstance(kind, Node):
+            title = title.removesuffix(f" {kind.name}").removesuffix(" of")
+    for made in choices_made(system, before, step):
+        if made.type not in (OUTCOME, OUTCOME_HALTING):
+            parts.append(argument(made.name, made.type, made.value))
+        elif made.value != OUTCOME.members[0]:  # that a call is answered goes without saying
+            parts.append(f"{called(made)} {made.value}")
+    return f"{title}({', '.join(parts)})" if parts else title
+
+
+def called(made: Made) -> str:
+    """The call whose outcome was chosen: `alive at Replica 2`. Its request and its callee are the locals made last."""
+    operation = callee = "call"
+    for name, value in made.locals.items():
+        kind = made.types[name]
+        if name.startswith("request$") and isinstance(kind, Record):
+            operation = kind.name
+        elif name.startswith("callee$"):
+            callee = show(kind, value)
+    return f"{operation} at {callee}"
+
+
+def argument(name: str, kind: Type, value: Value) -> str:
+    """`group = 2`; a node needs no name before it."""
+    words = show(kind, value)
+    return words if isinstance(kind, Node) else f"{as_written(name)} = {words}"
+
+
+def initial_lines(system: System, run: Run) -> list[tuple[str, str]]:
+    """What the run goes on to change, as it is at first: node or nothing, and the values in words.
+
+    Nodes that begin alike share a line.
+    """
+    changed = {
+        index
+        for index, variable in enumerate(system.variables)
+        if variable.role not in BACKGROUND and any(step.state[index] != run.initial[index] for step in run.steps)
+    }
+    return _lines(system, run.initial, changed)
+
+
+def state_lines(system: System, state: State) -> list[tuple[str, str]]:
+    """A state that no run led to: what differs from the first value of each variable, node or nothing, in words."""
+    told = {index for index, variable in enumerate(system.variables) if state[index] != variable.initial}
+    return _lines(system, state, told)
+
+
+def _lines(system: System, state: State, told: set[int]) -> list[tuple[str, str]]:
+    lines: list[tuple[str, str]] = []
+    shared = []
+    fields: dict[str, list[list[str]]] = {node.name: [[] for _ in range(node.size)] for node in system.nodes}
+    for index, variable in enumerate(system.variables):
+        if index not in told:
+            continue
+        kind, value = variable.type, state[index]
+        if isinstance(kind, Map) and isinstance(kind.key, Node) and variable.name == f"clock.{kind.key.name}":
+            owner, name = kind.key.name, "clock"
+        else:
+            owner, name = variable.owner or "", variable.name.removeprefix(f"{variable.owner}.")
+        if owner and isinstance(kind, Map):
+            for place, item in enumerate(value):
+                fields[owner][place].append(f"{name} = {show(kind.value, item)}")
+        elif not variable.name.endswith(".believed"):
+            shared.append(f"{spoken(variable.name)} = {show(kind, value)}")
+    for node in system.nodes:
+        lines += _grouped(node, [", ".join(words) for words in fields[node.name]])
+    if shared:
+        lines.append(("", ", ".join(shared)))
+    return [line for line in lines if line[1]]
+
+
+def _grouped(node: Node, words: list[str]) -> list[tuple[str, str]]:
+    """Lines for the nodes of one kind: one for all where all are alike."""
+    if len(set(words)) == 1:
+        return [(f"every {node.name}" if node.size > 1 else f"{node.name} 1", words[0])]
+    return [(f"{node.name} {place}", text) for place, text in enumerate(words, start=1)]
+
+
+def read_by(system: System, run: Run, about: Property) -> list[tuple[str, str]]:
+    """The variables a property reads with their values in the last state of the run."""
+    names = set(variables_in(about.goal))
+    if about.premise is not None:
+        names |= set(variables_in(about.premise))
+    last = run.states[-1]
+    return [
+        (spoken(variable.name.removeprefix(f"{variable.owner}.")), show(variable.type, last[index]))
+        for index, variable in enumerate(system.variables)
+        if variable.name in names
+    ]
+
+
+def variables_in(part: object) -> Iterator[str]:
+    """The names of the state variables an expression reads."""
+    if isinstance(part, Variable):
+        yield part.name
+    elif isinstance(part, tuple):
+        for item in part:
+            yield from variables_in(item)
+    elif dataclasses.is_dataclass(part) and not isinstance(part, type):
+        for field in dataclasses.fields(part):
+            yield from variables_in(getattr(part, field.name))

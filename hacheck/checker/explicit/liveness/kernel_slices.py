@@ -1,0 +1,71 @@
+"""Kernels of liveness called for short times, so that limits are kept and whoever waits hears something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from time import perf_counter
+
+from hacheck.checker.explicit.liveness import fields
+from hacheck.checker.explicit.liveness.working_memory import Ground, Kernels, List
+from hacheck.compile.machine.thread_pool import Crew
+
+_SLICE_SECONDS = 0.03
+_RANGE = 2**16  # what is gone over in one call
+_ALONE_MAX = 1_000  # vertices of a level that one thread reaches sooner than several
+
+
+class Slices:
+    """Calls kernels. `pulse` is called between calls, at least every twentieth of a second; it raises `GaveUp` where
+    there is to be an end."""
+
+    def __init__(self, ground: Ground, kernels: Kernels, pulse: Callable[[], None]) -> None:
+        self.ground = ground
+        self.kernels = kernels
+        self.pulse = pulse
+        self._crew = Crew(len(ground.workers))
+
+    def close(self) -> None:
+        """Ends the threads."""
+        self._crew.close()
+
+    def over(self, name: str, first: int, end: int) -> None:
+        """Calls a kernel for ranges of what it goes over."""
+        kernel, address = self.kernels[name], self.ground.words.address
+        while first < end:
+            kernel(address, first, min(first + _RANGE, end))
+            first += _RANGE
+            self.pulse()
+
+    def until(self, name: str, *arguments: int) -> int:
+        """Calls a kernel with an amount of work as its last argument until it is done; what it said then."""
+        kernel, amount = self.kernels[name], 1_024
+        while True:
+            begun = perf_counter()
+            said = kernel(*arguments, amount)
+            if said != fields.MORE:
+                return said
+            amount = _adapted(amount, perf_counter() - begun)
+            self.pulse()
+
+    def reach_level(self, first: int, end: int) -> None:
+        """Reaches what a range of ORDER leads to, with all threads if it is worth it."""
+        ground, kernel = self.ground, self.kernels["reach"]
+        ground.words[fields.CURSOR], ground.words[fields.LEVEL_END] = first, end
+        workers = ground.workers if end - first > _ALONE_MAX else ground.workers[:1]
+        amount = 16
+        while ground.words[fields.CURSOR] < end:
+            begun = perf_counter()
+            self._crew.run([partial(kernel, ground.words.address, worker.address, amount) for worker in workers])
+            amount = _adapted(amount, perf_counter() - begun)
+            self.pulse()
+
+    def list_at(self, vertex: int) -> List:
+        """The list of a vertex that has been reached."""
+        return self.ground.list_at(self.kernels["list_of"](self.ground.words.address, vertex))
+
+
+def _adapted(amount: int, seconds: float) -> int:
+    if seconds < _SLICE_SECONDS / 2:
+        return amount * 2
+    return max(amount // 2, 1) if seconds > _SLICE_SECONDS * 2 else amount

@@ -1,0 +1,204 @@
+"""`eventually` and `leads_to`, decided on the finished graph of reachable states.
+
+A violation is a fair run (`hacheck.checker.explicit.fairness` says what that is) that stays among the states where the
+goal does not hold: from the start for `eventually`, from a state where the premise holds for `leads_to`. First the
+states are reached in which such a run can be, breadth first, so that the shortest way to each is known; their steps are
+listed on the way, once for all properties. Then the strongly connected components among them are judged. From one in
+which nothing but strong constraints is starved, the states that enable those are taken away, and what is left is judged
+again.
+
+Where no such run is fair, but one can reach a step that only a bound of the exploration forbids, nobody knows how it
+would go on: then the property is not said to hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from hacheck.checker.explicit.fairness import constraints_of
+from hacheck.checker.explicit.liveness import edge_lists, fields, strong_components
+from hacheck.checker.explicit.liveness.kernel_slices import Slices
+from hacheck.checker.explicit.liveness.marked_states import Marks
+from hacheck.checker.explicit.liveness.shortest_lasso import Asked, fair_loop, instance_of, nearest_fair, way_in
+from hacheck.checker.explicit.liveness.working_memory import Ground, Kernels, StateSpace, kernel_constants
+from hacheck.checker.explicit.search_result import (
+    BEYOND,
+    GaveUp,
+    Judgement,
+    Lasso,
+    Occurrence,
+    Undecided,
+    Valueless,
+    Way,
+)
+from hacheck.model.data import dataclass
+from hacheck.model.ir import Fairness, Property, System
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What liveness needs of a search that has ended.
+
+    `marks`: the marking functions of `marks.conditions`, by key. `kernels`: those of `ground` by name, given what they
+    are compiled for. `way_to`: a shortest run to one of some packed states of one level. `room`: how many bytes there
+    are; `None` if nobody counts; `full`: why to give up where they do not suffice.
+    """
+
+    system: System
+    instances: Sequence[Occurrence]
+    space: StateSpace
+    marks: Mapping[str, Callable[..., int]]
+    kernels: Callable[[Mapping[str, int]], Kernels]
+    way_to: Callable[[Sequence[int]], Way]
+    threads: int
+    room: int | None
+    full: str
+
+
+def judge(searched: Searched, asked: Sequence[Property], pulse: Callable[[], None]) -> list[Judgement]:
+    """What there is to say about each property. `pulse` is called at least every tenth of a second, and raises `GaveUp`
+    to stop. Cost: about that of the search for all properties together, and for each of them about a third of that."""
+    marks = Marks(searched.space, searched.marks, pulse)
+    judged: dict[str, Judgement] = {}
+    try:
+        for item in asked:
+            judged |= _valueless(searched, marks, item)
+        live = [item for item in asked if item.name not in judged]
+        if live:
+            _Judging(searched, marks, live, pulse, judged).run()
+    except (GaveUp, MemoryError) as failure:
+        reason = failure.reason if isinstance(failure, GaveUp) else searched.full
+        undecided = Undecided(f"not judged, stopped because {reason}")
+        judged |= {item.name: undecided for item in asked if item.name not in judged}
+    return [judged[item.name] for item in asked]
+
+
+def _valueless(searched: Searched, marks: Marks, asked: Property) -> dict[str, Judgement]:
+    """The judgement, if the goal or premise has no value in some state."""
+    for key, expression in (("goal", asked.goal), ("premise", asked.premise)):
+        if expression is not None:
+            states = marks.first(f"{key}-fault:{asked.name}")
+            if states:
+                return {asked.name: Valueless(searched.way_to(states), expression)}
+    return {}
+
+
+def constraints_asked(
+    system: System, instances: Sequence[Occurrence], asked: Sequence[Property]
+) -> tuple[list[int], list[Asked]]:
+    """For each instance the constraint it takes, from 1, or 0, of all that the properties name; and for each property
+    those that it asks for."""
+    together = tuple(Fairness(item.handler, False) for one in asked for item in one.fairness)
+    everything = constraints_of(system, instances, together)
+    by_handler: dict[str, int] = {}
+    for (action, _), bit in zip(instances, everything.taken_by, strict=True):
+        handler = system.actions[action].handler
+        by_handler[handler] = by_handler.get(handler, 0) | bit
+    masks = []
+    for one in asked:
+        strong, fair = 0, 0
+        for item in one.fairness:
+            fair |= by_handler.get(item.handler, 0)
+            strong |= by_handler.get(item.handler, 0) if item.strong else 0
+        masks.append(Asked(fair & ~strong, strong))
+    return [bit.bit_length() for bit in everything.taken_by], masks
+
+
+@dataclass(slots=True)
+class _Judging:
+    """The work on the properties whose goals and premises have values everywhere; `judged` gets what is found, by their
+    names."""
+
+    searched: Searched
+    marks: Marks
+    asked: Sequence[Property]
+    pulse: Callable[[], None]
+    judged: dict[str, Judgement]
+
+    def run(self) -> None:
+        """Judges one property after the other."""
+        searched = self.searched
+        taken_by, masks = constraints_asked(searched.system, searched.instances, self.asked)
+        constants = kernel_constants(searched.space.words, searched.space.size, max(taken_by, default=0))
+        kernels = searched.kernels(constants)
+        ground = Ground(searched.space, taken_by, constants, searched.threads, searched.room, searched.full)
+        slices = Slices(ground, kernels, self.pulse)
+        try:
+            for item in self.asked:
+                self.marks.doubt(slices, item)
+            for item, mask in zip(self.asked, masks, strict=True):
+                self.judged[item.name] = self.judgement(ground, slices, item, mask)
+        finally:
+            slices.close()
+            ground.free()
+
+    def judgement(self, ground: Ground, slices: Slices, asked: Property, mask: Asked) -> Judgement:
+        """What there is to say about one property."""
+        self.marks.prepare(slices, asked)
+        every_state_is_fair = not mask.weak | mask.strong
+        levels = reached(ground, slices, every_state_is_fair)
+        cut = any(worker[edge_lists.CUT_SEEN] for worker in ground.workers)
+        if not every_state_is_fair:
+            judge_components(ground, slices, mask, levels[-1])
+        assert not any(worker[edge_lists.LOST] for worker in ground.workers), "every successor has been found before"
+        nearest = nearest_fair(ground, slices, levels)
+        if nearest is None:
+            return BEYOND if cut else None
+        try:
+            return self.lasso(ground, slices, levels, nearest, mask)
+        except GaveUp as given_up:
+            text = f"a fair run that avoids it was found, but not traced; stopped because {given_up.reason}"
+            return Undecided(text)
+
+    def lasso(self, ground: Ground, slices: Slices, levels: list[int], nearest: tuple[int, int], mask: Asked) -> Lasso:
+        """The run that shows a violation, from the nearest vertex in a fair set and its level."""
+        walk = way_in(ground, slices, levels, *nearest)
+        loop = fair_loop(ground, slices, levels[-1], walk[-1], mask)
+        instances = [
+            instance_of(ground, slices, before, after, taken)
+            for before, after, taken in zip(loop.vertices, loop.vertices[1:], loop.taken, strict=False)
+        ]
+        prefix = self.searched.way_to([ground.state(walk[0])])
+        states = [ground.state(vertex) for vertex in (*walk[1:], *loop.vertices[1:])]
+        way = prefix.then(states, (*(None for _ in walk[1:]), *instances))
+        return Lasso(way, len(prefix.states) - 1 + len(walk) - 1)
+
+
+def reached(ground: Ground, slices: Slices, only_nearest: bool) -> list[int]:
+    """Reaches the vertices at which a run can be that waits for the goal. Returns where in ORDER each level begins, and
+    the end. `only_nearest`: the first level that has any will do, and what it leads to is not asked for."""
+    ground.begin()
+    levels = [0]
+    by_depth = ground.space.levels
+    while len(levels) <= len(by_depth) or levels[-1] < ground.words[fields.ORDER_COUNT]:
+        if len(levels) <= len(by_depth):
+            for first, end in ground.vertices(by_depth[len(levels) - 1]):
+                slices.over("seed", first, end)
+        levels.append(ground.words[fields.ORDER_COUNT])
+        if levels[-2] < levels[-1]:
+            if only_nearest:
+                break
+            slices.reach_level(levels[-2], levels[-1])
+    return levels
+
+
+def judge_components(ground: Ground, slices: Slices, mask: Asked, end: int) -> None:
+    """Leaves a part as the number of each vertex in a fair set, and `OUTSIDE` of all others that were reached."""
+    words = ground.words
+    ground.put_mask(fields.WEAK, mask.weak)
+    ground.put_mask(fields.STRONG, mask.strong)
+    words[fields.ROOTS], words[fields.ROOTS_END] = words[fields.ORDER], end
+    words[fields.PARTS] = fields.FIRST_PART + 1
+    words[fields.DEPTH] = words[fields.HEIGHT] = 0
+    words[fields.CLOSING] = strong_components.OPEN
+    rooms = (ground.again(0), ground.again(1)) if mask.strong else (0, 0)
+    round_ = 0
+    while words[fields.ROOTS_END]:
+        words[fields.ROOTS_NEXT] = words[fields.NUMBERED] = words[fields.AGAIN_COUNT] = 0
+        words[fields.ROUND_END] = words[fields.PARTS]
+        if words[fields.PARTS] + words[fields.ROOTS_END] >= fields.OUTSIDE:
+            raise GaveUp("there are more strongly connected sets than this engine can number")
+        words[fields.AGAIN] = rooms[round_ % 2]
+        slices.until("find_components", words.address)
+        words[fields.ROOTS], words[fields.ROOTS_END] = words[fields.AGAIN], words[fields.AGAIN_COUNT]
+        round_ += 1

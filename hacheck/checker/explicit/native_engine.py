@@ -1,0 +1,194 @@
+"""The native engine: every reachable state, breadth first, with machine code and several threads."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+from hacheck import __version__
+from hacheck.checker.engine import Answer, Limits, Progress, Refused, Report
+from hacheck.checker.explicit.answers import UNCONFIRMED, Explored, answer_of, no_start, unexplored
+from hacheck.checker.explicit.memory_use import process_bytes
+from hacheck.checker.explicit.native_program import Builder, Built, Unavailable
+from hacheck.checker.explicit.property_conditions import goal_of, select
+from hacheck.checker.explicit.reduction_data import told
+from hacheck.checker.explicit.search.breadth_first_search import Options, Search
+from hacheck.checker.explicit.search.checkpoint import Keeping
+from hacheck.checker.explicit.search.checkpoint_manifest import CheckpointError
+from hacheck.checker.explicit.search.exploration import explore
+from hacheck.checker.explicit.search.kernel_groups import Kernels
+from hacheck.checker.explicit.search.levels import pieces
+from hacheck.checker.explicit.search.search_limits import Bounds
+from hacheck.checker.explicit.search.state_log import Log
+from hacheck.checker.explicit.search_result import GaveUp, Judgement, Subject, Undecided
+from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.checker.explicit.tier_up import Improvement, functions_of
+from hacheck.checker.recheck_result import Recheck, Rechecked
+from hacheck.compile.machine.object_cache import ObjectCache
+from hacheck.model.data import dataclass, replace
+from hacheck.model.interpreter import EvaluationFault
+from hacheck.model.ir import Property, System
+
+NAME = "native"
+UNSURE = Undecided("not judged: with hashes for states a way out of a loop may be missing")
+"""Why a search that may leave out states says nothing of infinite runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class NativeEngine:
+    """Decides every kind of property on the whole graph of reachable states.
+
+    - `threads`: how many explore. Answers do not depend on it.
+    - `fingerprint`: keep a hash of each state to know it again: less memory, and a state may be left out.
+    - `stop_early`: stop once every property that a run decides is decided, instead of going on for the numbers of the
+      whole graph.
+    - `reductions`: explore of states that are alike one.
+    - `checkpoint`: the folder in which what is explored is kept; `resume`: go on from what is kept there.
+    - `cache`: the folder for machine code; by default one of the user's.
+    - `patient`: code is made as good as can be before anything is explored, not only for a search that takes long.
+    - `recheck`: has a second interpreter compute some of the states again.
+    - `table_bits`: logarithm of the slots with which the set of states seen begins.
+    """
+
+    threads: int = 1
+    fingerprint: bool = False
+    stop_early: bool = False
+    reductions: bool = True
+    checkpoint: Path | None = None
+    resume: bool = False
+    cache: Path | None = None
+    patient: bool = False
+    table_bits: int = 18
+    recheck: Recheck | None = None
+
+    def check(self, system: System, properties: tuple[str, ...], limits: Limits, report: Report) -> Answer:
+        """Errors: none for anything a spec can contain; an `AssertionError` is a bug of ours. `MemoryError` where the
+        machine has no room to begin."""
+        watch = Stopwatch(limits, report)
+        cache = ObjectCache(self.cache)
+        builder = Builder(system, properties, self.reductions, cache, watch, self.patient)
+        try:
+            built = builder.for_search()
+            if not built.initial:
+                return no_start(system, properties)
+            kernels = Kernels(built.program.words, self.fingerprint, self.threads == 1, cache)
+            watch.attended("compiling", lambda: kernels.search)
+        except EvaluationFault as fault:
+            return no_start(system, properties, f"an error of the spec {fault.message}")
+        except GaveUp as given_up:
+            return unexplored(system, properties, given_up.reason)
+        except Unavailable as unavailable:
+            return self._elsewhere(unavailable.reason, system, properties, limits, report)
+        with closing(Improvement(builder.thoroughly, built.quick_lines)) as improvement:
+            search = Search(
+                functions_of(built),
+                kernels,
+                Options(self.threads, self.table_bits),
+                Bounds(limits, report, watch.started),
+            )
+            search.better = improvement.functions if built.quick_lines else None
+            return self._confirmed(builder, self._explored(builder, built, search), limits, report)
+
+    def _confirmed(self, builder: Builder, answer: Answer, limits: Limits, report: Report) -> Answer:
+        """The answer, in which what may be no run is decided by exploring up to the bounds of the counters."""
+        notes = [f"{counter} is explored up to its bound: {'; '.join(why)}" for counter, why in builder.bounded]
+        open_ones = tuple(found.name for found in answer.properties if found.scope == UNCONFIRMED)
+        if open_ones:
+            counters = " and ".join(one.counter for one in builder.gaps)
+            notes.append(f"{', '.join(open_ones)}: explored up to the bound of {counters}; runs beyond may be none")
+            again = replace(self, checkpoint=None, resume=False)
+            bounded = again.check(replace(builder.given, endless=()), open_ones, _left(limits, builder.watch), report)
+            found = {one.name: one for one in bounded.properties}
+            answers = tuple(found.get(one.name, one) for one in answer.properties)
+            answer = replace(answer, properties=answers, fault=answer.fault or bounded.fault)
+        return replace(answer, notes=(*answer.notes, *notes), endless=tuple(one.counter for one in builder.gaps))
+
+    def _explored(self, builder: Builder, built: Built, search: Search) -> Answer:
+        """The answer of a search."""
+        system, watch, asked = builder.system, builder.watch, select(builder.system, builder.asked)
+        goal = goal_of(asked) if self.stop_early else None
+        try:
+            with watch.phase("exploring"):
+                found = explore(search, system, built.initial, goal, self._keeping(builder, built))
+        except CheckpointError as error:
+            raise Refused(str(error)) from None
+        with closing(found) as log:
+            instances, bounds = built.program.instances, built.program.bounds
+            subject = Subject(builder.replayed, instances, bounds, built.reduce, exact=not builder.gaps)
+            omission = log.size**2 / 2**65 if self.fingerprint else 0.0
+            judge = partial(self._judged, builder, search, log)
+            answer = answer_of(Explored(subject, asked, log, judge, omission), watch)
+            words = told(built.reductions, log.size, self._stands_for(built, log, search.bounds))
+            notes = answer.notes if log.trouble is None else (*answer.notes, log.trouble)
+            answer = replace(answer, rechecked=self._rechecked(subject, log, watch))
+        afterwards = 0.0 if answer.rechecked is None else answer.rechecked.seconds
+        coverage = replace(answer.coverage, wall_seconds=watch.seconds() + search.seconds_before - afterwards)
+        return replace(
+            answer,
+            coverage=coverage,
+            engine=NAME,
+            threads=self.threads,
+            reductions=words,
+            notes=(*answer.notes, *notes),
+        )
+
+    def _rechecked(self, subject: Subject, log: Log, watch: Stopwatch) -> Rechecked | None:
+        """What a second interpreter says of the states found."""
+        if self.recheck is None:
+            return None
+
+        def go_on(states: int) -> bool:
+            return watch.report(Progress(states, 0, log.depth, 0, watch.seconds(), process_bytes(), "re-checking"))
+
+        with watch.phase("re-checking"):
+            return self.recheck(subject, log, log.seconds, go_on)
+
+    def _keeping(self, builder: Builder, built: Built) -> Keeping | None:
+        """What is asked for of a checkpoint. One fits where states mean the same."""
+        if self.checkpoint is None:
+            return None
+        identity = hashlib.sha256(f"{__version__} {builder.text} {built.program}".encode()).hexdigest()
+        return Keeping(self.checkpoint, identity, self.resume)
+
+    def _judged(self, builder: Builder, search: Search, log: Log, asked: tuple[Property, ...]) -> Sequence[Judgement]:
+        """What there is to say about properties of infinite runs."""
+        if self.fingerprint:
+            return [UNSURE for _ in asked]
+        from hacheck.checker.explicit import native_liveness
+
+        try:
+            return native_liveness.judged(builder, search, log, asked)
+        except GaveUp as given_up:
+            return [Undecided(f"not judged, stopped because {given_up.reason}") for _ in asked]
+
+    def _elsewhere(
+        self, reason: str, system: System, properties: tuple[str, ...], limits: Limits, report: Report
+    ) -> Answer:
+        """The answer of the portable engine, which is slower and knows neither hashes nor reductions."""
+        from hacheck.checker.explicit.portable.portable_engine import PortableEngine
+
+        answer = PortableEngine(self.stop_early, self.recheck).check(system, properties, limits, report)
+        return replace(answer, notes=(f"explored without machine code, which is slower: {reason}", *answer.notes))
+
+    def _stands_for(self, built: Built, log: Log, bounds: Bounds) -> int | None:
+        """How many states those explored stand for, if that can be counted."""
+        if built.count_orbits is None:
+            return None
+        states, size = 0, log.words * 8
+        try:
+            for first, end in pieces(log.spans):
+                states += built.count_orbits(log.address + first * size, end - first)
+                bounds.pulse("counting")
+        except GaveUp:
+            return None
+        return states
+
+
+def _left(limits: Limits, watch: Stopwatch) -> Limits:
+    """The limits of a second exploration, after some time."""
+    if limits.wall_seconds_max is None:
+        return limits
+    return replace(limits, wall_seconds_max=max(limits.wall_seconds_max - watch.seconds(), 0.0))

@@ -1,0 +1,348 @@
+"""From a system and what is asked of it to functions in memory: found compiled, or lowered and compiled now.
+
+What is kept under the system's own text holds everything that a search needs to know, so where it is found nothing is
+lowered. The functions for liveness are made, and kept, when liveness is asked for and the search has come to its end.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from hacheck.checker.explicit.reduction_data import (
+    NONE,
+    Reductions,
+    reductions_from_json,
+    reductions_to_json,
+    told,
+)
+from hacheck.checker.explicit.stopwatch import Stopwatch, begun
+from hacheck.compile.codegen.generated_program import Program, ProgramError, program_from_json, program_to_json
+from hacheck.compile.codegen.word_layout import from_words, to_words
+from hacheck.compile.lowering.layout import pack
+from hacheck.compile.machine.compiler import (
+    KERNEL_LEVELS,
+    Levels,
+    Linked,
+    compile_object,
+    compile_objects,
+    is_available,
+    link,
+)
+from hacheck.compile.machine.object_cache import Entry, ObjectCache, key_of
+from hacheck.model.counters.value_distances import Followed, Gaps, followed, representatives, unbounded
+from hacheck.model.data import dataclass, replace
+from hacheck.model.interpreter import Interpreter
+from hacheck.model.ir import System
+from hacheck.model.runs import State
+
+if TYPE_CHECKING:  # what is found compiled is not lowered
+    from hacheck.checker.explicit.property_conditions import Questions
+    from hacheck.compile.lowering.blocks import Lowered
+
+QUICK_LEVELS = Levels(passes=None, codegen=0)
+"""It takes a tenth of the time that thorough compiling takes, with the passes that kernels get, and a search by it a
+quarter longer."""
+
+LARGE_LINES = 30_000
+"""Of IR. What has more is compiled the quick way where nobody knows how much there will be to do."""
+
+LONG_STATES = 10_000_000
+"""With so many states, thorough code for liveness spares more time than it costs."""
+
+_SET_OF_WORDS = re.compile(r"frozenset\(\{('[^'\\]*'(?:, '[^'\\]*')*)\}\)")
+_OTHER_SET = re.compile(r"frozenset\(\{[^0-9}]")
+
+
+class Unavailable(Exception):
+    """No machine code can be made here. `reason`: why, as the end of a sentence."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a search needs. `initial`: packed states. `functions`: as linked. `canonical`: an address or 0.
+    `count_orbits`: tells how many states some stand for, if that can be told. `reduce`: of a state of the interpreter
+    the packed one that stands for it. `quick_lines`: of IR, compiled quickly; there could be better code,
+    worth while for a long search."""
+
+    program: Program
+    initial: tuple[int, ...]
+    reductions: Reductions
+    functions: Linked
+    canonical: int
+    count_orbits: Callable[..., int] | None
+    reduce: Callable[[State], int]
+    quick_lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltForLiveness:
+    """`expand`: lists outcomes that are no step, too. `marks`: marking functions by key. `code`: what keeps them in
+    memory."""
+
+    program: Program
+    expand: int
+    marks: Mapping[str, Callable[..., int]]
+    code: Linked
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The lowered form, and what is asked and left out."""
+
+    lowered: Lowered
+    questions: Questions
+    reductions: Reductions
+    initial: tuple[State, ...]
+
+
+class Builder:
+    """Builds for one check. `reduces`: whether reductions may be used. `patient`: code is made as good as can be before
+    anything is explored. `given`: the system as it is; `system`: what is explored; `replayed`: what runs are runs of.
+    `gaps`: the counters without an end; `bounded`: those that are explored up to a bound after all, and why. `text`:
+    what is built, as far as it matters."""
+
+    def __init__(
+        self,
+        system: System,
+        asked: tuple[str, ...],
+        reduces: bool,
+        cache: ObjectCache,
+        watch: Stopwatch,
+        patient: bool = False,
+    ) -> None:
+        self.given = system
+        made = explored_form(system, reduces)
+        self.system, self.gaps, self.bounded = made.system, made.gaps, made.bounded
+        self.replayed = unbounded(system) if made.gaps else made.system
+        self.asked, self.reduces, self.patient = asked, reduces, patient
+        self.cache, self.watch = cache, watch
+        self.text = f"{asked} {reduces} {self.gaps}\n{described(self.system)}"
+        self._form: Form | None = None
+        self._quick: tuple[list[str], Entry] | None = None
+
+    def for_search(self) -> Built:
+        """What was thoroughly compiled, if it is kept; else, unless patient, what is compiled quickly.
+
+        Errors: `EvaluationFault` where a system cannot begin; `GaveUp`; `Unavailable`."""
+        if not (availability := is_available()):
+            raise Unavailable(availability.reason)
+        thorough = key_of("search", self.text, KERNEL_LEVELS)
+        found = self.cache.found(thorough, self._kept)
+        if found is not None:
+            return found
+        key = thorough if self.patient else key_of("search", self.text, QUICK_LEVELS)
+        return self.cache.found_or_made(key, self._kept, partial(self._made, partial(self._compiled, self.patient)))
+
+    def thoroughly(self) -> Built:
+        """The same thoroughly compiled, by a thread of its own: nothing is used that others may be using, and nobody
+        is told how far it is. It is kept for the next time. Errors: those of `for_search` but `GaveUp`."""
+        key = key_of("search", self.text, KERNEL_LEVELS)
+        return self.cache.found_or_made(key, self._kept, self._compiled_again)
+
+    def for_liveness(self, states: int) -> BuiltForLiveness:
+        """For a graph of so many states. Errors: `GaveUp`."""
+        patient = self.patient or states >= LONG_STATES
+        key = key_of("liveness", self.text, levels_of(patient))
+        compiled = partial(self._compiled_for_liveness, patient)
+        return self.cache.found_or_made(key, self._kept_for_liveness, partial(self._made, compiled))
+
+    # ---- what is kept ----
+
+    def _kept(self, entry: Entry) -> Built | None:
+        facts = entry.facts
+        try:
+            program = program_from_json(facts["program"], self.system)
+            initial = tuple(int(state, 16) for state in facts["initial"])
+            reductions = reductions_from_json(facts["reductions"], self.system)
+            quick = int(facts["quick_lines"])
+        except (ProgramError, KeyError, TypeError, ValueError):
+            return None
+        functions = link(entry.objects)
+        if not reductions.permutes:
+            return Built(program, initial, reductions, functions, 0, None, partial(pack, program.layout), quick)
+        count = functions.function("count_orbits", 2) if reductions.exact else None
+        reduce = _representative(program, functions.function("canonical", 2))
+        if self.gaps:
+            reduce = _without_distances(self.system, self.gaps, reduce)
+        return Built(program, initial, reductions, functions, functions.address("canonical"), count, reduce, quick)
+
+    def _kept_for_liveness(self, entry: Entry) -> BuiltForLiveness | None:
+        try:
+            program = program_from_json(entry.facts["program"], self.system)
+        except (ProgramError, KeyError, TypeError):
+            return None
+        code = link(entry.objects)
+        marks = {key: code.function(f"mark_{number}", 3) for number, key in enumerate(program.marks)}
+        return BuiltForLiveness(program, code.address("expand"), marks, code)
+
+    # ---- what is made ----
+
+    def _lowered(self) -> Form:
+        if self._form is None:
+            lowered = partial(lowered_form, self.system, self.asked, self.reduces, self.gaps)
+            self._form = self.watch.attended("lowering", lowered)
+        return self._form
+
+    def _made(self, compiled: Callable[[Form], Entry]) -> Entry:
+        form = self._lowered()
+        return self.watch.attended("compiling", partial(compiled, form))
+
+    def _compiled(self, patient: bool, form: Form) -> Entry:
+        from hacheck.compile.codegen.system_module import emit_in_parts
+
+        parts = emit_in_parts(form.lowered, form.questions.sought, form.questions.lively)
+        printed: list[str] = []
+
+        def modules() -> Iterator[tuple[str, Levels]]:
+            for text in parts.texts:
+                printed.append(text)
+                yield text, levels_of(patient)
+            if form.reductions.permutes:
+                yield from _canonical(self.system, parts.program, form.reductions)
+
+        objects = compile_objects(modules(), begun)
+        facts = {
+            "program": program_to_json(parts.program, self.system),
+            "initial": [f"{pack(parts.program.layout, state):x}" for state in form.initial],
+            "reductions": reductions_to_json(form.reductions),
+            "quick_lines": 0 if patient else sum(text.count("\n") for text in printed),
+        }
+        entry = Entry(tuple(objects), facts)
+        if not patient:
+            self._quick = printed, entry
+        return entry
+
+    def _compiled_again(self) -> Entry:
+        """What was compiled quickly, in this process or an earlier one."""
+        if self._quick is None:
+            return self._compiled(True, lowered_form(self.system, self.asked, self.reduces, self.gaps))
+        texts, entry = self._quick
+        better = [compile_object(text, KERNEL_LEVELS) for text in texts]
+        return Entry((*better, *entry.objects[len(texts) :]), {**entry.facts, "quick_lines": 0})
+
+    def _compiled_for_liveness(self, patient: bool, form: Form) -> Entry:
+        from hacheck.checker.explicit.liveness.marked_states import conditions
+        from hacheck.compile.codegen.system_module import Mark, emit_in_parts
+
+        marks = [Mark(key, wanted) for key, wanted in conditions(form.lowered, form.questions.asked)]
+        parts = emit_in_parts(form.lowered, marks=marks, lists_stops=True)
+        modules = ((text, levels_of(patient)) for text in parts.texts)
+        return Entry(tuple(compile_objects(modules, begun)), {"program": program_to_json(parts.program, self.system)})
+
+
+def levels_of(patient: bool) -> Levels:
+    """How thoroughly generated code is compiled before anything is explored."""
+    return KERNEL_LEVELS if patient else QUICK_LEVELS
+
+
+def levels_for(ir: str) -> Levels:
+    """How thoroughly generated code is compiled where nobody knows how much there will be to do."""
+    return KERNEL_LEVELS if ir.count("\n") <= LARGE_LINES else QUICK_LEVELS
+
+
+def printed(system: System, reduces: bool = True) -> str:
+    """The LLVM IR of the functions that explore a system for all its properties, which reductions they rest on, and
+    why others are not made."""
+    from hacheck.compile.codegen.system_module import emit
+
+    made = explored_form(system, reduces)
+    form = lowered_form(made.system, (), reduces, made.gaps)
+    emitted = emit(form.lowered, form.questions.sought, form.questions.lively)
+    unlike = (f"{one.kind}s are not alike: {'; '.join(one.reasons)}" for one in form.reductions.unlike)
+    head = [f"; {line}" for line in (*told(form.reductions, 0), *unlike)]
+    return "\n".join([*head, emitted.ir])
+
+
+def explored_form(system: System, reduces: bool) -> Followed:
+    """What is explored of a system. Counters without an end have one where nothing may be reduced."""
+    if not system.endless:
+        return Followed(system, (), ())
+    return followed(system) if reduces else Followed(replace(system, endless=()), (), ())
+
+
+def lowered_form(system: System, asked: tuple[str, ...], reduces: bool, gaps: tuple[Gaps, ...] = ()) -> Form:
+    """The lowered form and what is asked of it. `gaps`: the counters that it follows without an end.
+
+    Errors: `EvaluationFault` where the system cannot begin."""
+    from hacheck.checker.explicit.property_conditions import pose
+    from hacheck.checker.explicit.reductions import reduced
+    from hacheck.compile.lowering.system import lower
+
+    initial = Interpreter(system).initial_states()
+    lowered = lower(system, initial, copies_max=1)
+    questions, reductions = pose(lowered, asked), NONE
+    if reduces:
+        lowered, reductions = reduced(lowered, questions, initial, gaps=gaps)
+    return Form(lowered, questions, reductions, initial)
+
+
+def described(system: System) -> str:
+    """A text that differs for systems that differ in what they do. Comments, places and words in the file count for
+    nothing."""
+    actions = tuple(replace(action, description="", source="", line=0) for action in system.actions)
+    properties = tuple(replace(asked, description="", source="", line=0) for asked in system.properties)
+    bare = replace(
+        system,
+        description="",
+        source="",
+        settings=(),
+        actions=actions,
+        properties=properties,
+        observations=(),
+        assumptions=(),
+        faults=(),
+    )
+    # Words in sets have another order in each process.
+    text = _SET_OF_WORDS.sub(lambda found: f"{{{sorted(found[1].split(', '))}}}", repr(bare))
+    if _OTHER_SET.search(text) is None:
+        return text
+    from hacheck.model.text import print_system  # in it all sets have one order, which takes its time
+
+    return print_system(bare)
+
+
+def _canonical(system: System, program: Program, reductions: Reductions) -> Iterator[tuple[str, Levels]]:
+    """The function that finds representatives, and the one that counts whom they stand for."""
+    from hacheck.checker.explicit.symmetry.canonical_states import canonicaliser
+    from hacheck.compile.kernels.to_llvm import kernel_ir_of_source
+
+    texts = canonicaliser(system, program.layout, reductions.alike, reductions.gaps)
+    constants = {"W": program.words}
+    yield kernel_ir_of_source(texts.canonical, constants, ["canonical"]), KERNEL_LEVELS
+    if reductions.exact:
+        yield kernel_ir_of_source(texts.counting, constants, ["count_orbits"]), KERNEL_LEVELS
+
+
+def _representative(program: Program, canonical: Callable[..., int]) -> Callable[[State], int]:
+    """Packs a state and replaces it by its representative."""
+    content = array("Q", bytes(8 * program.words))
+
+    def reduce(state: State) -> int:
+        for place, word in enumerate(to_words(pack(program.layout, state), program.words)):
+            content[place] = word
+        canonical(content.buffer_info()[0], 1)
+        return from_words(content)
+
+    return reduce
+
+
+def _without_distances(
+    system: System, gaps: tuple[Gaps, ...], reduce: Callable[[State], int]
+) -> Callable[[State], int]:
+    """Reduces states of the real system; -1 of one that no explored state stands for."""
+
+    standing = representatives(system, gaps)
+
+    def whole(state: State) -> int:
+        found = standing.of(state)
+        return -1 if found is None else reduce(found)
+
+    return whole

@@ -1,0 +1,54 @@
+"""A whole search by compiled code, kept on disk if that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hacheck.checker.explicit.search.breadth_first_search import Search
+from hacheck.checker.explicit.search.checkpoint import Keeper, Keeping
+from hacheck.checker.explicit.search.state_log import Log
+from hacheck.checker.explicit.search_result import GaveUp
+from hacheck.model.data import replace
+from hacheck.model.ir import System
+
+
+def explore(
+    search: Search,
+    system: System,
+    initial: Sequence[int],
+    goal: frozenset[str] | None = None,
+    keeping: Keeping | None = None,
+) -> Log:
+    """Explores until nothing is new, a limit is met, the report says no, or everything of the goal was met; what it
+    leaves, which is to be closed. `initial`: packed states. A search by fingerprints that is not kept on disk gives
+    back its states once they are expanded. Errors: `CheckpointError`, and then nothing is left."""
+    search.forgets = search.kernels.fingerprint and keeping is None
+    keeper = None
+    try:
+        keeper = _keeper(search, keeping)
+        if search.stopped is None and not (keeper is not None and keeper.resumes):
+            search.begin(initial)
+        if keeper is None:
+            search.run(goal)
+            return Log(search, system)
+        search.run(goal, keeper.at_rest)
+        log = Log(search, system)
+        keeper.finish()
+        log.trouble = keeper.trouble
+        return log
+    except BaseException:
+        if keeper is not None:
+            keeper.abandon()
+        search.free()
+        raise
+
+
+def _keeper(search: Search, keeping: Keeping | None) -> Keeper | None:
+    if keeping is None:
+        return None
+    exact = "fingerprints" if search.kernels.fingerprint else "exact"
+    try:
+        return Keeper(replace(keeping, identity=f"{keeping.identity}, {exact}"), search)
+    except GaveUp as given_up:
+        search.stopped = given_up.reason
+        return None

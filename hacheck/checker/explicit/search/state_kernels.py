@@ -1,0 +1,186 @@
+"""States and the visited set, in the kernel language.
+
+A state is `W` words. Its index counts states of the log: state `i` is at `LOG + i * W * 8`. A slot of the visited set
+is 0 or `tag << 32 | index + 1`, the tag being the upper half of the state's hash; or, if `EXACT` is 0, the hash itself.
+A state's place is the top bits of its hash; where that is taken, one of the next places.
+
+A slot is written once, by compare-and-swap where several threads write, after the state it stands for; so who reads
+the slot can read the state.
+"""
+
+from __future__ import annotations
+
+from hacheck.checker.explicit.search.control_words import (
+    LOG,
+    SHIFT,
+    TABLE,
+)
+from hacheck.compile.kernels.language import (
+    compare_swap64,
+    load64,
+    load64_relaxed,
+    multiply_high,
+    prefetch,
+    store64,
+)
+
+# Set when the kernels are compiled:
+W = 1  # words of a state
+ALONE = 0  # whether one thread works on its own
+EXACT = 1  # whether slots hold indices, or else fingerprints
+HASH_MASK = (1 << 64) - 1  # bits of the hash that are used: all, except in tests that want collisions
+
+LOW = (1 << 32) - 1
+NOWHERE = (1 << 64) - 1
+
+
+# ---- states --------------------------------------------------------------------------------------------------------
+
+
+def mixed(x: int) -> int:
+    """Another number for each number, its bits well spread."""
+    x = (x ^ (x >> 32)) * 0x9E3779B97F4A7C15
+    x = (x ^ (x >> 29)) * 0xD6E8FEB86659FD93
+    return x ^ (x >> 32)
+
+
+def folded(left: int, right: int) -> int:
+    """Both halves of a product in one word."""
+    return (left * right) ^ multiply_high(left, right)
+
+
+def hash_of(state: int) -> int:
+    """64 bits that depend on every bit of the state; different ones for different states of one word."""
+    h = load64(state, 0)
+    for w in range(1, W, 2):
+        if w + 1 < W:
+            h = folded(h ^ 0xA24BAED4963EE407, load64(state, w) ^ 0x9FB21C651E98DF25) + load64(state, w + 1)
+        else:
+            h = folded(h ^ 0xA24BAED4963EE407, load64(state, w) ^ 0x9FB21C651E98DF25)
+    return mixed(h) & HASH_MASK
+
+
+def same(left: int, right: int) -> int:
+    """Whether two states are equal."""
+    difference = load64(left, 0) ^ load64(right, 0)
+    for w in range(1, W):
+        difference = difference | (load64(left, w) ^ load64(right, w))
+    return difference == 0
+
+
+def copy(to: int, state: int) -> None:
+    """Copies a state: two words at once, for LLVM cannot tell that storing one leaves the next as it is."""
+    for w in range(0, W - 1, 2):
+        first = load64(state, w)
+        second = load64(state, w + 1)
+        store64(to, w, first)
+        store64(to, w + 1, second)
+    if W % 2:
+        store64(to, W - 1, load64(state, W - 1))
+
+
+# ---- the visited set -----------------------------------------------------------------------------------------------
+
+
+def mark_of(h: int) -> int:
+    """What a slot holds of a hash: its upper half; all of it where it stands for the state, and then never 0."""
+    if EXACT:
+        return h >> 32 << 32
+    return h if h else 1
+
+
+def slot_for(h: int, index: int) -> int:
+    """The slot of a state with this hash and index."""
+    if EXACT:
+        return mark_of(h) | (index + 1)
+    return mark_of(h)
+
+
+def stands_for(slot: int, h: int, log: int, state: int) -> int:
+    """Whether a slot is that of a state with this hash."""
+    if EXACT:
+        if slot >> 32 != h >> 32:
+            return 0
+        return same(log + ((slot & LOW) - 1) * (W * 8), state)
+    return slot == mark_of(h)
+
+
+def rehash(old: int, first: int, end: int, table: int, shift: int) -> None:
+    """Brings what is in some slots of a table into a larger one. Threads may do so at once, with other slots."""
+    mask = (1 << (64 - shift)) - 1
+    while first < end:
+        slot = load64(old, first)
+        if slot:
+            place = slot >> shift
+            if ALONE:
+                while load64(table, place):
+                    place = (place + 1) & mask
+                store64(table, place, slot)
+            else:
+                while compare_swap64(table, place, 0, slot):
+                    place = (place + 1) & mask
+                    while load64_relaxed(table, place):
+                        place = (place + 1) & mask
+        first += 1
+
+
+def enter(first: int, end: int, shared: int, hashes: int) -> None:
+    """Takes states of the log into the visited set, none of which are in it. `hashes`: address of room for 256."""
+    table = load64(shared, TABLE)
+    shift = load64(shared, SHIFT)
+    log = load64(shared, LOG)
+    mask = (1 << (64 - shift)) - 1
+    while first < end:
+        count = end - first if end - first < 256 else 256
+        i = 0
+        while i < count:
+            h = hash_of(log + (first + i) * (W * 8))
+            store64(hashes, i, h)
+            prefetch(table, h >> shift)
+            i += 1
+        i = 0
+        while i < count:
+            h = load64(hashes, i)
+            place = h >> shift
+            while compare_swap64(table, place, 0, slot_for(h, first + i)):
+                place = (place + 1) & mask
+            i += 1
+        first += count
+
+
+def locate(states: int, n: int, indices: int, shared: int) -> None:
+    """Writes the index of each of `n` states, `NOWHERE` for one that is not in the log (`EXACT` tables only). Nothing
+    is explored meanwhile."""
+    table = load64(shared, TABLE)
+    shift = load64(shared, SHIFT)
+    log = load64(shared, LOG)
+    mask = (1 << (64 - shift)) - 1
+    i = 0
+    while i < n:
+        h = hash_of(states + i * (W * 8))
+        store64(indices, i, h)
+        prefetch(table, h >> shift)
+        i += 1
+    i = 0
+    while i < n:
+        h = load64(indices, i)
+        slot = load64(table, h >> shift)
+        if slot >> 32 == h >> 32:
+            prefetch(log + ((slot & LOW) - 1) * (W * 8), 0)
+        i += 1
+    i = 0
+    while i < n:
+        h = load64(indices, i)
+        place = h >> shift
+        slot = load64(table, place)
+        while slot and not stands_for(slot, h, log, states + i * (W * 8)):
+            place = (place + 1) & mask
+            slot = load64(table, place)
+        store64(indices, i, (slot & LOW) - 1 if slot else NOWHERE)
+        i += 1
+
+
+CORE = (mixed, folded, hash_of, same, copy, mark_of, slot_for, stands_for)
+"""What other kernels build on."""
+
+KERNELS = (*CORE, rehash, enter, locate)

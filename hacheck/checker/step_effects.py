@@ -1,0 +1,182 @@
+"""What a step did, as one would say it: messages sent and taken, calls, locks, and fields that changed.
+
+What the tool itself keeps to bound and order a run (fault budgets, who waits for whom) is left out; the JSON has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hacheck.model.data import dataclass, replace
+from hacheck.model.ir import StateVariable, System
+from hacheck.model.render import changes, show, spoken
+from hacheck.model.runs import State
+from hacheck.model.types import Bag, Map, Option, Record, Type, Value, values
+from hacheck.model.types import Sequence as SequenceType
+
+HIDDEN = frozenset({"budget"})
+"""Roles of variables that no story needs."""
+
+BACKGROUND = frozenset({"budget", "frame", "channel", "status"})
+"""Roles of variables that go without saying at the beginning of a run, when nothing has happened."""
+
+OVER, REMEMBERS = " is over", "remembers "
+"""What is said when a handler ends, and of what it keeps between its steps (not when it ends and forgets)."""
+
+IDLE = "idle"
+"""What a thread is when no handler of several steps is under way in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One thing a step did. `owner`: the node it happened to, or nothing. With `before` and `after` it is a change
+    of `what`; without them `what` says all."""
+
+    owner: str
+    what: str
+    before: str = ""
+    after: str = ""
+
+
+def told_changes(system: System, before: State, after: State, actor: str = "") -> tuple[Told, ...]:
+    """What happened between two states: first to the node on which it happened, then to others and the network.
+
+    `actor`: the node on which it happened, in words.
+    """
+    plain = [number for number, variable in enumerate(system.variables) if _is_plain(variable)]
+    fields = replace(system, variables=tuple(system.variables[number] for number in plain))
+    old, new = tuple(before[number] for number in plain), tuple(after[number] for number in plain)
+    told = [
+        Told(f"{change.node[0]} {change.node[1]}" if change.node else "", change.place, change.before, change.after)
+        for change in changes(fields, old, new)
+    ]
+    for variable, was, now in zip(system.variables, before, after, strict=True):
+        if was == now:
+            continue
+        match variable.role:
+            case "channel":
+                told += _traffic(variable, was, now, actor)
+            case "lock":
+                told += _lock(variable, was, now)
+            case "frame":
+                told += _thread(variable, was, now)
+            case _:
+                pass
+    over = {f"{one.owner} {one.what.split('.')[0]}" for one in told if one.what.endswith(OVER)}
+    kept = [one for one in told if not _forgotten(one, over)]
+    return tuple(sorted(kept, key=lambda one: one.owner != actor))
+
+
+def _forgotten(told: Told, over: set[str]) -> bool:
+    """Whether this is only what a handler that is over no longer remembers."""
+    handler = told.what.removeprefix(REMEMBERS).split(".")[0]
+    return told.what.startswith(REMEMBERS) and f"{told.owner} {handler}" in over
+
+
+def _is_plain(variable: StateVariable) -> bool:
+    """Whether a change of the variable is told as it is: from what to what."""
+    return variable.role not in ("channel", "lock", "frame", *HIDDEN)
+
+
+def _traffic(variable: StateVariable, was: Value, now: Value, actor: str) -> Iterator[Told]:
+    """Messages and calls that are under way now and were not, or were and are not."""
+    kind = variable.type
+    if not isinstance(kind, Map) or not isinstance(kind.value, Map):
+        yield Told("", spoken(variable.name), show(kind, was), show(kind, now))
+        return
+    operation, _, part = spoken(variable.name).rpartition(".")
+    if variable.name.startswith("operation.") and part in ("waiting", "serving"):
+        return
+    matter = part if operation and part in SENT else "message"
+    receivers = kind.value
+    for sender, olds, news in zip(values(kind.key), was, now, strict=True):
+        for receiver, old, new in zip(values(receivers.key), olds, news, strict=True):
+            ends = show(kind.key, sender), show(receivers.key, receiver)
+            gone, come = _difference(receivers.value, old, new)
+            sends, takes = reversed(ends) if matter == "answer" else ends
+            for words, items, mine in ((TAKEN, gone, takes == actor), (SENT, come, sends == actor)):
+                pattern = words[matter][0 if mine else 1]
+                for item in items:
+                    said = pattern.format(item=_named(operation, item), one=ends[0], other=ends[1])
+                    yield Told(actor if mine else "", said)
+
+
+SENT = {
+    "message": ("sends {item} to {other}", "under way: {item} from {one} to {other}"),
+    "request": ("calls {item} at {other}", "under way: call {item} from {one} to {other}"),
+    "answer": ("answers {item} to {one}", "under way: answer {item} from {other} to {one}"),
+}
+"""What is said of something that is on a link now: when the step happens on its sender, and else."""
+
+TAKEN = {
+    "message": ("takes {item} from {one}", "gone: {item} from {one} to {other}"),
+    "request": ("takes the call {item} of {one}", "gone: call {item} from {one} to {other}"),
+    "answer": ("gets the answer {item} from {other}", "gone: answer {item} from {other} to {one}"),
+}
+"""What is said of something that is on a link no more: when the step happens on its receiver, and else."""
+
+
+def _named(operation: str, item: str) -> str:
+    """A request is named for its operation already; an answer is a bare value."""
+    return item if not operation or item.startswith(operation) else f"{operation}: {item}"
+
+
+def _difference(kind: Type, old: Value, new: Value) -> tuple[list[str], list[str]]:
+    """What is on a link no longer, and what is on it now, in words."""
+    match kind:
+        case Option(element):
+            gone = [] if old is None or old == new else [old]
+            come = [] if new is None or old == new else [new]
+        case SequenceType(element, _) | Bag(element, _):
+            gone, come = _without(old, new), _without(new, old)
+        case _:
+            return ([], []) if old == new else ([show(kind, old)], [show(kind, new)])
+    return [_item(element, item) for item in gone], [_item(element, item) for item in come]
+
+
+def _item(kind: Type, value: Value) -> str:
+    """A message: `ping` where it carries nothing."""
+    if isinstance(kind, Record) and not kind.fields:
+        return kind.name
+    return show(kind, value)
+
+
+def _without(items: Sequence[Value], taken: Sequence[Value]) -> list[Value]:
+    """The items that are left when each of those taken is removed once."""
+    left = list(items)
+    for item in taken:
+        if item in left:
+            left.remove(item)
+    return left
+
+
+def _lock(variable: StateVariable, was: Value, now: Value) -> Iterator[Told]:
+    """Who holds a lock, and who believes to."""
+    kind = variable.type
+    name, _, part = spoken(variable.name).rpartition(".")
+    if part == "believed" and isinstance(kind, Map):
+        for node, old, new in zip(values(kind.key), was, now, strict=True):
+            if old != new:
+                yield Told(show(kind.key, node), f"believes it {'holds' if new else 'no longer holds'} {name}")
+    elif part == "holder":
+        yield Told("", f"{name} held by", show(kind, was), show(kind, now))
+    else:
+        yield Told("", spoken(variable.name), show(kind, was), show(kind, now))
+
+
+def _thread(variable: StateVariable, was: Value, now: Value) -> Iterator[Told]:
+    """Where the handlers of a node stand, and what they remember between their steps."""
+    kind = variable.type
+    assert isinstance(kind, Map), f"the thread {variable.name} is no map"
+    is_thread = hasattr(kind.value, "members") and IDLE in getattr(kind.value, "members", ())
+    for node, old, new in zip(values(kind.key), was, now, strict=True):
+        if old == new:
+            continue
+        owner = show(kind.key, node)
+        if not is_thread:
+            name = variable.name.removeprefix(f"{variable.owner}.")
+            yield Told(owner, f"{REMEMBERS}{name}", show(kind.value, old), show(kind.value, new))
+        elif new == IDLE:
+            yield Told(owner, f"{old}{OVER}")
+        else:
+            yield Told(owner, f"is now at {new}")

@@ -1,0 +1,168 @@
+"""The checks of a spec as tests: what is asked, exploring it, and what is wrong with an answer, in plain text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from hacheck.checker.described_run import StepView, initial_lines, read_by, run_title, tell
+from hacheck.checker.engine import Limits, Progress
+from hacheck.checker.resources import memory_default, usable_cores
+from hacheck.checker.step_effects import Told
+from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, Question, questions_of, run_check
+from hacheck.model.interpreter import replay
+from hacheck.model.ir import Property, System
+from hacheck.model.language.parse import parse
+from hacheck.model.runs import Run
+
+if TYPE_CHECKING:
+    from hacheck.model.language import Specification
+
+Explored: TypeAlias = CheckResult
+
+NOTHING_ASKED = "no_error"
+"""What the test of a check is called that asks for nothing."""
+
+WIDTH = 78
+"""Columns of text."""
+
+_MARKS = {"fault": "↯", "repair": "✚"}
+
+
+def is_library(path: Path) -> bool:
+    """Whether a file is part of specs, and none itself."""
+    try:
+        file, _ = parse(path.read_text(encoding="utf-8-sig"), str(path))
+    except (OSError, UnicodeDecodeError):
+        return False
+    return file is not None and file.library
+
+
+def questions(specification: Specification, *, wide: bool) -> tuple[Question, ...]:
+    """The checks of a spec, those by request only where that is wanted (`wide`)."""
+    return tuple(one for one in questions_of(specification) if wide or not one.by_request)
+
+
+def explored(system: System, question: Question, workers: int = 1) -> Explored:
+    """The answer of the engine that `hacheck verify` takes. `workers`: so many processes share the machine. Errors:
+    `RunDoesNotReplay`, a mistake of ours."""
+    from hacheck.checker.explicit.native_engine import NativeEngine
+
+    memory = memory_default()
+    limits = Limits(memory_bytes_max=None if memory is None else memory // workers)
+    engine = NativeEngine(threads=max(usable_cores() // workers, 1))
+    return run_check(Prepared(question, system, question.only), engine, limits, _go_on, replay)
+
+
+def _go_on(_: Progress) -> bool:
+    return True
+
+
+def what_is_wrong(result: Explored, name: str, specification: Specification) -> str:
+    """Why the test of a property fails, for people; nothing where it does not."""
+    found = next((one for one in result.properties if one.asked.name == name), None)
+    if found is not None and found.outcome == "expected":
+        return ""
+    if found is None or found.outcome == "undecided":
+        return _of_the_spec(result, name, specification) or ("" if found is None else _undecided(result, found))
+    parts = [_headline(result, found)]
+    about = [found.asked.description, f"source: {found.asked.source}" if found.asked.source else ""]
+    parts += [line for line in (*about, specification.place_of(found.asked)) if line]
+    run = found.answer.run
+    if run is not None:
+        decides = found.asked if found.answer.verdict == "violated" else None
+        parts += ["", *told(result.system, run, decides), *_again(result, specification, name)]
+    elif not result.answer.coverage.complete or result.answer.coverage.cuts:
+        parts.append(found.answer.scope.removeprefix("in no state of "))  # that much was said
+    return "\n".join(_wrapped(parts))
+
+
+def _headline(result: Explored, found: PropertyResult) -> str:
+    asked, run = found.asked, found.answer.run
+    length = "" if run is None else f" in {run_title(result.system, run)}"
+    check = f"check {result.check.name}: {asked.name}"
+    if asked.kind == "reachable":
+        missed = found.answer.verdict == "violated"
+        return f"{check} is never reached" if missed else f"{check} is reached{length}, which is not expected"
+    if found.answer.verdict == "violated":
+        return f"{check} is violated{length}"
+    return f"{check} holds, but a violation is expected"
+
+
+def _undecided(result: Explored, found: PropertyResult) -> str:
+    text = f"check {result.check.name}: {found.asked.name} is undecided: {found.answer.scope}"
+    return "\n".join(_wrapped([text]))
+
+
+def _of_the_spec(result: Explored, name: str, specification: Specification) -> str:
+    """What is wrong with the spec itself, in a state that it reaches."""
+    run, coverage = result.answer.fault, result.answer.coverage
+    if run is None or run.fault is None:
+        if result.answer.unstartable or (name == NOTHING_ASKED and not coverage.complete):
+            why = coverage.stopped or "not every state was visited"
+            return "\n".join(_wrapped([f"check {result.check.name}: {why}"]))
+        return ""
+    action = result.system.actions[run.fault.action]
+    place = specification.place_of(action)
+    title = f"check {result.check.name}: the spec has an error after {run_title(result.system, run)}"
+    failed = f"{action.name} cannot be completed: {run.fault.message}"
+    return "\n".join(_wrapped([title, failed, place, "", *told(result.system, run, None)]))
+
+
+def _again(result: Explored, specification: Specification, name: str) -> list[str]:
+    settings = f"--check {result.check.name} " if specification.checks else ""
+    return [
+        "",
+        "To see it again, and as JSON or a diagram:",
+        f"    hacheck verify {specification.path} {settings}--property {name} --runs",
+    ]
+
+
+# ---- runs ----
+
+
+def told(system: System, run: Run, about: Property | None) -> Iterator[str]:
+    """A run in lines of text: what it begins with, its steps with what they change, and what a property reads at the
+    end."""
+    views = tell(system, run)
+    width = max((len(view.node) for view in views), default=0)
+    digits = max(2, len(str(len(views))))
+    margin = " " * (digits + width + 4)
+    yield f"  {0:>{digits}} {'':<{width}} initially".rstrip()
+    for where, words in initial_lines(system, run):
+        yield f"{margin}  {f'{where}: ' if where else ''}{words}"
+    for view in views:
+        if run.loop is not None and view.number == run.loop + 1:
+            yield "from here on, again and again for ever:"
+        yield f"{_MARKS.get(view.kind, ' ')} {view.number:>{digits}} {view.node:<{width}} {view.call}"
+        yield from (f"{margin}  {line}" for line in _of_step(view))
+    if run.loop is not None:
+        again = run.loop < len(views)
+        yield f"and so on from the state after step {run.loop}" if again else "from here on nothing happens any more"
+    for number, (name, words) in enumerate([] if about is None else read_by(system, run, about)):
+        yield f"{'so  ' if number == 0 else '    '}{name}: {words}"
+
+
+def _of_step(view: StepView) -> Iterator[str]:
+    if view.description:
+        yield view.description
+    yield from (_change(one, view.node) for one in view.changes)
+
+
+def _change(told: Told, actor: str) -> str:
+    owner = f"{told.owner} " if told.owner and told.owner != actor else ""
+    arrow = f"  {told.before} → {told.after}" if told.before or told.after else ""
+    return f"{owner}{told.what}{arrow}"
+
+
+def _wrapped(lines: Iterable[str]) -> Iterator[str]:
+    """Lines of a terminal's width: what goes on is indented as its line is, and a little more."""
+    for number, line in enumerate(lines):
+        if len(line) <= WIDTH:
+            if line or number:
+                yield line
+            continue
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        yield from textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

@@ -1,0 +1,35 @@
+"""What the model would have allowed where code leaves it, in sentences: for stories of tests and of schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hacheck.testing.driven_system import DONE
+from hacheck.traces.conformance.diagnosis import Diagnosis
+
+
+def instead(found: Diagnosis | None) -> Iterator[str]:
+    """The lines that the model would have allowed, and what would mend the run; nothing where nobody can tell."""
+    if found is None:
+        return
+    if found.begun:
+        yield "Here the model would have shown:"
+        yield from (f"  {line}" for line in found.expected)
+    could = found.sooner if found.begun else found.expected
+    if could:
+        yield "Before the last step it could have shown:" if found.begun else "The model could have shown next:"
+        yield from (f"  {line}" for line in could)
+    elif not found.begun:
+        yield "The model could have shown nothing more by itself."
+    yield from _mended(found)
+
+
+def _mended(found: Diagnosis) -> Iterator[str]:
+    """What would mend it. Where a step had begun to be shown, that is not at the last line but at the step's first."""
+    what, does, action = found.text.partition(f"`{DONE}")
+    if found.repair == "missing line" and does:
+        yield f"It would go on if the test had done `{action}."
+    elif found.repair == "wrong field" and does:
+        yield f"It would go on if the test had done `{action} with another {what.removesuffix(' of ')}."
+    elif found.repair and not found.begun:
+        yield f"The least change after which it goes on: {found.repair}: {found.text}."

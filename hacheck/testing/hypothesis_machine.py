@@ -1,0 +1,307 @@
+"""A Hypothesis state machine made of a model: it does to a system what the model allows, and compares what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import SystemRandom
+from typing import Any
+from unittest import TestCase
+from warnings import warn
+
+from hypothesis import HealthCheck, Phase, core, seed, settings, target
+from hypothesis.errors import Flaky
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.strategies import SearchStrategy, just, runner, sampled_from
+
+from hacheck.model.data import dataclass, field
+from hacheck.testing.adapter import Adapter, settles
+from hacheck.testing.driven_system import DONE
+from hacheck.testing.failing_runs import BadRun, Recorded
+from hacheck.testing.failure_stories import beside
+from hacheck.testing.json_process import ProcessFailure
+from hacheck.testing.line_encoding import Event, UnfitEvent
+from hacheck.testing.run_options import current
+from hacheck.testing.run_reduction import reduced
+from hacheck.testing.session import Disagreement, Session, Undecided
+from hacheck.testing.stalled_runs import Still, standing, told, waited_enough
+from hacheck.testing.stimuli import SETTLE, WAIT, Step
+from hacheck.testing.tested_model import BadModel, Model, is_fault, model_for
+
+SETTINGS = settings(
+    database=None,
+    deadline=None,
+    phases=(Phase.explicit, Phase.generate, Phase.target),
+    print_blob=False,
+    report_multiple_bugs=False,
+    stateful_step_count=40,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
+)
+"""What Hypothesis does unless told otherwise: a step of a system may take any time. It neither keeps nor reduces runs
+that fail, which is done here by steps, nor looks for the lines of code that only such runs come to."""
+
+NOTHING, EVERYTHING = "nothing goes wrong", "everything may go wrong"
+
+
+def state_machine(adapter: type[Adapter], how: settings | None = None) -> type[TestCase]:
+    """A test that does random things to a system, as its model allows, and fails when the system does what the model
+    does not: with the shortest story of it that Hypothesis finds.
+
+    To be given a name that begins with `Test` in a test module. `how`: Hypothesis' settings, such as
+    `settings(SETTINGS, max_examples=1000)`. The model is read when the test runs.
+
+    A failing run is written down as soon as it fails, again when it was made shorter, and done first the next time
+    (`hacheck.testing.failing_runs`). Errors, when it runs:
+    `BadModel`; `Undecided` where nobody can tell whether a run is right.
+    """
+
+    class TestModel(TestCase):
+        """Made of a model."""
+
+        settings = SETTINGS if how is None else how
+
+        def runTest(self) -> None:  # noqa: N802  # what unittest calls it
+            """Does what failed the last time, then random things."""
+            __tracebackhide__ = True
+            run_state_machine(adapter, self.settings)
+
+    TestModel.__name__ = TestModel.__qualname__ = f"Test{adapter.__name__}"
+    TestModel.__module__ = adapter.__module__
+    return TestModel
+
+
+def run_state_machine(adapter: type[Adapter], how: settings = SETTINGS) -> None:
+    """The same, as a function. Errors: those of `state_machine`; `Disagreement`."""
+    __tracebackhide__ = True
+    watch = Watch(Recorded(adapter))
+    try:
+        watch.kept.replay()
+        found = _tried(adapter, watch, how)
+        if found is None:
+            watch.tell()
+            return
+        watch.kept.keep(found)
+    except PLAIN as error:
+        raise error.with_traceback(None) from None
+    finally:
+        adapter.finish()
+    raise found.with_traceback(None) from None  # where in this code it was noticed helps nobody
+
+
+PLAIN = (BadModel, BadRun, ProcessFailure, Undecided, UnfitEvent)
+"""Errors that say everything."""
+
+
+def _tried(adapter: type[Adapter], watch: Watch, how: settings) -> Disagreement | None:
+    """The shortest failing run, if random things lead to one. Errors: whatever the system raises."""
+    __tracebackhide__ = True
+    from hypothesis.stateful import run_state_machine_as_test
+
+    made, begun = _seeded(machine(adapter, watch), how)
+    told = "" if begun is None else f"Found with pytest --hacheck-seed {begun}"
+    try:
+        run_state_machine_as_test(made, settings=how)
+        return None
+    except Exception as caught:
+        error = caught
+    # What a system does by chance Hypothesis calls flaky; it was seen all the same.
+    by_chance, found = isinstance(error, Flaky), watch.found
+    if found is None:
+        raise watch.seen(error, [FLAKY] * by_chance + [told] * bool(told))
+    least = reduced(adapter, found)
+    if by_chance and least is found:
+        least.add_note(FLAKY)
+    if told:
+        least.add_note(told)
+    return least
+
+
+FLAKY = """Done again, the same did not show the same: something in the system is left to chance, or to the time that
+things take. With a clock and dice of the test's own, runs that fail are made small, and fail again."""
+
+
+def _seeded(made: type[RuleBasedStateMachine], how: settings) -> tuple[type[RuleBasedStateMachine], int | None]:
+    """A machine that begins with the seed that was given, else with one of its own; and that seed, unless Hypothesis
+    was told another one or needs none."""
+    given = current().seed
+    if given is None and (how.derandomize or core.global_force_seed is not None):
+        return made, None
+    begun = SystemRandom().getrandbits(32) if given is None else given
+    return seed(begun)(made), begun
+
+
+@dataclass(slots=True)
+class Watch:
+    """What is noted over all runs: where failing ones are written down; the first that failed; the last error of
+    another kind, and what was said of it; how many runs there were, how many of them became larger than the model, and
+    where the last of these did; those that stood still; the events that the system has shown."""
+
+    kept: Recorded
+    found: Disagreement | None = None
+    error: Exception | None = None
+    notes: tuple[str, ...] = ()
+    runs: int = 0
+    cut: int = 0
+    bound: str = ""
+    still: list[Still] = field(default_factory=list)
+    shown: set[str] = field(default_factory=set)
+
+    def seen(self, error: Exception, more: list[str]) -> Exception:
+        """The error that a run ended with, if this is what Hypothesis makes of one: with our notes and these, and not
+        with the steps as Hypothesis tells them."""
+        shown = error
+        if self.error is not None and isinstance(error, (type(self.error), Flaky)):
+            shown = self.error
+            shown.__notes__ = list(self.notes)
+        for note in more:
+            shown.add_note(note)
+        return shown
+
+    def tell(self) -> None:
+        """Says that runs were not compared, or not to their ends. Errors: `Undecided` where none was to its end."""
+        self._tell_of_lines()
+        if not self.cut:
+            return
+        text = (
+            f"{self.cut} of {self.runs} runs of {self.kept.adapter.__name__} became larger than the model and were not "
+            f"compared any further, the last at {self.bound}"
+        )
+        if self.cut == self.runs:
+            raise Undecided(f"{text}; enlarge the model by `settings`")
+        warn(text, stacklevel=2)
+
+    def _tell_of_lines(self) -> None:
+        """Says that no line was compared, though the model has some, or that runs stood still for want of one: misspelt
+        events look like that."""
+        model = model_for(self.kept.adapter)
+        known = {event.name for event in model.tracker.compiled.shape.events if not event.name.startswith(DONE)}
+        name = self.kept.adapter.__name__
+        if not known or not self.shown.isdisjoint(known):
+            for text in told(self.still, self.runs, model, name):
+                warn(text, stacklevel=3)
+        else:
+            shown = f"only {', '.join(sorted(self.shown))}" if self.shown else "nothing"
+            warn(
+                f"no line was compared in {self.runs} runs of {name}: it showed {shown}, and "
+                f"{model.system.name} knows {', '.join(sorted(known))}",
+                stacklevel=3,
+            )
+
+
+def machine(adapter: type[Adapter], watch: Watch) -> type[RuleBasedStateMachine]:
+    """The state machine of a model. `watch`: is told of every run. Errors: `BadModel`.
+
+    It has one rule, which does what the model allows at that moment or waits. Were there one for each method of the
+    adapter, Hypothesis would leave some of them out of most runs, and a run in which nobody waits shows nothing; what
+    is left out is drawn with the profile.
+    """
+    model = model_for(adapter)
+    body: dict[str, Any] = {
+        "__doc__": f"{model.system.name}, done to {adapter.__name__}.",
+        "__init__": _initialised(model, adapter, watch),
+        "begin": initialize(profile=sampled_from(profiles(model, adapter)))(_begin),
+        "step": rule(step=runner().flatmap(_steps))(_step),
+        "teardown": _teardown,
+    }
+    made: type[RuleBasedStateMachine] = type(f"{adapter.__name__}Machine", (RuleBasedStateMachine,), body)
+    return made
+
+
+def profiles(model: Model, adapter: type[Adapter]) -> tuple[str, ...]:
+    """What may go wrong in a run: nothing, one kind of fault, everything. Simple ones first, to which runs that fail
+    are reduced."""
+    besides = dict.fromkeys(step.method for step in adapter.besides)
+    faults = [*(method for method in model.actions if is_fault(model, method)), *besides]
+    return (NOTHING, *faults, EVERYTHING) if faults else (NOTHING,)
+
+
+# ---- the methods of a machine ----
+
+
+def _initialised(model: Model, adapter: type[Adapter], watch: Watch) -> Callable[[Any], None]:
+    def initialised(self: Any) -> None:
+        RuleBasedStateMachine.__init__(self)
+        self.session = Session(model, adapter())
+        self.watch, self.profile, self.failed = watch, EVERYTHING, None
+
+    return initialised
+
+
+def _watched(done: Callable[..., None]) -> Callable[..., None]:
+    """A method that notes that the run has failed, and how."""
+
+    def watched(self: Any, **given: Any) -> None:
+        try:
+            done(self, **given)
+        except Disagreement as found:
+            self.failed = found
+            if self.watch.found is None:
+                self.watch.found = found
+                self.watch.kept.keep(found)  # before it is reduced, which takes time and may be interrupted
+            raise
+        except Exception as error:
+            self.failed = error
+            if self.session.entries and not isinstance(error, Undecided):
+                error.add_note(beside(self.session))
+            self.watch.error, self.watch.notes = error, tuple(getattr(error, "__notes__", ()))
+            raise
+
+    watched.__name__ = done.__name__
+    return watched
+
+
+@_watched
+def _begin(self: Any, profile: str) -> None:
+    self.profile = profile
+    self.session.begin()
+
+
+@_watched
+def _step(self: Any, step: Step | None) -> None:
+    if step is None:
+        self.session.look()
+    else:
+        self.session.take(step)
+
+
+@_watched
+def _settle(self: Any) -> None:
+    self.session.take(Step(SETTLE, ()))
+
+
+def _teardown(self: Any) -> None:
+    try:
+        if self.session.started and self.failed is None and settles(type(self.session.adapter)):
+            _settle(self)
+    finally:
+        self.session.end(self.failed)
+        self.watch.runs += 1
+        self.watch.shown.update(one.name for one in self.session.entries if isinstance(one, Event))
+        if self.session.bound:
+            self.watch.cut += 1
+            self.watch.bound = self.session.bound
+        still = None if self.failed is not None else standing(self.session)
+        if still is not None and waited_enough(self.session):
+            self.watch.still.append(still)
+    if self.failed is None:
+        # Runs that show more of the model are tried again, a little changed.
+        target(float(len(self.session.passed)), label="states of the model that a run goes through")
+
+
+def _steps(self: Any) -> SearchStrategy[Step | None]:
+    """What may be done now: first by which method, then how. Waiting is as likely as everything else, and comes first:
+    it is what runs that fail are reduced to. `None`: only to look, where nothing can be done."""
+    by_method: dict[str, list[Step]] = {}
+    for move in self.session.moves():
+        if not is_fault(self.session.model, move.method) or self.profile in (move.method, EVERYTHING):
+            by_method.setdefault(move.method, []).append(move.step)
+    for step in self.session.adapter.besides:
+        if self.profile in (step.method, EVERYTHING):
+            by_method.setdefault(step.method, []).append(step)
+    waits = [Step(WAIT, (("seconds", seconds),)) for seconds in self.session.adapter.waits]
+    if not by_method:
+        return sampled_from(waits) if waits else just(None)
+    ways = sorted(by_method, key=lambda method: is_fault(self.session.model, method))
+    if waits:
+        by_method[WAIT] = waits
+    drawn = sampled_from([WAIT] * len(ways) * bool(waits) + ways)
+    return drawn.flatmap(lambda method: sampled_from(by_method[method]))

@@ -1,0 +1,26 @@
+"""What whoever runs tests says of all of them, as `pytest --hacheck-seed 7` does."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from pathlib import Path
+
+from hacheck.model.data import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`seed`: what chance begins with, anew in each test if there is none; `runs`: where runs that fail are kept,
+    beside the adapter's own file if nowhere else."""
+
+    seed: int | None = None
+    runs: Path | None = None
+
+
+OPTIONS: ContextVar[Options] = ContextVar("hacheck.testing.run_options")
+"""Those of the test that runs now."""
+
+
+def current() -> Options:
+    """The options of the test that runs now."""
+    return OPTIONS.get(Options())

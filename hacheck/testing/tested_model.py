@@ -1,0 +1,189 @@
+"""A spec as tests use it: its system under one check's settings, the actions that are driven, what follows it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from hacheck import shipped
+from hacheck.checker.verify import default_check
+from hacheck.model.data import dataclass
+from hacheck.model.ir import System
+from hacheck.model.language import Specification, load
+from hacheck.model.language.diagnostics import Diagnostic
+from hacheck.model.observing.line_writers import has_lines, logged
+from hacheck.model.observing.record_layout import ObservingError
+from hacheck.testing.adapter import Adapter, methods
+from hacheck.testing.driven_system import NotDriven, driven, method_names, methods_of
+from hacheck.testing.offered_actions import Offers
+from hacheck.testing.state_tracker import Tracker
+
+_MODELS: dict[type[Adapter], Model] = {}
+_ALIKE: dict[tuple[object, ...], Model] = {}  # by what kinds of adapters say
+
+
+class BadModel(Exception):
+    """A spec cannot be used to test something; says which, why, and what to do."""
+
+    __module__ = "hacheck.testing"  # where people find it
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model that a kind of system under test is compared with. `actions`: by method of the adapter, those that it
+    drives."""
+
+    system: System
+    actions: Mapping[str, tuple[int, ...]]
+    tracker: Tracker
+    offers: Offers
+
+
+def model_for(adapter: type[Adapter]) -> Model:
+    """The model that runs of an adapter are compared with: what its `spec`, `check`, `settings` and so on say. Made
+    once for all kinds of adapters that say the same. Errors: `BadModel`."""
+    found = _MODELS.get(adapter)
+    if found is None:
+        said = _said(adapter)
+        found = _ALIKE.get(said)
+        if found is None:
+            found = _ALIKE[said] = _made(adapter)
+        _MODELS[adapter] = found
+    return found
+
+
+def _said(adapter: type[Adapter]) -> tuple[object, ...]:
+    """All that a model depends on."""
+    given = (sorted(adapter.settings.items()), sorted(adapter.called.items()), adapter.invariants, adapter.capacity)
+    return (place_of(adapter.spec, adapter), adapter.check, repr((*given, adapter.drives)), methods(adapter))
+
+
+def is_fault(model: Model, method: str) -> bool:
+    """Whether a method makes something go wrong: also one of which the model is told nothing."""
+    return method not in model.actions or any(
+        model.system.actions[index].kind == "fault" for index in model.actions[method]
+    )
+
+
+def _made(adapter: type[Adapter]) -> Model:
+    specification = specification_of(place_of(adapter.spec, adapter))
+    check = _check(specification, adapter.check)
+    settings = {name: _word(value) for name, value in adapter.settings.items()}
+    instance = specification.instantiate(settings, check, logs=True)
+    if instance.system is None:
+        raise BadModel(told_of(instance.diagnostics))
+    chosen = methods_of(instance.system, _methods(adapter, specification, instance.system))
+    if not has_lines(instance.system) and not chosen:
+        raise BadModel(f"{specification.path} says of no line what it stands for: write `log` or `observe`")
+    asked = _asked(specification, instance.system, check, adapter.invariants)
+    try:
+        system = driven(logged(instance.system), chosen)
+        tracker = Tracker(system, asked, adapter.called, adapter.capacity)
+    except (NotDriven, ObservingError) as error:
+        raise BadModel(f"{specification.path}: {error}") from None
+    actions: dict[str, tuple[int, ...]] = {}
+    for index, name in chosen.items():
+        actions[name] = (*actions.get(name, ()), index)
+    return Model(system, actions, tracker, Offers(tracker, chosen))
+
+
+def _methods(adapter: type[Adapter], specification: Specification, system: System) -> frozenset[str]:
+    """The methods of an adapter that drive actions: all public ones of its own. Errors: `BadModel`."""
+    given: object = adapter.drives
+    if isinstance(given, str):
+        raise BadModel(f"{adapter.__name__}.drives is one word; write a tuple of names: ({adapter.drives!r},)")
+    found, possible = methods(adapter), method_names(system)
+    for name in sorted(found - set(possible)):
+        raise BadModel(
+            f"{adapter.__name__}.{name} is the name of no action of {specification.path}, which has "
+            f"{', '.join(sorted(possible))}; begin the names of methods of your own with `_`"
+        )
+    return found
+
+
+def _check(specification: Specification, given: str | None) -> str:
+    """The check whose settings count. Errors: `BadModel`."""
+    names = [one.name for one in specification.checks]
+    if given is not None and given not in names:
+        raise BadModel(f"{specification.path} has no check `{given}`; it has {', '.join(names) or 'none'}")
+    return given or default_check(specification)
+
+
+def folder_of(adapter: type[Adapter]) -> Path:
+    """The folder of an adapter's file; the current one where it has none."""
+    try:
+        return Path(inspect.getfile(adapter)).parent
+    except (OSError, TypeError):  # it was made by hand
+        return Path()
+
+
+def place_of(spec: str | Path, adapter: type[Adapter]) -> Path:
+    """The file of a spec: beside the adapter's own, from the current folder, or a shipped one. Errors: `BadModel`."""
+    if not spec:
+        raise BadModel(f"{adapter.__name__} does not say what it is compared with: give it a `spec`")
+    beside = folder_of(adapter) / spec
+    if beside.is_file():
+        return beside
+    try:
+        return shipped.find(str(spec))
+    except shipped.UnknownSpec as error:
+        raise BadModel(str(error)) from None
+
+
+def specification_of(path: Path) -> Specification:
+    """What a file says. Errors: `BadModel`, with all that is wrong with it."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadModel(f"{path}: cannot be read: {error}") from None
+    loaded = load(text, str(path), _library)
+    if loaded.specification is None:
+        raise BadModel(told_of(loaded.diagnostics))
+    return loaded.specification
+
+
+def _library(path: str) -> str | None:
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def told_of(found: Iterable[Diagnostic]) -> str:
+    """What is wrong, a line each."""
+    errors = [one for one in found if one.severity == "error"]
+    return "\n".join(
+        f"{one.span.path}:{one.span.line}: {one.code}: {one.message}{f'; {one.hint}' if one.hint else ''}"
+        for one in errors
+    )
+
+
+def _word(value: object) -> str:
+    """A setting as the command line has it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)
+
+
+def kept_invariants(specification: Specification, system: System, check: str | None) -> tuple[str, ...]:
+    """The invariants that hold under the settings of a check: those that it asks about, and expects to hold."""
+    known = tuple(one.name for one in system.properties if one.kind == "invariant")
+    named = next((one for one in specification.checks if one.name == check), None)
+    if named is None:
+        return known
+    return tuple(name for name in known if name in (named.only or known) and name not in named.expect_violated)
+
+
+def _asked(
+    specification: Specification, system: System, check: str | None, given: Iterable[str] | None
+) -> tuple[str, ...]:
+    """The invariants to ask about. Errors: `BadModel`."""
+    if given is None:
+        return kept_invariants(specification, system, check)
+    known = [one.name for one in system.properties if one.kind == "invariant"]
+    asked = tuple(given)
+    for name in asked:
+        if name not in known:
+            raise BadModel(f"{specification.path} has no invariant `{name}`; it has {', '.join(known) or 'none'}")
+    return asked
