@@ -8,9 +8,11 @@ from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.context import Bound, Scope, describe, told
-from hacheck.model.language.diagnostics import error
+from hacheck.model.language.diagnostics import Span, error
 from hacheck.model.language.expressions import VALUES_MAX, accepts, bind, coerce, elaborate
 from hacheck.model.typing import join, type_of
+
+COMPARED_WITH_EACH = "compare it with each of them: `x == a or x == b`"
 
 
 def elaborate_collection(
@@ -67,9 +69,7 @@ def _braces(written: t.Braces, scope: Scope, expected: ty.Type | None) -> ir.Exp
     for item, tree in zip(items[1:], written.items[1:], strict=True):
         coerce(item, element, tree.span)
         element = join(element, type_of(item))
-    if not ty.is_scalar(element):
-        raise error("HA112", f"a set cannot hold {describe(element)}", written.span)
-    return ir.MakeCollection(ty.Set(element), items)
+    return ir.MakeCollection(_set_of(element, scope, written.span), items)
 
 
 def _image(written: t.Image, scope: Scope, expected: ty.Type | None) -> ir.Expression:
@@ -79,9 +79,17 @@ def _image(written: t.Image, scope: Scope, expected: ty.Type | None) -> ir.Expre
     wanted = expected.element if isinstance(expected, ty.Set) else None
     item = elaborate(written.item, inner, wanted)
     element = type_of(item) if wanted is None else wanted
+    return ir.SetOf(variable, domain, item, _set_of(element, scope, written.item.span).element)
+
+
+def _set_of(element: ty.Type, scope: Scope, span: Span) -> ty.Set:
+    """The type of a set that an expression makes. Errors: `HA112`."""
     if not ty.is_scalar(element):
-        raise error("HA112", f"a set cannot hold {describe(element)}", written.item.span)
-    return ir.SetOf(variable, domain, item, element)
+        raise error("HA112", f"a set cannot hold {describe(element)}", span, COMPARED_WITH_EACH)
+    if scope.context.values_of(element) > VALUES_MAX:
+        message = f"{describe(element)} has {ty.cardinality(element):,} values; a set has {VALUES_MAX:,} at most"
+        raise error("HA112", message, span, COMPARED_WITH_EACH)
+    return ty.Set(element)
 
 
 def _brackets(written: t.Brackets, scope: Scope, expected: ty.Type | None) -> ir.Expression:
@@ -102,17 +110,14 @@ def membership(written: t.Infix, scope: Scope) -> ir.Expression:
     if isinstance(written.right, t.Braces):
         item = elaborate(written.left, scope)
         kind = type_of(item)
-        if not ty.is_scalar(kind):
-            hint = "compare it with each of them: `x == a or x == b`"
-            raise error("HA112", f"a set cannot hold {describe(kind)}", written.span, hint)
+        whole = _set_of(kind, scope, written.span)
         if isinstance(kind, ty.Range) and written.right.items:
             held = elaborate(written.right, scope)
             holder = type_of(held)
             assert isinstance(holder, ty.Set)
             if isinstance(holder.element, ty.Range):
-                wide = join(kind, holder.element)
-                return ir.Binary("in", item, elaborate(written.right, scope, ty.Set(wide)))
-        return ir.Binary("in", item, elaborate(written.right, scope, ty.Set(kind)))
+                whole = _set_of(join(kind, holder.element), scope, written.span)
+        return ir.Binary("in", item, elaborate(written.right, scope, whole))
     held = elaborate(written.right, scope)
     holder = type_of(held)
     if not isinstance(holder, ty.Set | ty.Sequence | ty.Bag):

@@ -5,8 +5,12 @@ from __future__ import annotations
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language.context import Context
+from hacheck.model.language.diagnostics import error
 from hacheck.model.language.fault_steps import ZERO, Fault, step
 from hacheck.model.language.operations import conjunction
+
+SPLIT_MAX = 16
+"""Nodes of a kind that may be split in two: each of some 2^(N-1) ways is a step of its own."""
 
 
 def set_cut(
@@ -93,6 +97,9 @@ def isolate(context: Context, fault: Fault) -> list[ir.Action]:
 def partition(context: Context, fault: Fault) -> list[ir.Action]:
     """One side is the set that holds the first node (but for the bridge), so that each split is told once."""
     kind = context.nodes[fault.names[0]]
+    if kind.size > SPLIT_MAX:
+        message = f"{kind.size} {kind.name}s are split in too many ways; {SPLIT_MAX} can be"
+        raise error("HA112", message, fault.written.span, "cut single links, or isolate a node")
     side = ir.Local("side", ty.Set(kind))
     bridges = fault.written.kind == "bridge"
     bridge = ir.Local("over", kind)
