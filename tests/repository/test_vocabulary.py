@@ -1,0 +1,33 @@
+"""Code, messages and pages use the terms of the glossary."""
+
+from __future__ import annotations
+
+import re
+
+from tests.repository.vocabulary import ROOT, counts, found_in, left
+
+UPDATE = "python -m tests.repository.vocabulary --update"
+
+
+def test_words_that_the_project_does_not_use_only_become_fewer() -> None:
+    now, before = counts(), left()
+    more = {
+        f"{part}: {word}": (before.get(part, {}).get(word, 0), count)
+        for part, words in now.items()
+        for word, count in words.items()
+        if count > before.get(part, {}).get(word, 0)
+    }
+    assert more == {}, "say it with the term of docs/glossary.md"
+    assert now == before, f"there are fewer: {UPDATE}"
+
+
+def test_words_are_found_in_names_sentences_and_phrases() -> None:
+    text = "def is_told(crewMember): ...\n# whoever asks is Judged; the file says where: place.tell()\nit goes round\n"
+    assert list(found_in(text)) == [(1, "told"), (1, "crew"), (2, "whoever"), (2, "judged"), (3, "goes round")]
+
+
+def test_the_glossary_names_what_there_is() -> None:
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    named = [one for one in re.findall(r"`([\w./]+)`", page) if "/" in one]
+    assert len(named) > 60
+    assert [one for one in named if not (ROOT / one).exists()] == []

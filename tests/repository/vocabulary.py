@@ -1,0 +1,114 @@
+"""Words that the project does not use, and where they are left: `python -m tests.repository.vocabulary --word told`.
+
+`docs/glossary.md` has the term of each concept. What stands here was once said in place of one, with a meaning that a
+reader had to guess. `--update` writes the counts of today to `vocabulary_left.toml`; they may only fall.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LEFT = Path(__file__).with_name("vocabulary_left.toml")
+
+WORDS = frozenset(
+    {
+        *(
+            "alike",
+            "attended",
+            "attendant",
+            "crew",
+            "farewell",
+            "hire",
+            "hired",
+            "lively",
+            "misfit",
+            "misfits",
+            "mourn",
+        ),
+        *("judge", "judged", "judgement", "judges", "judging", "mourn", "pulse", "settling", "sift", "whoever"),
+        *("tell", "telling", "tells", "told", "weave", "weaving", "woven"),
+    }
+)
+PHRASES = ("goes round", "stays as it is", "way back", "what is asked")
+ELSEWHERE = re.compile(r"\.tell\(\)")
+"""What is written like one of them and means something else: the place in an open file."""
+
+_WORD = re.compile(r"[A-Za-z]+")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def sources() -> Iterator[Path]:
+    """What a reader reads: the package, the front page, the pages written by hand, and the changes."""
+    yield from sorted((ROOT / "hacheck").rglob("*.py"))
+    yield from (ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md"))
+    yield from (path for path in sorted((ROOT / "docs").glob("*.md")) if path.name not in ("bounds.md", "sources.md"))
+
+
+def part_of(path: Path) -> str:
+    """The part of the project that counts for itself: a package, or the pages."""
+    parts = path.relative_to(ROOT).parts
+    return parts[1].removesuffix(".py") if parts[0] == "hacheck" else "pages"
+
+
+def found_in(text: str) -> Iterator[tuple[int, str]]:
+    """Each word that is not used, with its line; names are read word by word."""
+    for number, line in enumerate(text.splitlines(), 1):
+        plain = _HUMP.sub(" ", ELSEWHERE.sub("", line))
+        for word in _WORD.findall(plain):
+            if word.lower() in WORDS:
+                yield number, word.lower()
+        for phrase in PHRASES:
+            for _ in range(line.lower().count(phrase)):
+                yield number, phrase
+
+
+def counts() -> dict[str, Counter[str]]:
+    """How often each of them stands in each part."""
+    found: dict[str, Counter[str]] = {}
+    for path in sources():
+        words = Counter(word for _, word in found_in(path.read_text(encoding="utf-8")))
+        if words:
+            found.setdefault(part_of(path), Counter()).update(words)
+    return found
+
+
+def left() -> dict[str, Counter[str]]:
+    """The same as it was when it was last written down."""
+    return {part: Counter(words) for part, words in tomllib.loads(LEFT.read_text(encoding="utf-8")).items()}
+
+
+def written(found: dict[str, Counter[str]]) -> str:
+    """Counts as TOML."""
+    lines = ["# Written by `python -m tests.repository.vocabulary --update`; see there.\n"]
+    for part in sorted(found):
+        lines.append(f"\n[{part}]\n")
+        lines += [f'"{word}" = {count}\n' for word, count in sorted(found[part].items())]
+    return "".join(lines)
+
+
+def main() -> None:
+    """The command."""
+    options = argparse.ArgumentParser(prog="python -m tests.repository.vocabulary", description=__doc__)
+    options.add_argument("--part", help="a package, or `pages`")
+    options.add_argument("--word")
+    options.add_argument("--update", action="store_true")
+    given = options.parse_args()
+    if given.update:
+        LEFT.write_text(written(counts()), encoding="utf-8")
+        return
+    for path in sources():
+        if given.part in (None, part_of(path)):
+            lines = path.read_text(encoding="utf-8").splitlines()
+            for number, word in found_in("\n".join(lines)):
+                if given.word in (None, word):
+                    print(f"{path.relative_to(ROOT)}:{number}: {word}: {lines[number - 1].strip()}")
+
+
+if __name__ == "__main__":
+    main()
