@@ -17,7 +17,7 @@ from pathlib import Path
 
 from hacheck import shipped
 from hacheck.checker.engine import Limits
-from hacheck.checker.raising import explored_of
+from hacheck.checker.limit_trials import explored_of
 from hacheck.checker.resources import memory_default
 from hacheck.checker.verify import Question, questions_of
 from hacheck.cli.checking.kept_trials import KeptTrials, explored_key, kept_trials
@@ -33,7 +33,7 @@ from hacheck.cli.options import parse_count, parse_seconds
 from hacheck.cli.progress import Interruption
 from hacheck.cli.sources import load_specification
 from hacheck.model.language import Specification
-from hacheck.model.language.limits import digest
+from hacheck.model.language.raised_limits import digest
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT, PAGE = ROOT / "bench" / "bounds", ROOT / "docs" / "bounds.md"

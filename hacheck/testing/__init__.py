@@ -36,12 +36,12 @@ __all__ = [
 
 _MODULES = {
     "adapter": ("Adapter", "Event"),
-    "encoding": ("UnfitEvent",),
-    "machine": ("SETTINGS", "state_machine"),
-    "model": ("BadModel",),
-    "process": ("ProcessAdapter", "ProcessFailure"),
-    "recorded": ("BadRun", "do", "replay"),
+    "failing_runs": ("BadRun", "do", "replay"),
+    "hypothesis_machine": ("SETTINGS", "state_machine"),
+    "line_encoding": ("UnfitEvent",),
+    "process_adapter": ("ProcessAdapter", "ProcessFailure"),
     "session": ("Disagreement", "Undecided"),
+    "tested_model": ("BadModel",),
 }
 
 
