@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from hacheck.impl.node import Effect, Input, Message, Name, Node, Received, Record, Send, Setup, Started
 from hacheck.impl.simulator.running import Outcome, Plan, run
-from hacheck.impl.system import Broken, Judge, Member, Refused, System
+from hacheck.impl.system import Broken, Member, Oracle, Refused, System
 from hacheck.impl.systems import names, system
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # what long runs are like is said with the tests that have them
@@ -83,7 +83,7 @@ class Tennis:
         """A player."""
         return Player(member.name)
 
-    def judge(self, members: tuple[Member, ...], options: Any) -> Judge:
+    def oracle(self, members: tuple[Member, ...], options: Any) -> Oracle:
         """Itself."""
         return self
 

@@ -1,4 +1,4 @@
-"""The second telling: each protocol written again as an engineer would ship it, independently of the model.
+"""The second description: each protocol written again as an engineer would ship it, independently of the model.
 
 Here live the nodes, which take an input and a time and return effects, with no clock, socket or random number
 inside; the simulator that runs a cluster from one seed; and the runtime with real processes, sockets and

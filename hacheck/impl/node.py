@@ -7,7 +7,7 @@ What a runner promises:
 
 - A node handles one input at a time. A crash happens between inputs or between two effects of one input.
 - Messages from one process to another arrive in the order sent, at most once, while neither is reported `Unreachable`
-  to the other. A network may be told to lose, repeat and reorder them; each protocol says what of that it bears.
+  to the other. A network may be ordered to lose, repeat and reorder them; each protocol says what of that it bears.
 - What is written with `sync` is there after a crash once `Written` has been handed in; before that, or without `sync`,
   it may be there or not. All changes of one `Write` are there, or none.
 - A timer fires once, not before its time by the node's own clock. Setting it again replaces it.
@@ -190,7 +190,7 @@ class Node(Protocol):
 
 
 class Setup(Struct, frozen=True):
-    """What a process is told when it starts.
+    """What a process is informed when it starts.
 
     `member`: its own name. `incarnation`: how often it was started before, from 0. `durable`: what its disk has.
     `options`: the protocol's own settings (its `Options`).

@@ -35,8 +35,8 @@ class Broken(Struct, frozen=True):
     at_us: int
 
 
-class Judge(Protocol):
-    """Watches a run from outside and compares what clients were told with what is there."""
+class Oracle(Protocol):
+    """Watches a run from outside and compares what clients were answered with what is there."""
 
     def saw(self, at_us: int, member: Name, record: Record) -> None:
         """A record of a member, in true order of time."""
@@ -76,8 +76,8 @@ class System(Protocol):
         version, an id that another has."""
         ...
 
-    def judge(self, members: tuple[Member, ...], options: Any) -> Judge:
-        """Who compares what clients were told with what is there."""
+    def oracle(self, members: tuple[Member, ...], options: Any) -> Oracle:
+        """Who compares what clients were answered with what is there."""
         ...
 
     def quiet_us(self, options: Any) -> int:
@@ -86,8 +86,8 @@ class System(Protocol):
 
     def serving(self, nodes: Mapping[Name, Node]) -> tuple[Name, ...]:
         """Which of these processes believe that they are the one that clients are to turn to: the coordinator, the
-        primary, the live server. None, one or, where something is wrong, several, in the order given. Asked by whoever
-        wants to hit the one that matters most; asked often, so cheap."""
+        primary, the live server. None, one or, where something is wrong, several, in the order given. Asked by the one
+        that wants to hit the one that matters most; asked often, so cheap."""
         ...
 
     def survives(self) -> Iterator[str]:

@@ -60,8 +60,8 @@ class Simulated(Adapter):
         options = code.options(self.options)
         members = code.members(self.replicas, self.clients, options)
         self._history, self._seen = History(inputs=False), 0
-        self._judge, self._quiet_us = code.judge(members, options), code.quiet_us(options)
-        self._world = World(code, members, options, self._judge, "0", Surroundings())
+        self._oracle, self._quiet_us = code.oracle(members, options), code.quiet_us(options)
+        self._world = World(code, members, options, self._oracle, "0", Surroundings())
         self._servers = [member.name for member in members if not member.role.startswith("client")]
         self._world.watcher = self._history
         self._world.listener = self._heard
@@ -128,8 +128,8 @@ class Simulated(Adapter):
         ]
 
     def settle(self) -> str:
-        """Ends all faults, starts whoever is down, and waits until the protocol's judge finds that the service is back,
-        for as long as the protocol says that it may take."""
+        """Ends all faults, starts what is down, and waits until the protocol's oracle finds that the service is
+        back, for as long as the protocol says that it may take."""
         self._later = []
         self._injector.end_all()
         until = self._world.agenda.now + self._quiet_us
@@ -142,14 +142,14 @@ class Simulated(Adapter):
         return f"{self._quiet_us / SECOND_US:g} s after the last fault: {owed}"
 
     def _owed(self) -> str:
-        """What the service owes now, by its judge."""
+        """What the service owes now, by its oracle."""
         if not self.comes_back:
             return ""
         world = self._world
         durable = {name: process.disk.copy() for name, process in world.processes.items()}
         durable |= {host.name: host.disk.copy() for host in world.hosts.all.values()}
         nodes = {name: process.node for name, process in world.processes.items() if process.node is not None}
-        broken = self._judge.verdict(world.agenda.now, durable, nodes)
+        broken = self._oracle.verdict(world.agenda.now, durable, nodes)
         return "; ".join(one.story for one in broken if one.promise in SERVICE)
 
     def story(self) -> str:

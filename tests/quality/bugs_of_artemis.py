@@ -99,8 +99,8 @@ ARTEMIS = (
     scale_down(
         "message_in_doubt_forgotten",
         "scale_down.client",
-        '            self._tell("unknown")\n\n',
-        '            self._tell("unknown")\n            self.message = None\n\n',
+        '            self._report("unknown")\n\n',
+        '            self._report("unknown")\n            self.message = None\n\n',
         "A message that was not answered is not sent again; the next one is.",
     ),
     colocated(

@@ -53,7 +53,7 @@ def running(
     folder, records = Folder(place / "cluster"), place / "records"
     with findable():
         plan = planned(folder, protocol, replicas, clients, settings or {}, records, 0)
-        keeper = start(folder, plan, attended=True)
+        keeper = start(folder, plan, with_caller=True)
     assert keeper.stdin is not None
     try:
         yield Running(folder, records, keeper.pid)
@@ -67,7 +67,7 @@ def refused(folder: Folder, cluster: Cluster) -> str:
     """Why a cluster does not start. Nothing of it runs then, nor if it does start."""
     try:
         with findable(), pytest.raises(Refused) as told:
-            start(folder, cluster, attended=True)
+            start(folder, cluster, with_caller=True)
         assert address(folder) is None
         assert not list(folder.place.glob("*/process.json"))
     finally:

@@ -281,10 +281,10 @@ def test_cluster_that_runs_is_not_started_twice(tmp_path: Path) -> None:
     with running(tmp_path, TOY, 1, 0) as cluster:
         plan = planned(cluster.folder, TOY, 1, 0, {}, None, 0)
         with pytest.raises(Refused, match=f"runs already \\(process {cluster.keeper}\\): end it with stop-all"):
-            start(cluster.folder, plan, attended=False)
+            start(cluster.folder, plan, with_caller=False)
         cluster.folder.keeper.rename(tmp_path / "aside")  # the lock alone is enough
         with findable(), pytest.raises(Refused, match=f"is locked by another process \\({cluster.keeper}\\)"):
-            start(cluster.folder, plan, attended=False)
+            start(cluster.folder, plan, with_caller=False)
         (tmp_path / "aside").rename(cluster.folder.keeper)
 
 

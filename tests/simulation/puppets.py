@@ -9,7 +9,7 @@ from hacheck.impl.node import Effect, Fired, Input, Message, Name, Node, Receive
 from hacheck.impl.simulator.faults import Fault
 from hacheck.impl.simulator.injecting import Injector
 from hacheck.impl.simulator.world import Surroundings, World
-from hacheck.impl.system import Broken, Judge, Member
+from hacheck.impl.system import Broken, Member, Oracle
 
 HOST = "host"
 US = 1_000_000
@@ -74,7 +74,7 @@ class Strings:
                     found.append("!" if type(given).__name__ == "Unreachable" else type(given).__name__)
         return found
 
-    # ---- as a system, and its judge ----
+    # ---- as a system, and its oracle ----
 
     def options(self, given: Mapping[str, str]) -> Any:
         return None
@@ -86,7 +86,7 @@ class Strings:
         self.setups.append(setup)
         return Puppet(self, setup)
 
-    def judge(self, members: tuple[Member, ...], options: Any) -> Judge:
+    def oracle(self, members: tuple[Member, ...], options: Any) -> Oracle:
         return self
 
     def quiet_us(self, options: Any) -> int:

@@ -9,11 +9,11 @@ import sys
 import pytest
 
 from hacheck.impl.node import Name
-from hacheck.impl.protocols.icestorm.judge import IceStormJudge
+from hacheck.impl.protocols.icestorm.oracle import IceStormOracle
 from hacheck.impl.protocols.icestorm.system import SYSTEM, IceStorm
 from hacheck.impl.simulator.faults import Fault, between
 from hacheck.impl.simulator.running import Outcome, Plan, run
-from hacheck.impl.system import Judge, Member
+from hacheck.impl.system import Member, Oracle
 
 SECOND = 1_000_000
 MILLISECOND = 1_000
@@ -32,10 +32,10 @@ QUICK = {
 
 
 class Overheard(IceStorm):
-    """IceStorm whose judge can be asked afterwards."""
+    """IceStorm whose oracle can be asked afterwards."""
 
-    def judge(self, members: tuple[Member, ...], options: object) -> Judge:
-        self.heard = super().judge(members, options)
+    def oracle(self, members: tuple[Member, ...], options: object) -> Oracle:
+        self.heard = super().oracle(members, options)
         return self.heard
 
 
@@ -75,17 +75,17 @@ def test_five_replicas_keep_what_three_keep() -> None:
         assert outcome.kept, (seed, outcome.broken, outcome.defect)
 
 
-def test_runs_show_enough_to_be_judged() -> None:
+def test_runs_show_enough_to_be_checked() -> None:
     """Many groups come about, many updates are acknowledged, and for a good part of them it is beyond doubt what must
     be there."""
     system = Overheard()
     ran(3, "partitions", system=system)
-    judge = system.heard
-    assert isinstance(judge, IceStormJudge)
-    sure = [item for item in judge.topics.items.values() if item.sure()]
-    assert len(judge.generations) >= 4
-    assert sum(request.through for request in judge.requests.values()) > 100
-    assert len(sure) > 0.5 * len(judge.topics.items)
+    oracle = system.heard
+    assert isinstance(oracle, IceStormOracle)
+    sure = [item for item in oracle.topics.items.values() if item.sure()]
+    assert len(oracle.generations) >= 4
+    assert sum(request.through for request in oracle.requests.values()) > 100
+    assert len(sure) > 0.5 * len(oracle.topics.items)
 
 
 @pytest.mark.parametrize(
@@ -144,14 +144,14 @@ from hacheck.impl.protocols.icestorm.system import SYSTEM
 from hacheck.impl.simulator.running import Plan, run
 
 class Told(type(SYSTEM)):
-    def judge(self, members, options):
-        judge = super().judge(members, options)
-        saw = judge.saw
+    def oracle(self, members, options):
+        oracle = super().oracle(members, options)
+        saw = oracle.saw
         def noted(at_us, member, record):
             digest.update(f"{at_us} {member} {record.event} {sorted(record.fields.items())}".encode())
             saw(at_us, member, record)
-        judge.saw = noted
-        return judge
+        oracle.saw = noted
+        return oracle
 
 digest = hashlib.sha256()
 run(Told(), Plan(seed=5, faults="chaos", fault_us=20_000_000))

@@ -47,7 +47,7 @@ def test_promised_faults_lose_nothing() -> None:
 
 @pytest.mark.parametrize("faults", ["power", "pauses", "partitions", "network", "datagrams", "disk", "chaos"])
 def test_registered_backups_lose_nothing_whatever_happens(faults: str) -> None:
-    """Except in total failures, which the judge knows: nobody is left who had everything."""
+    """Except in total failures, which the oracle knows: nobody is left who had everything."""
     assert broken(outcomes(faults, range(4), registered_backups="yes")) == set()
 
 
@@ -184,13 +184,13 @@ def test_run_does_not_depend_on_the_order_of_sets() -> None:
     """One seed, one run, whatever Python does with hashes."""
     code = (
         "import hashlib\n"
-        "from hacheck.impl.protocols.qpid import judge\n"
+        "from hacheck.impl.protocols.qpid import oracle\n"
         "from hacheck.impl.protocols.qpid.system import SYSTEM\n"
         "from hacheck.impl.simulator.running import Plan, run\n"
         "digest = hashlib.sha256()\n"
         "def saw(self, at_us, member, record):\n"
         "    digest.update(repr((at_us, member, record)).encode())\n"
-        "judge.ClusterJudge.saw = saw\n"
+        "oracle.ClusterOracle.saw = saw\n"
         "run(SYSTEM, Plan(seed=3, faults='chaos', clients=2, settings={'churn_us': '1000000'}, fault_us=20_000_000))\n"
         "print(digest.hexdigest())\n"
     )

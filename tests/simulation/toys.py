@@ -36,7 +36,7 @@ from hacheck.impl.node import (
     WriteFailed,
     Written,
 )
-from hacheck.impl.system import Broken, Judge, Member, Refused
+from hacheck.impl.system import Broken, Member, Oracle, Refused
 
 LOCK = "gate"
 RETRY_US, ALIVE_US = 300_000, 100_000
@@ -179,7 +179,7 @@ class Counters:
         replicas = tuple(one.name for one in members if one.role == "replica")
         return Replica(setup) if member.role == "replica" else Client(setup, replicas)
 
-    def judge(self, members: tuple[Member, ...], options: Any) -> Judge:
+    def oracle(self, members: tuple[Member, ...], options: Any) -> Oracle:
         return Accounts()
 
     def quiet_us(self, options: Any) -> int:

@@ -75,7 +75,7 @@ def _start(request: Request, folder: Folder) -> ExitCode:
         cluster = planned(
             folder, request.names[0], request.replicas, request.clients, request.settings, record, request.port
         )
-        keeper = start(folder, cluster, attended=request.foreground)
+        keeper = start(folder, cluster, with_caller=request.foreground)
     except OSError as error:
         raise BadInput(f"{error.filename or folder.place}: {error.strerror}") from None
     _show(ask(folder, Ask("status")))

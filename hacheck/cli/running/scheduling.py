@@ -16,7 +16,7 @@ from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.running.protocols import first_possible, refusals
 from hacheck.cli.running.simulation_story import drawn
 from hacheck.cli.sources import instantiate, load_specification
-from hacheck.impl.simulator.story import Told
+from hacheck.impl.simulator.story import StoryLine
 from hacheck.impl.system import System
 from hacheck.impl.systems import system as code_of
 from hacheck.model.data import dataclass, replace
@@ -255,13 +255,13 @@ def why(found: Found) -> str:
     return found.failed
 
 
-def _told(found: Found) -> Iterator[Told]:
+def _told(found: Found) -> Iterator[StoryLine]:
     for step in found.steps:
         kind, *names = step.choice
         other = names[0] if kind == "deliver" else ""
-        yield Told(step.at_us, MARKS.get(kind, "input"), step.about, names[-1], other)
+        yield StoryLine(step.at_us, MARKS.get(kind, "input"), step.about, names[-1], other)
         for event in step.shown:
-            yield Told(step.at_us, "record", event.text.removeprefix(f"{event.node}: "), event.node)
+            yield StoryLine(step.at_us, "record", event.text.removeprefix(f"{event.node}: "), event.node)
 
 
 def _as_json(

@@ -30,7 +30,7 @@ from hacheck.impl.simulator.profiles import profile
 from hacheck.impl.simulator.reducing import failure, reduced
 from hacheck.impl.simulator.running import Outcome, Plan, run
 from hacheck.impl.simulator.saving import SavedRun, from_json, to_json
-from hacheck.impl.simulator.story import Told, story
+from hacheck.impl.simulator.story import StoryLine, story
 from hacheck.impl.simulator.targets import Cluster
 from hacheck.impl.system import Refused, System
 from hacheck.impl.systems import system as system_of
@@ -254,7 +254,7 @@ def _told(
     return Failure(label, seed, outcome, attempts, faults, tuple(lines))
 
 
-def _story(system: System, outcome: Outcome, history: History | None = None) -> list[Told]:
+def _story(system: System, outcome: Outcome, history: History | None = None) -> list[StoryLine]:
     if history is None:
         history = History()
         run(system, outcome.again(), history)

@@ -14,7 +14,7 @@ from hacheck.cli.running.simulation_story import drawn
 from hacheck.impl.simulator.profiles import TARGETS
 from hacheck.impl.simulator.reducing import failure
 from hacheck.impl.simulator.running import Outcome, Plan
-from hacheck.impl.simulator.story import Told, fault_words
+from hacheck.impl.simulator.story import StoryLine, fault_words
 from hacheck.model.data import dataclass, field
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Failure:
     outcome: Outcome
     attempts: int
     faults: int
-    told: tuple[Told, ...]
+    told: tuple[StoryLine, ...]
 
     def file_name(self, protocol: str) -> str:
         """What its file is called."""

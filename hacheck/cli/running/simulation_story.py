@@ -10,7 +10,7 @@ from rich.text import Text
 
 from hacheck.cli.console import visible
 from hacheck.impl.node import Name
-from hacheck.impl.simulator.story import Told
+from hacheck.impl.simulator.story import StoryLine
 from hacheck.model.data import dataclass
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ UNICODE = Glyphs("│", "─", "▶", "◀", "○", "●", "✗", "┬", "✘", 
 ASCII = Glyphs("|", "-", ">", "<", "o", "O", "x", "+", "X", "!", "*")
 
 
-def drawn(console: Console, told: Sequence[Told]) -> Iterator[Text]:
+def drawn(console: Console, told: Sequence[StoryLine]) -> Iterator[Text]:
     """The rows, with a head. What is too long for a terminal goes on in the next row, beside the lines of those that
     are alive."""
     glyphs = ASCII if console.options.ascii_only else UNICODE
@@ -101,7 +101,7 @@ def _lanes(members: Sequence[Name], alive: set[Name], glyphs: Glyphs) -> list[st
     return cells
 
 
-def _columns(line: Told, members: Sequence[Name], alive: set[Name], glyphs: Glyphs) -> str:
+def _columns(line: StoryLine, members: Sequence[Name], alive: set[Name], glyphs: Glyphs) -> str:
     cells = _lanes(members, alive, glyphs)
     centre = {name: WIDTH * place + WIDTH // 2 for place, name in enumerate(members)}
     if line.mark in ("message", "lost") and line.other in centre and line.member != line.other:
@@ -124,7 +124,7 @@ def _columns(line: Told, members: Sequence[Name], alive: set[Name], glyphs: Glyp
     return "".join(cells)
 
 
-def _words(line: Told, glyphs: Glyphs) -> str:
+def _words(line: StoryLine, glyphs: Glyphs) -> str:
     text = visible(line.text)
     match line.mark:
         case "gap":

@@ -11,7 +11,7 @@ import msgspec
 
 from hacheck.impl.node import Name
 from hacheck.impl.runtime.folder import Folder
-from hacheck.impl.runtime.process import HALTED, Told
+from hacheck.impl.runtime.process import HALTED, Report
 from hacheck.impl.runtime.relays import Network
 
 RUNNING, PAUSED, DOWN = "running", "paused", "down"
@@ -65,21 +65,21 @@ class Child:
     async def _watch(self, process: asyncio.subprocess.Process, ready: asyncio.Future[str]) -> None:
         """Hears what it says until it is gone."""
         assert process.stdout is not None
-        told = Told("")
+        report = Report("")
         async for line in process.stdout:
-            told = msgspec.json.decode(line, type=Told)
-            if told.what == "ready":
-                self.incarnation = told.incarnation
-                self.network.ports[self.name] = told.port
+            report = msgspec.json.decode(line, type=Report)
+            if report.what == "ready":
+                self.incarnation = report.incarnation
+                self.network.ports[self.name] = report.port
                 if not ready.done():
                     ready.set_result("")
         code = await process.wait()
         self.network.ports.pop(self.name, None)
         self.folder.process(self.name).unlink(missing_ok=True)
-        self.state, self.why = DOWN, _why(told, code)
+        self.state, self.why = DOWN, _why(report, code)
         self._gone.set()
         if not ready.done():
-            ready.set_result(f"{self.name}: {told.why}" if told.what == "refused" else f"{self.name} {self.why}")
+            ready.set_result(f"{self.name}: {report.why}" if report.what == "refused" else f"{self.name} {self.why}")
         elif code == HALTED and self.wanted:
             await asyncio.sleep(AGAIN_SECONDS)
             await self._again()
@@ -140,9 +140,9 @@ class Child:
         return f"{self.name} is down: {self.why}"
 
 
-def _why(told: Told, code: int) -> str:
-    if told.what not in ("", "ready"):
-        return f"{told.what}: {told.why}"
+def _why(report: Report, code: int) -> str:
+    if report.what not in ("", "ready"):
+        return f"{report.what}: {report.why}"
     if code < 0:
         return f"was ended by {signal.Signals(-code).name}"
     return "has ended" if code == 0 else f"has ended with exit code {code}"

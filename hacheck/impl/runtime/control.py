@@ -23,7 +23,7 @@ from hacheck.impl.runtime.frames import Damaged, Frames, Hello, Refusal, frame, 
 from hacheck.impl.runtime.keeper import Answer, Ask
 from hacheck.impl.runtime.links import HOST
 from hacheck.impl.runtime.pids import Pid
-from hacheck.impl.runtime.process import Told
+from hacheck.impl.runtime.process import Report
 from hacheck.impl.system import Member, Refused, System
 from hacheck.impl.systems import system as system_of
 
@@ -70,7 +70,7 @@ def planned(
 
 
 def _members(system: System, replicas: int | None, clients: int, options: Any) -> tuple[Member, ...]:
-    """Who takes part: 3 replicas, 2 where the protocol is one of pairs, 1 where it has none, unless told otherwise."""
+    """Who takes part: 3 replicas, 2 where the protocol is one of pairs, 1 where it has none, unless given otherwise."""
     if replicas is not None:
         return system.members(replicas, clients, options)
     with suppress(Refused):
@@ -108,9 +108,9 @@ def _servers(members: tuple[Member, ...]) -> list[Name]:
     return [member.name for member in members if member.role != CLIENT]
 
 
-def start(folder: Folder, cluster: Cluster, *, attended: bool) -> subprocess.Popen[bytes]:
-    """Starts the keeper, and waits until all members serve. `attended`: it ends with this process. Errors: `Refused`,
-    with every reason for which it does not start; then nothing runs."""
+def start(folder: Folder, cluster: Cluster, *, with_caller: bool) -> subprocess.Popen[bytes]:
+    """Starts the keeper, and waits until all members serve. `with_caller`: it ends with this process. Errors:
+    `Refused`, with every reason for which it does not start; then nothing runs."""
     running = address(folder)
     if running is not None:
         raise Refused(f"the cluster in {folder.place} runs already (process {running.pid}): end it with stop-all first")
@@ -119,9 +119,9 @@ def start(folder: Folder, cluster: Cluster, *, attended: bool) -> subprocess.Pop
         keeper = subprocess.Popen(
             [
                 *(sys.executable, "-P", "-m", "hacheck.impl.runtime.keeper"),
-                *(str(folder.place.resolve()), str(os.getpid() if attended else 0)),
+                *(str(folder.place.resolve()), str(os.getpid() if with_caller else 0)),
             ],
-            stdin=subprocess.PIPE if attended else subprocess.DEVNULL,
+            stdin=subprocess.PIPE if with_caller else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,
             start_new_session=True,
@@ -134,12 +134,12 @@ def start(folder: Folder, cluster: Cluster, *, attended: bool) -> subprocess.Pop
         keeper.terminate()
         keeper.wait()
         raise
-    told = msgspec.json.decode(line, type=Told) if line else Told("failed", f"see {folder.keeper_log}")
-    if told.what != "ready":
+    report = msgspec.json.decode(line, type=Report) if line else Report("failed", f"see {folder.keeper_log}")
+    if report.what != "ready":
         if keeper.stdin is not None:
             keeper.stdin.close()
         keeper.wait()
-        raise Refused(told.why)
+        raise Refused(report.why)
     return keeper
 
 

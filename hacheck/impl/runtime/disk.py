@@ -159,7 +159,7 @@ class Disk:
     thread."""
 
     def __init__(self, database: Database, doubtful: Callable[[str], None]) -> None:
-        """`doubtful`: told when nobody can know whether a write is there; nothing more is done then."""
+        """`doubtful`: informed when nobody can know whether a write is there; nothing more is done then."""
         self._database = database
         self._doubtful = doubtful
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
@@ -167,7 +167,7 @@ class Disk:
         self._thread.start()
 
     def write(self, changes: Changes, sync: bool, done: Callable[[str], None]) -> None:
-        """Writes after all that was asked before; `done` is told why not, or nothing."""
+        """Writes after all that was asked before; `done` is informed why not, or nothing."""
         self._jobs.put(lambda: done(self._database.write(changes, sync)))
 
     def read(self, key: str, done: Callable[[bytes | None, str], None]) -> None:

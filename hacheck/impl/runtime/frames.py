@@ -1,7 +1,7 @@
 """What is on the wire: frames of a length and msgpack, the first of which says who speaks to whom.
 
 A connection carries frames of four bytes of length, the highest first, and so many bytes of msgpack. The first frame is
-a `Hello`; whoever cannot accept it answers with a `Refusal` and hangs up. Then come the messages of the system.
+a `Hello`; the one that cannot accept it answers with a `Refusal` and hangs up. Then come the messages of the system.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FRAME_BYTES_MAX = 64 << 20
 
 
 class Damaged(Exception):
-    """What has come is no frame, or no message: whoever sent it is to be hung up on."""
+    """What has come is no frame, or no message: the one that sent it is to be hung up on."""
 
 
 class Hello(msgspec.Struct, frozen=True, tag=True):

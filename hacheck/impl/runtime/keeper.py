@@ -24,7 +24,7 @@ from hacheck.impl.runtime.children import DOWN, Child
 from hacheck.impl.runtime.disk import Database
 from hacheck.impl.runtime.folder import KEEPER, Address, Cluster, Folder, hold, store
 from hacheck.impl.runtime.frames import frame
-from hacheck.impl.runtime.process import Told, tell
+from hacheck.impl.runtime.process import Report, send_report
 from hacheck.impl.runtime.relays import Network
 from hacheck.impl.system import Refused
 
@@ -195,24 +195,24 @@ async def _each(children: list[Child], act: object) -> str:
     return "\n".join(wrong for wrong in wrongs if wrong)
 
 
-async def _run(folder: Folder, attended: bool) -> int:
+async def _run(folder: Folder, with_caller: bool) -> int:
     cluster = folder.load()
     hold(folder.lock, f"the cluster in {folder.place}")
     keeper = Keeper(folder, cluster)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, keeper.finished.set)
-    if attended:
+    if with_caller:
         loop.add_reader(0, partial(_heard, keeper))
     await keeper.start()
-    tell(Told("ready"))
+    send_report(Report("ready"))
     await keeper.finished.wait()
     await keeper.end()
     return 0
 
 
 def _heard(keeper: Keeper) -> None:
-    """Standard input never says anything: when it ends, so has whoever started this."""
+    """Standard input never says anything: when it ends, so has the one that started this."""
     if not os.read(0, 4096):
         asyncio.get_running_loop().remove_reader(0)
         keeper.finished.set()
@@ -226,7 +226,7 @@ def main(words: list[str]) -> int:
     try:
         return asyncio.run(_run(Folder(Path(place)), parent != "0"))
     except Refused as refused:
-        tell(Told("refused", str(refused)))
+        send_report(Report("refused", str(refused)))
         return 2
 
 

@@ -1,9 +1,8 @@
 """The connections of one process: one to each member it sends to, through the keeper, and those of others to it.
 
 Between two members there is one connection for each direction. When either breaks, both are closed, and the node is
-told `Unreachable` once: what was on its way may be lost, in both directions. Guests (tools for administrators) have one
-connection, on which they are answered.
-"""
+given `Unreachable` once: what was on its way may be lost, in both directions. Guests (tools for administrators) have
+one connection, on which they are answered."""
 
 from __future__ import annotations
 
@@ -209,7 +208,7 @@ class Links:
         self._incoming[hello.sender] = link
 
     def broken(self, peer: Name, link: Outgoing | Incoming) -> None:
-        """A connection has broken: both directions are given up, and the node is told."""
+        """A connection has broken: both directions are given up, and the node is informed."""
         if link is not self._outgoing.get(peer) and link is not self._incoming.get(peer):
             return
         outgoing, incoming = self._outgoing.pop(peer, None), self._incoming.pop(peer, None)

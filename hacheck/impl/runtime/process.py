@@ -1,9 +1,8 @@
 """One member of a cluster as a process: `python -m hacheck.impl.runtime.process FOLDER MEMBER PARENT PORT`.
 
 It holds the lock of its folder, opens its disk, listens, and runs the node: one input at a time, in the thread of the
-event loop; writes are done by the threads of the disks. On standard output it tells its keeper, in lines of JSON, what
-becomes of it; when the keeper ends, it ends.
-"""
+event loop; writes are done by the threads of the disks. On standard output it reports to its keeper, in lines of JSON,
+what becomes of it; when the keeper ends, it ends."""
 
 from __future__ import annotations
 
@@ -55,11 +54,11 @@ from hacheck.impl.systems import system as system_of
 
 LOCKS_LOOKED_AT_SECONDS = 0.5
 ENDED, REFUSED, HALTED, FAILED = 0, 2, 3, 4
-"""Exit codes: it was told to end; it must not start; the node has ended itself; a defect, or a disk in doubt."""
+"""Exit codes: it was ordered to end; it must not start; the node has ended itself; a defect, or a disk in doubt."""
 
 
-class Told(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a process tells its keeper: `ready`, `refused`, `halted` or `failed`; why; and where it listens."""
+class Report(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a process reports to its keeper: `ready`, `refused`, `halted` or `failed`; why; and where it listens."""
 
     what: str
     why: str = ""
@@ -67,10 +66,10 @@ class Told(msgspec.Struct, frozen=True, omit_defaults=True):
     incarnation: int = 0
 
 
-def tell(told: Told) -> None:
-    """Tells the keeper."""
+def send_report(report: Report) -> None:
+    """Reports to the keeper."""
     try:
-        os.write(1, msgspec.json.encode(told) + b"\n")
+        os.write(1, msgspec.json.encode(report) + b"\n")
     except OSError:
         pass  # nobody listens any more; this process is about to end
 
@@ -135,12 +134,12 @@ class Process:
         assert self.code is not None
         return self.code
 
-    def end(self, code: int, told: Told | None = None) -> None:
+    def end(self, code: int, report: Report | None = None) -> None:
         """Ends this process, soon. Nothing more is given to the node."""
         if self.code is None:
             self.code = code
-            if told is not None:
-                tell(told)
+            if report is not None:
+                send_report(report)
             self.finished.set()
 
     def note(self, line: str) -> None:
@@ -160,10 +159,11 @@ class Process:
                     return
         except Exception as error:  # a defect of the protocol: a process with a wrong memory must not go on
             traceback.print_exc()
-            self.end(FAILED, Told("failed", f"{type(error).__name__}: {error}"))
+            self.end(FAILED, Report("failed", f"{type(error).__name__}: {error}"))
 
     def _doubtful(self, why: str) -> None:
-        self.loop.call_soon_threadsafe(self.end, FAILED, Told("failed", f"the disk may or may not have a write: {why}"))
+        report = Report("failed", f"the disk may or may not have a write: {why}")
+        self.loop.call_soon_threadsafe(self.end, FAILED, report)
 
     def _set_timer(self, effect: SetTimer) -> None:
         self._cancel_timer(effect)
@@ -236,7 +236,7 @@ class Process:
 
     def _halt(self, effect: Halt) -> None:
         self.note(f"ends itself: {effect.reason}")
-        self.end(HALTED, Told("halted", effect.reason))
+        self.end(HALTED, Report("halted", effect.reason))
 
 
 async def _run(folder: Folder, name: str, keeper_port: int) -> int:
@@ -247,12 +247,12 @@ async def _run(folder: Folder, name: str, keeper_port: int) -> int:
         store(folder.process(name), pids.of(os.getpid()))
     except Refused as refused:
         print(f"refuses to start: {refused}", file=sys.stderr, flush=True)
-        tell(Told("refused", str(refused)))
+        send_report(Report("refused", str(refused)))
         return REFUSED
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, process.end, ENDED)
     loop.add_reader(0, partial(_heard, process))
-    tell(Told("ready", port=port, incarnation=process.incarnation))
+    send_report(Report("ready", port=port, incarnation=process.incarnation))
     return await process.run()
 
 

@@ -1,6 +1,6 @@
 """The network between members: every connection goes through the keeper, which can cut any direction of any of them.
 
-A cut holds back what is sent, and the news that somebody has hung up; nobody is told of anything. When it heals, all of
+A cut holds back what is sent, and the news that somebody has hung up; no process learns of it. When it heals, all of
 that arrives, in order. A connection that is asked for across a cut is made when the cut heals.
 """
 

@@ -27,15 +27,14 @@ Done: TypeAlias = Callable[[Any, str], None]
 """Called with what came with the write, and an empty text or why it was not done."""
 
 Job: TypeAlias = tuple[Changes, bool, Done, Any]
-"""A write that was asked for: what, whether it is to be safe, who is told when it is done, and with what."""
+"""A write that was asked for: what, whether it is to be safe, who is informed when it is done, and with what."""
 
 
 class Disk:
-    """One disk, which does its writes one after the other. `content`: what whoever reads it now finds.
+    """One disk, which does its writes one after the other. `content`: what the one that reads it now finds.
 
-    `failing`: why writes fail, if they do. `slow`: how many times as long as usual they take. `struck`: told of each
-    write that a fault made fail or late.
-    """
+    `failing`: why writes fail, if they do. `slow`: how many times as long as usual they take. `struck`: is given of
+    each write that a fault made fail or late."""
 
     __slots__ = (
         *("_agenda", "_jobs", "_random", "_times", "_undo"),

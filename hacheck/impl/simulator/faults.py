@@ -23,7 +23,7 @@ class Kind(Struct, frozen=True):
 
 KINDS = (
     Kind("crash", "a process ends (kill -9); later it is started again", "1 + how much of its next input is done"),
-    Kind("power", "a machine goes down: nobody is told, and what was not synced may be gone", "as for crash"),
+    Kind("power", "a machine goes down: no process learns of it, and what was not synced may be gone", "as for crash"),
     Kind("wipe", "a process ends, and its disk is lost"),
     Kind("pause", "a process stands still, longer or shorter than time-outs, and goes on with what it believed"),
     Kind("cut", "nothing gets through in some directions; what was sent arrives after the healing"),
@@ -37,7 +37,7 @@ KINDS = (
     Kind("disk-slow", "writes take longer", "how many times as long"),
     Kind("clock-rate", "a clock runs fast or slow", "millionths of the right rate"),
     Kind("clock-jump", "a clock jumps forward", "by how much, in microseconds"),
-    Kind("lock-lost", "a lock's host forgets who holds it, and nobody is told"),
+    Kind("lock-lost", "a lock's host forgets who holds it, and no process learns of it"),
     Kind("lock-told", "a lock's host takes a lock away, and says so"),
     Kind("lock-late", "the locks of a process that ends are let go late", "by how much, in microseconds"),
     Kind("lock-stale", "requests to a host of locks or shared disks fail: stale file handle"),

@@ -1,4 +1,4 @@
-"""Keeps what happened in a run: for stories, traces, and to tell whether two runs were the same."""
+"""Keeps what happened in a run: for stories, traces, and to decide whether two runs were the same."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ Request: TypeAlias = tuple[Host, Link, Holder, Asked]
 
 
 def _failure(asked: Asked, reason: str) -> Input:
-    """What whoever asked is told when nothing was done."""
+    """What the one that asked is informed when nothing was done."""
     if type(asked) is TryLock:
         return LockAnswered(asked.lock, False, reason)
     if type(asked) is ReadShared:
@@ -73,8 +73,8 @@ def _failure(asked: Asked, reason: str) -> Input:
 
 
 class Hosts:
-    """All hosts. `give`: hands an input to a process, if it still has that incarnation. `hit`: told the number of each
-    fault that made a difference."""
+    """All hosts. `give`: hands an input to a process, if it still has that incarnation. `hit`: is given the number of
+    each fault that made a difference."""
 
     def __init__(
         self,
@@ -182,12 +182,12 @@ class Hosts:
                 wait += late_us
             self._agenda.at(self._agenda.now + wait, self._given_back, (host, host.holder))
 
-    def take_away(self, host: Host, *, tell: bool) -> bool:
+    def take_away(self, host: Host, *, notify: bool) -> bool:
         """A lock's host forgets who holds it. Returns whether anybody did."""
         holder, host.holder = host.holder, None
         if holder is None or holder[0].node is None or holder[0].incarnation != holder[1]:
             return False
-        if tell:
+        if notify:
             back = self._network.links[host.name, holder[0].name]
             self._network.request(back, self._give, (holder, LockLost(host.name)))
         return True

@@ -64,7 +64,7 @@ class Injector:
     def _begin(self, fault: Fault) -> None:
         number = len(self.faults)
         self.faults.append(fault)
-        self._told(fault, begins=True)
+        self._record(fault, begins=True)
         self._kinds[fault.kind][0](number, fault)
         if self._kinds[fault.kind][1] != self._nothing:
             self._lasting.add(number)
@@ -75,7 +75,7 @@ class Injector:
         if number in self._lasting:
             self._lasting.discard(number)
             fault = self.faults[number]
-            self._told(fault, begins=False)
+            self._record(fault, begins=False)
             self._kinds[fault.kind][1](number, fault)
 
     def end_all(self) -> None:
@@ -87,7 +87,7 @@ class Injector:
             if process.node is None and not process.down:
                 self._world.start(process)
 
-    def _told(self, fault: Fault, *, begins: bool) -> None:
+    def _record(self, fault: Fault, *, begins: bool) -> None:
         if self._world.watcher is not None:
             self._world.watcher.fault(self._world.agenda.now, fault, begins)
 
@@ -243,7 +243,7 @@ class Injector:
 
     def _take_lock(self, number: int, fault: Fault) -> None:
         for name in fault.hosts:
-            if self._world.hosts.take_away(self._world.hosts.all[name], tell=fault.kind == "lock-told"):
+            if self._world.hosts.take_away(self._world.hosts.all[name], notify=fault.kind == "lock-told"):
                 self._world.hit(number)
 
     def _late(self, number: int, fault: Fault) -> None:

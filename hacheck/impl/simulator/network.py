@@ -1,11 +1,10 @@
 """The network: connections that keep order, break, or are cut without anybody knowing.
 
 A connection is what TCP makes of one. Messages of one direction arrive in order. A process that ends with its machine
-up breaks its connections, and the other ends find out, unless a cut keeps the news from them; whoever sends to it then
-is refused. A machine that goes down says nothing: only when it is up again do others find out, as soon as they send. A
-cut holds messages back until it heals, as retransmission does. Whoever is told `Unreachable` is told before anything
-of a new connection arrives.
-"""
+up breaks its connections, and the other ends find out, unless a cut keeps the news from them; the one that sends to it
+then is refused. A machine that goes down says nothing: only when it is up again do others find out, as soon as they
+send. A cut holds messages back until it heals, as retransmission does. The one that is informed `Unreachable` is
+informed before anything of a new connection arrives."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from hacheck.impl.simulator.agenda import Agenda
 from hacheck.impl.simulator.process import Process
 
 NOBODY = -1
-"""The incarnation of whoever one is not connected to."""
+"""The incarnation of the process one is not connected to."""
 
 
 class LinkTimes(Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,12 +42,12 @@ class Link:
     `source`, `target`: processes, or `None` for a host.
     `plain`: nothing is wrong, and messages may be sent without a closer look. `to`: the incarnation of the target that
     the source is connected to. `epoch`: messages of earlier epochs are lost. `last`: the latest arrival so far.
-    `telling`: the source is about to learn that the target is unreachable. `cuts`: the numbers of the faults that cut
+    `notifying`: the source is about to learn that the target is unreachable. `cuts`: the numbers of the faults that cut
     it. `held`: what waits for the healing: messages, or requests to a host as calls.
     """
 
     __slots__ = (
-        *("back", "cuts", "delay", "epoch", "held", "last", "plain", "source", "target", "telling", "to"),
+        *("back", "cuts", "delay", "epoch", "held", "last", "plain", "source", "target", "notifying", "to"),
         *("duplicate", "loss", "odd", "reorder", "slow"),
     )
     back: Link
@@ -58,7 +57,7 @@ class Link:
     def __init__(self, source: Process | None, target: Process | None, delay: Callable[[], int]) -> None:
         self.source, self.target, self.delay = source, target, delay
         self.epoch, self.last, self.to = 0, 0, NOBODY
-        self.plain, self.telling = False, False
+        self.plain, self.notifying = False, False
         self.cuts: set[int] = set()
         self.held: list[Any] = []
         self.odd: set[int] = set()  # faults that change how messages travel
@@ -66,7 +65,8 @@ class Link:
 
 
 class Network:
-    """All links. `hit`: told the number of each fault that made a difference. `tell`: hands an input to a process."""
+    """All links. `hit`: is given the number of each fault that made a difference. `notify`: hands an input to a
+    process."""
 
     def __init__(
         self,
@@ -74,9 +74,9 @@ class Network:
         times: LinkTimes,
         seed: str,
         hit: Callable[[int], None],
-        tell: Callable[[Process, Unreachable], None],
+        notify: Callable[[Process, Unreachable], None],
     ) -> None:
-        self._agenda, self._times, self._seed, self._hit, self._tell = agenda, times, seed, hit, tell
+        self._agenda, self._times, self._seed, self._hit, self._notify = agenda, times, seed, hit, notify
         self._random = Random(seed)
         self._delays = [self._drawn() for _ in range(1021)]
         self.links: dict[tuple[Name, Name], Link] = {}
@@ -89,7 +89,7 @@ class Network:
         return delay * times.tail_times if self._random.random() * 1000 < times.tail_permille else delay
 
     def _pair(self, here: Process, there: Process | None, name: Name) -> tuple[Link, Link]:
-        """Two directions. Each goes through the drawn delays from a place of its own, whoever else is there."""
+        """Two directions. Each goes through the drawn delays from a place of its own, whatever else is there."""
         made = []
         for source, target, names in ((here, there, f"{here.name} {name}"), (there, here, f"{name} {here.name}")):
             start = crc32(f"{self._seed} {names}".encode()) % len(self._delays)
@@ -117,7 +117,7 @@ class Network:
 
     def send(self, link: Link, message: Message) -> None:
         """Sends a message where something may be wrong."""
-        if link.telling:
+        if link.notifying:
             self.lost += 1
         elif link.cuts or (link.to == NOBODY and link.back.cuts):  # a new connection takes both directions
             for number in sorted(link.cuts or link.back.cuts):
@@ -151,7 +151,7 @@ class Network:
         self._news(link, link.back)
 
     def _news(self, link: Link, path: Link) -> None:
-        link.to, link.telling = NOBODY, True
+        link.to, link.notifying = NOBODY, True
         self.refresh(link)
         path.last = at = max(self._agenda.now + path.delay(), path.last)
         self._agenda.at(at, self._unreachable, (link, path, path.epoch))
@@ -159,9 +159,9 @@ class Network:
     def _unreachable(self, news: tuple[Link, Link, int]) -> None:
         link, path, epoch = news
         if path.epoch == epoch:
-            link.telling = False
+            link.notifying = False
             self.refresh(link)
-            self._tell(link.source, Unreachable(link.target.name))
+            self._notify(link.source, Unreachable(link.target.name))
 
     def _transmit(self, link: Link, message: Message) -> None:
         now, random = self._agenda.now, self._random
@@ -185,7 +185,7 @@ class Network:
         """Decides again whether a link is plain."""
         target = link.target
         link.plain = link.source is target or (
-            not (link.cuts or link.odd or link.telling or link.held)
+            not (link.cuts or link.odd or link.notifying or link.held)
             and target is not None
             and target.node is not None
             and link.to == target.incarnation
@@ -215,21 +215,21 @@ class Network:
             into = out.back
             into.epoch += 1  # what is on its way there, and news for it
             out.held.clear()
-            out.to, out.telling, out.plain, into.plain = NOBODY, False, False, False
+            out.to, out.notifying, out.plain, into.plain = NOBODY, False, False, False
             if process.powered and into.to == process.incarnation and not out.cuts and into.source.node is not None:
                 self.refuse(into)
 
     def reset(self, link: Link) -> bool:
         """A connection breaks while both ends may run. Returns whether there was one."""
         found = False
-        if link.telling or link.back.telling:
+        if link.notifying or link.back.notifying:
             return False
         for one in (link, link.back):
             if one.to != NOBODY and one.source is not None and one.source.node is not None:
                 found = True
                 one.epoch += 1
                 one.held.clear()
-                one.to, one.telling = NOBODY, True
+                one.to, one.notifying = NOBODY, True
                 self.refresh(one)
                 at = self._agenda.now + 1
                 self._agenda.at(at, self._broken, (one, one.source, one.source.incarnation))
@@ -237,10 +237,10 @@ class Network:
 
     def _broken(self, news: tuple[Link, Process, int]) -> None:
         link, source, incarnation = news
-        if source.incarnation == incarnation and source.node is not None and link.telling:
-            link.telling = False
+        if source.incarnation == incarnation and source.node is not None and link.notifying:
+            link.notifying = False
             self.refresh(link)
-            self._tell(source, Unreachable(link.target.name))
+            self._notify(source, Unreachable(link.target.name))
 
     # ---- hosts ----
 

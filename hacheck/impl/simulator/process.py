@@ -13,7 +13,7 @@ from hacheck.impl.system import Member
 
 class Timer:
     """A timer that is, or was, set. `due_us`: by true time, -1 when it is not set. `local_us`: by the process's own
-    clock. `queued_us`: when its next event comes, -1 if it has none. `fired`: what its process is told.
+    clock. `queued_us`: when its next event comes, -1 if it has none. `fired`: what its process is informed.
 
     A timer that is put off keeps its event, which then puts itself off: timers are put off far more often than they
     fire.

@@ -41,7 +41,8 @@ def reduced(
     attempts_max: int = ATTEMPTS_MAX,
     go_on: Callable[[int], bool] = lambda attempts: True,
 ) -> Reduced:
-    """A small run that fails in the same way. `go_on`: told how many runs were tried; returns whether to try more."""
+    """A small run that fails in the same way. `go_on`: is given how many runs were tried; returns whether to try
+    more."""
     return _Reducer(system, outcome, attempts_max, go_on).reduce()
 
 

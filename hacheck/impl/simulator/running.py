@@ -15,7 +15,7 @@ from hacheck.impl.simulator.profiles import profile
 from hacheck.impl.simulator.targets import Cluster
 from hacheck.impl.simulator.watching import Watcher
 from hacheck.impl.simulator.world import Defect, Exhausted, Surroundings, World
-from hacheck.impl.system import Broken, Judge, System
+from hacheck.impl.system import Broken, Oracle, System
 
 
 class Plan(Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,7 +52,7 @@ class Gone(Struct, frozen=True):
 class Outcome(Struct, frozen=True):
     """What came of a run.
 
-    `broken`: the promises that were, in the judge's words. `defect`: the protocol did what it must not. `exhausted`:
+    `broken`: the promises that were, in the oracle's words. `defect`: the protocol did what it must not. `exhausted`:
     the run had too many events and was given up. `faults`: everything that went wrong, as a list with which the same
     run can be had again; `hits`: how often each made a difference, in the same order. `delivered`: messages; `lost`:
     those that never arrived; `events`: all that happened. `halts`: how often each member ended itself. `end_us`: when
@@ -100,8 +100,8 @@ def run(system: System, plan: Plan, watcher: Watcher | None = None) -> Outcome:
     """
     options = system.options(plan.settings)
     members = system.members(plan.replicas, plan.clients, options)
-    judge = system.judge(members, options)
-    world = World(system, members, options, judge, str(plan.seed), plan.around)
+    oracle = system.oracle(members, options)
+    world = World(system, members, options, oracle, str(plan.seed), plan.around)
     world.watcher = watcher
     injector = Injector(world)
     drawing: Drawing | None = None
@@ -123,7 +123,7 @@ def run(system: System, plan: Plan, watcher: Watcher | None = None) -> Outcome:
         world.listener = None
         injector.end_all()
         world.run(plan.fault_us + system.quiet_us(options))
-        broken = _verdict(judge, world)
+        broken = _verdict(oracle, world)
     except Defect as found:
         defect = Gone(found.member, found.at_us, found.given, found.what, found.place, found.trace)
     except Exhausted:
@@ -148,8 +148,8 @@ def _serving(system: System, world: World) -> tuple[Name, ...]:
     return system.serving(nodes)
 
 
-def _verdict(judge: Judge, world: World) -> Sequence[Broken]:
+def _verdict(oracle: Oracle, world: World) -> Sequence[Broken]:
     durable = {name: process.disk.copy() for name, process in world.processes.items()}
     durable |= {host.name: host.disk.copy() for host in world.hosts.all.values()}
     nodes = {name: process.node for name, process in world.processes.items() if process.node is not None}
-    return judge.verdict(world.agenda.now, durable, nodes)
+    return oracle.verdict(world.agenda.now, durable, nodes)

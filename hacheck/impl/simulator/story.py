@@ -1,6 +1,6 @@
 """A run as a story: who did what, and what arrived where, without what goes on all the time.
 
-Faults, starts and ends are always told; of records and messages those of rare kinds, and all that came shortly before
+Faults, starts and ends are always shown; of records and messages those of rare kinds, and all that came shortly before
 the end. What is left out is counted.
 """
 
@@ -29,18 +29,18 @@ from hacheck.impl.simulator.faults import Fault
 from hacheck.impl.simulator.history import Came, Entry, Given, Recorded, Sent, Strike, Went
 
 RARE = 6
-"""Records and messages of kinds of which there are no more than so many are told wherever they are."""
+"""Records and messages of kinds of which there are no more than so many are shown wherever they are."""
 
 LAST = 24
-"""So many lines before the end are told, whatever they are."""
+"""So many lines before the end are shown, whatever they are."""
 
 LINES_MAX = 80
-"""A story has no more lines; the oldest that need not be told make way."""
+"""A story has no more lines; the oldest that need not be shown make way."""
 
 WORDS_MAX = 160
 
 
-class Told(msgspec.Struct, frozen=True):
+class StoryLine(msgspec.Struct, frozen=True):
     """A line of a story. `member`: on whom it happens; `other`: who sent it, or who never got it. `mark`: what it is:
     `message`, `lost`, `record`, `input`, `start`, `end`, `fault`, `healed`, or `gap` for what is left out."""
 
@@ -51,34 +51,34 @@ class Told(msgspec.Struct, frozen=True):
     other: Name = ""
 
 
-def story(entries: Sequence[Entry], until_us: int) -> list[Told]:
-    """The lines of a run up to a time, the most telling ones."""
-    told = [(line, always, kind) for line, always, kind in _lines(entries) if line.at_us <= until_us]
-    kinds = Counter(kind for _, _, kind in told)
-    number = len(told)
-    keep = [always or kinds[kind] <= RARE or place >= number - LAST for place, (_, always, kind) in enumerate(told)]
+def story(entries: Sequence[Entry], until_us: int) -> list[StoryLine]:
+    """The lines of a run up to a time, the most useful ones."""
+    shown = [(line, always, kind) for line, always, kind in _lines(entries) if line.at_us <= until_us]
+    kinds = Counter(kind for _, _, kind in shown)
+    number = len(shown)
+    keep = [always or kinds[kind] <= RARE or place >= number - LAST for place, (_, always, kind) in enumerate(shown)]
     surplus = sum(keep) - LINES_MAX
-    for place, (_, always, _) in enumerate(told):
+    for place, (_, always, _) in enumerate(shown):
         if surplus <= 0 or place >= number - LAST:
             break
         if keep[place] and not always:
             keep[place] = False
             surplus -= 1
-    return list(_with_gaps([line for line, _, _ in told], keep))
+    return list(_with_gaps([line for line, _, _ in shown], keep))
 
 
-def _with_gaps(lines: Sequence[Told], keep: Sequence[bool]) -> Iterator[Told]:
+def _with_gaps(lines: Sequence[StoryLine], keep: Sequence[bool]) -> Iterator[StoryLine]:
     left_out: Counter[str] = Counter()
     for line, kept in zip(lines, keep, strict=True):
         if not kept:
             left_out[line.mark] += 1
             continue
         if left_out:
-            yield Told(line.at_us, "gap", _gap(left_out))
+            yield StoryLine(line.at_us, "gap", _gap(left_out))
             left_out.clear()
         yield line
     if left_out and lines:
-        yield Told(lines[-1].at_us, "gap", _gap(left_out))
+        yield StoryLine(lines[-1].at_us, "gap", _gap(left_out))
 
 
 def _gap(left_out: Mapping[str, int]) -> str:
@@ -87,8 +87,8 @@ def _gap(left_out: Mapping[str, int]) -> str:
     return ", ".join(f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in counted)
 
 
-def _lines(entries: Iterable[Entry]) -> Iterator[tuple[Told, bool, str]]:
-    """Each thing that is worth a line: the line, whether it must be told, and what kind of thing it is."""
+def _lines(entries: Iterable[Entry]) -> Iterator[tuple[StoryLine, bool, str]]:
+    """Each thing that is worth a line: the line, whether it must be shown, and what kind of thing it is."""
     under_way: dict[tuple[Name, Name], deque[Sent]] = {}
     lost: set[int] = set()
     listed = list(entries)
@@ -109,27 +109,35 @@ def _lines(entries: Iterable[Entry]) -> Iterator[tuple[Told, bool, str]]:
             yield line
 
 
-def _line(entry: Entry, lost: set[int]) -> tuple[Told, bool, str] | None:
+def _line(entry: Entry, lost: set[int]) -> tuple[StoryLine, bool, str] | None:
     match entry:
         case Sent(at_us, member, to, message):
             if id(entry) not in lost:
-                return None  # told when it arrives
-            return Told(at_us, "lost", f"{_message(message)} never arrives", to, member), False, _kind("lost", message)
+                return None  # shown when it arrives
+            return (
+                StoryLine(at_us, "lost", f"{_message(message)} never arrives", to, member),
+                False,
+                _kind("lost", message),
+            )
         case Given(at_us, member, Received(sender, message)):
-            return Told(at_us, "message", _message(message), member, sender), False, _kind("message", message)
+            return StoryLine(at_us, "message", _message(message), member, sender), False, _kind("message", message)
         case Given(at_us, member, what):
             text = _input(what)
-            return None if text is None else (Told(at_us, "input", text, member), False, f"input {type(what).__name__}")
+            return (
+                None
+                if text is None
+                else (StoryLine(at_us, "input", text, member), False, f"input {type(what).__name__}")
+            )
         case Recorded(at_us, _, member, record):
             words = " ".join(f"{name}={_value(value)}" for name, value in record.fields.items())
-            return Told(at_us, "record", _short(f"{record.event} {words}".rstrip()), member), False, record.event
+            return StoryLine(at_us, "record", _short(f"{record.event} {words}".rstrip()), member), False, record.event
         case Came(at_us, member, incarnation):
             text = "starts again" if incarnation else "starts"
-            return Told(at_us, "start", text, member), True, ""
+            return StoryLine(at_us, "start", text, member), True, ""
         case Went(at_us, member, why):
-            return Told(at_us, "end", _short(f"ends: {why}"), member), True, ""
+            return StoryLine(at_us, "end", _short(f"ends: {why}"), member), True, ""
         case Strike(at_us, fault, begins):
-            return Told(at_us, "fault" if begins else "healed", fault_words(fault, begins)), True, ""
+            return StoryLine(at_us, "fault" if begins else "healed", fault_words(fault, begins)), True, ""
 
 
 def _kind(mark: str, message: Message) -> str:
@@ -139,7 +147,7 @@ def _kind(mark: str, message: Message) -> str:
 def _input(what: Input) -> str | None:
     match what:
         case Started() | Written() | SharedRead(failed=""):
-            return None  # told as its start; what goes well is not told
+            return None  # shown as its start; what goes well is not shown
         case TimerFired(timer):
             return f"timer {timer}"
         case Unreachable(peer):

@@ -9,10 +9,10 @@ from hacheck.impl.simulator.faults import Fault
 
 
 class Watcher(Protocol):
-    """Told of everything, in true order of time. Times are true times in microseconds since the start."""
+    """Informed of everything, in true order of time. Times are true times in microseconds since the start."""
 
     def sent(self, at_us: int, sender: Name, to: Name, message: Message) -> None:
-        """A message sets out; whether it arrives, `given` tells."""
+        """A message sets out; whether it arrives, `given` shows."""
         ...
 
     def given(self, at_us: int, member: Name, what: Input) -> None:

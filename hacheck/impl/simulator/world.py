@@ -40,7 +40,7 @@ from hacheck.impl.simulator.hosts import Holder, Hosts, HostTimes
 from hacheck.impl.simulator.network import Link, LinkTimes, Network
 from hacheck.impl.simulator.process import Process, Timer, nobody
 from hacheck.impl.simulator.watching import Watcher
-from hacheck.impl.system import Judge, Member, Refused, System
+from hacheck.impl.system import Member, Oracle, Refused, System
 
 
 class Surroundings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -80,10 +80,10 @@ class World:
     """One run. `serving` and the faults look at its processes; `hits`: how often each fault made a difference."""
 
     def __init__(
-        self, system: System, members: tuple[Member, ...], options: Any, judge: Judge, seed: str, around: Surroundings
+        self, system: System, members: tuple[Member, ...], options: Any, oracle: Oracle, seed: str, around: Surroundings
     ) -> None:
-        self._system, self._members, self._options, self._judge, self.around = system, members, options, judge, around
-        self._saw = judge.saw
+        self._system, self._members, self._options, self._oracle, self.around = system, members, options, oracle, around
+        self._saw = oracle.saw
         self.agenda = Agenda()
         self._events, self._number = self.agenda.events, self.agenda.number
         self.hits: dict[int, int] = {}
@@ -378,7 +378,7 @@ class World:
             lost = process.disk.lose_power(random)
         else:
             process.disk.kill(random)
-        self._judge.crashed(self.agenda.now, process.name)
+        self._oracle.crashed(self.agenda.now, process.name)
         return lost
 
     def halt(self, process: Process, reason: str) -> None:

@@ -1,4 +1,5 @@
-"""A stage for stories: brokers and clients driven by hand, with a network, disks and locks that do as they are told.
+"""A stage for stories: brokers and clients driven by hand, with a network, disks and locks that do as they are
+informed.
 
 Every message takes 100 microseconds, every write 300; nothing is left to chance.
 """
@@ -49,7 +50,7 @@ class Stage:
         self.system = system
         self.options = system.options({name: str(value).lower() for name, value in settings.items()})
         self.members = system.members(replicas, clients, self.options)
-        self.judge = system.judge(self.members, self.options)
+        self.oracle = system.oracle(self.members, self.options)
         self.now = 0
         self.nodes: dict[str, Node] = {}
         self.disks: dict[str, dict[str, bytes]] = {member.name: {} for member in self.members}
@@ -80,9 +81,9 @@ class Stage:
             self.give(name, Started())
 
     def crash(self, name: str) -> None:
-        """Ends a process: its locks are free, whoever reaches it finds out."""
+        """Ends a process: its locks are free, the one that reaches it finds out."""
         del self.nodes[name]
-        self.judge.crashed(self.now, name)
+        self.oracle.crashed(self.now, name)
         self._timers = {key: due for key, due in self._timers.items() if key[0] != name}
         self.holders = {lock: holder for lock, holder in self.holders.items() if holder != name}
         for other in tuple(self.nodes):
@@ -181,7 +182,7 @@ class Stage:
 
     def verdict(self) -> list[Broken]:
         """What is broken."""
-        return list(self.judge.verdict(self.now, self.disks | self.shared, self.nodes))
+        return list(self.oracle.verdict(self.now, self.disks | self.shared, self.nodes))
 
     def promises_broken(self) -> set[str]:
         """Which promises are."""
@@ -221,7 +222,7 @@ class Stage:
                     del self.holders[lock]
             case Record():
                 self.log.append((self.now, name, effect))
-                self.judge.saw(self.now, name, effect)
+                self.oracle.saw(self.now, name, effect)
             case Halt(reason):
                 self.halted[name] = reason
                 self.crash(name)

@@ -1,4 +1,4 @@
-"""The client library: how a failed connection is found out, who is told, and what the backup has never heard of."""
+"""The client library: how a failed connection is found out, who is informed, and what the backup has never heard of."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def answers(stage: Stage, name: str = "client-1") -> list[tuple[str, str]]:
 
 
 def kept(stage: Stage) -> list[str]:
-    """The messages of whoever serves, by number."""
+    """The messages of the one that serves, by number."""
     (name,) = stage.serving()
     server: Server = stage.nodes[name].server  # type: ignore[attr-defined]
     return [message.body.decode().partition(" ")[2] for message in server.journal.messages.values()]

@@ -277,7 +277,7 @@ def test_a_server_waits_between_two_requests(interval_us: int) -> None:
 
 
 class Locking:
-    """A server that takes its lock, or gives it back, when it is told to. `heard`: whether it was granted."""
+    """A server that takes its lock, or gives it back, when it is ordered to. `heard`: whether it was granted."""
 
     def __init__(self) -> None:
         self.heard: list[bool] = []
@@ -293,8 +293,8 @@ class Locking:
 
 
 def test_a_lock_that_one_server_of_a_process_has_is_refused_to_another_one_of_it() -> None:
-    """HornetQ manual, "Shared Store": one server of a store has the lock. Whoever keeps locks knows processes only, and
-    grants a process again what it has."""
+    """HornetQ manual, "Shared Store": one server of a store has the lock. The one that keeps locks knows processes
+    only, and grants a process again what it has."""
     hosting, nodes = Hosting("server-1"), [Locking(), Locking()]
     first, second = (
         Server(f"server-1/backup_{number}", node, places={"primary.lock": "store-2.primary"})

@@ -252,7 +252,7 @@ def test_lost_coordination_data_need_an_operator() -> None:
 
 @pytest.mark.parametrize("silent", [False, True])
 def test_server_that_loses_the_manager_stops(silent: bool) -> None:
-    """Broker facts 2.9, lock-unavailable event; AR-28: nobody is told."""
+    """Broker facts 2.9, lock-unavailable event; AR-28: no process learns of it."""
     stage = pair(bug_listeners_silent=silent)
     stage.part("primary-1", "manager-1")
     stage.run(2.9)

@@ -30,7 +30,7 @@ def test_every_state_has_a_function_that_enters_it() -> None:
 
 def test_replica_is_up_to_date_before_it_may_take_over() -> None:
     """Broker facts 2.5 and 2.8; HornetQ manual: only after it finishes synchronizing. A-R24: it asks all the same, and
-    ends when it is told to take over."""
+    ends when it is ordered to take over."""
     stage = Stage(REPLICATION, 2, 1, pause_us=50_000, sync_batch=1)
     stage.start("primary-1", "client-1")
     stage.run(3)

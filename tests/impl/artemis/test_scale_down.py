@@ -8,8 +8,8 @@ import pytest
 
 from hacheck.impl.node import Received
 from hacheck.impl.protocols.artemis.messages import Outgoing, SessionRefused, StopServer
-from hacheck.impl.protocols.artemis.scale_down.judge import journal_of
 from hacheck.impl.protocols.artemis.scale_down.messages import Adopt, FindTarget, Move, MoveRefused, ScalingDown
+from hacheck.impl.protocols.artemis.scale_down.oracle import journal_of
 from hacheck.impl.protocols.artemis.scale_down.system import SCALE_DOWN
 from hacheck.impl.protocols.artemis.session_messages import (
     JoinSession,

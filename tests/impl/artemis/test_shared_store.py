@@ -178,7 +178,7 @@ def test_primary_that_was_given_up_while_it_waited_marks_its_return_again() -> N
 
 
 def test_primary_that_lost_its_lock_before_it_served_is_announced_to_whoever_took_it() -> None:
-    """A-S3: whoever serves makes way only for a primary that it has heard of."""
+    """A-S3: the one that serves makes way only for a primary that it has heard of."""
     stage = group()
     stage.crash("primary-1")
     stage.start("primary-1")
@@ -193,7 +193,7 @@ def test_primary_that_lost_its_lock_before_it_served_is_announced_to_whoever_too
 
 @pytest.mark.parametrize("tell", [True, False])
 def test_broker_that_lost_its_lock_ends(tell: bool) -> None:
-    """AR-19: the monitor notices within its period; a host that tells is believed at once."""
+    """AR-19: the monitor notices within its period; a host that shows is believed at once."""
     stage = group(poll_us=SECOND)
     stage.lose_lock(PRIMARY_LOCK, tell=tell)
     stage.run(4)

@@ -93,7 +93,7 @@ def test_server_whose_database_is_unreachable_ends() -> None:
 
 @pytest.mark.parametrize("verifying", [False, True])
 def test_change_after_one_that_is_missing_is_not_acknowledged(verifying: bool) -> None:
-    """Whoever activates next stops reading the log at the gap."""
+    """The one that activates next stops reading the log at the gap."""
     pair = sharing(verify_before_answer=verifying)
     pair.slow["primary"] = []
     pair.ask("primary", MESSAGE)
@@ -132,7 +132,7 @@ def everything(disk: dict[str, bytes]) -> list[Change]:
 
 @pytest.mark.parametrize("verifying", [False, True])
 def test_server_that_was_superseded_answers_nobody(verifying: bool) -> None:
-    """The lock is lost without a word; hardened, the database tells."""
+    """The lock is lost without a word; hardened, the database shows."""
     pair = sharing(verify_before_answer=verifying, lock_check_us=60_000_000)
     pair.holders["gateway"] = "backup"
     pair.part("primary", "backup")

@@ -37,7 +37,7 @@ SECOND = 1_000_000
 
 
 class Room:
-    """Replicas `replica-1` to `replica-N`, and whoever writes to them."""
+    """Replicas `replica-1` to `replica-N`, and the one that writes to them."""
 
     def __init__(self, replicas: int = 3, clients: int = 0, **options: Any) -> None:
         self.options = Options(**{"workload": "none", **options})
@@ -71,7 +71,7 @@ class Room:
             self._ready.append((name, Started()))
 
     def crash(self, *idents: int) -> None:
-        """Replicas lose their memory; whoever writes to them from now on is told that they are gone."""
+        """Replicas lose their memory; the one that writes to them from now on is informed that they are gone."""
         for name in (f"replica-{ident}" for ident in idents):
             del self.nodes[name]
             self.kept = deque(item for item in self.kept if name not in item[:2])

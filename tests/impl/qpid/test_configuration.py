@@ -90,7 +90,7 @@ def _deleted_and_made_again_unseen(**options: bool) -> Stage:
 
 
 def test_queue_made_again_under_the_same_name_is_another_one() -> None:
-    """QP-5: its id tells."""
+    """QP-5: its id shows."""
     stage = _deleted_and_made_again_unseen()
     assert stage.on_queue("broker-3") == stage.on_queue("broker-1") == ["new"]
 
@@ -103,7 +103,7 @@ def test_queue_known_by_name_alone_keeps_old_messages() -> None:
 
 @pytest.mark.parametrize(("bug", "queues"), [(False, []), (True, ["q"])])
 def test_event_makes_later_answers_about_its_name_stale(bug: bool, queues: list[str]) -> None:
-    """QP-6: an answer tells what there was when the question came; the queue was deleted since."""
+    """QP-6: an answer shows what there was when the question came; the queue was deleted since."""
     stage = Stage(2, fencing="none", page_objects=1, bug_stale_responses=bug).start("broker-1")
     stage.pass_time(stage.options.heartbeat_us)
     stage.promote("broker-1")
@@ -137,7 +137,7 @@ def test_what_was_made_again_unseen_is_another_one_whatever_its_level(level: str
 
 @pytest.mark.parametrize("remade", ["exchange", "queue"])
 def test_what_is_made_again_between_two_pages_of_bindings_has_none_of_the_old_ones(remade: str) -> None:
-    """QP-6: the answer tells of bindings of something that is gone."""
+    """QP-6: the answer shows of bindings of something that is gone."""
     stage = Stage(2, fencing="none", page_objects=1).start("broker-1")
     stage.pass_time(stage.options.heartbeat_us)
     stage.promote("broker-1")

@@ -50,7 +50,7 @@ def test_standalone_replication_needs_two_brokers_and_no_manager() -> None:
 
 
 def test_every_message_goes_over_the_wire_and_back() -> None:
-    """Frames carry what is said on connections; each kind is told by its tag."""
+    """Frames carry what is said on connections; each kind is informed by its tag."""
     union = SYSTEM.messages[0]
     for kind in SYSTEM.messages[1:]:
         union = union | kind

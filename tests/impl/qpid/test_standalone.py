@@ -16,7 +16,7 @@ from tests.impl.qpid.stage import Hand, Stage, cluster
 
 
 def pair(names: tuple[str, ...] = ("q",), **options: bool) -> tuple[Stage, Hand]:
-    """A broker with queues `q` and `other`, and one that keeps a replica of what it is told to."""
+    """A broker with queues `q` and `other`, and one that keeps a replica of what it is ordered to."""
     stage = Stage(2, **options)
     stage.start_as("broker-1", Place())
     hand = stage.hand().connect("broker-1").declare("q", replicate="none").declare("other")

@@ -23,7 +23,7 @@ from hacheck.impl.node import (
     Written,
 )
 from hacheck.impl.node import Fired as TimerFired
-from hacheck.impl.system import Broken, Judge, Member
+from hacheck.impl.system import Broken, Member, Oracle
 
 SPEC = """
 system Votes "Each voter votes once; who has a majority has won."
@@ -143,7 +143,7 @@ class Voting:
         """A voter."""
         return Voter(setup, [one.name for one in members if one != member])
 
-    def judge(self, members: tuple[Member, ...], options: Any) -> Judge:
+    def oracle(self, members: tuple[Member, ...], options: Any) -> Oracle:
         """Nobody judges."""
         raise NotImplementedError
 

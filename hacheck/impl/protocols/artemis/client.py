@@ -48,7 +48,7 @@ class Request(Struct, frozen=True):
 
 
 class Client(SessionClient):
-    """One client with one session. `servers`: the brokers it knows, the likeliest first; `static`: as it was told.
+    """One client with one session. `servers`: the brokers it knows, the likeliest first; `static`: as it was informed.
 
     `request`: under way, or in doubt and to be tried again; `attempts`: how often it was sent. `call`: the number of
     the call that an answer is awaited for, or 0. `turn`: how many operations were begun.
@@ -90,7 +90,7 @@ class Client(SessionClient):
             self.process.set_timer("connect", self.options.reconnect_us)
 
     def _known(self, connectors: tuple[Name, ...]) -> tuple[Name, ...]:
-        """Those that it can turn to, of the servers that it was told."""
+        """Those that it can turn to, of the servers that it was informed."""
         return tuple(name for name in connectors if name in self.static)
 
     def _refused(self, message: SessionRefused) -> None:
@@ -122,7 +122,7 @@ class Client(SessionClient):
         self.process.cancel_timer("go")
         self.process.cancel_timer("call")
         if self.call and self.request is not None:
-            self._tell("unknown")
+            self._report("unknown")
             if not self.request.outgoing:
                 self.request = None
         self.call = 0
@@ -226,13 +226,13 @@ class Client(SessionClient):
         self.call = 0
         self.process.cancel_timer("call")
         if message.outcome == "duplicate":
-            self._tell("ok" if self.attempts > 1 else "failed")
+            self._report("ok" if self.attempts > 1 else "failed")
         else:
-            self._tell("ok" if message.outcome == "ok" else "failed")
+            self._report("ok" if message.outcome == "ok" else "failed")
         self.request = None
         self.process.set_timer("go", self.options.pause_us)
 
-    def _tell(self, outcome: str) -> None:
+    def _report(self, outcome: str) -> None:
         assert self.request is not None
         self.process.record("told", {"request": self.request.name, "outcome": outcome})
 

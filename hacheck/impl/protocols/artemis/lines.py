@@ -74,7 +74,7 @@ SHOWN: Mapping[int, Mapping[str, Any]] = {
     222207: {"code": "207"},
     222261: {"code": "2261"},
 }
-"""What tells lines of one event apart."""
+"""What distinguishes lines of one event."""
 
 
 def line(number: int, fields: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

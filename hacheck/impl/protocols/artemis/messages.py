@@ -156,7 +156,7 @@ class BackupAnnounced(Message, frozen=True, gc=False):
 
 
 class FindServer(Message, frozen=True, gc=False):
-    """A starting primary: does anybody serve my node? Asked of all, and again of whoever is named."""
+    """A starting primary: does anybody serve my node? Asked of all, and again of the one that is named."""
 
     node_id: str
 
@@ -169,7 +169,7 @@ class ServerFound(Message, frozen=True, gc=False):
 
 
 class CopyGivenUp(Message, frozen=True, gc=False):
-    """The sender has laid its copy of this node aside, and never served it without whoever has the other one."""
+    """The sender has laid its copy of this node aside, and never served it without the one that has the other one."""
 
     node_id: str
 

@@ -40,20 +40,19 @@ class SharedStoreOptions(BrokerOptions, frozen=True, kw_only=True):
     """Shared store. Source of the defaults: broker facts 2.2.
 
     `failover_on_shutdown`: an orderly stop lets the backup take over. `monitor_us`: how often a broker that serves
-    makes sure that it still holds its lock. `failback_wait_us`: how long whoever made way for a primary, or finds its
-    mark, waits for it to serve, without a sign of life from it.
+    makes sure that it still holds its lock. `failback_wait_us`: how long the one that made way for a primary, or finds
+    its mark, waits for it to serve, without a sign of life from it.
 
     `verify_before_answer` hardens the documented protocol: each activation writes journal files of its own, and no
     client is answered before the store has confirmed, after the write, that nobody has activated since. A lock that
     was lost unnoticed then costs no acknowledged message.
 
-    Released misbehaviours: `bug_failing_back_wedge` (AR-26): whoever finds the mark of a primary that wants to fail
-    back waits for it for ever. `bug_lock_unmonitored`, `bug_lock_checked_locally` (AR-19): nobody looks after the
+    Released misbehaviours: `bug_failing_back_wedge` (AR-26): the one that finds the mark of a primary that wants to
+    fail back waits for it for ever. `bug_lock_unmonitored`, `bug_lock_checked_locally` (AR-19): nobody looks after the
     lock, or only at the process's own idea of it. `bug_backup_unmonitored` (AR-29): a backup that took over does not
     look after it. `bug_takeover_by_clock` (AR-27): a take-over is noticed by the clocks of two hosts.
     `bug_state_cached` (AR-21): the state byte is read from a cache that may be old. `bug_lock_skipped` (AR-20): a
-    primary starts without asking for the lock.
-    """
+    primary starts without asking for the lock."""
 
     failover_on_shutdown: bool = False
     lock_retry_us: int = 500_000
@@ -85,8 +84,9 @@ class ReplicationOptions(BrokerOptions, frozen=True, kw_only=True):
     `sync_batch`: files of the initial copy that are sent at a time. `replica_slow_us`: a replica that owes an answer
     for so long is given up.
 
-    A primary that was ended while it copied never serves that copy: it asks for whoever has the whole one. That one, if
-    it was ended as well, started as a backup and laid it aside, as documented: nobody serves until somebody decides.
+    A primary that was ended while it copied never serves that copy: it asks for the one that has the whole one. That
+    one, if it was ended as well, started as a backup and laid it aside, as documented: nobody serves until somebody
+    decides.
 
     Two settings harden the documented protocol. `replica_ack=written`: the replica answers when a change is on its
     disk, not when it has received it (AR-15). `last_server_starts`: a broker remembers on its disk whether it served,

@@ -140,7 +140,7 @@ class Server:
             self._close(name)
 
     def disconnect(self) -> None:
-        """Tells all clients that it is over here."""
+        """Informs all clients that it is over here."""
         for name, session in self.sessions.items():
             self._process.send(session.client, SessionClosed(name))
         self.sessions.clear()

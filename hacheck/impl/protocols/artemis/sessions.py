@@ -58,7 +58,7 @@ class SessionServer(Server):
     """A server with such sessions, beside the simple ones. `volatile`: messages that are not durable, by number.
     `prepared`: of each branch what it sends and acknowledges besides what the journal has."""
 
-    __slots__ = ("_told", "prepared", "volatile")
+    __slots__ = ("_announced", "prepared", "volatile")
 
     def __init__(
         self, process: Process, storage: Storage, journal: Journal, node_id: str, options: BrokerOptions
@@ -66,7 +66,7 @@ class SessionServer(Server):
         super().__init__(process, storage, journal, node_id, options)
         self.volatile: dict[int, Stored] = {}
         self.prepared: dict[str, tuple[tuple[Outgoing, ...], tuple[int, ...]]] = {}
-        self._told: tuple[Name, ...] = ()
+        self._announced: tuple[Name, ...] = ()
 
     # ---- what a server is asked ------------------------------------------------------------------------------------
 
@@ -91,11 +91,11 @@ class SessionServer(Server):
             self._deliver()
 
     def check_sessions(self) -> None:
-        """Closes sessions that are silent, and tells the others who would serve next."""
+        """Closes sessions that are silent, and informs the others who would serve next."""
         super().check_sessions()
         self._deliver()
-        if self._told != self.connectors:
-            self._told = self.connectors
+        if self._announced != self.connectors:
+            self._announced = self.connectors
             for name, session in self.sessions.items():
                 if isinstance(session, LibrarySession):
                     self._process.send(session.client, TopologyChanged(name, self.connectors))
@@ -242,7 +242,7 @@ class SessionServer(Server):
         return outgoing, numbers
 
     def _drop(self, session: LibrarySession) -> None:
-        """The open transaction is rolled back: what it was delivered goes to whoever is next."""
+        """The open transaction is rolled back: what it was delivered goes to the one that is next."""
         session.open.clear()
         session.doomed = False
         session.acknowledged.clear()

@@ -8,13 +8,13 @@ from typing import Any
 from hacheck.impl.kit.settings import SECOND_US, read_settings
 from hacheck.impl.node import Message, Name, Node, Setup
 from hacheck.impl.protocols.artemis.client import Client
-from hacheck.impl.protocols.artemis.judge import BrokerJudge
 from hacheck.impl.protocols.artemis.messages import MESSAGES
 from hacheck.impl.protocols.artemis.options import ReplicationOptions, SharedStoreOptions
+from hacheck.impl.protocols.artemis.oracle import BrokerOracle
 from hacheck.impl.protocols.artemis.replication.server import Gateway, ReplicationBroker
 from hacheck.impl.protocols.artemis.shared_store.broker import BACKUP_LOCK, PRIMARY_LOCK, STORE
 from hacheck.impl.protocols.artemis.shared_store.server import SharedStoreBroker
-from hacheck.impl.system import Judge, Member, Refused
+from hacheck.impl.system import Member, Oracle, Refused
 
 
 def serving(nodes: Mapping[Name, Node]) -> tuple[Name, ...]:
@@ -49,9 +49,9 @@ class SharedStore:
             return Client(member, members, setup)
         return SharedStoreBroker(member, members, setup)
 
-    def judge(self, members: tuple[Member, ...], options: Any) -> Judge:
-        """Compares what clients were told with what is there."""
-        return BrokerJudge(members)
+    def oracle(self, members: tuple[Member, ...], options: Any) -> Oracle:
+        """Compares what clients were answered with what is there."""
+        return BrokerOracle(members)
 
     def quiet_us(self, options: Any) -> int:
         """As long as a take-over may take, after a primary's mark has to be given up."""
@@ -105,12 +105,12 @@ class Replication:
             return Gateway(setup)
         return ReplicationBroker(member, members, setup, group_of(member, members, setup.options))
 
-    def judge(self, members: tuple[Member, ...], options: Any) -> Judge:
-        """Compares what clients were told with what is there."""
-        return BrokerJudge(members)
+    def oracle(self, members: tuple[Member, ...], options: Any) -> Oracle:
+        """Compares what clients were answered with what is there."""
+        return BrokerOracle(members)
 
     def quiet_us(self, options: Any) -> int:
-        """As long as a start with a check, all tries of a vote, and the word of whoever stops may take."""
+        """As long as a start with a check, all tries of a vote, and the word of the one that stops may take."""
         given: ReplicationOptions = options
         tries = (given.vote_retries + 1) * given.vote_retry_wait_us
         waits = given.check_wait_us + tries + given.stop_called_wait_us + given.network_check_period_us
@@ -134,8 +134,8 @@ def group_of(member: Member, members: tuple[Member, ...], options: ReplicationOp
     """The group of a broker: those of each role are dealt out to the groups by turns."""
     if not options.groups:
         return ""
-    alike = [other.name for other in members if other.role == member.role]
-    return f"group-{alike.index(member.name) % options.groups + 1}"
+    same_role = [other.name for other in members if other.role == member.role]
+    return f"group-{same_role.index(member.name) % options.groups + 1}"
 
 
 SHARED_STORE = SharedStore()

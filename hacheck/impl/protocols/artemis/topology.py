@@ -61,7 +61,7 @@ class Topology:
             del self.entries[node_id]
 
     def expire(self, oldest: int, own: Name) -> None:
-        """Drops whoever was not heard of since that tick."""
+        """Drops the one that was not heard of since that tick."""
         for node_id in [n for n, entry in self.entries.items() if entry.heard < oldest and entry.active != own]:
             del self.entries[node_id]
 

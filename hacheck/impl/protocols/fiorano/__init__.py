@@ -5,6 +5,6 @@
 protocols as tables. `serving`, `repository`, `lock_file` and `channel` are what both have in common, `client` is the
 durable connection.
 
-Not here: the gateway's echo port (the lock itself tells whether the gateway can be reached), transactions, and any
+Not here: the gateway's echo port (the lock itself shows whether the gateway can be reached), transactions, and any
 check of the access rights and principals that are stored and replicated.
 """

@@ -122,7 +122,7 @@ class Client(client.Client[Process]):
 
     def _in_doubt(self) -> None:
         request = self.requests[0]
-        self._tell(request, "unknown")
+        self._report(request, "unknown")
         if isinstance(request.action, Acknowledge):
             self._done(request)
 
@@ -204,7 +204,7 @@ class Client(client.Client[Process]):
         self.under_way = False
         self.process.cancel_timer("call")
         request = self.requests[0]
-        self._tell(request, "ok" if message.outcome == "ok" else "unknown")
+        self._report(request, "ok" if message.outcome == "ok" else "unknown")
         self._done(request)
         self._flush()
 
@@ -218,7 +218,7 @@ class Client(client.Client[Process]):
         if self.under_way or self.fetching:
             self._gone()
 
-    def _tell(self, request: Request, outcome: str) -> None:
+    def _report(self, request: Request, outcome: str) -> None:
         self.process.record("told", {"request": request.name, "outcome": outcome})
 
     messages: ClassVar[Mapping[type[Message], Callable[[Any, Any], None]]] = {

@@ -70,7 +70,7 @@ class Copies:
 
     @property
     def durable(self) -> int:
-        """Clients may be told of changes up to this one."""
+        """Clients may be informed of changes up to this one."""
         return min(self.own_written, self.peer_written) if self.mirrored else self.own_written
 
     def broken(self) -> None:

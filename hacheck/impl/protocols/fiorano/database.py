@@ -36,7 +36,7 @@ class Batch(Struct, frozen=True, gc=False):
 
 
 class Database:
-    """One activation. `durable`: clients may be told of changes up to this one. `ready`: everything is read, and
+    """One activation. `durable`: clients may be informed of changes up to this one. `ready`: everything is read, and
     written as this activation's own. `failed`: why the database cannot be used, or empty; `superseded`: another has
     activated.
     """
@@ -161,7 +161,7 @@ class Database:
 
     def written(self, token: int, purpose: str, number: int) -> None:
         """A write is done. A change counts when all before it are there too: one that did not get to the database is
-        known only later, and whoever reads the log stops where it is missing."""
+        known only later, and the one that reads the log stops where it is missing."""
         if token <= self._started:
             return
         if purpose == "change":

@@ -22,7 +22,7 @@ class LockFile:
 
     `state`: what is known. `asking`: a request is under way, since `asked_us`. `void`: its answer says nothing, for the
     lock was given back, or doubted, after it was asked for; `again`: ask anew then. `used`: false where there is no
-    lock file: then everybody holds it. `had`: it was held when it was last heard of, so that a line tells what is new.
+    lock file: then everybody holds it. `had`: it was held when it was last heard of, so that a line shows what is new.
     """
 
     __slots__ = ("_again", "_asked_us", "_had", "_process", "_timeout_us", "_used", "_void", "asking", "state")

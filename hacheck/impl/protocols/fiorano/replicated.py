@@ -45,7 +45,7 @@ from hacheck.impl.protocols.fiorano.options import ReplicatedOptions
 from hacheck.impl.protocols.fiorano.process import Process
 from hacheck.impl.protocols.fiorano.replicated_states import DECIDING, SERVER, SERVING, Role, View, When, wants_lock
 from hacheck.impl.protocols.fiorano.repository import META, OBJECT, Meta, Repository
-from hacheck.impl.protocols.fiorano.serving import Server, refuse, tell
+from hacheck.impl.protocols.fiorano.serving import Server, answer_query, refuse
 from hacheck.impl.system import Member
 
 _NOBODY = State("", "DEAD", "DEAD", 0, 0, 0, True, 0)
@@ -116,7 +116,9 @@ class ReplicatedServer:
         if given.sender != self.peer:
             self._moved = False
             if isinstance(message, StateQuery):
-                tell(self.process, given.sender, self.role, self.previous, self.peer_state.present, self.lock_file)
+                answer_query(
+                    self.process, given.sender, self.role, self.previous, self.peer_state.present, self.lock_file
+                )
             elif self.server is not None:
                 self.server.received(given.sender, message)
             else:
@@ -185,7 +187,7 @@ class ReplicatedServer:
     # ---- the channel -----------------------------------------------------------------------------------------------
 
     def _connected(self) -> None:
-        """A new connection: each tells the other where it is."""
+        """A new connection: each informs the other where it is."""
         self._link = Link.UP
         self.peer_state = _NOBODY
         self.claim.drop()
@@ -196,7 +198,7 @@ class ReplicatedServer:
         self._announce()
 
     def _broken(self, was_up: bool) -> None:
-        """Failure detected. Whoever goes on without the peer asks for the lock once more."""
+        """Failure detected. The one that goes on without the peer asks for the lock once more."""
         self.peer_state = _NOBODY
         self.claim.drop()
         self.copies.broken()

@@ -45,8 +45,8 @@ class LastRequest(Struct, frozen=True, gc=False):
 
 class Meta(Struct, frozen=True, gc=False):
     """What a server knows of its copy. `timestamp_us`: of the last change, by the clock of who served. `sequence`: its
-    number. `epoch`: raised by whoever is to serve without its peer. `claim`: the highest epoch that this server meant
-    to write into the lock file. `complete`: false while the copy is being made."""
+    number. `epoch`: raised by the one that is to serve without its peer. `claim`: the highest epoch that this server
+    meant to write into the lock file. `complete`: false while the copy is being made."""
 
     version: int = VERSION
     timestamp_us: int = 0

@@ -162,6 +162,6 @@ def refuse(process: Process, sender: Name, message: Message) -> None:
         process.send(sender, NotServing(message.session))
 
 
-def tell(process: Process, sender: Name, present: Enum, previous: Enum, peer: str, lock_file: LockFile) -> None:
+def answer_query(process: Process, sender: Name, present: Enum, previous: Enum, peer: str, lock_file: LockFile) -> None:
     """An operator asks how a server stands."""
     process.send(sender, StateAnswer(present.value, previous.value, peer, lock_file.state.value))

@@ -29,14 +29,14 @@ from hacheck.impl.protocols.fiorano.messages import Hello, OnChannel, State, Sta
 from hacheck.impl.protocols.fiorano.options import SharedOptions
 from hacheck.impl.protocols.fiorano.process import Process
 from hacheck.impl.protocols.fiorano.repository import Repository
-from hacheck.impl.protocols.fiorano.serving import Server, refuse, tell
+from hacheck.impl.protocols.fiorano.serving import Server, answer_query, refuse
 from hacheck.impl.protocols.fiorano.shared_states import SERVER, Cause, Phase
 from hacheck.impl.system import Member, Refused
 
 
 class SharedServer:
     """One server of the pair. `role`, `previous`: its present and previous state. `peer`, `peer_role`: the other one,
-    and its state as it told it on this connection. `database`: what is being read, or written."""
+    and its state as it gave it on this connection. `database`: what is being read, or written."""
 
     def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup) -> None:
         options: SharedOptions = setup.options
@@ -86,7 +86,7 @@ class SharedServer:
         message = given.message
         if given.sender != self.peer:
             if isinstance(message, StateQuery):
-                tell(self.process, given.sender, self.role, self.previous, self.peer_role.value, self.lock_file)
+                answer_query(self.process, given.sender, self.role, self.previous, self.peer_role.value, self.lock_file)
             elif self.server is not None:
                 self.server.received(given.sender, message)
             else:

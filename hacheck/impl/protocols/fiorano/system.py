@@ -9,13 +9,13 @@ from hacheck.impl.kit.settings import SECOND_US, read_settings
 from hacheck.impl.node import Message, Name, Node, Setup
 from hacheck.impl.protocols.fiorano.client import Client
 from hacheck.impl.protocols.fiorano.database import DATABASE
-from hacheck.impl.protocols.fiorano.judge import PairJudge
 from hacheck.impl.protocols.fiorano.lock_file import GATEWAY
 from hacheck.impl.protocols.fiorano.messages import MESSAGES
 from hacheck.impl.protocols.fiorano.options import PairOptions, ReplicatedOptions, SharedOptions
+from hacheck.impl.protocols.fiorano.oracle import PairOracle
 from hacheck.impl.protocols.fiorano.replicated import ReplicatedServer
 from hacheck.impl.protocols.fiorano.shared import SharedServer
-from hacheck.impl.system import Judge, Member, Refused
+from hacheck.impl.system import Member, Oracle, Refused
 
 
 def pair(replicas: int, clients: int, shared: tuple[str, ...]) -> tuple[Member, ...]:
@@ -59,10 +59,10 @@ class Replicated:
         kind = Client if member.role == "client" else ReplicatedServer
         return kind(member, members, setup)
 
-    def judge(self, members: tuple[Member, ...], options: Any) -> Judge:
-        """Compares what clients were told with what is there."""
+    def oracle(self, members: tuple[Member, ...], options: Any) -> Oracle:
+        """Compares what clients were answered with what is there."""
         given: ReplicatedOptions = options
-        return PairJudge(members, once=given.detect_duplicates)
+        return PairOracle(members, once=given.detect_duplicates)
 
     def quiet_us(self, options: Any) -> int:
         """How long it may take to serve again."""
@@ -102,10 +102,10 @@ class Shared:
         kind = Client if member.role == "client" else SharedServer
         return kind(member, members, setup)
 
-    def judge(self, members: tuple[Member, ...], options: Any) -> Judge:
-        """Compares what clients were told with what is there."""
+    def oracle(self, members: tuple[Member, ...], options: Any) -> Oracle:
+        """Compares what clients were answered with what is there."""
         given: SharedOptions = options
-        return PairJudge(members, once=given.detect_duplicates)
+        return PairOracle(members, once=given.detect_duplicates)
 
     def quiet_us(self, options: Any) -> int:
         """How long it may take to serve again."""

@@ -1,4 +1,4 @@
-"""A client: it asks the service, asks another replica when one does not answer, and says what it was told.
+"""A client: it asks the service, asks another replica when one does not answer, and says what it was informed.
 
 It is a publisher and a subscriber, too. A request that is sent again keeps its identity; what the first attempt may
 have done shows as `TopicExists` or `AlreadySubscribed`, which is then expected.
@@ -82,7 +82,7 @@ class Client(ProcessNode[Process[None]]):
 
     def _received(self, given: Received) -> None:
         if isinstance(given.message, Reply):
-            self._told(given.sender, given.message)
+            self._replied(given.sender, given.message)
         elif isinstance(given.message, Deliver):
             self._taken(given.sender, given.message)
 
@@ -142,7 +142,7 @@ class Client(ProcessNode[Process[None]]):
         if isinstance(operation, Publish) and self.publisher:
             idle_us = self.options.idle_close_us
             if idle_us and self.used_us and self.process.now_us - self.used_us >= idle_us:
-                self._bind((*self.publisher[1:], self.publisher[0]))  # ACM has closed the connection; nobody is told
+                self._bind((*self.publisher[1:], self.publisher[0]))  # ACM has closed the connection, silently
             self.used_us = self.process.now_us
             return self.publisher[0]
         return self.replicas[self.bound]
@@ -169,8 +169,8 @@ class Client(ProcessNode[Process[None]]):
         self._attempt(asking)
 
     def _exception(self, asking: Asking) -> None:
-        """The publisher is told that nobody knows what came of its message, and goes on with the next one. A proxy for
-        one replica does not fail over: it gets another one."""
+        """The publisher is informed that nobody knows what came of its message, and goes on with the next one. A proxy
+        for one replica does not fail over: it gets another one."""
         self.process.record("publisher_failed", request=asking.request)
         if len(self.publisher) > 1:
             self._bind((*self.publisher[1:], self.publisher[0]))
@@ -187,7 +187,7 @@ class Client(ProcessNode[Process[None]]):
         self.publisher = publisher
         self.process.record("publisher_bound", replica=publisher[0], direct=len(publisher) == 1)
 
-    def _told(self, sender: Name, reply: Reply) -> None:
+    def _replied(self, sender: Name, reply: Reply) -> None:
         """An answer, perhaps to an attempt that was given up."""
         sure = reply.outcome != UNKNOWN
         self.process.record(

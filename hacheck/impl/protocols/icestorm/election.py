@@ -58,7 +58,7 @@ class Election:
     # ---- recovery --------------------------------------------------------------------------------------------------
 
     def recover(self, why: str) -> None:
-        """It is in error: back to a group of its own, as soon as no update is in flight. Members are not told. A
+        """It is in error: back to a group of its own, as soon as no update is in flight. Members are not informed. A
         service without replicas has no group to leave."""
         standing = self.standing
         if not standing.nodes:
@@ -302,7 +302,7 @@ class Election:
         self.process.ask(ROUND_MASTER, [master], lambda call: AreYouThere(call, group, ident), group)
 
     def _asks_after_us(self) -> int:
-        """While the group reorganizes, a slave asks often enough to be free again when its coordinator, which tells
+        """While the group reorganizes, a slave asks often enough to be free again when its coordinator, which shows
         nobody that it has given up, looks for others the next time."""
         master_us = self.options.master_timeout_us
         if self.standing.state is State.NORMAL or self.options.bug_slave_is_patient:

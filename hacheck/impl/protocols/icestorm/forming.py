@@ -2,7 +2,7 @@
 
 The stages follow each other: (promise, with `promise_generations`,) pull, stamp, init, ready. A member that does not
 take the database is no member any more. What leaves no majority, goes wrong with the coordinator itself or with a
-member that is told to be ready, or with anybody at a full start, leads to recovery.
+member that is ordered to be ready, or with anybody at a full start, leads to recovery.
 
 **Source**: Highly Available IceStorm, "IceStorm Replication Algorithm"; notes on IceStorm 3.7.8, section 2, items 8-10.
 """
@@ -194,10 +194,10 @@ class Forming:
         self._kept_majority(round_, "did not take the database")
         standing = self.standing
         standing.seen_max = max(standing.seen_max, len(standing.members) + 1)
-        self._tell_ready(attempt, 0)
+        self._send_ready(attempt, 0)
 
-    def _tell_ready(self, attempt: Attempt, place: int) -> None:
-        """Tells the member at this place among the others, which come by identifier, one after the other."""
+    def _send_ready(self, attempt: Attempt, place: int) -> None:
+        """Informs the member at this place among the others, which come by identifier, one after the other."""
         standing = self.standing
         if place == len(standing.members):
             self._commence(attempt)
@@ -213,7 +213,7 @@ class Forming:
             return
         ((ident, answer),) = round_.answers.items()
         if _yes(answer) or (answer is not None and self.options.bug_ready_unanswered):
-            self._tell_ready(attempt, place + 1)
+            self._send_ready(attempt, place + 1)
             return
         self.process.record("ready_failed", id=self.standing.ident, target=ident)
         self.core.election.recover("a member was not ready")

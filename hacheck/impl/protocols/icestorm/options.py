@@ -37,8 +37,8 @@ class Options(Settings, frozen=True, kw_only=True):
     `bug_rejection_acknowledged` (Q3): an update that a slave rejects counts as done there.
     `bug_init_needs_all` (IS-4, Q5): one slave that cannot take the database ends the whole group.
     `bug_majority_by_ping` (Q6): any process that answers counts for the majority, whatever its group.
-    `bug_calls_name_no_group`: a database is taken from whoever sends it, an update by its generation only.
-    `bug_ready_unanswered`: a coordinator cannot tell that a member has not taken up its duty.
+    `bug_calls_name_no_group`: a database is taken from the one that sends it, an update by its generation only.
+    `bug_ready_unanswered`: a coordinator cannot see that a member has not taken up its duty.
     `bug_sync_by_name` (IS-6): a member keeps a topic in memory that has the right name, whatever is in it.
     `bug_destroy_marked_first` (IS-5, Q10): a topic is gone from memory before the disk has said so.
     `bug_unknown_create_hidden`: a topic whose creation had an unknown outcome is on the coordinator's disk only.

@@ -160,7 +160,7 @@ class Service:
         self._update(work)
 
     def done(self, work: Work, outcome: str, detail: str = "") -> None:
-        """An update is through: whoever asked for it is told."""
+        """An update is through: the one that asked for it is informed."""
         if work.client:
             self.process.send(work.client, Reply(work.request, work.attempt, outcome, detail=detail))
         elif work.slave:

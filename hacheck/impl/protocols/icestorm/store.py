@@ -53,7 +53,7 @@ class Disk(Struct, frozen=True):
 
 
 class _Change(Struct, frozen=True):
-    """A change on its way, and whom to tell."""
+    """A change on its way, and what to notify."""
 
     kind: str
     data: Any
@@ -65,7 +65,7 @@ class _Change(Struct, frozen=True):
 class Store:
     """Topics by name, the stamp of their last update, the highest promised generation.
 
-    `finished`: by kind, who is told that a change is done (an empty reason), or is not. `broken`: the last write
+    `finished`: by kind, who is informed that a change is done (an empty reason), or is not. `broken`: the last write
     failed; such a replica takes no part in elections until a write is done.
     """
 

@@ -8,12 +8,12 @@ from typing import Any
 from hacheck.impl.kit.settings import read_settings
 from hacheck.impl.node import Message, Name, Node, Setup
 from hacheck.impl.protocols.icestorm.client import Client
-from hacheck.impl.protocols.icestorm.judge import IceStormJudge
 from hacheck.impl.protocols.icestorm.messages import MESSAGES
 from hacheck.impl.protocols.icestorm.options import Options
+from hacheck.impl.protocols.icestorm.oracle import IceStormOracle
 from hacheck.impl.protocols.icestorm.replica import Replica
 from hacheck.impl.protocols.icestorm.standing import State
-from hacheck.impl.system import Judge, Member, Refused
+from hacheck.impl.system import Member, Oracle, Refused
 
 
 class IceStorm:
@@ -50,9 +50,9 @@ class IceStorm:
         nodes = {ident: name for name, ident in idents.items() if name != member.name}
         return Replica(setup, idents[member.name], dict(sorted(nodes.items())))
 
-    def judge(self, members: tuple[Member, ...], options: Any) -> Judge:
-        """Who compares what clients were told with what is there."""
-        return IceStormJudge(members, options, self.quiet_us(options))
+    def oracle(self, members: tuple[Member, ...], options: Any) -> Oracle:
+        """Who compares what clients were answered with what is there."""
+        return IceStormOracle(members, options, self.quiet_us(options))
 
     def quiet_us(self, options: Any) -> int:
         """A slave finds out that its coordinator is gone, groups are combined in two steps, and clients find them."""

@@ -1,7 +1,7 @@
 """Publishers and subscribers of one service: what an application does that uses topics.
 
-Topics are made as they are needed: whoever needs one makes it, or finds that somebody else has. A subscriber that is
-removed is not told; what helps is to subscribe again from time to time, and to find that one is subscribed.
+Topics are made as they are needed: the one that needs one makes it, or finds that somebody else has. A subscriber that
+is removed is not informed; what helps is to subscribe again from time to time, and to find that one is subscribed.
 
 **Source**: IceStorm Concepts, "IceStorm Topics", "Unidirectional Messages", "Subscriber Errors".
 """
@@ -181,14 +181,14 @@ class Publisher(Application):
 
 
 class SubscriberProcess(Application):
-    """A subscriber. `wanted`: topics; `told`: those that it takes itself to be subscribed to; `ended`: those that it
-    wants no more. `asked_us`: when it subscribed last, by topic. `deliveries`: how many came."""
+    """A subscriber. `wanted`: topics; `subscribed`: those that it takes itself to be subscribed to; `ended`: those that
+    it wants no more. `asked_us`: when it subscribed last, by topic. `deliveries`: how many came."""
 
     def __init__(self, setup: Setup, service: Name, index: int) -> None:
         super().__init__(setup, service)
         options = self.options
         self.wanted = wanted(options.interests, index)
-        self.told: dict[str, None] = {}
+        self.subscribed: dict[str, None] = {}
         self.ended: dict[str, None] = dict.fromkeys(_ended(setup))
         self.ending: deque[str] = deque(self.ended)
         self.asked_us: dict[str, int] = {}
@@ -203,7 +203,7 @@ class SubscriberProcess(Application):
         if self.leaves_us and now_us >= self.leaves_us and any(one not in self.ended for one in self.wanted):
             self.leaves_us = 0
             self.ended = dict.fromkeys(self.wanted)
-            self.told = {}
+            self.subscribed = {}
             self.process.write(((KEY, encode(StoredSubscriber(tuple(self.ended)))),))
             return None
         if self.ending:
@@ -215,7 +215,7 @@ class SubscriberProcess(Application):
         return None
 
     def _is_due(self, topic: str) -> bool:
-        if topic not in self.told:
+        if topic not in self.subscribed:
             return True
         period_us = self.options.ask_period_us
         return bool(period_us) and self.process.now_us - self.asked_us.get(topic, 0) >= period_us
@@ -224,9 +224,9 @@ class SubscriberProcess(Application):
         if isinstance(operation, Subscribe):
             if outcome in (OK, ALREADY_SUBSCRIBED):
                 if operation.topic not in self.ended:
-                    self.told[operation.topic] = None
+                    self.subscribed[operation.topic] = None
             elif outcome == NO_SUCH_TOPIC:
-                self.told.pop(operation.topic, None)
+                self.subscribed.pop(operation.topic, None)
                 if self.options.topics_missing:
                     self.todo.append(Create(operation.topic))
         elif isinstance(operation, Unsubscribe) and outcome in (OK, NOT_SUBSCRIBED, NO_SUCH_TOPIC) and self.ending:
@@ -234,7 +234,7 @@ class SubscriberProcess(Application):
 
     def _unheard(self, operation: Asked) -> None:
         if isinstance(operation, Subscribe):
-            self.told.pop(operation.topic, None)
+            self.subscribed.pop(operation.topic, None)
         elif isinstance(operation, Create):
             self.todo.append(operation)
 

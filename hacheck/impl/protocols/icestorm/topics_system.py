@@ -9,9 +9,9 @@ from hacheck.impl.node import Message, Name, Node, Setup
 from hacheck.impl.protocols.icestorm.messages import MESSAGES
 from hacheck.impl.protocols.icestorm.replica import Replica
 from hacheck.impl.protocols.icestorm.topics_clients import Publisher, SubscriberProcess
-from hacheck.impl.protocols.icestorm.topics_judge import RECENT_US, TopicsJudge
 from hacheck.impl.protocols.icestorm.topics_options import TopicsOptions
-from hacheck.impl.system import Judge, Member, Refused, System
+from hacheck.impl.protocols.icestorm.topics_oracle import RECENT_US, TopicsOracle
+from hacheck.impl.system import Member, Oracle, Refused, System
 
 SERVICE, CLIENT = "replica", "client"
 
@@ -46,9 +46,9 @@ class IceStormTopics:
         process = Publisher if kind == "publisher" else SubscriberProcess
         return process(setup, service, int(number) - 1)
 
-    def judge(self, members: tuple[Member, ...], options: TopicsOptions) -> Judge:
+    def oracle(self, members: tuple[Member, ...], options: TopicsOptions) -> Oracle:
         """Who compares what was published with what came."""
-        return TopicsJudge(members, options)
+        return TopicsOracle(members, options)
 
     def quiet_us(self, options: TopicsOptions) -> int:
         """Clients notice, and subscribe again; what was published while they did need not be there."""

@@ -1,4 +1,4 @@
-"""What clients do in a run: each works on topics of its own, so that one can tell afterwards what must be there.
+"""What clients do in a run: each works on topics of its own, so that it is known afterwards what must be there.
 
 A topic is named after its client and incarnation: `client-1/0/4`. Every second one is destroyed again.
 """
@@ -113,8 +113,9 @@ NEWS = "news"
 
 
 class SharedScript:
-    """One publishes on a topic, others subscribe to it: each asks until it is told that it is subscribed, and, if it is
-    to leave, until it is told that it is no more. `made`: the topic is there, as far as the publisher knows."""
+    """One publishes on a topic, others subscribe to it: each asks until it is informed that it is subscribed, and, if
+    it is to leave, until it is informed that it is no more. `made`: the topic is there, as far as the publisher
+    knows."""
 
     __slots__ = (
         "_is_publisher",
@@ -140,7 +141,7 @@ class SharedScript:
         self.ended = False
 
     def heard(self, operation: Asked, outcome: str) -> None:
-        """What was told of an operation."""
+        """What was informed of an operation."""
         if isinstance(operation, Create):
             self.made = True
         elif isinstance(operation, Publish | GetPublisher) and outcome == NO_SUCH_TOPIC:

@@ -1,4 +1,4 @@
-"""How a primary tells backups its configuration: pages of what there was when they asked, and every change.
+"""How a primary sends backups its configuration: pages of what there was when they asked, and every change.
 
 **Source:** survey of broker failover protocols, section 1.7: answers and changes come independently of each other.
 """
@@ -13,7 +13,7 @@ from hacheck.impl.protocols.qpid.queues import Wiring
 
 
 class Answers:
-    """What is left to tell on one connection of what there was when the question came."""
+    """What is left to send on one connection of what there was when the question came."""
 
     __slots__ = ("bindings", "exchanges", "queues")
 
@@ -24,7 +24,7 @@ class Answers:
 
 
 class ConfigurationSource:
-    """Who follows the configuration, and what each has yet to be told."""
+    """Who follows the configuration, and what each has yet to be informed."""
 
     __slots__ = ("_options", "_process", "_wiring", "followers")
 
@@ -35,14 +35,14 @@ class ConfigurationSource:
         self.followers: dict[Channel, Answers] = {}
 
     def subscribed(self, channel: Channel) -> None:
-        """From now on this backup is told of every change."""
+        """From now on this backup is informed of every change."""
         self.followers[channel] = Answers()
 
     def closed(self, channel: Channel) -> None:
-        """It is told no more."""
+        """It is informed no more."""
         self.followers.pop(channel, None)
 
-    def tell(self, event: Body) -> None:
+    def announce(self, event: Body) -> None:
         """Something has changed."""
         for channel in self.followers:
             self._process.say(channel, event)

@@ -1,4 +1,5 @@
-"""Clients of brokers without a cluster: applications that an operator tells where to go, and one that nobody told.
+"""Clients of brokers without a cluster: applications that an operator sends elsewhere, and one that no operator
+instructs.
 
 **Source:** survey of broker failover protocols, section 1.10.
 """
@@ -28,7 +29,7 @@ class StoredApplication(Struct, frozen=True):
 
 
 class Application(Client):
-    """A client that goes over to another broker when it is told to. `broker`: that one, once it is on its disk."""
+    """A client that goes over to another broker when it is ordered to. `broker`: that one, once it is on its disk."""
 
     def __init__(self, setup: Setup, options: Options, source: Name, index: int) -> None:
         raw = setup.durable.get(KEY)
@@ -57,7 +58,7 @@ class Application(Client):
         self.process.record("gone_over", to=to)
         self.addresses, self.next = (to,), 0
         if self.channel is not None:
-            self._disconnected("told to use another broker")
+            self._disconnected("ordered to use another broker")
         self._connect()
 
     inputs: ClassVar[Mapping[type[Input], Callable[[Any, Any], None]]] = {

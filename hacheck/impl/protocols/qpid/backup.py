@@ -23,7 +23,7 @@ from hacheck.impl.protocols.qpid.transaction_replicas import TransactionReplicas
 
 
 class Backup:
-    """A broker that is not the primary. `members`: the cluster as the primary last told it, by id. `link`: the
+    """A broker that is not the primary. `members`: the cluster as the primary last reported it, by id. `link`: the
     connection to it, or the next attempt. `objections`: brokers that a status check found further than joining.
     `unchecked`: brokers whose answer to it, or silence, is still to come."""
 

@@ -50,7 +50,8 @@ from hacheck.impl.protocols.qpid.store import Store, recover, system_of
 
 class Place(Struct, frozen=True):
     """Where a broker stands. In a cluster: the other brokers, and the resource manager. On its own: from which brokers
-    (one, or the members of a cluster) it replicates which queues and exchanges, if any; `waits`: when it is told to."""
+    (one, or the members of a cluster) it replicates which queues and exchanges, if any; `waits`: when it is ordered
+    to."""
 
     addresses: tuple[Name, ...] = ()
     manager: Name = ""
@@ -81,7 +82,7 @@ class Broker(ProcessNode[Process]):
         self.configuration = ConfigurationSource(self.process, options, self.wiring)
         self.declaring = Declaring(
             self.process, options, self.wiring, self.store, self._queue_created, self._queue_destroyed,
-            self.configuration.tell,
+            self.configuration.announce,
         )  # fmt: skip
         self.serving = Serving(
             self.process, options, self.wiring, self.store, self._queue_ready, self.declaring.remove_queue

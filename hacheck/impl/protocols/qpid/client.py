@@ -29,7 +29,7 @@ CHURN = "churn"
 
 class Client(ProcessNode[Process]):
     """One client. `live`: it is connected to a broker that serves it. `unsettled`: what it has sent and has not been
-    told of, by id, in order. `doubtful`: accepts that were not answered, with their messages. `transactions`: those
+    answered, by id, in order. `doubtful`: accepts that were not answered, with their messages. `transactions`: those
     that it does. `serial`: how many messages it has made."""
 
     def __init__(self, setup: Setup, options: Options, addresses: tuple[Name, ...], index: int) -> None:

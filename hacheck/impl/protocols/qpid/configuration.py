@@ -1,7 +1,7 @@
 """How a backup keeps its queues, exchanges and bindings like those of the primary.
 
 On every connection it first subscribes to changes, then asks what there is. Both come on one connection, and an answer
-tells what there was when the question came: an event for a name makes later answers about that name stale. When all
+shows what there was when the question came: an event for a name makes later answers about that name stale. When all
 answers of a kind are in, whatever they did not name, and no event did, is deleted.
 
 **Source:** survey of broker failover protocols, section 1.7; QP-5, QP-6.
@@ -37,10 +37,10 @@ class ConfigurationReplicator:
     """The configuration of a primary, followed on one connection.
 
     `only`: for stand-alone replication, the names that are followed; otherwise all are, at their level. `lost_queue`:
-    is told of a queue that is here no more, where it may have consumers.
+    is informed of a queue that is here no more, where it may have consumers.
     `leftover_…`: what was here before and no answer has named yet. `overtaken_…`: names about which an event has come.
     `remade`: names of queues and exchanges that were made or deleted since it asked for bindings, `None` before that.
-    Another object of a name has none of the bindings of the one before, and events tell all of its own.
+    Another object of a name has none of the bindings of the one before, and events bring all of its own.
     """
 
     __slots__ = (
@@ -194,7 +194,7 @@ class ConfigurationReplicator:
             self.remade[name] = None
 
     def _overtaken(self, binding: BindingObject) -> bool:
-        """Whether an event has told something newer than an answer about a binding, or about what it binds."""
+        """Whether an event has said something newer than an answer about a binding, or about what it binds."""
         remade = self.remade or {}
         return binding in self.overtaken_bindings or binding.exchange in remade or binding.queue in remade
 

@@ -89,7 +89,7 @@ class _Answering:
 
 
 class _Following:
-    """What the broker that this one follows tells it: this one is a backup, or a stand-alone replica."""
+    """What the broker that this one follows sends: this one is a backup, or a stand-alone replica."""
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
@@ -137,7 +137,7 @@ class _Following:
         return handler
 
     def configuration(self, method: str) -> Handler:
-        """Something about the configuration, which is for whoever follows it on this connection."""
+        """Something about the configuration, which is for the one that follows it on this connection."""
 
         def handler(channel: Channel, body: Any) -> None:
             following = self._broker.backup or self._broker.replica

@@ -42,9 +42,9 @@ EXCHANGE_KINDS = ("direct", "fanout")
 
 
 class Declaring:
-    """`created`, `destroyed`: what a primary has to do about a queue; `tell`: an event for those who follow."""
+    """`created`, `destroyed`: what a primary has to do about a queue; `announce`: an event for those who follow."""
 
-    __slots__ = ("_created", "_destroyed", "_options", "_process", "_serving", "_store", "_tell", "_wiring")
+    __slots__ = ("_announce", "_created", "_destroyed", "_options", "_process", "_serving", "_store", "_wiring")
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Declaring:
         store: Store,
         created: Callable[[Queue], None],
         destroyed: Callable[[Queue], None],
-        tell: Callable[[Body], None],
+        announce: Callable[[Body], None],
     ) -> None:
         self._process = process
         self._options = options
@@ -62,7 +62,7 @@ class Declaring:
         self._store = store
         self._created = created
         self._destroyed = destroyed
-        self._tell = tell
+        self._announce = announce
         self._serving: Serving | None = None
 
     def use(self, serving: Serving) -> None:
@@ -89,7 +89,7 @@ class Declaring:
         self._store.keep_queue(queue)
         self._created(queue)
         self._process.record("queue-created", queue=queue.name, uuid=arguments.uuid, replicate=arguments.replicate)
-        self._tell(QueueDeclared(queue.described()))
+        self._announce(QueueDeclared(queue.described()))
         self._process.say(channel, Done(body.request))
 
     def delete_queue(self, channel: Channel, body: DeleteQueue) -> None:
@@ -102,7 +102,7 @@ class Declaring:
         self._process.say(channel, Done(body.request))
 
     def remove_queue(self, queue: Queue) -> None:
-        """A queue ends: what it held up is released, backups are told."""
+        """A queue ends: what it held up is released, backups are informed."""
         assert self._serving is not None
         bound = [exchange for exchange in self._wiring.exchanges.values() if _binds(exchange, queue.name)]
         self._wiring.drop_queue(queue.name)
@@ -112,7 +112,7 @@ class Declaring:
             self._store.keep_exchange(exchange)
         self._destroyed(queue)
         self._process.record("queue-deleted", queue=queue.name, uuid=queue.arguments.uuid)
-        self._tell(QueueDeleted(queue.name, queue.arguments.uuid))
+        self._announce(QueueDeleted(queue.name, queue.arguments.uuid))
 
     def purge_queue(self, channel: Channel, body: PurgeQueue) -> None:
         """Drop the messages of a queue that nobody holds."""
@@ -135,7 +135,7 @@ class Declaring:
             return
         exchange = self._wiring.exchanges[body.name] = Exchange(body.name, body.kind, arguments)
         self._store.keep_exchange(exchange)
-        self._tell(ExchangeDeclared(exchange.described()))
+        self._announce(ExchangeDeclared(exchange.described()))
         self._process.say(channel, Done(body.request))
 
     def delete_exchange(self, channel: Channel, body: DeleteExchange) -> None:
@@ -145,7 +145,7 @@ class Declaring:
             self._process.say(channel, Failed(body.request, f"no exchange `{body.name}`"))
             return
         self._store.drop_exchange(body.name)
-        self._tell(ExchangeDeleted(body.name))
+        self._announce(ExchangeDeleted(body.name))
         self._process.say(channel, Done(body.request))
 
     def bind(self, channel: Channel, body: Bind) -> None:
@@ -155,7 +155,7 @@ class Declaring:
             self._process.say(channel, Failed(body.request, f"no `{binding.exchange}` or no `{binding.queue}`"))
             return
         self._store.keep_exchange(self._wiring.exchanges[binding.exchange])
-        self._tell(Bound(binding))
+        self._announce(Bound(binding))
         self._process.say(channel, Done(body.request))
 
     def unbind(self, channel: Channel, body: Unbind) -> None:
@@ -163,7 +163,7 @@ class Declaring:
         self._wiring.unbind(body.binding)
         if body.binding.exchange in self._wiring.exchanges:
             self._store.keep_exchange(self._wiring.exchanges[body.binding.exchange])
-        self._tell(Unbound(body.binding))
+        self._announce(Unbound(body.binding))
         self._process.say(channel, Done(body.request))
 
 

@@ -37,8 +37,8 @@ WATCHDOG = "watchdog"
 class Governed:
     """`term`: the highest the resource manager has spoken of. `asked`: a promotion that waits for the status check,
     with who asked. `checked_for`: the promotion for which the others were last asked. `stopped`: promotions up to this
-    term are over. `has_ended`: it was told to keep no copies any more. `lease_until_us`: when the watchdog bites; none:
-    it is not armed."""
+    term are over. `has_ended`: it was ordered to keep no copies any more. `lease_until_us`: when the watchdog bites;
+    none: it is not armed."""
 
     __slots__ = ("_broker", "asked", "checked_for", "has_ended", "lease_until_us", "stopped", "term")
 
@@ -79,7 +79,7 @@ class Governed:
             self.check_progress()
 
     def check_timeout(self) -> None:
-        """Whoever is silent has no objection (Q-W6)."""
+        """The one that is silent has no objection (Q-W6)."""
         if self._broker.backup is not None:
             self._broker.backup.check_is_over()
             self.check_progress()

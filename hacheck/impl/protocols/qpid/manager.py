@@ -295,7 +295,7 @@ class Manager(ProcessNode[Process]):
     # ---- what brokers say -------------------------------------------------------------------------------------------
 
     def _status(self, sender: Name, answer: StatusAnswer) -> None:
-        """How a broker is. One that is primary and should not be is told to stop."""
+        """How a broker is. One that is primary and should not be is ordered to stop."""
         seen = self.brokers[sender]
         last = seen.answer
         if last is not None and (answer.incarnation, answer.number) < (last.incarnation, last.number):

@@ -190,11 +190,11 @@ class Failed(Message, frozen=True, gc=False):
 
 
 class SubscribeConfiguration(Message, frozen=True, gc=False):
-    """Tell me of every change from now on. The first thing a backup says."""
+    """Report every change to me from now on. The first thing a backup says."""
 
 
 class Query(Message, frozen=True, gc=False):
-    """Tell me what there is: `broker`, `queues`, `exchanges` or `bindings`."""
+    """List what there is: `broker`, `queues`, `exchanges` or `bindings`."""
 
     kind: str
 

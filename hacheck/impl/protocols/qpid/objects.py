@@ -1,4 +1,4 @@
-"""What brokers tell each other about: brokers, queues, exchanges, bindings and messages, as plain values."""
+"""What brokers send each other about: brokers, queues, exchanges, bindings and messages, as plain values."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Arguments(Struct, frozen=True, gc=False):
 
 
 class QueueObject(Struct, frozen=True, gc=False):
-    """A queue as the configuration tells it."""
+    """A queue as the configuration shows it."""
 
     name: str
     arguments: Arguments
 
 
 class ExchangeObject(Struct, frozen=True, gc=False):
-    """An exchange as the configuration tells it. `kind`: `direct`, by the whole key, or `fanout`, to all."""
+    """An exchange as the configuration shows it. `kind`: `direct`, by the whole key, or `fanout`, to all."""
 
     name: str
     kind: str

@@ -2,7 +2,7 @@
 
 Nobody else does it: such brokers have no resource manager, and no broker is promoted. He has the copies kept, again for
 those that were started again (they do not know of it any more). When the first broker has not answered for
-`go_over_after_us`, he takes it for gone, ends the replication (`ends_replication`), and tells the applications to use
+`go_over_after_us`, he takes it for gone, ends the replication (`ends_replication`), and shows the applications to use
 the first copy from now on, for good. He may be wrong about that: a broker that cannot be reached from here may run.
 
 **Source:** overview of the HA module, "Standalone replication"; survey of broker failover protocols, section 1.10.
@@ -65,7 +65,7 @@ class StoredOperator(Struct, frozen=True):
 
 class Operator(ProcessNode[Process]):
     """The operator. `source`: the first broker; `copies`: the others; `clients`: those who use it. `begun`: copies that
-    have said that they replicate; `told`: clients that have said that they have gone over."""
+    have said that they replicate; `moved`: clients that have said that they have gone over."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Operator(ProcessNode[Process]):
         stored = decode(raw, StoredOperator, "the operator's decision") if raw is not None else StoredOperator(False)
         self.state: str = ENDING if stored.goes_over else WATCHING
         self.begun = dict.fromkeys(stored.begun)
-        self.told: dict[Name, None] = {}
+        self.moved: dict[Name, None] = {}
         self.begins_us = 0 if setup.incarnation else options.set_up_after_us
         self.heard_us = 0
         self.number = 0
@@ -115,19 +115,19 @@ class Operator(ProcessNode[Process]):
         elif self.state == ENDING:
             process.send(self.copies[0], EndReplication(self.number))
         elif self.state == GONE_OVER:
-            self._tell()
+            self._send_clients_over()
 
     def _set_up(self) -> None:
-        """A copy that was started again has to be told again; one that stays apart is told once."""
+        """A copy that was started again has to be informed again; one that stays apart is informed once."""
         if self.process.now_us < self.begins_us:
             return
         for copy in self.copies:
             if not self.options.stays_apart or copy not in self.begun:
                 self.process.send(copy, Replicate(self.number, self.queues))
 
-    def _tell(self) -> None:
+    def _send_clients_over(self) -> None:
         for client in self.clients:
-            if client not in self.told:
+            if client not in self.moved:
                 self.process.send(client, GoOver(self.copies[0]))
 
     def _received(self, given: Received) -> None:
@@ -135,7 +135,7 @@ class Operator(ProcessNode[Process]):
         if isinstance(message, StatusAnswer) and sender == self.source:
             self.heard_us = self.process.now_us
         elif isinstance(message, GoneOver) and sender in self.clients:
-            self.told[sender] = None
+            self.moved[sender] = None
         elif isinstance(message, Replicating) and sender in self.copies:
             if message.does and sender not in self.begun:
                 self.begun[sender] = None
@@ -147,7 +147,7 @@ class Operator(ProcessNode[Process]):
     def _go_over(self) -> None:
         self._enter(GONE_OVER)
         self.process.record("goes_over", to=self.copies[0])
-        self._tell()
+        self._send_clients_over()
 
     def _write(self, *, goes_over: bool) -> int:
         return self.process.write(((KEY, encode(StoredOperator(goes_over, tuple(self.begun)))),))

@@ -1,4 +1,4 @@
-"""The role of a primary: which backups there are, which it waits for, who is ready, what it tells them.
+"""The role of a primary: which backups there are, which it waits for, who is ready, what it informs them.
 
 A new primary first waits, `recovering`, for the backups that the old one had called ready: nothing sent to it is
 completed while one of them is missing. It is `active` when each is ready again or has been given up.
@@ -49,9 +49,9 @@ class RemoteBackup:
 
 class Primary:
     """A broker that has been promoted. `backups`: those it knows, by id. `expected`: those it waits for before it is
-    active. `members`: the cluster as it tells it to the backups.
+    active. `members`: the cluster as it shows it to the backups.
 
-    `registering`, `registered`: the last list of backups that the resource manager was told, and has confirmed, by
+    `registering`, `registered`: the last list of backups that the resource manager was informed, and has confirmed, by
     number; `leaving`: guards that are to go when a number has been confirmed; `arriving`: backups that are to be called
     ready then (only with `registered_backups`).
     """
@@ -275,7 +275,7 @@ class Primary:
             ready=[info.address for info in members if info.status == statuses.READY],
             expected=[self.backups[system].info.address for system in self.expected],
         )
-        self.configuration.tell(Members(tuple(self.members.values())))
+        self.configuration.announce(Members(tuple(self.members.values())))
 
     # ---- queues -----------------------------------------------------------------------------------------------------
 
@@ -305,7 +305,7 @@ class Primary:
             self.register_again()
 
     def register_again(self) -> None:
-        """Tell the resource manager who is in step, until it has heard it."""
+        """Report to the resource manager who is in step, until it has heard it."""
         if self.registered >= self.registering:
             return
         in_step = tuple(

@@ -1,10 +1,9 @@
 """A process of Qpid: its connections.
 
 A connection is a stream: each end numbers what it says. A frame that comes twice is dropped, one that comes early waits
-for those before it; when a heartbeat has told of frames that are still missing one heartbeat later, they are lost, and
-the connection is closed, as TCP would close it. Nothing is said twice on a connection: whoever opens a new one begins
-anew. Each end gives up when it has heard nothing for two heartbeats.
-"""
+for those before it; when a heartbeat has shown frames that are still missing one heartbeat later, they are lost, and
+the connection is closed, as TCP would close it. Nothing is said twice on a connection: the one that opens a new one
+begins anew. Each end gives up when it has heard nothing for two heartbeats."""
 
 from __future__ import annotations
 
@@ -73,7 +72,7 @@ class Process(kit.Process[str]):
             self.send(channel.peer, Frame(channel.connection, channel.sent, body))
 
     def close(self, channel: Channel, reason: str, fatal: bool = False) -> None:
-        """End a connection, and tell the other end."""
+        """End a connection, and notify the other end."""
         if self.forget(channel):
             self.send(channel.peer, Closed(channel.connection, reason, fatal))
 

@@ -89,7 +89,7 @@ class Queue:
         return message
 
     def described(self) -> QueueObject:
-        """The queue as the configuration tells it."""
+        """The queue as the configuration shows it."""
         return QueueObject(self.name, self.arguments)
 
 
@@ -105,7 +105,7 @@ class Exchange:
         self.bindings: dict[str, dict[str, None]] = {}
 
     def described(self) -> ExchangeObject:
-        """The exchange as the configuration tells it."""
+        """The exchange as the configuration shows it."""
         return ExchangeObject(self.name, self.kind, self.arguments)
 
     def bound(self) -> tuple[BindingObject, ...]:

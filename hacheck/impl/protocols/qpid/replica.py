@@ -37,8 +37,8 @@ class QueueReplicator:
 
 
 class Replicas:
-    """All queue replicators of a broker, by queue and by their number. `has_come`: is told of what comes to a queue,
-    where it may have consumers of its own."""
+    """All queue replicators of a broker, by queue and by their number. `has_come`: is informed of what comes to a
+    queue, where it may have consumers of its own."""
 
     __slots__ = ("_counter", "_has_come", "_process", "_store", "_trace", "by_number", "by_queue", "waiting")
 

@@ -49,7 +49,7 @@ class Consumer:
 
 class Serving:
     """The messages and consumers of a broker that clients use. `available`: positions that may be delivered, a heap for
-    each queue that is consumed. `may_complete`: publishers may be told."""
+    each queue that is consumed. `may_complete`: publishers may be informed."""
 
     __slots__ = (
         "_options",
@@ -140,7 +140,7 @@ class Serving:
             self.dequeue(queue, queue.front)
 
     def offer(self, queue: Queue, message: Stored) -> None:
-        """A message has come to a queue otherwise: whoever consumes there may have it."""
+        """A message has come to a queue otherwise: the one that consumes there may have it."""
         if queue.name in self.available:
             heapq.heappush(self.available[queue.name], message.position)
             self.unserved[queue.name] = None
@@ -285,14 +285,14 @@ class Serving:
     # ---- at the end of each input -----------------------------------------------------------------------------------
 
     def flush(self) -> None:
-        """Deliver what can be delivered, send backups what they lack, tell publishers what is complete."""
+        """Deliver what can be delivered, send backups what they lack, report to publishers what is complete."""
         while self.unserved:
             name = next(iter(self.unserved))
             del self.unserved[name]
             self._serve(name)
         self.source.flush()
         if self.completed and self.may_complete:
-            self._tell_completed()
+            self._send_completed()
 
     def _serve(self, name: str) -> None:
         consumers = self.consumers.get(name)
@@ -311,8 +311,8 @@ class Serving:
                 consumer.held[position] = message
                 self._process.say(consumer.channel, Delivery(name, position, message.content, message.redelivered))
 
-    def _tell_completed(self) -> None:
-        told: dict[Channel, list[str]] = {}
+    def _send_completed(self) -> None:
+        complete: dict[Channel, list[str]] = {}
         completed, self.completed = self.completed, []
         self._process.record("completed", messages=[publication.name for publication in completed])
         for publication in completed:
@@ -320,8 +320,8 @@ class Serving:
                 self._process.say(publication.channel, Done(publication.name))
                 self.transactions.committed(publication.transaction)
             else:
-                told.setdefault(publication.channel, []).append(publication.name)
-        for channel, names in told.items():
+                complete.setdefault(publication.channel, []).append(publication.name)
+        for channel, names in complete.items():
             self._process.say(channel, Completed(tuple(names)))
 
 

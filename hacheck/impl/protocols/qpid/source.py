@@ -1,8 +1,8 @@
 """The side of a queue's replication that has the messages: guards that delay completion, subscriptions that send.
 
 The life of a message here: an id is set (*record*); each guard delays its completion (*enqueue*); each subscription
-sends it (*deliver*); the backup says that it has it (*acknowledge*); it leaves the queue, and backups are told the id
-(*dequeue*). Its publisher hears `Completed` when nobody delays it any more.
+sends it (*deliver*); the backup says that it has it (*acknowledge*); it leaves the queue, and backups are informed the
+id (*dequeue*). Its publisher hears `Completed` when nobody delays it any more.
 
 **Source:** overview of the HA module, "Queue Replication", "Queue Failover", "Queue and Backup ready"; survey of broker
 failover protocols, sections 1.5 and 1.6.
@@ -42,8 +42,8 @@ class QueueGuard:
 class ReplicatingSubscription:
     """What one backup is sent of one queue. `position`: the last message that it was sent or has. `skip`: ids that it
     has already. `committed`: ids that it has by a transaction, and will acknowledge. `unready`: ids before the guard
-    that it was sent and has not acknowledged. `dequeues`: ids to tell it as gone. `was_stopped`: once there was nothing
-    more to send. `next_id`: the id that it takes the next copy to have."""
+    that it was sent and has not acknowledged. `dequeues`: ids to report to it as gone. `was_stopped`: once there was
+    nothing more to send. `next_id`: the id that it takes the next copy to have."""
 
     __slots__ = (
         "channel", "committed", "dequeues", "guard", "is_ready", "next_id", "number", "on_the_way", "position", "queue",
@@ -166,8 +166,8 @@ class Source:
     # ---- subscriptions ----------------------------------------------------------------------------------------------
 
     def subscribe(self, channel: Channel, asked: SubscribeQueue, queue: Queue | None, guard: QueueGuard | None) -> None:
-        """A backup wants a queue. It says what it has; what is not there any more it is told to drop, and what it has
-        it is not sent again. `guard`: the one that was made for it before it came, or a new one is made now."""
+        """A backup wants a queue. It says what it has; what is not there any more it is ordered to drop, and what it
+        has it is not sent again. `guard`: the one that was made for it before it came, or a new one is made now."""
         known = queue is not None and (self._same_name or not asked.uuid or asked.uuid == queue.arguments.uuid)
         if queue is None or not known:
             self._process.say(channel, SubscriptionRefused(asked.subscription, "no such queue"))
@@ -239,7 +239,8 @@ class Source:
             self._dispatch(subscription)
 
     def _dispatch(self, subscription: ReplicatingSubscription) -> None:
-        """Tell a backup of messages that are gone, then send those that it does not have, as far as it takes them."""
+        """Report to a backup which messages are gone, then send those that it does not have, as far as it takes
+        them."""
         process = self._process
         channel = subscription.channel
         if subscription.dequeues:

@@ -1,7 +1,7 @@
 """Stand-alone replication: single queues and exchanges of one broker kept on another, without a cluster.
 
-The broker with the replica connects like a backup and uses the same subscriptions, for the names it was told only and
-whatever their replication level. Its status stays `standalone`, and nobody keeps clients from its queues. If the
+The broker with the replica connects like a backup and uses the same subscriptions, for the names it was informed only
+and whatever their replication level. Its status stays `standalone`, and nobody keeps clients from its queues. If the
 addresses are those of a cluster, the link finds the primary, and finds the next one after a failover.
 
 **Source:** overview of the HA module, "Standalone replication"; survey of broker failover protocols, section 1.10.

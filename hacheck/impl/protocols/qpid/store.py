@@ -60,9 +60,8 @@ Kept: TypeAlias = StoredBroker | StoredQueue | StoredExchange | StoredMessage
 def recover(durable: Mapping[str, bytes], wiring: Wiring, fresh: Callable[[], str]) -> None:
     """Fill an empty wiring with what a disk has. Errors: `Refused`, for what cannot be read.
 
-    Since messages get new replication ids, a recovered queue is another one to whoever has a replica of it, and gets a
-    new id (`fresh`), too: under the old one, ids of different messages would be taken for the same.
-    """
+    Since messages get new replication ids, a recovered queue is another one to the one that has a replica of it, and
+    gets a new id (`fresh`), too: under the old one, ids of different messages would be taken for the same."""
     messages = []
     exchanges = []
     for key, raw in sorted(durable.items()):

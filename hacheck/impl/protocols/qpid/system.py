@@ -10,11 +10,11 @@ from hacheck.impl.protocols.qpid import status as statuses
 from hacheck.impl.protocols.qpid.applications import Application, Reader
 from hacheck.impl.protocols.qpid.broker import Broker, Place
 from hacheck.impl.protocols.qpid.client import Client
-from hacheck.impl.protocols.qpid.judge import ClusterJudge
 from hacheck.impl.protocols.qpid.manager import Manager
 from hacheck.impl.protocols.qpid.messages import Closed, Frame, Heartbeat, Open, Opened
 from hacheck.impl.protocols.qpid.operator import GONE_OVER, Operator
 from hacheck.impl.protocols.qpid.options import Options
+from hacheck.impl.protocols.qpid.oracle import ClusterOracle
 from hacheck.impl.protocols.qpid.orders import (
     EndReplication,
     GoneOver,
@@ -31,8 +31,8 @@ from hacheck.impl.protocols.qpid.orders import (
     Stop,
     Stopped,
 )
-from hacheck.impl.protocols.qpid.standalone_judge import StandaloneJudge
-from hacheck.impl.system import Judge, Member, Refused, System
+from hacheck.impl.protocols.qpid.standalone_oracle import StandaloneOracle
+from hacheck.impl.system import Member, Oracle, Refused, System
 
 MESSAGES: tuple[type[Message], ...] = (
     Open, Opened, Closed, Heartbeat, Frame, StatusQuery, StatusAnswer, Promote, PromoteAnswer, Stop, Stopped,
@@ -69,9 +69,9 @@ class Cluster:
         (manager,) = (one.name for one in members if one.role == MANAGER)
         return Broker(setup, options, Place(tuple(name for name in brokers if name != member.name), manager))
 
-    def judge(self, members: tuple[Member, ...], options: Options) -> Judge:
-        """Who compares what clients were told with what is there."""
-        return ClusterJudge(members, options)
+    def oracle(self, members: tuple[Member, ...], options: Options) -> Oracle:
+        """Who compares what clients were answered with what is there."""
+        return ClusterOracle(members, options)
 
     def quiet_us(self, options: Options) -> int:
         """A failover with everything that can hold it up, once: the failure is noticed, the old primary is given up,
@@ -103,7 +103,7 @@ class Cluster:
 
 class Standalone:
     """Brokers without a cluster: the first has clients, each other one keeps replicas of all their queues, as an
-    operator has told it to."""
+    operator has ordered."""
 
     name = "qpid-standalone"
     messages: tuple[type[Message], ...] = MESSAGES
@@ -134,9 +134,9 @@ class Standalone:
             return Broker(setup, options, Place())
         return Broker(setup, options, Place(sources=brokers[:1], waits=True))
 
-    def judge(self, members: tuple[Member, ...], options: Options) -> Judge:
-        """Who compares the replicas with the first broker, and what clients were told with what that has."""
-        return StandaloneJudge(members, options, _names(options))
+    def oracle(self, members: tuple[Member, ...], options: Options) -> Oracle:
+        """Who compares the replicas with the first broker, and what clients were answered with what that has."""
+        return StandaloneOracle(members, options, _names(options))
 
     def quiet_us(self, options: Options) -> int:
         """Applications go over, the links are made again, and what the replicas lack is sent."""

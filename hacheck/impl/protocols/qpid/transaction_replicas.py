@@ -103,7 +103,8 @@ class TransactionReplicas:
                 self._drop(name)
 
     def drop_all(self) -> None:
-        """This broker is promoted: what is not committed was never asked for, or nobody was told that it is done."""
+        """This broker is promoted: what is not committed was never asked for, or no client was informed that it is
+        done."""
         for name in tuple(self.parts):
             self._drop(name)
 

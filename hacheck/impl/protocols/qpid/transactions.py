@@ -8,7 +8,7 @@ With `local` a backup gets its messages one by one, like all others, and may hav
 With `replicated` each backup that has caught up has the transaction, too, and commits it by itself. One that comes
 later gets the messages as copies, and is not ready before the last of them is there (QP-9).
 
-What becomes of it is on record before anybody is told: a broker may end in between.
+What becomes of it is on record before anybody is informed: a broker may end in between.
 
 **Source:** survey of broker failover protocols, section 1.9; overview of the HA module, "Message Identifiers".
 """
@@ -87,7 +87,7 @@ class Transaction:
 
 class Transactions:
     """All transactions of a broker, by their names. `caught_up`: asks a primary which backups can have one, too;
-    `ended`: tells it that one is over."""
+    `ended`: informs it that one is over."""
 
     __slots__ = ("_options", "_process", "_serving", "_wiring", "by_name", "caught_up", "ended")
 
@@ -172,7 +172,8 @@ class Transactions:
             self._publish(transaction)
 
     def disconnected(self, channel: Channel) -> None:
-        """A client is gone. What it had not asked to commit is rolled back; the rest goes on, and nobody is told."""
+        """A client is gone. What it had not asked to commit is rolled back; the rest goes on, and no process learns of
+        it."""
         for transaction in tuple(self.by_name.values()):
             if transaction.channel is channel and transaction.phase is OPEN:
                 self._end(transaction, "its client is gone")
@@ -227,7 +228,7 @@ class Transactions:
         return ""
 
     def _publish(self, transaction: Transaction) -> None:
-        """All of it is on the queues at once. Backups that have it are told so; others get copies."""
+        """All of it is on the queues at once. Backups that have it are informed; others get copies."""
         self._enter(transaction, PUBLISHED)
         messages = [content.message for _, _, content in transaction.enqueues]
         self._process.record("tx_published", transaction=transaction.name, messages=messages)

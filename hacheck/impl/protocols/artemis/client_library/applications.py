@@ -61,7 +61,7 @@ class Producer(Worker):
             self.ask()
         self.library.do("send", outgoing=(outgoing,), message=item.number)
         if not self.transacted and not options.block_on_durable_send:
-            self.tell("ok")
+            self.report("ok")
             self.unsent.remove(item)
 
     def moved(self, call: Call, *, unknown: bool) -> None:
@@ -73,10 +73,10 @@ class Producer(Worker):
                 self.work.append(item)
         elif item in self.unsent:
             if not unknown or self.options.trusts_unknown:
-                self.tell("ok")
+                self.report("ok")
                 self.unsent.remove(item)
             else:
-                self.tell("unknown")
+                self.report("unknown")
             self.work.clear()
         else:
             self.work.clear()
@@ -186,7 +186,7 @@ class Consumer(Worker):
     def moved(self, call: Call, *, unknown: bool) -> None:
         """It is gone, or in the transaction; or it comes again."""
         if not self.transacted:
-            self.tell("unknown" if unknown else "ok")
+            self.report("unknown" if unknown else "ok")
             self.work.clear()
         elif not unknown and self.held is not None:
             self.work.append(self.held[0])

@@ -284,7 +284,7 @@ class Library(SessionClient):
             self._go_on()
 
     def _unblock(self) -> None:
-        """The session is another one: whoever waits gets an exception, and no transaction is committed."""
+        """The session is another one: the one that waits gets an exception, and no transaction is committed."""
         call = self.call
         if self.dirty and not self.prepared:
             self.rollback_only = True

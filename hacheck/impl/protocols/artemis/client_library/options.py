@@ -15,7 +15,7 @@ class ClientOptions(SharedStoreOptions, frozen=True, kw_only=True):
     default: never, so that there is no failover. `initial_connect_attempts`: how often it tries once more to connect
     for the first time; 0, the product's default: once is all. `retry_multiplier_percent`: how much longer each pause
     between two tries is than the one before, which begin with `reconnect_us`; `max_retry_us`: the longest.
-    `server_list`: it is given all servers, or finds them; otherwise the live one, and that one tells it who else there
+    `server_list`: it is given all servers, or finds them; otherwise the live one, and that one shows it who else there
     is. `confirmation_window`: a session that is still there goes on. `block_on_durable_send`: a send waits for its
     answer.
 

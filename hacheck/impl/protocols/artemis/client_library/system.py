@@ -8,15 +8,15 @@ from typing import Any
 from hacheck.impl.kit.settings import read_settings
 from hacheck.impl.node import Message, Node, Setup
 from hacheck.impl.protocols.artemis.client_library.applications import ORDERS, Consumer, Producer
-from hacheck.impl.protocols.artemis.client_library.judge import ClientJudge
 from hacheck.impl.protocols.artemis.client_library.library import Library
 from hacheck.impl.protocols.artemis.client_library.options import ClientOptions
+from hacheck.impl.protocols.artemis.client_library.oracle import ClientOracle
 from hacheck.impl.protocols.artemis.messages import MESSAGES
 from hacheck.impl.protocols.artemis.session_messages import CLIENT_MESSAGES, Wanted
 from hacheck.impl.protocols.artemis.sessions import TEMPORARY, SessionServer
 from hacheck.impl.protocols.artemis.shared_store.server import SharedStoreBroker
 from hacheck.impl.protocols.artemis.system import SharedStore
-from hacheck.impl.system import Judge, Member
+from hacheck.impl.system import Member, Oracle
 
 
 class ClientSystem(SharedStore):
@@ -35,9 +35,9 @@ class ClientSystem(SharedStore):
             return client(member, members, setup)
         return SharedStoreBroker(member, members, setup, SessionServer)
 
-    def judge(self, members: tuple[Member, ...], options: Any) -> Judge:
-        """Compares what clients were told with what is there, and with what they did."""
-        return ClientJudge(members, options)
+    def oracle(self, members: tuple[Member, ...], options: Any) -> Oracle:
+        """Compares what clients were answered with what is there, and with what they did."""
+        return ClientOracle(members, options)
 
     def quiet_us(self, options: Any) -> int:
         """As long as the brokers may take, and the longest pause between two tries to connect."""

@@ -109,7 +109,7 @@ class Worker:
             case "rollback":
                 self.again = unknown
                 if self.work:
-                    self.tell("unknown")
+                    self.report("unknown")
                     self.begin_again()
             case "rollback-branch":
                 if not unknown:
@@ -133,11 +133,11 @@ class Worker:
     def commit_ended(self, outcome: Outcome) -> None:
         """It was committed, or was committed before; or nobody knows."""
         if outcome == "timed-out" and self.options.bug_commit_timeout_is_plain_error:
-            self.tell("unknown")
+            self.report("unknown")
         elif outcome == "ok" or (outcome == "duplicate" and not self.options.retries_duplicates):
             self.committed()
         elif outcome == "duplicate" or not self.options.trusts_unknown:
-            self.tell("unknown")
+            self.report("unknown")
             self.begin_again()
         else:
             self.committed()
@@ -153,7 +153,7 @@ class Worker:
         else:
             if outcome in ("unblocked", "timed-out"):
                 self.undo = call.perform.branch
-            self.tell("unknown")
+            self.report("unknown")
             self.begin_again()
 
     def written(self, purpose: str) -> None:
@@ -183,11 +183,11 @@ class Worker:
 
     def committed(self) -> None:
         """What was in the transaction is done."""
-        self.tell("ok")
+        self.report("ok")
         self.forget()
         self.work.clear()
 
-    # ---- requests, as the judge of a run compares them ---------------------------------------------------------------
+    # ---- requests, as the oracle of a run compares them --------------------------------------------------------------
 
     def ask(self) -> None:
         """The work is asked for, or asked for once more."""
@@ -196,7 +196,7 @@ class Worker:
             self.requests[names] = self.process.fresh()
             self.process.record("asked", {"request": self.requests[names], **self.asked(names)})
 
-    def tell(self, outcome: str) -> None:
+    def report(self, outcome: str) -> None:
         """What the application believes of its work."""
         request = self.requests.get(tuple(item.name for item in self.work))
         if request is not None:

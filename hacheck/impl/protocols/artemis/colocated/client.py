@@ -1,4 +1,4 @@
-"""A client of servers that back each other up: it turns to whichever server it is told of, and knows its address.
+"""A client of servers that back each other up: it turns to whichever server it is informed of, and knows its address.
 
 Source: HornetQ manual, "Failover Modes"; "Colocated Backup Servers".
 """
@@ -12,7 +12,7 @@ from hacheck.impl.system import Member
 
 
 class Wanderer(Client):
-    """A client for which the servers it was told at first are not all there are."""
+    """A client for which the servers it was informed at first are not all there are."""
 
     def _known(self, connectors: tuple[Name, ...]) -> tuple[Name, ...]:
         return connectors

@@ -1,9 +1,9 @@
-"""Several servers in one process: what each asks for and is told goes by its own names, and the process translates.
+"""Several servers in one process: what each asks for and is informed goes by its own names, and the process translates.
 
 A server has an address: that of its process for the one that the process is there for, `process/name` for others.
 Messages between addresses of processes go as they are; all others are wrapped, with both addresses, in a `Carried`.
 Names of timers, keys of the process's own disk, shared disks and locks are its own for each server, too. A lock that
-one server of a process has is refused to the others of it: whoever keeps locks knows processes only.
+one server of a process has is refused to the others of it: the one that keeps locks knows processes only.
 
 Source: HornetQ manual, "Colocated Backup Servers", "Configuring Directories".
 """
@@ -85,7 +85,7 @@ class Hosting:
         self.servers[server.address] = server
 
     def remove(self, address: Name) -> None:
-        """A server is gone: its locks are free, and who wrote to it is told."""
+        """A server is gone: its locks are free, and who wrote to it is informed."""
         server = self.servers.pop(address)
         for lock in [lock for lock, holder in self._holders.items() if holder is server]:
             del self._holders[lock]

@@ -211,7 +211,7 @@ class ColocatedProcess:
         return f"{self.name}.{self.incarnation}.colocated.{self._names}"
 
     def announce(self) -> None:
-        """Tells all processes which backups run here, and its own servers who else there is."""
+        """Informs all processes which backups run here, and its own servers who else there is."""
         backups = tuple(Backup(address, one.live) for address, one in self.hosted.items())
         for process in self.processes:
             if process != self.name:
@@ -219,7 +219,7 @@ class ColocatedProcess:
         self.introduce()
 
     def introduce(self) -> None:
-        """Tells its own servers who else there is: with replication all, over a shared store those of one store."""
+        """Informs its own servers who else there is: with replication all, over a shared store those of one store."""
         pairs = [(one.address, one.live) for backups in self.directory.values() for one in backups]
         pairs.extend((address, one.live) for address, one in self.hosted.items())
         for address, node in self.nodes.items():

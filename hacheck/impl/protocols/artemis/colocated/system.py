@@ -10,15 +10,15 @@ from msgspec.structs import replace
 from hacheck.impl.node import Message, Name, Node, Setup
 from hacheck.impl.protocols.artemis.colocated.client import ColocatedClient
 from hacheck.impl.protocols.artemis.colocated.configuration import PORT_MAX
-from hacheck.impl.protocols.artemis.colocated.judge import ColocatedJudge
 from hacheck.impl.protocols.artemis.colocated.messages import COLOCATED
 from hacheck.impl.protocols.artemis.colocated.options import Settings, configuration_of, read
+from hacheck.impl.protocols.artemis.colocated.oracle import ColocatedOracle
 from hacheck.impl.protocols.artemis.colocated.process import ColocatedProcess
 from hacheck.impl.protocols.artemis.messages import MESSAGES
 from hacheck.impl.protocols.artemis.scale_down.system import places
 from hacheck.impl.protocols.artemis.shared_store.broker import BACKUP_LOCK, PRIMARY_LOCK, STORE
 from hacheck.impl.protocols.artemis.system import REPLICATION, SHARED_STORE
-from hacheck.impl.system import Judge, Member, Refused
+from hacheck.impl.system import Member, Oracle, Refused
 
 SERVERS_MIN = 2
 
@@ -64,10 +64,10 @@ class Colocated:
             return ColocatedClient(member, members, replace(setup, options=settings.servers))
         return ColocatedProcess(member, members, setup)
 
-    def judge(self, members: tuple[Member, ...], options: Any) -> Judge:
-        """Compares what clients were told with what is there, and looks where backups are."""
+    def oracle(self, members: tuple[Member, ...], options: Any) -> Oracle:
+        """Compares what clients were answered with what is there, and looks where backups are."""
         settings: Settings = options
-        return ColocatedJudge(members, settings.colocated)
+        return ColocatedOracle(members, settings.colocated)
 
     def quiet_us(self, options: Any) -> int:
         """As long as the servers may take, and a few requests."""

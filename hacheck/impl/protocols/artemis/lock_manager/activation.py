@@ -2,8 +2,8 @@
 
 To add one to two numbers, one on a disk and one at the manager, takes three steps: the coordinated one becomes the
 negative of the next, the own one is written, the coordinated one becomes positive. A process may end after each, and
-whoever comes next finds out from the two. Source: broker facts 2.9, `tryActivate` and `ENSURE`, AR-8, AR-10, AR-11.
-"""
+the one that comes next finds out from the two. Source: broker facts 2.9, `tryActivate` and `ENSURE`, AR-8, AR-10,
+AR-11."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def first_written(broker: LockedBroker, token: int, value: str) -> None:
 
 
 def try_activate(broker: LockedBroker) -> None:
-    """Looks at the coordinated number; whoever is stale need not ask for the lock."""
+    """Looks at the coordinated number; the one that is stale need not ask for the lock."""
     if not broker.node_id:
         stale(broker)
     else:
@@ -228,7 +228,7 @@ def activated(broker: LockedBroker, token: int, rest: str) -> None:
 
 
 def stop_without(broker: LockedBroker, reason: str) -> None:
-    """Whoever must not serve ends."""
+    """The one that must not serve ends."""
     broker.give_up(reason)
 
 

@@ -22,10 +22,9 @@ COORDINATED = "coordinated"
 class ManagerLink:
     """A broker's session with the lock manager, and the one operation that may be under way.
 
-    `held`: the node ids whose lock it has, as far as it was told. `confirmed_us`: when the last ping that was answered
-    was sent: so long the session certainly lives. `then`: what is to be done with the answer. `locked_number`: the
-    number of the last message when a lock was got: earlier pings know nothing of it.
-    """
+    `held`: the node ids whose lock it has, as far as it was informed. `confirmed_us`: when the last ping that was
+    answered was sent: so long the session certainly lives. `then`: what is to be done with the answer. `locked_number`:
+    the number of the last message when a lock was got: earlier pings know nothing of it."""
 
     def __init__(self, process: Process, manager: Name, options: LockManagerOptions) -> None:
         self.process = process

@@ -24,7 +24,7 @@ class LockManagerOptions(ReplicationOptions, frozen=True, kw_only=True):
     Released misbehaviours: `bug_lock_alone` (AR-8): the lock decides, whatever the sequence says.
     `bug_claim_unrepaired` (AR-10): a claim that was not committed is stale for everybody. `bug_identity_forgotten`
     (AR-11): a backup that lost the manager goes on under a node id of its own. `bug_listeners_silent` (AR-28): nobody
-    is told that a lock, or the manager, is lost. `bug_channel_left_open` (AR-13) is as with votes.
+    is informed that a lock, or the manager, is lost. `bug_channel_left_open` (AR-13) is as with votes.
     """
 
     manager_ttl_us: int = 3 * SECOND_US

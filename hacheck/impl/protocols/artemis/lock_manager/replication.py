@@ -32,7 +32,7 @@ from hacheck.impl.system import Member
 
 
 def locate(broker: LockedBroker) -> None:
-    """Looks for whoever serves. A primary will ask for its place back."""
+    """Looks for the one that serves. A primary will ask for its place back."""
     broker.failing_back = broker.role == "primary" and not broker.options.coordination_id
     backup.locate(broker)
 
@@ -73,7 +73,7 @@ def sync_done(broker: LockedBroker, sender: Name, message: SyncDone) -> None:
     if link is None or link.name != message.channel or broker.state is not State.COPYING:
         backup.sync_done(broker, sender, message)
     elif message.sequence <= 0:
-        broker.give_up("whoever serves has no activation sequence")
+        broker.give_up("the active broker has no activation sequence")
     else:
         link.sequence = message.sequence
         backup.sync_done(broker, sender, message)
@@ -96,18 +96,18 @@ def in_sync(broker: LockedBroker, token: int, channel: str) -> None:
 
 
 def announce(broker: LockedBroker, token: int, channel: str) -> None:
-    """The number is on disk: the cluster is told of this backup."""
+    """The number is on disk: the cluster is informed of this backup."""
     link = broker.primary
     if link is not None and link.name == channel and broker.state is State.IN_SYNC:
         broker.process.line(221031, node_id=link.node_id)
-        broker.tell_all(BackupAnnounced(link.node_id))
+        broker.broadcast(BackupAnnounced(link.node_id))
 
 
 # ---- who serves makes way, or stops --------------------------------------------------------------------------------
 
 
 def give_way(broker: LockedBroker) -> None:
-    """The lock is given back before the other is told; then this one waits until the other has claimed a number."""
+    """The lock is given back before the other is informed; then this one waits until the other has claimed a number."""
     broker.gave_way_us = broker.process.now_us
     broker.link.unlock(broker.node_id)
     broker.step_after(broker.options.retry_lock_us)

@@ -8,17 +8,17 @@ from typing import Any
 from hacheck.impl.kit.settings import SECOND_US, read_settings
 from hacheck.impl.node import Message, Name, Node, Setup
 from hacheck.impl.protocols.artemis.client import Client
-from hacheck.impl.protocols.artemis.judge import BrokerJudge
 from hacheck.impl.protocols.artemis.lock_manager.manager import LockManager
 from hacheck.impl.protocols.artemis.lock_manager.messages import LOCK_MESSAGES
 from hacheck.impl.protocols.artemis.lock_manager.options import SETTINGS_OF_VOTES, LockManagerOptions
 from hacheck.impl.protocols.artemis.lock_manager.replication import LockManagedBroker
 from hacheck.impl.protocols.artemis.messages import MESSAGES
+from hacheck.impl.protocols.artemis.oracle import BrokerOracle
 from hacheck.impl.protocols.artemis.system import serving
-from hacheck.impl.system import Broken, Judge, Member, Refused
+from hacheck.impl.system import Broken, Member, Oracle, Refused
 
 
-class LockJudge(BrokerJudge):
+class LockOracle(BrokerOracle):
     """As for all brokers; but here nobody may serve beside another, under whatever node id."""
 
     def _activated(self, at_us: int, member: Name, node_id: str) -> None:
@@ -60,9 +60,9 @@ class LockManaged:
             return LockManager(setup)
         return LockManagedBroker(member, members, setup)
 
-    def judge(self, members: tuple[Member, ...], options: Any) -> Judge:
-        """Compares what clients were told with what is there."""
-        return LockJudge(members)
+    def oracle(self, members: tuple[Member, ...], options: Any) -> Oracle:
+        """Compares what clients were answered with what is there."""
+        return LockOracle(members)
 
     def quiet_us(self, options: Any) -> int:
         """As long as a session that is over may be taken for alive, all steps of a take-over, and a failback."""
@@ -76,14 +76,13 @@ class LockManaged:
         return serving(nodes)
 
     def survives(self) -> Iterator[str]:
-        """What costs no acknowledged message, and lets nobody serve beside another: the end of whoever serves, by its
-        disk, too, links that fail, to each other and to the manager, and clocks that jump.
+        """What costs no acknowledged message, and lets nobody serve beside another: the end of the one that serves, by
+        its disk, too, links that fail, to each other and to the manager, and clocks that jump.
 
-        Not a pause that outlasts the lock, nor a manager that loses what it keeps. Not the end of a replica, if whoever
-        serves is then stopped before the next number is its own, by a cut is enough: the replica has answered what was
-        not on its disk, and its number says nothing of that (AR-15, a double failure). With `replica_ack=written` the
-        end of any broker, or of its disk, at any time, costs nothing either.
-        """
+        Not a pause that outlasts the lock, nor a manager that loses what it keeps. Not the end of a replica, if the one
+        that serves is then stopped before the next number is its own, by a cut is enough: the replica has answered what
+        was not on its disk, and its number says nothing of that (AR-15, a double failure). With `replica_ack=written`
+        the end of any broker, or of its disk, at any time, costs nothing either."""
         yield from ("crash/coordinator", "disk-full/coordinator", "disk-error/coordinator", "disk-slow")
         yield from ("cut", "reset", "clock-jump", "power/client", "pause/client")
 

@@ -33,7 +33,7 @@ SMALL_CLUSTER = 2
 
 
 def serve_alone(broker: Broker) -> None:
-    """Whoever was lost, answers do not wait for it."""
+    """The one that was lost, answers do not wait for it."""
     broker.release()
 
 
@@ -163,7 +163,7 @@ def replicated(broker: Broker, sender: Name, message: Replicated) -> None:
 
 
 def lose_replica(broker: Broker, line: int) -> None:
-    """The replica is given up, and told so: its copy must not be taken for a good one. `line`: what the log says."""
+    """The replica is given up, and informed: its copy must not be taken for a good one. `line`: what the log says."""
     link = broker.replica
     assert link is not None
     if broker.serves:
@@ -193,10 +193,10 @@ def lose_replica(broker: Broker, line: int) -> None:
 
 
 def hand_over(broker: Broker) -> None:
-    """Serves no more; the replica is told before and after the last change."""
+    """Serves no more; the replica is informed before and after the last change."""
     link = broker.replica
     assert link is not None
-    broker.tell_all(NodeDown(broker.node_id))
+    broker.broadcast(NodeDown(broker.node_id))
     broker.topology.down(broker.node_id, broker.process.member)
     broker.process.send(link.replica, StopCalled(link.name))
     if broker.options.bug_failback_by_sleeping:

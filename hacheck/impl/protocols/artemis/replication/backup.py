@@ -143,7 +143,7 @@ def sync_started(broker: Broker, sender: Name, message: SyncStarted) -> None:
 
 
 def link_of(broker: Broker, sender: Name, channel: str) -> PrimaryLink | None:
-    """The replication channel, if that is the one; a sender who believes in another one is told."""
+    """The replication channel, if that is the one; a sender who believes in another one is informed."""
     link = broker.primary
     if link is None or link.name != channel or broker.state not in REPLICA:
         broker.process.send(sender, ChannelClosed(channel, False))
@@ -229,7 +229,7 @@ def in_sync(broker: Broker, token: int, channel: str) -> None:
     process.line(221031, node_id=link.node_id)
     broker.go(Cause.UP_TO_DATE)
     process.send(link.primary, UpToDate(link.name))
-    broker.tell_all(BackupAnnounced(link.node_id))
+    broker.broadcast(BackupAnnounced(link.node_id))
 
 
 # ---- taking over ---------------------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def lose_primary(broker: Broker) -> None:
 
 
 def channel_closed(broker: Broker, message: ChannelClosed) -> None:
-    """The other end is closed. If whoever was there goes on without this one, this copy is not good any more."""
+    """The other end is closed. If the one that was there goes on without this one, this copy is not good any more."""
     link = broker.primary
     if link is None or link.name != message.channel or broker.state not in REPLICA:
         return

@@ -51,7 +51,7 @@ class Identity(Struct, frozen=True):
 
 
 class ReplicaLink:
-    """The replication channel, on the side of whoever serves.
+    """The replication channel, on the side of the one that serves.
 
     `sent`: changes so far. `unacknowledged`: those that are not answered, with the write that each goes with and when
     it was sent. `copying`: files still to be copied, and `batch`, the one under way. `final`: the last question of the
@@ -139,7 +139,7 @@ class Broker:
         for key in sorted(setup.durable):
             if key.startswith(SAVED):
                 self.saved.setdefault(int(key[len(SAVED) :].partition("/")[0]), []).append(key)
-        from_files(self.files, self.options)  # whoever cannot read its data must not start
+        from_files(self.files, self.options)  # the one that cannot read its data must not start
         self.ticks = 0
         self.server: Server | None = None
         self.topology = Topology()
@@ -201,18 +201,18 @@ class Broker:
         """Does this state's step after a while."""
         self.process.set_timer("step", after_us)
 
-    def tell_all(self, message: Message) -> None:
+    def broadcast(self, message: Message) -> None:
         """Sends to all other brokers."""
         for other in self.others:
             self.process.send(other, message)
 
     def announce(self) -> None:
-        """Tells the cluster and its clients who serves here, and who would next."""
+        """Informs the cluster and its clients who serves here, and who would next."""
         link = self.replica
         backup = link.replica if link is not None and link.up_to_date else ""
         process = self.process
         self.topology.up(self.node_id, process.member, backup, self.group, self.ticks)
-        self.tell_all(NodeUp(self.node_id, backup, self.group))
+        self.broadcast(NodeUp(self.node_id, backup, self.group))
         if self.server is not None:
             self.server.connectors = (process.member, backup) if backup else (process.member,)
 

@@ -1,4 +1,4 @@
-"""What brokers tell each other all the time: who serves which node, who lives, and who asks.
+"""What brokers send each other all the time: who serves which node, who lives, and who asks.
 
 Source: broker facts 2.4, 2.6, 2.10, AR-17; log codes 222294 and 222295.
 """
@@ -148,7 +148,7 @@ def stop(broker: Broker) -> None:
     if broker.server is not None:
         broker.server.disconnect()
         broker.server = None
-        broker.tell_all(NodeDown(broker.node_id))
+        broker.broadcast(NodeDown(broker.node_id))
     if broker.replica is not None:
         process.send(broker.replica.replica, ChannelClosed(broker.replica.name, False))
     if broker.failure:
@@ -162,7 +162,7 @@ def isolate(broker: Broker) -> None:
     if broker.server is not None:
         broker.server.disconnect()
         broker.server = None
-    broker.tell_all(NodeDown(broker.node_id))
+    broker.broadcast(NodeDown(broker.node_id))
     broker.topology.down(broker.node_id, broker.process.member)
     if broker.replica is not None:
         broker.process.send(broker.replica.replica, ChannelClosed(broker.replica.name, False))

@@ -27,7 +27,7 @@ def begin(broker: Broker) -> None:
     broker.starting = True
     history = broker.identity.history
     if broker.options.last_server_starts and history in (ALONE, REPLICATED):
-        broker.policy = "primary"  # whoever served may be the one who knows most
+        broker.policy = "primary"  # the one that served may be the one who knows most
     if broker.policy == "backup":
         broker.failing_back = False
         broker.go(Cause.AS_BACKUP)
@@ -40,14 +40,14 @@ def begin(broker: Broker) -> None:
 
 
 def check(broker: Broker) -> None:
-    """Asks everybody for whoever serves its node."""
+    """Asks everybody for the one that serves its node."""
     broker.asks_left = -(-broker.options.check_wait_us // ASK_AGAIN_US)
     ask(broker)
 
 
 def ask(broker: Broker) -> None:
     """Asks once more."""
-    broker.tell_all(FindServer(broker.node_id))
+    broker.broadcast(FindServer(broker.node_id))
     broker.step_after(min(ASK_AGAIN_US, broker.options.check_wait_us))
 
 

@@ -83,7 +83,7 @@ def count(broker: Broker, ballot: Ballot, voter: Name, *, yes: bool) -> None:
 
 
 def ballot_due(broker: Broker) -> None:
-    """Whoever has not voted says no."""
+    """The one that has not voted says no."""
     if broker.ballot is not None:
         close(broker, timed_out=True)
 

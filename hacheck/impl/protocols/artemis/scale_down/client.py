@@ -1,4 +1,4 @@
-"""Who uses servers that scale down: clients, which go where they are told, and the operator, who stops servers.
+"""Who uses servers that scale down: clients, which go where they are sent, and the operator, who stops servers.
 
 A client is a producer that spreads its messages over the servers. Every second one is a transaction manager, whose
 transactions stay prepared for a while. Whatever is in doubt goes where the old server's state went, with the same
@@ -56,7 +56,7 @@ class Outbox(Struct, frozen=True):
 class ScaleDownClient(SessionClient):
     """One producer with one session. `all`: the servers, its first one first.
 
-    `node_id`: whose session it had last. `target`: where it was told to go, or empty; `tries`: how often it asked to be
+    `node_id`: whose session it had last. `target`: where it was sent, or empty; `tries`: how often it asked to be
     let in there. `message`: what is under way or in doubt; `step`: how far it
     has come; `command`: the last one; `again`: it may have been done before. `sends`: how many
     were done since it turned to this server. `number`: of its messages. `commands`: of this session. `outbox`: its last
@@ -134,10 +134,10 @@ class ScaleDownClient(SessionClient):
         self.process.cancel_timer("call")
         self.connected = False
         if self.message is not None:
-            self._tell("unknown")
+            self._report("unknown")
 
     def _try_next(self) -> None:
-        """The next server; after the last one a pause. Whoever was told where to go asks there only."""
+        """The next server; after the last one a pause. The one that was ordered where to go asks there only."""
         self.session = ""
         attempts = self.options.reconnect_attempts
         if self.target:
@@ -285,7 +285,7 @@ class ScaleDownClient(SessionClient):
             self._perform("send")
             return
         if message.outcome == "no-branch" and not self.again:
-            self._tell("unknown")  # nothing explains this but that somebody else has ended it
+            self._report("unknown")  # nothing explains this but that somebody else has ended it
             self._forget()
             self.process.set_timer("go", self.options.pause_us)
             return
@@ -294,7 +294,7 @@ class ScaleDownClient(SessionClient):
         else:
             self.step += 1
         if self.step >= len(self.steps):
-            self._tell("ok")
+            self._report("ok")
             self._forget()
             self.sends += 1
             self.process.set_timer("go", self.options.pause_us)
@@ -316,7 +316,7 @@ class ScaleDownClient(SessionClient):
         self.outbox = replace(self.outbox, node_id="")  # who knows what the disk has
         self.process.set_timer("go", self.options.pause_us)
 
-    def _tell(self, outcome: str) -> None:
+    def _report(self, outcome: str) -> None:
         assert self.message is not None
         self.process.record("told", {"request": self.message.duplicate_id, "outcome": outcome, "number": self.number})
 

@@ -1,6 +1,6 @@
 """What a server that is stopped does with all that it has, and what the one does that gets it.
 
-A server finds another one of its group, tells its clients where to go, and moves each message there; what is moved is
+A server finds another one of its group, informs its clients where to go, and moves each message there; what is moved is
 removed here in a step of its own, so that a crash in between leaves it on both. Caches of duplicate ids and prepared
 transactions follow; only then are the clients let in there. A server that finds nobody, or whose target fails, ends
 with what it has left. Source: HornetQ manual, "Scaling Down"; broker facts 2.12.
@@ -85,7 +85,7 @@ def look(broker: ScalingBroker) -> None:
 
 
 def waits(broker: ScalingBroker, given: Received) -> bool:
-    """Whether a request comes in a session that will be told where to go: it is not answered any more."""
+    """Whether a request comes in a session that will be ordered where to go: it is not answered any more."""
     session = getattr(given.message, "session", "")
     return session in server_of(broker).sessions
 
@@ -115,7 +115,7 @@ def target_found(broker: ScalingBroker, sender: Name, message: TargetFound) -> N
 
 
 def choose(broker: ScalingBroker, scaling: Scaling) -> None:
-    """The likeliest of those who serve; clients are told, and sent away."""
+    """The likeliest of those who serve; clients are informed, and sent away."""
     target = next((name for name in broker.plan.targets if name in scaling.found), "")
     if not target:
         nowhere(broker)

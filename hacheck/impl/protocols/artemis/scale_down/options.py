@@ -16,8 +16,8 @@ COMMIT_INTERVAL_END = -1
 class ScaleDownOptions(SharedStoreOptions, frozen=True, kw_only=True):
     """Scaling down. Source: HornetQ manual, "Scaling Down"; broker facts 2.12.
 
-    `found_by`: how a server knows where to: it asks all (`discovery`), it was told one (`connector`: the next one), or
-    it takes the one in whose process it is (`in_process`). `groups`: 0: none; otherwise servers are dealt out to so
+    `found_by`: how a server knows where to: it asks all (`discovery`), it was informed one (`connector`: the next one),
+    or it takes the one in whose process it is (`in_process`). `groups`: 0: none; otherwise servers are dealt out to so
     many groups, and scale down to their own only. `backups`: each server has a backup, over the same store, that scales
     down instead of serving; with `in_process` it runs in the process of the next server. `commit_interval`: so many
     messages that were moved are removed at a time; -1: those of a queue at its end. `discovery_wait_us`: so long
@@ -25,7 +25,7 @@ class ScaleDownOptions(SharedStoreOptions, frozen=True, kw_only=True):
 
     For the operator: `stops`: how many servers it stops; -1: no end. `stop_every_us`: and how far apart. For clients:
     `spread_every`: after so many sends it turns to the next server; 0: never. `reconnect_attempts`: how often it asks
-    to be let in where it was told to go; -1: for ever. After that it looks for its old server again. `prepared_us`: so
+    to be let in where it was sent; -1: for ever. After that it looks for its old server again. `prepared_us`: so
     long the transactions of every second client stay prepared; 0: there are none.
     """
 

@@ -55,7 +55,7 @@ class ScalingServer(SessionServer):
         self._answer_after(token, sender, answer, ())
 
     def send_away(self, target: Name) -> None:
-        """Tells all clients where everything goes, and ends their sessions."""
+        """Informs all clients where everything goes, and ends their sessions."""
         for name, session in self.sessions.items():
             self._process.send(session.client, ScalingDown(name, target))
         self.disconnect()

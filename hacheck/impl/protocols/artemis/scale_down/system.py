@@ -14,13 +14,13 @@ from hacheck.impl.protocols.artemis.colocated.messages import HOSTING
 from hacheck.impl.protocols.artemis.messages import MESSAGES
 from hacheck.impl.protocols.artemis.scale_down.broker import ScalingBroker
 from hacheck.impl.protocols.artemis.scale_down.client import Operator, ScaleDownClient
-from hacheck.impl.protocols.artemis.scale_down.judge import ScaleDownJudge
 from hacheck.impl.protocols.artemis.scale_down.messages import SCALING
 from hacheck.impl.protocols.artemis.scale_down.node import ScaleDownBroker
 from hacheck.impl.protocols.artemis.scale_down.options import ScaleDownOptions, plan_of
+from hacheck.impl.protocols.artemis.scale_down.oracle import ScaleDownOracle
 from hacheck.impl.protocols.artemis.session_messages import CLIENT_MESSAGES
 from hacheck.impl.protocols.artemis.shared_store.broker import BACKUP_LOCK, PRIMARY_LOCK, STORE
-from hacheck.impl.system import Judge, Member, Refused
+from hacheck.impl.system import Member, Oracle, Refused
 
 SERVERS_MIN = 2
 
@@ -124,9 +124,9 @@ class ScaleDown:
             return Operator(members, setup)
         return ScaleDownProcess(member, members, setup)
 
-    def judge(self, members: tuple[Member, ...], options: Any) -> Judge:
-        """Compares what clients were told with what is there."""
-        return ScaleDownJudge(members, options)
+    def oracle(self, members: tuple[Member, ...], options: Any) -> Oracle:
+        """Compares what clients were answered with what is there."""
+        return ScaleDownOracle(members, options)
 
     def quiet_us(self, options: Any) -> int:
         """As long as a start may take, after a mark has to be given up, and a scale-down."""

@@ -1,9 +1,8 @@
 """A broker over a shared store, as its states see it: what it knows, and how it asks for locks, files and time.
 
 The store has `server.lock/state` (the state byte), `server.lock/node-id`, `server.lock/activation` (who activated last)
-and the journal's files. Two locks beside it: whoever serves holds the primary lock; the one backup that waits for that
-holds the backup lock. Source: broker facts 2.2.
-"""
+and the journal's files. Two locks beside it: the one that serves holds the primary lock; the one backup that waits for
+that holds the backup lock. Source: broker facts 2.2."""
 
 from __future__ import annotations
 
@@ -136,7 +135,7 @@ class Broker:
         self.process.unlock(lock)
 
     def announce(self) -> None:
-        """Tells the others that this one waits to take over."""
+        """Informs the others that this one waits to take over."""
         for other in self.others:
             self.process.send(other, BackupAnnounced(self.node_id))
 

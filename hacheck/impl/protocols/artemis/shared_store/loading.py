@@ -10,7 +10,7 @@ WINDOW = 32
 
 
 class Loading:
-    """A load under way. Whoever runs it reads the files in `wanted` and hands each in, until there are none.
+    """A load under way. The one that runs it reads the files in `wanted` and hands each in, until there are none.
 
     `problem`: why the journal cannot be used, or empty.
     """

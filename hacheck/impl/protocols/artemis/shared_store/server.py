@@ -1,4 +1,4 @@
-"""A broker over a shared store: lock files decide who serves, a byte in them tells the others what they are to do.
+"""A broker over a shared store: lock files decide who serves, a byte in them informs the others what they are to do.
 
 This module takes the inputs and knows who is to have them; `states` is the protocol as a table, and
 `waiting` and `serving` say what is done in each state.

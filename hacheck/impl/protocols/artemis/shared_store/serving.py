@@ -229,7 +229,7 @@ def data_written(broker: Broker, server: Server) -> None:
 
 
 def verified(broker: Broker, _: str, given: SharedRead) -> None:
-    """What was written before this was read has been seen by whoever activates later."""
+    """What was written before this was read has been seen by the one that activates later."""
     safe, broker.verifying = broker.verifying, 0
     last = decoded(broker, given)
     if broker.state is State.STOPPED or broker.server is None:

@@ -49,14 +49,14 @@ def probed(broker: Broker, given: LockAnswered) -> None:
 
 
 def announce(broker: Broker) -> None:
-    """From now on the others are told that this one waits."""
+    """From now on the others are informed that this one waits."""
     broker.announcing = True
     broker.process.line(221031, node_id=broker.node_id)
     broker.announce()
 
 
 def wait_for_primary_lock(broker: Broker) -> None:
-    """The mark that it wants to fail back comes first, whoever holds the lock."""
+    """The mark that it wants to fail back comes first, the one that holds the lock."""
     broker.process.line(221034)
     broker.marked = False
     mark(broker)
@@ -170,7 +170,7 @@ def passive_lock_answered(broker: Broker, given: LockAnswered) -> None:
 
 
 def examine(broker: Broker) -> None:
-    """Holding the lock, it reads what whoever held it last has left."""
+    """Holding the lock, it reads what the one that held it last has left."""
     broker.read(STATE_KEY, "examine")
 
 

@@ -22,7 +22,7 @@ from hacheck.impl.system import Broken
 
 class Seen:
     """A transaction: its messages, and what is known of it: `open`, `asked` for the commit, or over as its client was
-    told."""
+    answered."""
 
     __slots__ = ("messages", "state")
 
@@ -31,7 +31,7 @@ class Seen:
         self.state = "open"
 
 
-class TransactionsJudge:
+class TransactionsOracle:
     """All transactions, by name; `of`: in which a message was sent last; `whole`: they must be there as a whole."""
 
     def __init__(self, options: Options) -> None:
@@ -50,7 +50,7 @@ class TransactionsJudge:
         elif name in self.seen:
             self.seen[name].state = "asked" if fields["operation"] == "commit" else "rolled-back"
 
-    def told(self, fields: Mapping[str, Any]) -> None:
+    def ended(self, fields: Mapping[str, Any]) -> None:
         """A client hears what became of a transaction."""
         seen = self.seen.get(fields["transaction"])
         if seen is not None:

@@ -1,7 +1,7 @@
 """What users of the client library rely on, and whether a run kept it.
 
 Beside what brokers promise: what was acknowledged to a producer and is gone was handled, and not twice; a transaction
-has one outcome at all its resources; whoever is connected has its temporary queue; and everybody gets in again.
+has one outcome at all its resources; the one that is connected has its temporary queue; and everybody gets in again.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from hacheck.impl.protocols.artemis.client_library.options import ClientOptions
 from hacheck.impl.protocols.artemis.client_library.states import Phase
 from hacheck.impl.protocols.artemis.client_library.worker import Worker
 from hacheck.impl.protocols.artemis.journal import Stored
-from hacheck.impl.protocols.artemis.judge import BrokerJudge, Serving
+from hacheck.impl.protocols.artemis.oracle import BrokerOracle, Serving
 from hacheck.impl.system import Broken, Member
 
 
-class ClientJudge(BrokerJudge):
+class ClientOracle(BrokerOracle):
     """Watches a run. `settled`: how often consumers' work for a message was done for good; `by_each`: by each of them,
     which have their own records. `elsewhere`: what another resource of a transaction has committed."""
 

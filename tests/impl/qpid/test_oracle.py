@@ -1,36 +1,36 @@
-"""What the judge counts as lost, and what nobody promised to keep."""
+"""What the oracle counts as lost, and what nobody promised to keep."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from hacheck.impl.node import Record
-from hacheck.impl.protocols.qpid.judge import ClusterJudge
+from hacheck.impl.protocols.qpid.oracle import ClusterOracle
 from hacheck.impl.protocols.qpid.system import SYSTEM
 from tests.impl.qpid.stage import Stage, cluster
 
 
 class Trial:
-    """A judge, and a cluster that has one message less than was completed."""
+    """A oracle, and a cluster that has one message less than was completed."""
 
     def __init__(self, **options: Any) -> None:
         self.stage: Stage = cluster(3, **options)
         members = SYSTEM.members(3, 1, self.stage.options)
-        self.judge = ClusterJudge(members, self.stage.options)
+        self.oracle = ClusterOracle(members, self.stage.options)
         for member, record in self.stage.records:
-            self.judge.saw(0, member, record)
+            self.oracle.saw(0, member, record)
 
     def asked(self, name: str, operation: str = "send") -> None:
         fields = {"request": f"{operation} {name}", "operation": operation, "queue": "q", "messages": [name]}
-        self.judge.saw(0, "client-1", Record("asked", fields))
+        self.oracle.saw(0, "client-1", Record("asked", fields))
 
     def told(self, name: str, outcome: str = "ok", operation: str = "send") -> None:
-        self.judge.saw(0, "broker-1", Record("completed", {"messages": [f"{operation} {name}"]}))
+        self.oracle.saw(0, "broker-1", Record("completed", {"messages": [f"{operation} {name}"]}))
         fields = {"request": f"{operation} {name}", "outcome": outcome, "by": "broker-1"}
-        self.judge.saw(0, "client-1", Record("told", fields))
+        self.oracle.saw(0, "client-1", Record("told", fields))
 
     def broken(self) -> list[str]:
-        return [one.promise for one in self.judge.verdict(60_000_000, {}, self.stage.nodes)]
+        return [one.promise for one in self.oracle.verdict(60_000_000, {}, self.stage.nodes)]
 
 
 def test_completed_message_that_is_nowhere_is_lost() -> None:
@@ -56,9 +56,9 @@ def test_message_is_not_missed_after_a_total_failure() -> None:
     trial.asked("a")
     trial.told("a")
     for name in ("broker-1", "broker-3"):
-        trial.judge.crashed(0, name)
+        trial.oracle.crashed(0, name)
     assert trial.broken() == ["kept"]
-    trial.judge.crashed(0, "broker-2")
+    trial.oracle.crashed(0, "broker-2")
     assert trial.broken() == []
 
 
@@ -66,16 +66,16 @@ def test_loss_is_a_loss_when_a_better_broker_was_overlooked() -> None:
     trial = Trial()
     trial.asked("a")
     trial.told("a")
-    trial.judge.crashed(0, "broker-1")
-    trial.judge.crashed(0, "broker-2")
-    trial.judge.saw(0, "broker-2", Record("promoted", {"term": 2, "expected": []}))
+    trial.oracle.crashed(0, "broker-1")
+    trial.oracle.crashed(0, "broker-2")
+    trial.oracle.saw(0, "broker-2", Record("promoted", {"term": 2, "expected": []}))
     assert "kept" in trial.broken()
 
 
 def test_old_primary_that_completes_after_another_was_promoted_is_found() -> None:
     trial = Trial()
-    trial.judge.saw(5, "broker-2", Record("promoted", {"term": 2, "expected": []}))
-    trial.judge.saw(6, "broker-1", Record("completed", {"messages": ["a"]}))
+    trial.oracle.saw(5, "broker-2", Record("promoted", {"term": 2, "expected": []}))
+    trial.oracle.saw(6, "broker-1", Record("completed", {"messages": ["a"]}))
     assert "one-primary" in trial.broken()
 
 
@@ -85,7 +85,7 @@ def test_message_that_is_there_more_often_than_it_was_sent_is_found() -> None:
     trial.stage.hand().connect("broker-1").declare("q").publish("q", "a", "a")
     trial.asked("a")
     assert trial.broken() == ["doubt-only"]
-    trial.judge.saw(0, "client-1", Record("client_connected", {"broker": "broker-1", "resent": ["a"]}))
+    trial.oracle.saw(0, "client-1", Record("client_connected", {"broker": "broker-1", "resent": ["a"]}))
     assert trial.broken() == []
 
 
@@ -101,5 +101,5 @@ def test_cluster_without_service_is_found_if_somebody_could_serve() -> None:
     trial = Trial()
     del trial.stage.nodes["broker-1"]
     assert trial.broken() == []  # no resource manager runs either
-    trial.judge.term = 0
+    trial.oracle.term = 0
     assert trial.broken() == ["serves-again"]

@@ -13,11 +13,11 @@ from hacheck.impl.node import Name, Node, Record
 from hacheck.impl.protocols.artemis.colocated.hosting import process_of
 from hacheck.impl.protocols.artemis.colocated.options import ColocatedOptions, configuration_of
 from hacheck.impl.protocols.artemis.colocated.process import ColocatedProcess
-from hacheck.impl.protocols.artemis.judge import BrokerJudge
+from hacheck.impl.protocols.artemis.oracle import BrokerOracle
 from hacheck.impl.system import Broken, Member
 
 
-class ColocatedJudge(BrokerJudge):
+class ColocatedOracle(BrokerOracle):
     """Watches a run. `running`: the backups that run, by address: their ports."""
 
     def __init__(self, members: tuple[Member, ...], options: ColocatedOptions) -> None:

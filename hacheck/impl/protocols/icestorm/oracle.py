@@ -1,4 +1,4 @@
-"""Compares what clients were told with what the replicas have, at the end of a run.
+"""Compares what clients were answered with what the replicas have, at the end of a run.
 
 A promise is held against the replicas only where it is beyond doubt. An attempt that was never answered, or answered
 with an unknown outcome, may have been done, or be done at any time later, for requests wait without limit; so may one
@@ -13,7 +13,7 @@ from typing import cast
 from msgspec import Struct
 
 from hacheck.impl.node import Name, Node, Record
-from hacheck.impl.protocols.icestorm.judging import Deliveries, Publishers, Request, Topics
+from hacheck.impl.protocols.icestorm.expectations import Deliveries, Publishers, Request, Topics
 from hacheck.impl.protocols.icestorm.options import Options
 from hacheck.impl.protocols.icestorm.records import Stamp, Topic
 from hacheck.impl.protocols.icestorm.replica import Replica
@@ -29,8 +29,8 @@ class Reached(Struct):
     at_us: int
 
 
-class IceStormJudge:
-    """`requests`: by their identities; `topics`: what is known of each; `told_us`: the last update done."""
+class IceStormOracle:
+    """`requests`: by their identities; `topics`: what is known of each; `last_outcome_us`: the last update done."""
 
     def __init__(self, members: tuple[Member, ...], options: Options, quiet_us: int) -> None:
         self.replicas = tuple(member.name for member in members if member.role == "replica")
@@ -43,7 +43,7 @@ class IceStormJudge:
         self.publishers = Publishers()
         self.generations: dict[int, Reached] = {}
         self.broken: list[Broken] = []
-        self.told_us = 0
+        self.last_outcome_us = 0
 
     def saw(self, at_us: int, member: Name, record: Record) -> None:
         """A record of a member."""
@@ -51,7 +51,7 @@ class IceStormJudge:
         if record.event == "asked":
             self._asked(fields)
         elif record.event == "told":
-            self._told(at_us, fields)
+            self._outcome(at_us, fields)
             if fields["outcome"] == "unknown":
                 self.publishers.noticed(member)
         elif record.event == "delivered":
@@ -68,7 +68,7 @@ class IceStormJudge:
             self._commencing(at_us, fields["generation"], fields["group"])
 
     def crashed(self, at_us: int, member: Name) -> None:
-        """A member lost its memory. What a client was not told by then stays in doubt."""
+        """A member lost its memory. What a client was not answered by then stays in doubt."""
         self.publishers.noticed(member)
 
     def _asked(self, fields: Mapping[str, object]) -> None:
@@ -81,7 +81,7 @@ class IceStormJudge:
         if fields["update"]:
             self.topics.asked(request)
 
-    def _told(self, at_us: int, fields: Mapping[str, object]) -> None:
+    def _outcome(self, at_us: int, fields: Mapping[str, object]) -> None:
         request, outcome = self.requests[str(fields["request"])], str(fields["outcome"])
         if outcome == "unknown" or not request.update:
             return
@@ -89,8 +89,8 @@ class IceStormJudge:
         if attempt in request.settled:  # an answer that came twice
             return
         request.settled.add(attempt)
-        self.told_us = at_us
-        self.broken.extend(self.topics.told(at_us, request, outcome))
+        self.last_outcome_us = at_us
+        self.broken.extend(self.topics.outcome(at_us, request, outcome))
 
     def _commencing(self, at_us: int, generation: int, group: str) -> None:
         before = self.generations.setdefault(generation, Reached(group, at_us))
@@ -117,8 +117,8 @@ class IceStormJudge:
                 Broken("replicas agree", story, at_us) for story in self._differ(coordinator, running, durable)
             )
         if self._silent(at_us, nodes):
-            story = f"no client was told of an update since {self.told_us / 1e6:.3f} s; {self._standings(running)}"
-            broken.append(Broken("service comes back", story, at_us))
+            since = f"no client was answered about an update since {self.last_outcome_us / 1e6:.3f} s"
+            broken.append(Broken("service comes back", f"{since}; {self._standings(running)}", at_us))
         return broken
 
     def _coordinator(self, running: Mapping[Name, Replica]) -> Replica | None:
@@ -132,7 +132,7 @@ class IceStormJudge:
 
     def _silent(self, at_us: int, nodes: Mapping[Name, Node]) -> bool:
         busy = self.options.workload in ("mixed", "updates") and any(name in nodes for name in self.clients)
-        return busy and at_us - self.told_us > self.quiet_us // 2
+        return busy and at_us - self.last_outcome_us > self.quiet_us // 2
 
     def _standings(self, running: Mapping[Name, Replica]) -> str:
         return "; ".join(

@@ -6,13 +6,13 @@
 | `costs respected` | a message that costs more than a link does not come over it |
 | `at most once` | a message comes once by each subscription, unless somebody sends it again |
 | `messages in order` | those of one publisher come in order by each subscription; not with `twoway` and `datagram` |
-| `nothing after the end` | who was told that its subscription has ended gets nothing more; not without answers |
+| `nothing after the end` | who was informed that its subscription has ended gets nothing more; not without answers |
 | `one topic of a name` | no topic is made that is there already |
 | `subscriptions stand` | a subscription ends by an error, or because its subscriber ends it; not in transient mode |
 | `delivered or given up` | what was taken for a subscription that stands arrives, where answers are awaited |
 
 Messages are kept nowhere: what is on its way when the service ends is gone, and so is what waits for a subscriber at
-which a delivery fails. That is not promised otherwise, and not judged.
+which a delivery fails. That is not promised otherwise, and not checked.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Published = tuple[str, int]
 """A message: publisher with its incarnation, and number."""
 
 
-class TopicsJudge:
+class TopicsOracle:
     """Watches a service. `asked`: requests that are not answered. `costs`, `taken`: of messages, their topics and
     costs, and when the service said that it has them. `since`: subscriptions that stand, as far as subscribers know,
     and since when; `over`: those that have ended at their subscriber's wish; `errors`: those that have had one. `got`:
@@ -66,7 +66,7 @@ class TopicsJudge:
             if fields["operation"] == "Publish":
                 self.costs[fields["publisher"], fields["number"]] = fields["topic"], fields["cost"]
         elif record.event == "told":
-            self._told(at_us, fields)
+            self._outcome(at_us, fields)
         elif record.event == "delivered":
             self.broken.extend(self._delivered(at_us, member, fields))
         elif record.event == "delivery_failed":
@@ -85,7 +85,7 @@ class TopicsJudge:
         for key in [key for key in self.since if key[0] == member]:
             self.errors[key] = None  # the next delivery fails, before anybody can ask
 
-    def _told(self, at_us: int, fields: Mapping[str, Any]) -> None:
+    def _outcome(self, at_us: int, fields: Mapping[str, Any]) -> None:
         asked = self.asked.pop(fields["request"], None)
         if asked is None:
             return

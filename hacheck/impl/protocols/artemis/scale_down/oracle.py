@@ -1,4 +1,4 @@
-"""What is promised of servers that scale down, and whether a run kept it: what clients were told against all disks.
+"""What is promised of servers that scale down, and whether a run kept it: what clients were answered against all disks.
 
 No acknowledged message is lost, wherever it was moved to; a prepared transaction is known to somebody. A message may be
 there twice only if a scale-down was interrupted, and out of order only where another server's messages came to.
@@ -32,10 +32,10 @@ def name_of(duplicate_id: str) -> tuple[str, int]:
     return f"{member}.{incarnation}", int(number)
 
 
-class ScaleDownJudge:
-    """Watches a run. `asked`: the messages that clients sent, and what they were told last. `scaling`: who scales down
-    just now, and where to. `interrupted`: how many scale-downs were begun and not finished. `targets`: who was moved
-    to. `prepared`: branches that a client knows to be prepared, and not to be ended."""
+class ScaleDownOracle:
+    """Watches a run. `asked`: the messages that clients sent, and what they were answered last. `scaling`: who scales
+    down just now, and where to. `interrupted`: how many scale-downs were begun and not finished. `targets`: who was
+    moved to. `prepared`: branches that a client knows to be prepared, and not to be ended."""
 
     def __init__(self, members: tuple[Member, ...], options: ScaleDownOptions) -> None:
         self._options = options

@@ -9,7 +9,7 @@
 
 Without a subscription the first broker completes alone: what it had then goes with it, if it has no store. What the
 copy has goes with the copy, and counts again once it has caught up. Nobody promises that a copy keeps what a broker
-that comes back empty has lost; but nobody says that it does not, so it is told as a loss.
+that comes back empty has lost; but nobody says that it does not, so it is informed as a loss.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from typing import Any
 from hacheck.impl.node import Name, Node
 from hacheck.impl.protocols.qpid.broker import Broker
 from hacheck.impl.protocols.qpid.comparing import differences
-from hacheck.impl.protocols.qpid.judge import RECENT_US, ClusterJudge
 from hacheck.impl.protocols.qpid.operator import GONE_OVER, Operator
 from hacheck.impl.protocols.qpid.options import Options
-from hacheck.impl.protocols.qpid.transactions_judge import on_queues
+from hacheck.impl.protocols.qpid.oracle import RECENT_US, ClusterOracle
+from hacheck.impl.protocols.qpid.transactions_oracle import on_queues
 from hacheck.impl.system import Broken, Member
 
 
-class StandaloneJudge(ClusterJudge):
+class StandaloneOracle(ClusterOracle):
     """Watches brokers without a cluster. `source`: the one that clients use, `copy`: where they may go over to.
     `names`: its replicated queues. `guarded`: those to which the copy is subscribed. `safe`: messages that were
     completed while it was, or by the copy itself."""

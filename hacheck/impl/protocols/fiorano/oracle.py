@@ -1,6 +1,6 @@
-"""What was promised, and whether a run kept it: what clients were told against what the serving server has.
+"""What was promised, and whether a run kept it: what clients were answered against what the serving server has.
 
-A promise about data is judged where exactly one serves at the end.
+A promise about data is checked where exactly one serves at the end.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SERVING = frozenset(role.value for role in SERVING)
 
 
 class Asked:
-    """A client's request. `outcome`: `ok` for good, once it was told so. `subscribers`: for a publication, those that
+    """A client's request. `outcome`: `ok` for good, once it was informed. `subscribers`: for a publication, those that
     were certainly subscribed when it was asked for."""
 
     __slots__ = ("client", "consumed", "object", "operation", "outcome", "subscribers", "value")
@@ -35,7 +35,7 @@ class Asked:
         self.outcome = "unknown"
 
 
-class PairJudge:
+class PairOracle:
     """Watches a run. `once`: messages sent again are known as such."""
 
     def __init__(self, members: tuple[Member, ...], *, once: bool) -> None:

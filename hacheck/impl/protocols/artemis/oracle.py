@@ -1,6 +1,6 @@
-"""What was promised, and whether a run kept it: what clients were told against what the serving brokers have.
+"""What was promised, and whether a run kept it: what clients were answered against what the serving brokers have.
 
-A promise is judged where a broker serves at the end; where none does, only that is said.
+A promise is checked where a broker serves at the end; where none does, only that is said.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Serving(Protocol):
 
 
 class Asked:
-    """A client's request. `outcome`: what it was told last: `ok`, `failed`, `unknown`."""
+    """A client's request. `outcome`: what it was answered last: `ok`, `failed`, `unknown`."""
 
     __slots__ = ("consumed", "node_id", "operation", "outcome", "sent")
 
@@ -40,7 +40,7 @@ class Asked:
         self.outcome = "unknown"
 
 
-class BrokerJudge:
+class BrokerOracle:
     """Watches a run. `active`: who serves which node just now. `seen`: the nodes that ever were served."""
 
     def __init__(self, members: tuple[Member, ...]) -> None:

@@ -1,4 +1,4 @@
-"""What a judge knows of topics and of deliveries, from what clients asked and were told."""
+"""What a oracle knows of topics and of deliveries, from what clients asked and were informed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Request(Struct):
 
 class Item(Struct):
     """What is known of a topic, a subscription or a link. `wanted`: the last update that is known to be done, and when
-    that was told. `doubts`: how many attempts of each kind have no sure outcome. `asked`: what was asked at all."""
+    that was informed. `doubts`: how many attempts of each kind have no sure outcome. `asked`: what was asked at all."""
 
     wanted: str = ""
     at_us: int = 0
@@ -86,7 +86,7 @@ class Topics:
         doubts = self._item(topic, item).doubts
         doubts[operation] = doubts.get(operation, 0) + 1
 
-    def told(self, at_us: int, request: Request, outcome: str) -> Iterator[Broken]:
+    def outcome(self, at_us: int, request: Request, outcome: str) -> Iterator[Broken]:
         """The sure outcome of an attempt. One that is done after the client has gone on stays in doubt: nobody knows
         whether it was done before what came next."""
         item = self._item(request.topic, request.item)
@@ -107,7 +107,7 @@ class Topics:
         return item is not None and (item.wanted != "Create" or "Destroy" in item.asked)
 
     def compared(self, topics: Mapping[str, Topic]) -> Iterator[tuple[str, str, int]]:
-        """What is not as clients were told: the promise, the story, and when they were told."""
+        """What is not as clients were answered: the promise, the story, and when they were answered."""
         for (name, about), item in self.items.items():
             if not item.sure() or (about and not self._stays(name, about)):
                 continue

@@ -28,7 +28,7 @@ from hacheck.impl.protocols.qpid.comparing import differences
 from hacheck.impl.protocols.qpid.manager import STOPPED, Manager
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.queues import Queue
-from hacheck.impl.protocols.qpid.transactions_judge import TransactionsJudge
+from hacheck.impl.protocols.qpid.transactions_oracle import TransactionsOracle
 from hacheck.impl.system import Broken, Member
 
 RECENT_US = 3_000_000
@@ -49,7 +49,7 @@ class Asked:
         self.is_safe = False
 
 
-class ClusterJudge:
+class ClusterOracle:
     """Watches a cluster. `copies`: who holds everything that was acknowledged. `messages`: what clients sent.
     `accepted`: what consumers asked to accept, and when. `statuses`: those of brokers that run. `reported`:
     backups that the primary has found ready."""
@@ -68,10 +68,10 @@ class ClusterJudge:
         self.requests: dict[str, list[str]] = {}
         self.accepted: dict[str, int] = {}
         self.broken: list[Broken] = []
-        self.transactions = TransactionsJudge(options)
+        self.transactions = TransactionsOracle(options)
         self._events = {
             "asked": self._asked,
-            "told": self._told,
+            "told": self._outcome,
             "client_connected": self._connected,
             "failed": self._failed,
             "completed": self._completed,
@@ -133,9 +133,9 @@ class ClusterJudge:
     def _received(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
         self.broken.extend(self.transactions.received(at_us, member, fields))
 
-    def _told(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
+    def _outcome(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
         if "transaction" in fields:
-            self.transactions.told(fields)
+            self.transactions.ended(fields)
         names = self.requests.pop(fields["request"], ())
         if fields["outcome"] == "ok":
             for name in names:
@@ -165,8 +165,8 @@ class ClusterJudge:
         self.copies = {member: None, **{name: None for name in fields["expected"] if name in self.copies}}
 
     def _membership(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
-        """Whoever the primary does not list lacks what it acknowledges from now on. Who is listed need not have it all
-        yet: a backup that comes back says that it is ready, and is listed so (Q-W1)."""
+        """The one that the primary does not list lacks what it acknowledges from now on. Who is listed need not have it
+        all yet: a backup that comes back says that it is ready, and is listed so (Q-W1)."""
         if member == self.primary:
             listed = {member, *fields["ready"], *fields["expected"]}
             self.copies = {name: None for name in self.copies if name in listed}
