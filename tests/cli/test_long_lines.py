@@ -8,7 +8,7 @@ from rich.console import Console
 
 from hacheck.cli.console import say
 from hacheck.cli.running.simulation_story import drawn
-from hacheck.impl.simulator.story import Told
+from hacheck.impl.simulator.story import StoryLine
 
 LINE = "  lines that the code never wrote: one, two, three, four"
 
@@ -41,9 +41,9 @@ def test_a_short_line_is_as_it_was() -> None:
 
 
 TOLD = [
-    Told(0, "start", "starts", "server-1"),
-    Told(1_000_000, "record", "leads(term: 1, followers: server-2, server-3)", "server-1"),
-    Told(2_000_000, "end", "ends; what it was writing is not written any more", "server-1"),
+    StoryLine(0, "start", "starts", "server-1"),
+    StoryLine(1_000_000, "record", "leads(term: 1, followers: server-2, server-3)", "server-1"),
+    StoryLine(2_000_000, "end", "ends; what it was writing is not written any more", "server-1"),
 ]
 
 
@@ -58,7 +58,7 @@ def test_words_of_a_drawing_go_on_beside_the_lines_of_the_living() -> None:
 
 
 def test_names_of_a_drawing_go_on_beside_each_other() -> None:
-    told = [Told(0, "start", "starts", f"server-{number}") for number in (1, 2, 3)]
+    told = [StoryLine(0, "start", "starts", f"server-{number}") for number in (1, 2, 3)]
     head, more, *_ = (row.plain for row in drawn(console(terminal=True, width=60), told))
     assert (head[14:], more) == (" s1   s2   s3    s1 server-1, s2 server-2, s3", " " * 31 + "server-3")
 

@@ -14,8 +14,8 @@ import pytest
 
 from hacheck.cli.running.administering import Administrator
 from hacheck.impl.node import Name, Record
-from hacheck.impl.protocols.icestorm.judge import IceStormJudge
 from hacheck.impl.protocols.icestorm.messages import View
+from hacheck.impl.protocols.icestorm.oracle import IceStormOracle
 from hacheck.impl.protocols.icestorm.store import Disk, decoded
 from hacheck.impl.protocols.icestorm.system import SYSTEM
 from hacheck.impl.recording import Line
@@ -88,11 +88,11 @@ def disk(cluster: Running, name: Name) -> Disk:
     return decoded(content, name)
 
 
-def judged(cluster: Running) -> IceStormJudge:
+def judged(cluster: Running) -> IceStormOracle:
     """What clients were told, and whether the groups were what they must be."""
     described = cluster.folder.load()
     options = SYSTEM.options(described.settings)
-    judge = IceStormJudge(described.members, options, SYSTEM.quiet_us(options))
+    judge = IceStormOracle(described.members, options, SYSTEM.quiet_us(options))
     for line in lines(cluster):
         judge.saw(line.time // 1000, line.node, Record(line.event, line.fields))
     return judge
@@ -229,7 +229,7 @@ def test_database_of_a_newer_version_of_the_protocol_is_refused(tmp_path: Path) 
     database.write((("stamp", msgspec.msgpack.encode({"version": 2, "stamp": [1, 0]})),), True)
     database.close()
     with (
-        pytest.raises(Refused, match=r"replica-2: `stamp` .* version 2, and this program reads 1"),
+        pytest.raises(Refused, match=r"replica-2: `stamp` .* version 2, and this program reads version 1"),
         running(tmp_path, "icestorm", 3, 0, QUICK),
     ):
         pass
