@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from hacheck.checker.step_effects import BACKGROUND, Told, told_changes
+from hacheck.checker.step_effects import BACKGROUND, StepEffect, step_effects
 from hacheck.model.choices import Made, choices_made
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Action, ActionKind, Property, System, Variable
@@ -26,10 +26,10 @@ class StepView:
     node: str
     call: str
     description: str
-    changes: tuple[Told, ...]
+    changes: tuple[StepEffect, ...]
 
 
-def tell(system: System, run: Run) -> list[StepView]:
+def step_views(system: System, run: Run) -> list[StepView]:
     """The steps of a run, numbered from 1. An action is described where it happens first."""
     views = []
     said: set[str] = set()
@@ -44,7 +44,7 @@ def tell(system: System, run: Run) -> list[StepView]:
                 node,
                 call_of(system, before, step),
                 "" if action.name in said else description_of(action),
-                told_changes(system, before, step.state, node),
+                step_effects(system, before, step.state, node),
             )
         )
         before = step.state

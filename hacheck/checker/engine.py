@@ -16,7 +16,7 @@ from hacheck.model.runs import Run
 if TYPE_CHECKING:
     from hacheck.checker.recheck_result import Rechecked
 
-AS_ASKED = "as deep as asked for"
+DEPTH_REACHED = "as deep as asked for"
 """Why an exploration ended that was asked to go no deeper."""
 
 VerdictKind = Literal["holds", "violated", "unknown", "not-inductive"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from hacheck.checker.explicit.search_result import Subject, Way
+from hacheck.checker.explicit.search_result import StatePath, Subject
 from hacheck.model.data import dataclass
 
 
@@ -55,7 +55,7 @@ class Visited(Protocol):
         """Whether a packed state was kept."""
         ...
 
-    def way_to(self, targets: list[int]) -> Way:
+    def path_to(self, targets: list[int]) -> StatePath:
         """A shortest run to a packed state. Cost: up to that of the search as far as that state. Errors: `GaveUp`."""
         ...
 

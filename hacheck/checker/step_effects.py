@@ -28,7 +28,7 @@ IDLE = "idle"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StepEffect:
     """One thing a step did. `owner`: the node it happened to, or nothing. With `before` and `after` it is a change
     of `what`; without them `what` says all."""
 
@@ -38,7 +38,7 @@ class Told:
     after: str = ""
 
 
-def told_changes(system: System, before: State, after: State, actor: str = "") -> tuple[Told, ...]:
+def step_effects(system: System, before: State, after: State, actor: str = "") -> tuple[StepEffect, ...]:
     """What happened between two states: first to the node on which it happened, then to others and the network.
 
     `actor`: the node on which it happened, in words.
@@ -47,7 +47,9 @@ def told_changes(system: System, before: State, after: State, actor: str = "") -
     fields = replace(system, variables=tuple(system.variables[number] for number in plain))
     old, new = tuple(before[number] for number in plain), tuple(after[number] for number in plain)
     told = [
-        Told(f"{change.node[0]} {change.node[1]}" if change.node else "", change.place, change.before, change.after)
+        StepEffect(
+            f"{change.node[0]} {change.node[1]}" if change.node else "", change.place, change.before, change.after
+        )
         for change in changes(fields, old, new)
     ]
     for variable, was, now in zip(system.variables, before, after, strict=True):
@@ -67,7 +69,7 @@ def told_changes(system: System, before: State, after: State, actor: str = "") -
     return tuple(sorted(kept, key=lambda one: one.owner != actor))
 
 
-def _forgotten(told: Told, over: set[str]) -> bool:
+def _forgotten(told: StepEffect, over: set[str]) -> bool:
     """Whether this is only what a handler that is over no longer remembers."""
     handler = told.what.removeprefix(REMEMBERS).split(".")[0]
     return told.what.startswith(REMEMBERS) and f"{told.owner} {handler}" in over
@@ -78,11 +80,11 @@ def _is_plain(variable: StateVariable) -> bool:
     return variable.role not in ("channel", "lock", "frame", *HIDDEN)
 
 
-def _traffic(variable: StateVariable, was: Value, now: Value, actor: str) -> Iterator[Told]:
+def _traffic(variable: StateVariable, was: Value, now: Value, actor: str) -> Iterator[StepEffect]:
     """Messages and calls that are under way now and were not, or were and are not."""
     kind = variable.type
     if not isinstance(kind, Map) or not isinstance(kind.value, Map):
-        yield Told("", spoken(variable.name), show(kind, was), show(kind, now))
+        yield StepEffect("", spoken(variable.name), show(kind, was), show(kind, now))
         return
     operation, _, part = spoken(variable.name).rpartition(".")
     if variable.name.startswith("operation.") and part in ("waiting", "serving"):
@@ -98,7 +100,7 @@ def _traffic(variable: StateVariable, was: Value, now: Value, actor: str) -> Ite
                 pattern = words[matter][0 if mine else 1]
                 for item in items:
                     said = pattern.format(item=_named(operation, item), one=ends[0], other=ends[1])
-                    yield Told(actor if mine else "", said)
+                    yield StepEffect(actor if mine else "", said)
 
 
 SENT = {
@@ -150,21 +152,21 @@ def _without(items: Sequence[Value], taken: Sequence[Value]) -> list[Value]:
     return left
 
 
-def _lock(variable: StateVariable, was: Value, now: Value) -> Iterator[Told]:
+def _lock(variable: StateVariable, was: Value, now: Value) -> Iterator[StepEffect]:
     """Who holds a lock, and who believes to."""
     kind = variable.type
     name, _, part = spoken(variable.name).rpartition(".")
     if part == "believed" and isinstance(kind, Map):
         for node, old, new in zip(values(kind.key), was, now, strict=True):
             if old != new:
-                yield Told(show(kind.key, node), f"believes it {'holds' if new else 'no longer holds'} {name}")
+                yield StepEffect(show(kind.key, node), f"believes it {'holds' if new else 'no longer holds'} {name}")
     elif part == "holder":
-        yield Told("", f"{name} held by", show(kind, was), show(kind, now))
+        yield StepEffect("", f"{name} held by", show(kind, was), show(kind, now))
     else:
-        yield Told("", spoken(variable.name), show(kind, was), show(kind, now))
+        yield StepEffect("", spoken(variable.name), show(kind, was), show(kind, now))
 
 
-def _thread(variable: StateVariable, was: Value, now: Value) -> Iterator[Told]:
+def _thread(variable: StateVariable, was: Value, now: Value) -> Iterator[StepEffect]:
     """Where the handlers of a node stand, and what they remember between their steps."""
     kind = variable.type
     assert isinstance(kind, Map), f"the thread {variable.name} is no map"
@@ -175,8 +177,8 @@ def _thread(variable: StateVariable, was: Value, now: Value) -> Iterator[Told]:
         owner = show(kind.key, node)
         if not is_thread:
             name = variable.name.removeprefix(f"{variable.owner}.")
-            yield Told(owner, f"{REMEMBERS}{name}", show(kind.value, old), show(kind.value, new))
+            yield StepEffect(owner, f"{REMEMBERS}{name}", show(kind.value, old), show(kind.value, new))
         elif new == IDLE:
-            yield Told(owner, f"{old}{OVER}")
+            yield StepEffect(owner, f"{old}{OVER}")
         else:
-            yield Told(owner, f"is now at {new}")
+            yield StepEffect(owner, f"is now at {new}")

@@ -12,7 +12,7 @@ from hacheck.checker.engine import Answer, Engine, Limits, PropertyAnswer, Repor
 from hacheck.compile.lowering.dead_actions import impossible
 from hacheck.model.counters.value_distances import bound_of, unbounded
 from hacheck.model.data import dataclass
-from hacheck.model.evaluation import StartFault
+from hacheck.model.evaluation import StartError
 from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run
@@ -159,8 +159,8 @@ def run_check(prepared: Prepared, engine: Engine, limits: Limits, report: Report
     system = prepared.system
     answer = engine.check(system, prepared.asked, limits, report)
     for name, run in runs_of(answer):
-        if (misfit := replay(system, run)) is not None:
-            raise RunDoesNotReplay(f"the run of {name} does not replay: {misfit}")
+        if (mismatch := replay(system, run)) is not None:
+            raise RunDoesNotReplay(f"the run of {name} does not replay: {mismatch}")
     answers = {found.name: found for found in answer.properties}
     results = []
     for asked in asked_of(prepared.check, system, prepared.asked):
@@ -184,7 +184,7 @@ def unused_actions(result: CheckResult) -> tuple[str, ...]:
     idle = [number for number, count in enumerate(counts) if count == 0]
     try:
         never = impossible(result.system, Interpreter(result.system).initial_states()) if idle else frozenset()
-    except StartFault:  # then nothing happens at all, and the answer says why
+    except StartError:  # then nothing happens at all, and the answer says why
         return ()
     return tuple(result.system.actions[number].name for number in idle if number not in never)
 

@@ -107,9 +107,9 @@ def _of_system(error: OSError) -> ExitCode:
 
 def _of_spec(error: Exception) -> ExitCode | None:
     """Says what is wrong with a spec that cannot begin, where an error means that; else that it is a bug."""
-    from hacheck.model.evaluation import StartFault
+    from hacheck.model.evaluation import StartError
 
-    if not isinstance(error, StartFault):
+    if not isinstance(error, StartError):
         _say_bug(error)
         return None
     _say_bad_input(BadInput(f"the system cannot begin: {error.message}", "`hacheck verify` shows where it is wrong"))

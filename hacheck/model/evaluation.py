@@ -58,7 +58,7 @@ from hacheck.model.types import (
 from hacheck.model.typing import type_of
 
 
-class EvaluationFault(Exception):
+class EvaluationError(Exception):
     """The expression has no value here, or the value may not be stored: an error of the spec, said in
     `message`.
     """
@@ -68,7 +68,7 @@ class EvaluationFault(Exception):
         self.message = message
 
 
-class StartFault(EvaluationFault):
+class StartError(EvaluationError):
     """A system cannot begin: an initial value or statement is an error of the spec."""
 
 
@@ -111,7 +111,7 @@ class Scope:
 def evaluate(expression: Expression, scope: Scope) -> Value:
     """The value of the expression.
 
-    Errors: `EvaluationFault` where it has none; `BoundReached` when no identity is left to draw.
+    Errors: `EvaluationError` where it has none; `BoundReached` when no identity is left to draw.
     """
     match expression:
         case Constant(value, _):
@@ -186,11 +186,11 @@ def _index(expression: Index, scope: Scope) -> Value:
     return base[key - 1]
 
 
-def _fault(message: str, expression: Expression, scope: Scope) -> EvaluationFault:
+def _fault(message: str, expression: Expression, scope: Scope) -> EvaluationError:
     """The error that an expression has no value, with what the locals are that it reads: `… (s = Server 2)`."""
     read = {part.name: part.type for part in walk(expression) if isinstance(part, Local) and part.name in scope.locals}
     told = ", ".join(f"{as_written(name)} = {show(kind, scope.locals[name])}" for name, kind in read.items())
-    return EvaluationFault(f"{message} ({told})" if told else message)
+    return EvaluationError(f"{message} ({told})" if told else message)
 
 
 def _length(sequence: tuple[Value, ...]) -> str:

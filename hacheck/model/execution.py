@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import TypeAlias, assert_never
 
 from hacheck.model.data import dataclass, replace
-from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, domain_values, evaluate
+from hacheck.model.evaluation import BoundReached, EvaluationError, Scope, domain_values, evaluate
 from hacheck.model.ir import Assign, Choose, Cut, ForEach, If, Let, Local, Log, Require, Statement, Variable
 from hacheck.model.types import Node, Type, Value
 from hacheck.model.typing import type_of
-from hacheck.model.value_storage import misfit, part_type, refuse, written
+from hacheck.model.value_storage import part_type, refuse, type_violation, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _after(statement: Statement, before: Continuation) -> list[Continuation]:
     going = replace(before, scope=replace(before.scope, drawn=set()))
     try:
         return _continue(statement, going)
-    except EvaluationFault as fault:
+    except EvaluationError as fault:
         return [Stopped(before.choices, None, fault.message)]
     except BoundReached as reached:
         return [Stopped(before.choices, reached.bound, "")]
@@ -79,7 +79,7 @@ def _continue(statement: Statement, going: Going) -> list[Continuation]:
             return [replace(going, scope=_assigned(statement, scope))]
         case Let(name, kind, value):
             result = evaluate(value, scope)
-            found = misfit(kind, result)
+            found = type_violation(kind, result)
             if found is not None:
                 raise refuse(name, kind, (), found)
             return [replace(going, scope=scope.bind(name, kind, result))]
@@ -135,13 +135,13 @@ def _left(end: Continuation, outer: Scope) -> Continuation:
 
 
 def _assigned(statement: Assign, scope: Scope) -> Scope:
-    """The scope after an assignment. Errors: `EvaluationFault`, `BoundReached`."""
+    """The scope after an assignment. Errors: `EvaluationError`, `BoundReached`."""
     value = evaluate(statement.value, scope)
     root = statement.target.root
     path = tuple(part if isinstance(part, str) else evaluate(part, scope) for part in statement.target.path)
     whole = evaluate(root, scope)
     new = written(root.name, root.type, whole, path, value)
-    found = misfit(part_type(root.type, path), value)
+    found = type_violation(part_type(root.type, path), value)
     if found is not None:
         raise refuse(root.name, root.type, path, found)
     match root:

@@ -13,21 +13,21 @@ from typing import TypeAlias
 
 from hacheck.model.counters.value_distances import unbounded
 from hacheck.model.data import dataclass
-from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, StartFault, evaluate
+from hacheck.model.evaluation import BoundReached, EvaluationError, Scope, StartError, evaluate
 from hacheck.model.execution import Continuation, Going, Line, execute
 from hacheck.model.ir import TRUE, Action, Expression, Property, Require, System
 from hacheck.model.render import show
-from hacheck.model.runs import Run, State, Step, StepFault
+from hacheck.model.runs import Run, State, Step, StepError
 from hacheck.model.types import Type, Value, values
-from hacheck.model.value_storage import misfit, refuse
+from hacheck.model.value_storage import refuse, type_violation
 
 __all__ = [
     "BoundReached",
-    "CutShort",
-    "EvaluationFault",
+    "EvaluationError",
     "Failed",
     "Interpreter",
     "Outcome",
+    "StoppedAtBound",
     "Taken",
     "call",
     "instances",
@@ -43,7 +43,7 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class CutShort:
+class StoppedAtBound:
     """A step not taken because it would pass the bound of the exploration called `bound`.
 
     `choices`: those made before the bound was met.
@@ -59,10 +59,10 @@ class CutShort:
 class Failed:
     """A step that is an error of the spec."""
 
-    fault: StepFault
+    fault: StepError
 
 
-Outcome: TypeAlias = Taken | CutShort | Failed
+Outcome: TypeAlias = Taken | StoppedAtBound | Failed
 
 
 class Interpreter:
@@ -85,7 +85,7 @@ class Interpreter:
     ) -> Value:
         """The value of an expression without `Fresh`.
 
-        Errors: `EvaluationFault` where it has none.
+        Errors: `EvaluationError` where it has none.
         """
         return evaluate(expression, Scope(self.variables, state, before, locals or {}))
 
@@ -93,7 +93,7 @@ class Interpreter:
         """Whether the property's goal holds in a state; of a deadlock property, whether the state is no bad
         end.
 
-        For `step` properties use `holds_step`. Errors: `EvaluationFault`.
+        For `step` properties use `holds_step`. Errors: `EvaluationError`.
         """
         assert asked.kind != "step", f"{asked.name} is asked of steps"
         if asked.kind == "deadlock" and not self.deadlocked(state):
@@ -101,11 +101,11 @@ class Interpreter:
         return bool(self.value(asked.goal, state))
 
     def holds_step(self, asked: Property, before: State, after: State) -> bool:
-        """Whether a step invariant holds of the step between two states. Errors: `EvaluationFault`."""
+        """Whether a step invariant holds of the step between two states. Errors: `EvaluationError`."""
         return bool(self.value(asked.goal, after, before))
 
     def premise_holds(self, asked: Property, state: State) -> bool:
-        """Whether the premise of a `leads_to` property holds in a state. Errors: `EvaluationFault`."""
+        """Whether the premise of a `leads_to` property holds in a state. Errors: `EvaluationError`."""
         return bool(self.value(asked.premise if asked.premise is not None else TRUE, state))
 
     def deadlocked(self, state: State) -> bool:
@@ -122,20 +122,20 @@ class Interpreter:
     def initial_states(self) -> tuple[State, ...]:
         """The distinct initial states, in the order of the choices that lead to them.
 
-        What meets a bound in `System.initial` is no initial state. Errors: `StartFault` when an initial
+        What meets a bound in `System.initial` is no initial state. Errors: `StartError` when an initial
         value or statement is an error of the spec.
         """
         start = tuple(variable.initial for variable in self.system.variables)
         for variable in self.system.variables:
-            found = misfit(variable.type, variable.initial)
+            found = type_violation(variable.type, variable.initial)
             if found is not None:
-                raise StartFault(f"at the start: {refuse(variable.name, variable.type, (), found)}")
+                raise StartError(f"at the start: {refuse(variable.name, variable.type, (), found)}")
         distinct: dict[State, None] = {}
         for end in execute(self.system.initial, Going(Scope(self.variables, start, start), ())):
             if isinstance(end, Going):
                 distinct[end.scope.state] = None
             elif end.bound is None:
-                raise StartFault(f"at the start: {end.message}")
+                raise StartError(f"at the start: {end.message}")
         return tuple(distinct)
 
     def why_no_start(self) -> str:
@@ -166,9 +166,9 @@ class Interpreter:
             if isinstance(end, Going):
                 yield Taken(Step(action, arguments, end.choices, end.scope.state))
             elif end.bound is not None:
-                yield CutShort(action, arguments, end.choices, end.bound)
+                yield StoppedAtBound(action, arguments, end.choices, end.bound)
             else:
-                yield Failed(StepFault(action, arguments, end.choices, end.message))
+                yield Failed(StepError(action, arguments, end.choices, end.message))
 
     def steps_with_lines(self, state: State) -> Iterator[tuple[Step, tuple[Line, ...]]]:
         """Every step that is possible in a state, with the lines that it writes."""
@@ -242,7 +242,7 @@ def _mismatch(interpreter: Interpreter, state: State, step: Step) -> str | None:
     return f"{name}{choices}, is not possible there."
 
 
-def _unconfirmed(interpreter: Interpreter, state: State, fault: StepFault) -> str | None:
+def _unconfirmed(interpreter: Interpreter, state: State, fault: StepError) -> str | None:
     if not _exists(interpreter.system, fault.action, fault.arguments):
         return "The step at fault is no instance of an action of this system."
     for outcome in interpreter.outcomes_with(fault.action, fault.arguments, state):

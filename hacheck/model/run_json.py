@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from hacheck.model.ir import Action, System
 from hacheck.model.render import changes, show
-from hacheck.model.runs import Run, State, Step, StepFault
+from hacheck.model.runs import Run, State, Step, StepError
 from hacheck.model.types import Value
 from hacheck.model.value_json import (
     Json,
@@ -57,7 +57,7 @@ def _step_to_json(system: System, before: State, step: Step) -> dict[str, Json]:
     }
 
 
-def _fault_to_json(system: System, fault: StepFault) -> dict[str, Json]:
+def _fault_to_json(system: System, fault: StepError) -> dict[str, Json]:
     return {
         **_instance_to_json(system, fault.action, fault.arguments, fault.choices),
         "message": fault.message,
@@ -141,12 +141,12 @@ def _step_from_json(system: System, json: Json, where: str) -> Step:
     return Step(action, arguments, choices, state_from_json(system, members["state"], f"{where}.state"))
 
 
-def _fault_from_json(system: System, json: Json, where: str) -> StepFault:
+def _fault_from_json(system: System, json: Json, where: str) -> StepError:
     members = _object(json, where, ("action", "arguments", "choices", "message"))
     action, arguments, choices = _instance_from_json(system, members, where)
     if not isinstance(members["message"], str):
         raise JsonError(f"{where}.message: expected a text")
-    return StepFault(action, arguments, choices, members["message"])
+    return StepError(action, arguments, choices, members["message"])
 
 
 def _instance_from_json(

@@ -34,7 +34,7 @@ class Run:
     initial: State
     steps: tuple[Step, ...]
     loop: int | None = None
-    fault: StepFault | None = None
+    fault: StepError | None = None
 
     @property
     def states(self) -> tuple[State, ...]:
@@ -43,7 +43,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class StepFault:
+class StepError:
     """A step that cannot be completed because the spec is wrong: which one, and what went wrong in it."""
 
     action: int

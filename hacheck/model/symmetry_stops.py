@@ -43,7 +43,7 @@ def _fails(part: Tree) -> bool:
             return domain.within is not None or domain.where is not None
         case Index(base, key):
             container = type_of(base)
-            return not isinstance(container, Map) or bool(_misfits(container.key, type_of(key), ""))
+            return not isinstance(container, Map) or bool(_type_violations(container.key, type_of(key), ""))
         case _:
             return False
 
@@ -60,43 +60,43 @@ def _stops(part: Tree) -> Iterator[str]:
         case Fresh(kind):
             yield kind.name
         case Let(name, kind, value):
-            yield from _misfits(kind, type_of(value), name)
+            yield from _type_violations(kind, type_of(value), name)
         case Assign(target, value):
             kind = target.root.type
             for step in target.path:
                 if isinstance(kind, Record) and isinstance(step, str):
                     kind = dict(kind.fields)[step]
                 elif isinstance(kind, Map) and not isinstance(step, str):
-                    yield from (FAULT for _ in _misfits(kind.key, type_of(step), ""))
+                    yield from (FAULT for _ in _type_violations(kind.key, type_of(step), ""))
                     kind = kind.value
                 else:
                     assert isinstance(kind, Sequence), f"{step} in {kind}"
                     yield FAULT
                     kind = kind.element
-            yield from _misfits(kind, type_of(value), target.root.name)
+            yield from _type_violations(kind, type_of(value), target.root.name)
         case _ if _fails(part):
             yield FAULT
         case _:
             pass
 
 
-def _misfits(kind: Type, given: Type, name: str) -> set[str]:
+def _type_violations(kind: Type, given: Type, name: str) -> set[str]:
     """What can come of storing a value of type `given` where `kind` is wanted, in the variable or local `name`."""
     match kind, given:
         case Range(low, high, counter), Range(least, most, _):
             below = {FAULT} if least < low else set()
             return below | ({counter or FAULT} if most > high else set())
         case Option(element), Option(other):
-            return _misfits(element, other, name)
+            return _type_violations(element, other, name)
         case Set(element), Set(other):
-            return _misfits(element, other, name)
+            return _type_violations(element, other, name)
         case Map(_, element), Map(_, other):
-            return _misfits(element, other, name)
+            return _type_violations(element, other, name)
         case Record(_, fields), Record(_, others):
             pairs = zip(fields, others, strict=True)
-            return {stop for (_, part), (_, other) in pairs for stop in _misfits(part, other, name)}
+            return {stop for (_, part), (_, other) in pairs for stop in _type_violations(part, other, name)}
         case (Sequence(element, capacity), Sequence(other, most)) | (Bag(element, capacity), Bag(other, most)):
             full = {f"capacity of {name}"} if most > capacity else set()
-            return full | _misfits(element, other, name)
+            return full | _type_violations(element, other, name)
         case _:
             return set() if kind == given else {FAULT}

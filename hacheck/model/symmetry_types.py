@@ -28,7 +28,7 @@ Kind: TypeAlias = Node | Identity
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class SymmetryClass:
     """Members of a kind that are alike, in ascending order, two at least."""
 
     kind: Kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from hacheck.model.data import dataclass
-from hacheck.model.evaluation import BoundReached, EvaluationFault
+from hacheck.model.evaluation import BoundReached, EvaluationError
 from hacheck.model.render import place, show
 from hacheck.model.types import (
     Bag,
@@ -29,7 +29,7 @@ from hacheck.model.types import (
 
 
 @dataclass(frozen=True, slots=True)
-class Misfit:
+class TypeViolation:
     """The first part of a value that its type does not admit.
 
     `path` leads to the part, as in `place`; an element of a set or bag has the path of the collection.
@@ -44,7 +44,7 @@ class Misfit:
     full: bool = False
 
 
-def misfit(kind: Type, value: Value, path: tuple[Value, ...] = ()) -> Misfit | None:
+def type_violation(kind: Type, value: Value, path: tuple[Value, ...] = ()) -> TypeViolation | None:
     """The first part of the value that is outside its type, or `None`.
 
     Parts are looked at in order: fields and elements from the first to the last, those of a set and bag in
@@ -54,11 +54,11 @@ def misfit(kind: Type, value: Value, path: tuple[Value, ...] = ()) -> Misfit | N
         case Range(low, high, counter):
             if low <= value <= high:
                 return None
-            return Misfit(path, kind, value, bound=counter if value > high else None)
+            return TypeViolation(path, kind, value, bound=counter if value > high else None)
         case Bool() | Enum() | Node() | Identity():
-            return None if member(kind, value) else Misfit(path, kind, value)
+            return None if member(kind, value) else TypeViolation(path, kind, value)
         case Option(element):
-            return None if value is None else misfit(element, value, path)
+            return None if value is None else type_violation(element, value, path)
         case Set(element):
             ordered = sorted(value, key=lambda item: sort_key(element, item))
             return _first([(element, item, path) for item in ordered])
@@ -70,7 +70,7 @@ def misfit(kind: Type, value: Value, path: tuple[Value, ...] = ()) -> Misfit | N
             return _first([(part, item, (*path, field)) for (field, part), item in members])
         case Sequence(element, capacity) | Bag(element, capacity):
             if len(value) > capacity:
-                return Misfit(path, kind, value, full=True)
+                return TypeViolation(path, kind, value, full=True)
             by_position = isinstance(kind, Sequence)
             return _first(
                 [
@@ -82,15 +82,15 @@ def misfit(kind: Type, value: Value, path: tuple[Value, ...] = ()) -> Misfit | N
             assert_never(kind)
 
 
-def _first(parts: list[tuple[Type, Value, tuple[Value, ...]]]) -> Misfit | None:
+def _first(parts: list[tuple[Type, Value, tuple[Value, ...]]]) -> TypeViolation | None:
     for kind, value, path in parts:
-        found = misfit(kind, value, path)
+        found = type_violation(kind, value, path)
         if found is not None:
             return found
     return None
 
 
-def refuse(name: str, root: Type, path: tuple[Value, ...], found: Misfit) -> BoundReached | EvaluationFault:
+def refuse(name: str, root: Type, path: tuple[Value, ...], found: TypeViolation) -> BoundReached | EvaluationError:
     """What a misfit means for the step that would store it under `path` of the variable or local `name`."""
     if found.bound is not None:
         return BoundReached(found.bound)
@@ -99,8 +99,8 @@ def refuse(name: str, root: Type, path: tuple[Value, ...], found: Misfit) -> Bou
     where = place(name, root, (*path, *found.path))
     outside = show(found.type, found.value)
     if isinstance(found.type, Range):
-        return EvaluationFault(f"{where} would be {outside}, outside {found.type.low}..{found.type.high}")
-    return EvaluationFault(f"{where} would be {outside}, which is no value of its type")
+        return EvaluationError(f"{where} would be {outside}, outside {found.type.low}..{found.type.high}")
+    return EvaluationError(f"{where} would be {outside}, which is no value of its type")
 
 
 def part_type(kind: Type, path: tuple[Value, ...]) -> Type:
@@ -119,7 +119,7 @@ def part_type(kind: Type, path: tuple[Value, ...]) -> Type:
 def written(name: str, root: Type, whole: Value, path: tuple[Value, ...], part: Value) -> Value:
     """The value `whole` with the part at `path` replaced.
 
-    Errors: `EvaluationFault` when a map has no such key or a sequence no such position; `name` and `root` are
+    Errors: `EvaluationError` when a map has no such key or a sequence no such position; `name` and `root` are
     for its message.
     """
     return _written(name, root, root, whole, path, part, ())
@@ -140,11 +140,11 @@ def _written(
     match kind:
         case Map(key, element):
             if not member(key, step):
-                raise EvaluationFault(f"{place(name, root, done)} has no element for {show(key, step)}")
+                raise EvaluationError(f"{place(name, root, done)} has no element for {show(key, step)}")
             index, inner = ordinal(key, step), element
         case Sequence(element, _):
             if not 1 <= step <= len(whole):
-                raise EvaluationFault(
+                raise EvaluationError(
                     f"{place(name, root, done)} has no element {step}: the sequence has {len(whole)} of them"
                 )
             index, inner = step - 1, element

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from hacheck.checker.described_run import StepView, initial_lines, read_by, run_title, tell
+from hacheck.checker.described_run import StepView, initial_lines, read_by, run_title, step_views
 from hacheck.checker.engine import Limits, Progress
 from hacheck.checker.resources import memory_default, usable_cores
-from hacheck.checker.step_effects import Told
+from hacheck.checker.step_effects import StepEffect
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, Question, questions_of, run_check
 from hacheck.model.interpreter import replay
 from hacheck.model.ir import Property, System
@@ -126,7 +126,7 @@ def _again(result: Explored, specification: Specification, name: str) -> list[st
 def told(system: System, run: Run, about: Property | None) -> Iterator[str]:
     """A run in lines of text: what it begins with, its steps with what they change, and what a property reads at the
     end."""
-    views = tell(system, run)
+    views = step_views(system, run)
     width = max((len(view.node) for view in views), default=0)
     digits = max(2, len(str(len(views))))
     margin = " " * (digits + width + 4)
@@ -151,7 +151,7 @@ def _of_step(view: StepView) -> Iterator[str]:
     yield from (_change(one, view.node) for one in view.changes)
 
 
-def _change(told: Told, actor: str) -> str:
+def _change(told: StepEffect, actor: str) -> str:
     owner = f"{told.owner} " if told.owner and told.owner != actor else ""
     arrow = f"  {told.before} → {told.after}" if told.before or told.after else ""
     return f"{owner}{told.what}{arrow}"

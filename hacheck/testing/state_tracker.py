@@ -112,7 +112,7 @@ class Tracker:
         called: Mapping[str, str] | None = None,
         capacity: int = CAPACITY,
     ) -> None:
-        """Cost: compiles the system, or finds it compiled. Errors: `ObservingError`, `EvaluationFault`,
+        """Cost: compiles the system, or finds it compiled. Errors: `ObservingError`, `EvaluationError`,
         `CompilerError`."""
         self.system, self.asked = system, tuple(asked)
         properties = [one for one in system.properties if one.name in self.asked]

@@ -16,7 +16,7 @@ from hacheck.cli.console import THEME
 from hacheck.cli.guard import ExitCode
 from hacheck.model.interpreter import replay
 from hacheck.model.ir import System
-from hacheck.model.runs import Run, StepFault
+from hacheck.model.runs import Run, StepError
 from tests.cli.pair import ANSWER, PAIR, SPLIT_BRAIN, START
 
 QUESTION = Question("default", expect_violated=("one_active", "recovers"))
@@ -98,7 +98,7 @@ def test_a_property_without_a_value_is_bad_input() -> None:
 
 
 def test_an_error_of_the_spec_is_bad_input() -> None:
-    fault = Run(START, (), fault=StepFault(0, (1,), (), "mode would be 7"))
+    fault = Run(START, (), fault=StepError(0, (1,), (), "mode would be 7"))
     result = result_of(replace(ANSWER, fault=fault))
     assert exit_code([result], all_ran=True) == ExitCode.BAD_INPUT
 

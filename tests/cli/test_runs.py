@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from hacheck.checker.described_run import call_of, run_title, tell
-from hacheck.checker.step_effects import Told, told_changes
+from hacheck.checker.step_effects import StepEffect, step_effects
 from hacheck.cli.checking import runs
 from hacheck.cli.console import THEME
 from hacheck.cli.guard import ExitCode
@@ -150,32 +150,32 @@ def test_a_terminal_without_unicode_gets_ascii() -> None:
 
 def test_a_message_is_sent_and_taken(beat: System) -> None:
     views = tell(beat, run_of(beat, ("write", 1), ("beat", 2)))
-    assert Told("Server 1", "sends beat(stored: 1) to Server 2") in views[0].changes
+    assert StepEffect("Server 1", "sends beat(stored: 1) to Server 2") in views[0].changes
     assert views[1].call == "beat(from Server 1)"
-    assert Told("Server 2", "takes beat(stored: 1) from Server 1") in views[1].changes
-    assert Told("Server 2", "stored", "0", "1") in views[1].changes
+    assert StepEffect("Server 2", "takes beat(stored: 1) from Server 1") in views[1].changes
+    assert StepEffect("Server 2", "stored", "0", "1") in views[1].changes
 
 
 def test_a_message_lost_is_gone_and_no_node_did_it(beat: System) -> None:
     views = tell(beat, run_of(beat, ("write", 1), ("lose beat", 1)))
     assert views[1].kind == "fault"
     assert views[1].node == ""
-    assert Told("", "gone: beat(stored: 1) from Server 1 to Server 2") in views[1].changes
+    assert StepEffect("", "gone: beat(stored: 1) from Server 1 to Server 2") in views[1].changes
     assert not [told for told in views[1].changes if "budget" in told.what]
 
 
 def test_the_steps_of_a_handler_say_where_it_stands(beat: System) -> None:
     views = tell(beat, run_of(beat, ("suspect", 1), ("suspect.sure", 1)))
     assert [view.call for view in views] == ["suspect", "suspect.sure"]
-    assert Told("Server 1", "is now at suspect.sure") in views[0].changes
-    assert Told("Server 1", "suspect.sure is over") in views[1].changes
+    assert StepEffect("Server 1", "is now at suspect.sure") in views[0].changes
+    assert StepEffect("Server 1", "suspect.sure is over") in views[1].changes
     assert [view.description for view in views] == ["nothing is heard", ""]
 
 
 def test_a_lock_taken_is_told_of_its_holder_and_of_what_the_holder_believes(beat: System) -> None:
     views = tell(beat, run_of(beat, ("grab", 2)))
-    assert Told("", "Disk held by", "none", "Server 2") in views[0].changes
-    assert Told("Server 2", "believes it holds Disk") in views[0].changes
+    assert StepEffect("", "Disk held by", "none", "Server 2") in views[0].changes
+    assert StepEffect("Server 2", "believes it holds Disk") in views[0].changes
 
 
 def test_a_crash_is_named_once(beat: System) -> None:
@@ -185,7 +185,7 @@ def test_a_crash_is_named_once(beat: System) -> None:
 
 def test_nothing_changed_is_nothing_told() -> None:
     state = SPLIT_BRAIN.initial
-    assert told_changes(PAIR, state, state) == ()
+    assert step_effects(PAIR, state, state) == ()
 
 
 def calls_of(text: str, name: str) -> set[str]:
@@ -237,10 +237,10 @@ action poll(s: Server) when not s.asked do
 
 def test_a_call_is_made_taken_answered_and_heard_of(beat: System) -> None:
     views = tell(beat, run_of(beat, ("copy", 1), ("store", 2), ("copy.store", 1)))
-    assert Told("Server 1", "calls store(stored: 2) at Server 2") in views[0].changes
-    assert Told("Server 2", "takes the call store(stored: 2) of Server 1") in views[1].changes
-    assert Told("Server 2", "answers store: true to Server 1") in views[1].changes
-    assert Told("Server 1", "gets the answer store: true from Server 2") in views[2].changes
+    assert StepEffect("Server 1", "calls store(stored: 2) at Server 2") in views[0].changes
+    assert StepEffect("Server 2", "takes the call store(stored: 2) of Server 1") in views[1].changes
+    assert StepEffect("Server 2", "answers store: true to Server 1") in views[1].changes
+    assert StepEffect("Server 1", "gets the answer store: true from Server 2") in views[2].changes
     assert not [told for view in views for told in view.changes if "waiting" in told.what]
 
 
@@ -254,8 +254,8 @@ def test_what_a_handler_forgets_when_it_is_over_is_no_news() -> None:
     system = loaded.specification.instantiate({}).system
     assert system is not None
     first, last = tell(system, run_of(system, ("go", 1), ("go.one", 1)))
-    assert Told("A 1", "remembers go.k", "0", "1") in first.changes
-    assert last.changes == (Told("A 1", "m", "a", "b"), Told("A 1", "go.one is over"))
+    assert StepEffect("A 1", "remembers go.k", "0", "1") in first.changes
+    assert last.changes == (StepEffect("A 1", "m", "a", "b"), StepEffect("A 1", "go.one is over"))
 
 
 @pytest.mark.parametrize("engine", ["native", "python", "bmc", "simulation"])

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 from hacheck.checker.explicit.portable.random_walks import simulate
-from hacheck.model.interpreter import EvaluationFault, replay
+from hacheck.model.interpreter import EvaluationError, replay
 from hacheck.model.language import format_text, load
 from hacheck.model.language.codes import CODES
 from hacheck.model.language.lalr_parser import Unreadable, read
@@ -125,7 +125,7 @@ def read_spec(content: bytes) -> None:
         if turn % 8 == 0 and len(text) <= SMALL:
             try:
                 run = simulate(instance.system, seed=turn, steps=4)
-            except EvaluationFault:
+            except EvaluationError:
                 continue
             assert run is None or replay(instance.system, run) is None, "a run that does not replay"
 

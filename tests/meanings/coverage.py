@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from hacheck.model.interpreter import EvaluationFault, Interpreter
+from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from hacheck.model.language.rule_table import RULES
@@ -102,7 +102,7 @@ def covered_by(seed: int) -> frozenset[Item]:
     assert made is not None
     try:
         ran = executed(made)
-    except EvaluationFault:  # at the start
+    except EvaluationError:  # at the start
         return frozenset()
     if not ran.steps:
         return frozenset()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from hacheck.checker.engine import AS_ASKED, Answer, Limits
+from hacheck.checker.engine import DEPTH_REACHED, Answer, Limits
 from hacheck.checker.explicit.native_engine import NativeEngine
 from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 from hacheck.checker.symbolic.bounded_model_checking import BoundedEngine
@@ -69,7 +69,7 @@ def _by_z3(system: System, python: Answer) -> Iterator[str]:
     depth = min(DEPTH_MAX, python.coverage.depth + 1)
     limits = Limits(wall_seconds_max=Z3_SECONDS)
     answer = BoundedEngine(depth).check(system, (), limits, lambda _: True)
-    if answer.coverage.stopped not in (None, AS_ASKED) or python.fault is not None:
+    if answer.coverage.stopped not in (None, DEPTH_REACHED) or python.fault is not None:
         return  # no time, or properties that an error of the spec leaves open
     for asked, first, second in zip(system.properties, python.properties, answer.properties, strict=True):
         if asked.kind in LIVE or first.verdict == "unknown":

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from hacheck.model.interpreter import CutShort, EvaluationFault, Failed, Interpreter, Taken
+from hacheck.model.interpreter import EvaluationError, Failed, Interpreter, StoppedAtBound, Taken
 from hacheck.model.ir import System
 from hacheck.model.runs import State
 
@@ -59,7 +59,7 @@ class _Search:
     def run(self) -> Explored:
         try:
             level = list(self.interpreter.initial_states())
-        except EvaluationFault:
+        except EvaluationError:
             level = []
             self.fault_depth = 0
         depth = 0
@@ -95,7 +95,7 @@ class _Search:
         try:
             if holds() == sought:
                 self.decided.setdefault(name, depth)
-        except EvaluationFault:
+        except EvaluationError:
             self.fault(depth)
 
     def fault(self, depth: int) -> None:
@@ -116,7 +116,7 @@ class _Search:
                             continue
                         self.found(step.state, depth + 1)
                         following.append(step.state)
-                case CutShort():
+                case StoppedAtBound():
                     self.cuts[outcome.bound] += 1
                 case Failed():
                     self.fault(depth)

@@ -17,7 +17,7 @@ from pathlib import Path
 from hacheck import shipped
 from hacheck.checker.engine import Answer, Limits
 from hacheck.checker.explicit.portable.portable_engine import PortableEngine
-from hacheck.model.interpreter import CutShort, EvaluationFault, Failed, Interpreter, Taken
+from hacheck.model.interpreter import EvaluationError, Failed, Interpreter, StoppedAtBound, Taken
 from hacheck.model.ir import Property, System
 from hacheck.model.language import Specification, load
 from hacheck.model.language.codes import CODES
@@ -159,7 +159,7 @@ def meaning(made: Instance) -> str:
     ]
     try:
         queue = list(interpreter.initial_states())
-    except EvaluationFault:
+    except EvaluationError:
         return "\n".join((*head, "no start"))
     seen = dict.fromkeys(queue)
     found = []
@@ -186,7 +186,7 @@ def _of_state(interpreter: Interpreter, system: System, state: State) -> str:
                 steps = [one for one in system.properties if one.kind == "step"]
                 told = [_value(partial(interpreter.holds_step, one, state, step.state)) for one in steps]
                 lines.append(f"  {name}{step.arguments} -> {_shown(system, step.state)} {told}")
-            case CutShort(action, arguments, _, bound):
+            case StoppedAtBound(action, arguments, _, bound):
                 lines.append(f"  {system.actions[action].name}{arguments} cut at {bound}")
             case Failed(fault):
                 lines.append(f"  {system.actions[fault.action].name}{fault.arguments} failed")
@@ -205,7 +205,7 @@ def _holds(interpreter: Interpreter, asked: Property, state: State) -> object:
 def _value(of: Callable[[], object]) -> str:
     try:
         return str(of())
-    except EvaluationFault:
+    except EvaluationError:
         return "has no value"
 
 

@@ -9,7 +9,7 @@ from hacheck.checker.explicit.property_conditions import pose
 from hacheck.compile.codegen.system_module import Mark, emit
 from hacheck.compile.lowering.system import lower
 from hacheck.model.data import replace
-from hacheck.model.interpreter import EvaluationFault, Interpreter
+from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from tests.mutation.corpus import Case, specifications
@@ -43,7 +43,7 @@ def emitted(whole: System, copies_max: int) -> str:
     """The code of a system as text; nothing where it has no state to begin in."""
     try:
         initial = Interpreter(whole).initial_states()
-    except EvaluationFault:
+    except EvaluationError:
         return ""
     lowered = lower(whole, initial, copies_max)
     questions = pose(lowered, ())

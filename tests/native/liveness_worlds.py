@@ -22,11 +22,11 @@ from hacheck.checker.explicit.portable.condition_functions import Prepared, prep
 from hacheck.checker.explicit.portable.liveness_verdicts import judge as judge_portably
 from hacheck.checker.explicit.portable.portable_result import subject_of
 from hacheck.checker.explicit.portable.python_program import compiled, marking_source
-from hacheck.checker.explicit.portable.shortest_paths import way_to
+from hacheck.checker.explicit.portable.shortest_paths import path_to
 from hacheck.checker.explicit.property_conditions import pose
 from hacheck.checker.explicit.run_reconstruction import run_along
 from hacheck.checker.explicit.search import control_words, state_kernels
-from hacheck.checker.explicit.search_result import GaveUp, Judgement, Lasso, Subject, Valueless
+from hacheck.checker.explicit.search_result import GaveUp, Lasso, LivenessVerdict, Subject, Valueless
 from hacheck.compile.kernels.to_llvm import kernel_ir
 from hacheck.compile.kernels.to_python import as_python
 from hacheck.compile.lowering.layout import pack
@@ -143,17 +143,17 @@ class World:
         """What was searched."""
         return subject_of(self.prepared.code)
 
-    def shown(self, judgement: Judgement) -> Run | None:
+    def shown(self, judgement: LivenessVerdict) -> Run | None:
         """The run that goes with a judgement, replayed."""
         if isinstance(judgement, Lasso):
             return run_along(self.subject, judgement.way, judgement.loop)
         return run_along(self.subject, judgement.way) if isinstance(judgement, Valueless) else None
 
-    def judge_portably(self) -> list[Judgement]:
+    def judge_portably(self) -> list[LivenessVerdict]:
         """What the portable engine says of everything asked."""
         return judge_portably(self.prepared.code, self.log, self.system.properties)
 
-    def judge(self, pulse: Callable[[], None] = lambda: None) -> list[Judgement]:
+    def judge(self, poll: Callable[[], None] = lambda: None) -> list[LivenessVerdict]:
         """What the native liveness says of everything asked."""
         code, log, asked = self.prepared.code, self.log, self.system.properties
         instances = self.subject.instances
@@ -163,12 +163,12 @@ class World:
         levels = [log.order[first:end] for first, end in zip(log.levels, ends, strict=True)]
         marks = {key: self._mark(words, node) for key, node in conditions(code.lowered, asked)}
         with space_of(levels, cache(self._outcomes), words, enter, self.owners) as space:
-            way = partial(way_to, code, log)
+            way = partial(path_to, code, log)
             compiled_for = partial(linked, interpreted=self.interpreted)
             searched = Searched(
                 self.system, instances, space, marks, compiled_for, way, self.threads, self.room, "no memory is left"
             )
-            return judge(searched, asked, pulse)
+            return judge(searched, asked, poll)
 
     def _outcomes(self, state: int) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
@@ -198,9 +198,9 @@ def give_up_after(pulses: int) -> Callable[[], None]:
     """A pulse that gives up when it is called once more than so often."""
     left = [pulses]
 
-    def pulse() -> None:
+    def poll() -> None:
         left[0] -= 1
         if left[0] < 0:
             raise GaveUp("interrupted")
 
-    return pulse
+    return poll

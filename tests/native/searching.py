@@ -19,7 +19,7 @@ from hacheck.checker.explicit.search.kernel_groups import Kernels
 from hacheck.checker.explicit.search.search_limits import Bounds
 from hacheck.checker.explicit.search.state_log import Log
 from hacheck.checker.explicit.search.worker_memory import Functions
-from hacheck.checker.explicit.search_result import Way
+from hacheck.checker.explicit.search_result import StatePath
 from hacheck.compile.codegen.system_module import emit
 from hacheck.compile.lowering.blocks import Lowered
 from hacheck.compile.lowering.layout import pack, unpack
@@ -63,7 +63,7 @@ class Model:
         """What the portable engine works with."""
         return prepare(self.lowered, self.questions)
 
-    def faults(self, way: Way) -> int:
+    def faults(self, way: StatePath) -> int:
         """How many steps of a run are faults."""
         instances = self.functions.program.instances
         assert len(way.by) == len(way.states) - 1, "the instance of each step is known"

@@ -24,7 +24,7 @@ from hacheck.compile.codegen import successor_functions
 from hacheck.compile.codegen.system_module import emit_in_parts
 from hacheck.model.ir import FALSE, System
 from hacheck.model.language import load
-from hacheck.model.symmetry_types import Alike
+from hacheck.model.symmetry_types import SymmetryClass
 from hacheck.model.types import Identity
 from tests.models.quorum_election import quorum_election
 from tests.strategies import seeded_system
@@ -78,7 +78,7 @@ def test_every_process_describes_a_system_alike() -> None:
 def test_reductions_are_read_as_they_were_written() -> None:
     system = icestorm(ICESTORM.read_text(encoding="utf-8"))
     groups = next(one for one in seen_kinds(system) if one.name == "Group")
-    alike = (Alike(system.nodes[0], (1, 2, 3)), Alike(groups, (1, 2)))  # type: ignore[arg-type]  # a pool
+    alike = (SymmetryClass(system.nodes[0], (1, 2, 3)), SymmetryClass(groups, (1, 2)))  # type: ignore[arg-type]  # a pool
     made = Reductions(alike, (Unlike("Replica", ("it is ranked",)),), (Dropped("Replica.reaped", 3),), False)
     assert reductions_from_json(reductions_to_json(made), system) == made
 

@@ -32,7 +32,7 @@ from hacheck.checker.explicit.search.checkpoint_manifest import (
 from hacheck.checker.explicit.search.exploration import explore
 from hacheck.checker.explicit.search.search_limits import Bounds
 from hacheck.checker.explicit.search.state_log import Log
-from hacheck.model.interpreter import EvaluationFault
+from hacheck.model.interpreter import EvaluationError
 from tests.native.searching import Model, election, kernels_for, model_of, never_stop
 from tests.nightly import first_of
 from tests.strategies import seeded_system
@@ -75,7 +75,7 @@ def assert_same(log: Log, expected: Log) -> None:
     assert all(log.index_of(state) is not None for state in expected.states())
     assert log.found.keys() == expected.found.keys()
     for key in log.found:
-        assert log.way_to(log.alike(key)) == expected.way_to(expected.alike(key))
+        assert log.path_to(log.alike(key)) == expected.path_to(expected.alike(key))
     assert log.hits.keys() == expected.hits.keys()
     assert len(log.faults) == len(expected.faults)
 
@@ -106,7 +106,7 @@ def test_random_systems_can_be_gone_on_with(tmp_path: Path) -> None:
         folder = tmp_path / str(seed)
         try:
             model = model_of(seeded_system(seed, risky=seed % 2 == 0))
-        except EvaluationFault:
+        except EvaluationError:
             continue
         with kept(model, None, limits=Limits(states_max=2_000)) as expected:
             if expected.stopped is not None or expected.size < 4:

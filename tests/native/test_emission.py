@@ -19,7 +19,7 @@ from hacheck.compile.codegen.system_module import Mark, emit
 from hacheck.compile.lowering.blocks import SearchTarget
 from hacheck.compile.lowering.layout import Layout, pack, unpack
 from hacheck.compile.lowering.system import lower
-from hacheck.model.interpreter import EvaluationFault, Failed, Interpreter
+from hacheck.model.interpreter import EvaluationError, Failed, Interpreter
 from hacheck.model.ir import (
     FALSE,
     Assign,
@@ -195,7 +195,7 @@ def wide_system() -> System:
 
 
 @dataclass(frozen=True)
-class Told:
+class StepEffect:
     """A system's first states in the order of a search, as the portable engine has them. `by`: the instance that made
     each; `outcomes`: for each the instances with the state they lead to, -1 where an outcome is no step."""
 
@@ -215,7 +215,7 @@ def assert_same(whole: System, states_max: int, copies_max: int = 1) -> None:
     """Everything that compiled functions return and note is as told by the portable ones."""
     try:
         initial = Interpreter(whole).initial_states()
-    except EvaluationFault:
+    except EvaluationError:
         return
     lowered = lower(whole, initial, copies_max)
     questions = pose(lowered, ())
@@ -230,7 +230,7 @@ def assert_same(whole: System, states_max: int, copies_max: int = 1) -> None:
     assert_same_conditions(told, native, states)
 
 
-def explored(code: Code, questions: Questions, initial: list[int], states_max: int) -> Told:
+def explored(code: Code, questions: Questions, initial: list[int], states_max: int) -> StepEffect:
     made_by = dict.fromkeys(initial, len(code.lowered.instances))
     outcomes: list[Counter[tuple[int, int]]] = []
     waiting = list(made_by)
@@ -246,7 +246,7 @@ def explored(code: Code, questions: Questions, initial: list[int], states_max: i
             if successor not in made_by and len(waiting) < states_max:
                 made_by[successor] = instance
                 waiting.append(successor)
-    return Told(code.lowered.system, code, questions, waiting, list(made_by.values()), outcomes)
+    return StepEffect(code.lowered.system, code, questions, waiting, list(made_by.values()), outcomes)
 
 
 def translated(packed: int, source: Layout, target: Layout) -> int:
@@ -257,7 +257,7 @@ def translated(packed: int, source: Layout, target: Layout) -> int:
     )
 
 
-def in_words(told: Told, native: Native) -> list[int]:
+def in_words(told: StepEffect, native: Native) -> list[int]:
     """The states as compiled functions have them."""
     for state in told.states[:20]:
         same = pack(native.program.layout, unpack(told.layout, state))
@@ -265,7 +265,7 @@ def in_words(told: Told, native: Native) -> list[int]:
     return [translated(state, told.layout, native.program.layout) for state in told.states]
 
 
-def assert_same_outcomes(told: Told, native: Native, lists_stops: bool) -> None:
+def assert_same_outcomes(told: StepEffect, native: Native, lists_stops: bool) -> None:
     """The same instances lead to the same states, and the same of them are cut or an error."""
     states = in_words(told, native)
     packed: dict[int, int] = {-1: -1}
@@ -279,7 +279,7 @@ def assert_same_outcomes(told: Told, native: Native, lists_stops: bool) -> None:
         assert same == (expected if lists_stops else Counter({one: n for one, n in expected.items() if one[1] >= 0}))
 
 
-def assert_same_notes(told: Told, native: Native) -> None:
+def assert_same_notes(told: StepEffect, native: Native) -> None:
     """After the expansion of all states: numbers of steps and cuts, and the first of everything there is to note."""
     code, program, notes = told.code, native.program, native.notes
     counts, cuts = [0] * code.actions, [0] * len(code.bounds)
@@ -309,14 +309,14 @@ def assert_same_notes(told: Told, native: Native) -> None:
         assert_first_step(told, native, number, firsts)
 
 
-def first(told: Told, sought: SearchTarget, states: list[int]) -> object:
+def first(told: StepEffect, sought: SearchTarget, states: list[int]) -> object:
     """The first of some states that satisfies a condition, unpacked."""
     find = compiled(finding_source(told.code.lowered, sought.wanted), sought.key)["find"]
     found = find(states)
     return None if found is None else unpack(told.layout, found)
 
 
-def assert_first_fault(told: Told, native: Native, faulty: list[int]) -> None:
+def assert_first_fault(told: StepEffect, native: Native, faulty: list[int]) -> None:
     """The first state that has an error of the spec is noted, and of its instances that are one the first."""
     noted = native.notes.fault_of(native.notes_array)
     if not faulty:
@@ -334,7 +334,7 @@ def assert_first_fault(told: Told, native: Native, faulty: list[int]) -> None:
     assert instance == failing[0]
 
 
-def assert_first_step(told: Told, native: Native, number: int, before: list[int]) -> None:
+def assert_first_step(told: StepEffect, native: Native, number: int, before: list[int]) -> None:
     """The first state is noted that has a step for which a condition holds, with such a step."""
     noted = native.notes.step_of(native.notes_array, number)
     if not before:
@@ -349,13 +349,13 @@ def assert_first_step(told: Told, native: Native, number: int, before: list[int]
     interpreter = Interpreter(told.system)
     asked = next(item for item in told.system.properties if item.name == key.removeprefix(FAULT))
     if key.startswith(FAULT):
-        with pytest.raises(EvaluationFault):
+        with pytest.raises(EvaluationError):
             interpreter.holds_step(asked, state, successor)
     else:
         assert not interpreter.holds_step(asked, state, successor)
 
 
-def assert_same_conditions(told: Told, native: Native, asked: list[SearchTarget]) -> None:
+def assert_same_conditions(told: StepEffect, native: Native, asked: list[SearchTarget]) -> None:
     """`inspect` notes the first state that satisfies each condition, `mark` all of them."""
     states, program = in_words(told, native), native.program
     for start in range(0, len(states), 50):

@@ -83,7 +83,7 @@ def test_nobody_waits_for_code_that_is_not_needed_any_more() -> None:
 
 
 def test_what_goes_wrong_while_better_code_is_made_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tier_up, "FAREWELL_SECONDS", 60.0)
+    monkeypatch.setattr(tier_up, "GRACE_SECONDS", 60.0)
 
     def failing() -> Built:
         raise MemoryError
@@ -103,7 +103,7 @@ def test_better_code_is_kept_for_the_next_time(
     if not in_this_process:
         assert builder(tmp_path, system=LONGER).for_search().quick_lines
     monkeypatch.setattr(tier_up, "LINE_SECONDS", 0.0)
-    monkeypatch.setattr(tier_up, "FAREWELL_SECONDS", 60.0)
+    monkeypatch.setattr(tier_up, "GRACE_SECONDS", 60.0)
     answer = NativeEngine(cache=tmp_path, reductions=False).check(LONGER, (), Limits(), never_stop)
     assert (answer.coverage.states, answer.coverage.transitions) == (797_189, 7_355_568)
     assert builder(tmp_path, system=LONGER).for_search().quick_lines == 0

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from hacheck.checker.explicit.liveness import working_memory
-from hacheck.checker.explicit.search_result import Judgement, Lasso, Undecided, Valueless
-from hacheck.model.interpreter import EvaluationFault, Interpreter, Taken
+from hacheck.checker.explicit.search_result import Lasso, LivenessVerdict, Undecided, Valueless
+from hacheck.model.interpreter import EvaluationError, Interpreter, Taken
 from hacheck.model.ir import Fairness, Property, System
 from hacheck.model.language.specification import load
 from hacheck.model.runs import Run
@@ -34,12 +34,12 @@ def test_liveness_is_decided_as_defined(first: int) -> None:
                 assert_shows_it(system, graph, asked, shown(world, judgement))
 
 
-def verdict(judgement: Judgement) -> str:
+def verdict(judgement: LivenessVerdict) -> str:
     """In a word."""
     return "holds" if judgement is None else "violated" if isinstance(judgement, Lasso) else "unknown"
 
 
-def shown(world: World, judgement: Judgement) -> Run:
+def shown(world: World, judgement: LivenessVerdict) -> Run:
     """The run that goes with it."""
     run = world.shown(judgement)
     assert run is not None
@@ -53,7 +53,7 @@ def larger_systems(first: int, count: int) -> Iterator[System]:
         live = [asked for asked in system.properties if asked.kind in ("eventually", "leads_to")]
         try:
             small = bool(live) and explore(system, STATES_MAX).complete
-        except EvaluationFault:
+        except EvaluationError:
             continue
         if small:
             handlers = sorted({action.handler for action in system.actions})
@@ -99,7 +99,7 @@ def assert_fair(system: System, asked: Property, run: Run) -> None:
     assert not any(goal[waits_from:])
 
 
-def assert_alike(world: World) -> list[Judgement]:
+def assert_alike(world: World) -> list[LivenessVerdict]:
     """The judgements are the portable engine's, with as many steps to the loop; the loops are fair."""
     given = world.judge()
     for asked, native, portable in zip(world.system.properties, given, world.judge_portably(), strict=True):

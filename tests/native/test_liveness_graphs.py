@@ -179,15 +179,15 @@ def test_a_component_of_many_states_is_left_in_slices() -> None:
     functions = linked(constants)
     pulses = 0
 
-    def pulse() -> None:
+    def poll() -> None:
         nonlocal pulses
         pulses += 1
 
     levels = [[state] for state in range(3)] + [list(range(3, size))]
     with space_of(levels, lambda state: outcomes[state], 1, functions["enter"]) as space:
         ground = Ground(space, [0, 1], constants, 1, None, "")
-        slices = Slices(ground, functions, pulse)
-        marks = Marks(space, {"goal:live": nowhere}, pulse)
+        slices = Slices(ground, functions, poll)
+        marks = Marks(space, {"goal:live": nowhere}, poll)
         marks.doubt(slices, ASKED)
         marks.prepare(slices, ASKED)
         levels = reached(ground, slices, only_nearest=False)

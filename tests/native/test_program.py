@@ -14,7 +14,7 @@ from hacheck.compile.codegen.system_module import Mark, emit
 from hacheck.compile.codegen.thread_notes import notes_for
 from hacheck.compile.lowering.layout import pack, unpack
 from hacheck.compile.lowering.system import lower
-from hacheck.model.interpreter import EvaluationFault, Interpreter
+from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import System
 from tests.models.quorum_election import quorum_election
 from tests.strategies import seeded_system
@@ -34,7 +34,7 @@ def test_program_comes_back_from_json() -> None:
         system = seeded_system(seed)
         try:
             program = program_of(system, lists_stops=seed % 2 == 0)
-        except EvaluationFault:
+        except EvaluationError:
             continue
         text = json.dumps(program_to_json(program, system))
         assert program_from_json(json.loads(text), system) == program

@@ -14,7 +14,7 @@ from hacheck.checker.explicit.portable.portable_result import LogFindings
 from hacheck.checker.explicit.search.breadth_first_search import Options
 from hacheck.checker.explicit.search.state_log import Log
 from hacheck.checker.explicit.search_result import FAULTY
-from hacheck.model.interpreter import EvaluationFault
+from hacheck.model.interpreter import EvaluationError
 from hacheck.model.ir import System
 from hacheck.model.language import Specification, load
 from tests.native.searching import Model, model_of, portable, portable_state, searched
@@ -81,7 +81,7 @@ def specification(path: str) -> Specification:
 def assert_same(system: System, options: Options | None = None, constants: dict[str, int] | None = None) -> None:
     try:
         model = model_of(system)
-    except EvaluationFault:
+    except EvaluationError:
         return
     expected = portable(model, Limits(states_max=STATES_MAX))
     if expected.stopped is None:
@@ -123,7 +123,7 @@ def assert_same_ways(model: Model, log: Log, expected: LogFindings, key: str) ->
     assert len(alike) == len(others)
     if key.startswith("mode:"):
         return
-    way, other = log.way_to(alike), expected.way_to([*others])
+    way, other = log.path_to(alike), expected.path_to([*others])
     assert len(way.states) == len(other.states)
     assert way.states[-1] in alike
     assert model.unpack(way.states[0]) in model.initial

@@ -44,7 +44,7 @@ Functions = Mapping[str, Callable[..., int]]
 @cache
 def compiled(words: int, mask: int, alone: bool = False) -> Functions:
     constants = (("FILTER_MASK", RECENT - 1), ("HASH_MASK", mask))
-    exported = explore_kernels.EXPORTED | {"sift": 3, "insert": 4, "hash_of": 1}
+    exported = explore_kernels.EXPORTED | {"drop_duplicates": 3, "insert": 4, "hash_of": 1}
     return kernels_for(words, False, alone, constants).compiled(explore_kernels.KERNELS, exported)
 
 
@@ -113,7 +113,7 @@ def test_python_and_machine_code_look_up_alike(world: tuple[int, list[int]], mas
         memory = Memory(words, 64, 7)
         functions["open_recent"](memory.addresses[0])
         memory.put("out", states)
-        kept = functions["sift"](*memory.addresses, len(states))
+        kept = functions["drop_duplicates"](*memory.addresses, len(states))
         new = functions["insert"](*memory.addresses, kept, most)
         contents.append((kept, new, memory.thread[NEXT], memory.thread[PENDING], memory.thread[DONE]))
         found = memory.arrays
@@ -128,7 +128,7 @@ def test_every_state_is_found_once(world: tuple[int, list[int]], mask: int, alon
     functions, memory = compiled(words, mask, alone), Memory(words, 64, 7)
     functions["open_recent"](memory.addresses[0])
     memory.put("out", states)
-    kept = functions["sift"](*memory.addresses, len(states))
+    kept = functions["drop_duplicates"](*memory.addresses, len(states))
     assert set(memory.states("out", kept)) == set(states)
     assert functions["insert"](*memory.addresses, kept, ALL_BITS) == len(set(states))
     log = memory.states("log", memory.thread[NEXT])
@@ -193,7 +193,7 @@ def test_threads_that_find_the_same_states_find_each_once(mask: int) -> None:
         worker.thread[NEXT], worker.thread[END] = number * count, (number + 1) * count
 
     def work(worker: Memory) -> None:
-        kept = functions["sift"](worker.addresses[0], memory.addresses[1], count)
+        kept = functions["drop_duplicates"](worker.addresses[0], memory.addresses[1], count)
         functions["insert"](worker.addresses[0], memory.addresses[1], kept, ALL_BITS)
 
     threads = [Thread(target=work, args=(worker,)) for worker in workers]

@@ -13,7 +13,7 @@ from hacheck.checker.explicit.search import search_limits, shortest_paths
 from hacheck.checker.explicit.search import state_log as log_module
 from hacheck.checker.explicit.search.breadth_first_search import Options
 from hacheck.checker.explicit.search_result import FAULTY, GaveUp
-from hacheck.model.interpreter import EvaluationFault
+from hacheck.model.interpreter import EvaluationError
 from hacheck.model.ir import FALSE, TRUE, Choose, Domain, Property, System
 from hacheck.model.types import Bool
 from tests.models.quorum_election import quorum_election
@@ -105,7 +105,7 @@ def test_memory_is_limited(threads: int) -> None:
         assert log.stopped == f"{most / 2**20:,.0f} MiB of memory used"
         assert process_bytes() <= most + 24 * 2**20  # what earlier tests gave up may still be compiled
         assert log.size > 500_000
-        assert len(log.way_to([log.state(log.levels[-1][0][0])]).states) == log.depth + 1
+        assert len(log.path_to([log.state(log.levels[-1][0][0])]).states) == log.depth + 1
 
 
 def test_hardly_any_memory_is_said_to_be_used_up_at_once() -> None:
@@ -151,16 +151,16 @@ def test_looking_back_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> Non
         asked.append(progress.phase)
         return progress.phase != "retracing the run"
 
-    monkeypatch.setattr(shortest_paths, "FAREWELL_SECONDS", 0.0)
-    monkeypatch.setattr(log_module, "FAREWELL_SECONDS", 0.0)
+    monkeypatch.setattr(shortest_paths, "GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(log_module, "GRACE_SECONDS", 0.0)
     with searched(election(3, 2, 1), report=report) as log, pytest.raises(GaveUp, match="interrupted"):
-        log.way_to([log.state(log.levels[-1][0][0])])
+        log.path_to([log.state(log.levels[-1][0][0])])
     assert asked[-1] == "retracing the run"
 
 
 def test_what_an_interrupted_search_has_met_is_told_if_it_can_be_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shortest_paths, "FAREWELL_SECONDS", 60.0)
-    monkeypatch.setattr(log_module, "FAREWELL_SECONDS", 60.0)
+    monkeypatch.setattr(shortest_paths, "GRACE_SECONDS", 60.0)
+    monkeypatch.setattr(log_module, "GRACE_SECONDS", 60.0)
     asked: list[str] = []
 
     def report(progress: Progress) -> bool:
@@ -169,7 +169,7 @@ def test_what_an_interrupted_search_has_met_is_told_if_it_can_be_soon(monkeypatc
 
     with searched(election(5, 3, 2), report=report) as log:
         assert log.stopped == "interrupted"
-        found = log.way_to([log.state(log.levels[-1][0][0])])
+        found = log.path_to([log.state(log.levels[-1][0][0])])
         assert len(found.states) == log.depth + 1
     assert asked[-1] == "retracing the run"
 
@@ -179,7 +179,7 @@ def test_runs_do_not_depend_on_threads(options: Options) -> None:
     model = election(3, 2, 1, votes_lost=True)
     with searched(model) as log, searched(model, options) as other:
         for key in log.found:
-            assert log.way_to(log.alike(key)) == other.way_to(other.alike(key))
+            assert log.path_to(log.alike(key)) == other.path_to(other.alike(key))
 
 
 def test_fingerprints_find_the_same_states_and_runs() -> None:
@@ -188,7 +188,7 @@ def test_fingerprints_find_the_same_states_and_runs() -> None:
         assert (other.size, other.depth, other.counts) == (log.size, log.depth, log.counts)
         assert other.found.keys() == log.found.keys()
         for key in log.found:
-            assert other.way_to(other.alike(key)) == log.way_to(log.alike(key))
+            assert other.path_to(other.alike(key)) == log.path_to(log.alike(key))
         with pytest.raises(GaveUp):
             other.spans  # noqa: B018
 
@@ -198,7 +198,7 @@ def test_fingerprints_of_random_systems_find_the_same() -> None:
     for seed in range(40):
         try:
             model = model_of(seeded_system(seed, risky=seed % 2 == 0))
-        except EvaluationFault:
+        except EvaluationError:
             continue
         with searched(model, limits=Limits(states_max=2_000)) as log:
             if log.stopped is not None:
@@ -206,7 +206,7 @@ def test_fingerprints_of_random_systems_find_the_same() -> None:
             with searched(model, SLOW, fingerprint=True) as other:
                 assert (other.size, other.counts, other.cuts) == (log.size, log.counts, log.cuts)
                 for key in (*log.found, *log.hits, *([FAULTY] if log.faults else [])):
-                    assert other.way_to(other.alike(key)) == log.way_to(log.alike(key))
+                    assert other.path_to(other.alike(key)) == log.path_to(log.alike(key))
                     compared += 1
     assert compared > 50
 
@@ -219,8 +219,8 @@ def test_fingerprints_give_back_what_is_expanded() -> None:
         assert log.bytes_per_state is not None
         assert exact is not None
         assert exact - log.bytes_per_state > 10  # of the 16 that a state has
-        last = max(log.found, key=lambda key: len(log.way_to(log.alike(key)).states))
-        assert log.way_to(log.alike(last)).states
+        last = max(log.found, key=lambda key: len(log.path_to(log.alike(key)).states))
+        assert log.path_to(log.alike(last)).states
 
 
 def test_a_repeated_search_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,4 +233,4 @@ def test_a_repeated_search_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -
     with searched(model, SLOW, report=report, fingerprint=True) as log:
         key = max(log.found)
         with pytest.raises(GaveUp, match="interrupted"):
-            log.way_to(log.alike(key))
+            log.path_to(log.alike(key))

@@ -20,7 +20,7 @@ from hacheck.checker.explicit.search.search_limits import Bounds
 from hacheck.checker.explicit.search.visited_set import Visited
 from hacheck.compile.machine import reserved_memory
 from hacheck.compile.machine.reserved_memory import Region, available_bytes, reserve, touched
-from hacheck.compile.machine.thread_pool import Crew
+from hacheck.compile.machine.thread_pool import ThreadPool
 from tests.native.searching import never_stop
 
 ROOT = Path(__file__).parents[2]
@@ -118,7 +118,7 @@ kernels_for(model.functions.program.words, False, True).search
 resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))
 with searched(model) as log:
     assert (log.size, log.stopped) == (63_873, None), log.stopped
-    assert len(log.way_to([log.state(log.levels[-1][0][0])]).states) == log.depth + 1
+    assert len(log.path_to([log.state(log.levels[-1][0][0])]).states) == log.depth + 1
 """
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -139,12 +139,12 @@ def finishing(ends: list[int], number: int, seconds: float) -> Callable[[], int]
 
 
 def test_a_crew_works_at_once_and_answers_in_order() -> None:
-    crew = Crew(3)
+    pool = ThreadPool(3)
     together = threading.Barrier(3)
     for _ in range(20):
-        assert sorted(crew.run([lambda: together.wait(10)] * 3)) == [0, 1, 2]
-    assert crew.run([lambda: 7]) == [7]
-    crew.close()
+        assert sorted(pool.run([lambda: together.wait(10)] * 3)) == [0, 1, 2]
+    assert pool.run([lambda: 7]) == [7]
+    pool.close()
 
 
 @pytest.mark.parametrize("failing", [0, 1])
@@ -152,15 +152,15 @@ def test_nobody_works_any_more_when_a_failure_is_told(failing: int) -> None:
     def fails() -> int:
         raise KeyboardInterrupt
 
-    crew, ends = Crew(3), list[int]()
+    pool, ends = ThreadPool(3), list[int]()
     jobs = [finishing(ends, number, 0.05) for number in range(3)]
     jobs[failing] = fails
     for turn in range(3):
         with pytest.raises(KeyboardInterrupt):
-            crew.run(jobs)
+            pool.run(jobs)
         assert len(ends) == 2 * (turn + 1)
-    assert crew.run([finishing(ends, number, 0.0) for number in range(3)]) == [0, 1, 2]
-    crew.close()
+    assert pool.run([finishing(ends, number, 0.0) for number in range(3)]) == [0, 1, 2]
+    pool.close()
 
 
 def test_nobody_works_any_more_when_a_signal_interrupts() -> None:

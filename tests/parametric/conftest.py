@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.symbolic.counting import tell
+from tests.symbolic.counting import encode
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    tell(terminalreporter, "tests/parametric")
+    encode(terminalreporter, "tests/parametric")

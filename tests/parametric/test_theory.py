@@ -13,7 +13,7 @@ import pytest
 from hacheck.checker.parametric.encoding_context import Unsupported
 from hacheck.checker.parametric.finite_structures import compiled, structure
 from hacheck.checker.parametric.mypyvy_export import text as as_mypyvy
-from hacheck.model.evaluation import EvaluationFault
+from hacheck.model.evaluation import EvaluationError
 from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.ir import System
 from hacheck.model.runs import State
@@ -59,7 +59,7 @@ def check(seed: int) -> tuple[int, int]:
     interpreter = Interpreter(system)
     try:
         reached = states(interpreter)
-    except EvaluationFault:
+    except EvaluationError:
         return 0, 0
     compared = told = 0
     for state in interpreter.initial_states()[:2]:
@@ -78,7 +78,7 @@ def check(seed: int) -> tuple[int, int]:
             try:
                 expected = interpreter.value(claim.asked.goal, state)
                 found = holds(structure(system, state))
-            except (EvaluationFault, TypeError):
+            except (EvaluationError, TypeError):
                 continue  # it has no value here
             told += 1
             assert found == expected, f"seed {seed}: {claim.name} is {expected} in {state}"

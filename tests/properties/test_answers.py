@@ -12,7 +12,7 @@ from hacheck.checker.explicit.answers import Explored, answer_of
 from hacheck.checker.explicit.native_engine import NativeEngine
 from hacheck.checker.explicit.property_conditions import select
 from hacheck.checker.explicit.search import shortest_paths, state_log
-from hacheck.checker.explicit.search_result import FAULTY, GaveUp, Judgement, Lasso, Subject, Undecided, Way
+from hacheck.checker.explicit.search_result import FAULTY, GaveUp, Lasso, LivenessVerdict, StatePath, Subject, Undecided
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.model.ir import FALSE, Property, System
 from hacheck.model.language import load
@@ -60,11 +60,11 @@ class Found:
         """The states of a key."""
         return [self.faults[0][0]] if key == FAULTY else [self.found[key]]
 
-    def way_to(self, targets: Sequence[int]) -> Way:
+    def path_to(self, targets: Sequence[int]) -> StatePath:
         """The way round the ring."""
         if self.gives_up:
             raise GaveUp("interrupted")
-        return Way(list(range(targets[0] + 1)))
+        return StatePath(list(range(targets[0] + 1)))
 
 
 def holder(state: State) -> int:
@@ -73,7 +73,7 @@ def holder(state: State) -> int:
     return place
 
 
-def answered(findings: Found, judge: Callable[[tuple[Property, ...]], Sequence[Judgement]]) -> Answer:
+def answered(findings: Found, judge: Callable[[tuple[Property, ...]], Sequence[LivenessVerdict]]) -> Answer:
     """The answer about the ring."""
     system = ring()
     instances = tuple((0, (server,)) for server in (1, 2, 3))
@@ -114,7 +114,7 @@ def test_a_lasso_goes_round_until_the_very_state_comes_back() -> None:
     system = ring()
     instances = tuple((0, (server,)) for server in (1, 2, 3))
     subject = Subject(system, instances, (), lambda state: 0)
-    lasso = Lasso(Way([0, 0], (0,)), 0)
+    lasso = Lasso(StatePath([0, 0], (0,)), 0)
     explored = Explored(subject, select(system, ("third",)), Found(), lambda asked: [lasso])
     (answer,) = answer_of(explored, Stopwatch(Limits(), lambda _: True)).properties
     assert answer.run is not None
@@ -124,14 +124,14 @@ def test_a_lasso_goes_round_until_the_very_state_comes_back() -> None:
 
 def test_a_way_that_the_interpreter_cannot_go_is_our_mistake() -> None:
     with pytest.raises(AssertionError, match="a run that the model does not have"):
-        answered(Found(found={"never_third": 2}), lambda asked: [Lasso(Way([0, 2]), 0)])
+        answered(Found(found={"never_third": 2}), lambda asked: [Lasso(StatePath([0, 2]), 0)])
 
 
 @pytest.mark.parametrize("phase", ["lowering", "compiling", "exploring", "judging liveness", "retracing the run"])
 def test_the_native_engine_stops_in_every_phase(phase: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever says no in a phase, and from then on, gets an answer in which nothing is claimed that was not shown."""
     for module in (state_log, shortest_paths):  # a run that can be traced back at once is, else
-        monkeypatch.setattr(module, "FAREWELL_SECONDS", 0.0)
+        monkeypatch.setattr(module, "GRACE_SECONDS", 0.0)
     system = quorum_election(3, 2, 1, broken=True)
     never = Property("comes", "eventually", FALSE, None, (), "", "", 0)
     system = replace(system, properties=(*system.properties, never))

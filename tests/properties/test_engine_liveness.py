@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from hacheck.checker.engine import Limits
-from hacheck.model.interpreter import CutShort, EvaluationFault, Interpreter, Taken, replay
+from hacheck.model.interpreter import EvaluationError, Interpreter, StoppedAtBound, Taken, replay
 from hacheck.model.ir import Fairness, Property, System
 from hacheck.model.runs import Run, State
 from tests.models.engines import EVERY, ExplicitEngine
@@ -47,7 +47,7 @@ def graph_of(system: System) -> Graph:
         steps[state], enabled[state] = [], set()
         for outcome in interpreter.outcomes(state):
             found = outcome.step if isinstance(outcome, Taken) else outcome
-            found = found if isinstance(outcome, Taken | CutShort) else outcome.fault  # type: ignore[union-attr]
+            found = found if isinstance(outcome, Taken | StoppedAtBound) else outcome.fault  # type: ignore[union-attr]
             action = system.actions[found.action]  # type: ignore[union-attr]
             names = [name for name, _ in action.parameters]
             arguments = found.arguments  # type: ignore[union-attr]
@@ -142,7 +142,7 @@ def small_systems(seeds: range) -> Iterator[System]:
         live = [asked for asked in system.properties if asked.kind in ("eventually", "leads_to")]
         try:
             small = bool(live) and explore(system, STATES_MAX + 1).states <= STATES_MAX
-        except EvaluationFault:
+        except EvaluationError:
             continue
         if small:
             handlers = sorted({action.handler for action in system.actions})

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hacheck.model.interpreter import EvaluationFault, Failed, Interpreter, Taken, replay
+from hacheck.model.interpreter import EvaluationError, Failed, Interpreter, Taken, replay
 from hacheck.model.ir import (
     ActionKind,
     BinaryOperator,
@@ -26,7 +26,7 @@ from hacheck.model.render import changes
 from hacheck.model.run_json import run_from_json, run_to_json
 from hacheck.model.runs import Run, Step
 from hacheck.model.types import Type
-from hacheck.model.value_storage import misfit
+from hacheck.model.value_storage import type_violation
 from tests.models.exploration import explore
 from tests.models.quorum_election import REFERENCE, REFERENCE_BROKEN, quorum_election
 from tests.nightly import by_night, first_of, nightly
@@ -55,7 +55,7 @@ def walk(system: System, choose: Iterator[int], length: int) -> Run | None:
     interpreter = Interpreter(system)
     try:
         initial = interpreter.initial_states()
-    except EvaluationFault:
+    except EvaluationError:
         return None
     if not initial:
         return None
@@ -94,7 +94,7 @@ def test_states_belong_to_their_types_and_outcomes_are_repeatable(seed: int) -> 
     interpreter = Interpreter(system)
     for state in explore(system, states_max=60).reached:
         for variable, value in zip(system.variables, state, strict=True):
-            assert misfit(variable.type, value) is None
+            assert type_violation(variable.type, value) is None
         assert list(interpreter.outcomes(state)) == list(interpreter.outcomes(state))
 
 

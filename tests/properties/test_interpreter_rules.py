@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hacheck.model.interpreter import CutShort, EvaluationFault, Failed, Interpreter, Taken
+from hacheck.model.interpreter import EvaluationError, Failed, Interpreter, StoppedAtBound, Taken
 from hacheck.model.ir import (
     FALSE,
     TRUE,
@@ -45,7 +45,7 @@ def constant(value: int) -> Constant:
     return Constant(value, Range(value, value))
 
 
-def one_step(variables: dict[Variable, Value], *body: Statement) -> list[Taken | CutShort | Failed]:
+def one_step(variables: dict[Variable, Value], *body: Statement) -> list[Taken | StoppedAtBound | Failed]:
     """The outcomes of a body in the initial state."""
     interpreter = Interpreter(system(variables, action(*body)))
     (initial,) = interpreter.initial_states()
@@ -67,7 +67,7 @@ def message(variables: dict[Variable, Value], *body: Statement) -> str:
 
 def bound(variables: dict[Variable, Value], *body: Statement) -> str:
     (outcome,) = one_step(variables, *body)
-    assert isinstance(outcome, CutShort)
+    assert isinstance(outcome, StoppedAtBound)
     return outcome.bound
 
 
@@ -184,14 +184,14 @@ def test_writing_to_a_place_that_is_not_there_is_an_error() -> None:
 def test_property_without_a_value_raises() -> None:
     x = variable(Option(Bool()))
     interpreter = Interpreter(system({x: None}))
-    with pytest.raises(EvaluationFault, match="x is none"):
+    with pytest.raises(EvaluationError, match="x is none"):
         interpreter.holds(asked("invariant", Unary("value", x)), (None,))
 
 
 def test_error_in_the_initial_statements_raises() -> None:
     x = variable(Range(0, 1))
     wrong = system({x: 0}, initial=(store(x, constant(4)),))
-    with pytest.raises(EvaluationFault, match="at the start: x would be 4"):
+    with pytest.raises(EvaluationError, match="at the start: x would be 4"):
         Interpreter(wrong).initial_states()
 
 
@@ -210,7 +210,7 @@ def test_some_stops_at_the_first_value_that_decides_and_count_does_not() -> None
     body = Unary("value", Local("v", Option(Bool())))
     interpreter = Interpreter(system({x: (True, None)}))
     assert interpreter.value(Quantified("some", "v", items, body), ((True, None),)) is True
-    with pytest.raises(EvaluationFault):
+    with pytest.raises(EvaluationError):
         interpreter.value(Quantified("count", "v", items, body), ((True, None),))
 
 
@@ -226,7 +226,7 @@ def test_require_and_an_empty_choice_leave_no_outcome() -> None:
 def test_cut_is_counted_under_its_name_with_the_choices_before_it() -> None:
     x = variable(Range(0, 3))
     outcomes = one_step({x: 0}, Choose("c", Domain(Bool(), None, None)), Cut("patience"))
-    assert outcomes == [CutShort(0, (), (False,), "patience"), CutShort(0, (), (True,), "patience")]
+    assert outcomes == [StoppedAtBound(0, (), (False,), "patience"), StoppedAtBound(0, (), (True,), "patience")]
 
 
 def test_only_the_choice_that_goes_wrong_fails() -> None:

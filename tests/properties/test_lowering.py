@@ -13,7 +13,7 @@ from hacheck.checker.explicit.portable.python_program import Code, Wanted, gener
 from hacheck.compile.lowering.layout import pack, unpack
 from hacheck.compile.lowering.system import block_size, lower
 from hacheck.compile.lowering.text import layout_text, lowered_text
-from hacheck.model.interpreter import CutShort, EvaluationFault, Interpreter, Taken
+from hacheck.model.interpreter import EvaluationError, Interpreter, StoppedAtBound, Taken
 from hacheck.model.ir import (
     TRUE,
     Action,
@@ -88,7 +88,7 @@ def assert_same_outcomes(system: System, copies_max: int) -> None:
     interpreter = Interpreter(system)
     try:
         initial = interpreter.initial_states()
-    except EvaluationFault:
+    except EvaluationError:
         return
     code = generate(lower(system, initial, copies_max), Wanted())
     for state in first_states(interpreter, initial):
@@ -117,7 +117,7 @@ def interpreted_outcomes(interpreter: Interpreter, state: State) -> Iterator[tup
         match outcome:
             case Taken(step):
                 yield step.action, step.arguments, step.state
-            case CutShort(action, arguments, _, _):
+            case StoppedAtBound(action, arguments, _, _):
                 yield action, arguments, "no step"
             case _:
                 yield outcome.fault.action, outcome.fault.arguments, "no step"

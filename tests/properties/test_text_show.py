@@ -21,7 +21,7 @@ from hacheck.model.ir import (
 from hacheck.model.itf import run_to_itf, value_to_itf
 from hacheck.model.render import changes, show, show_expression
 from hacheck.model.run_json import run_from_json, run_to_json, state_from_json
-from hacheck.model.runs import Run, StepFault
+from hacheck.model.runs import Run, StepError
 from hacheck.model.types import Bag, Bool, Enum, Identity, Map, Node, Option, Range, Record, Sequence, Set, Type, Value
 from hacheck.model.value_json import JsonError, value_to_json
 from tests.models.quorum_election import quorum_election
@@ -161,7 +161,7 @@ def test_itf_trace_has_its_variables_states_and_loop() -> None:
 def test_fault_survives_json() -> None:
     made = quorum_election(2, 1, 0)
     state = tuple(variable.initial for variable in made.variables)
-    run = Run(state, (), fault=StepFault(0, (2,), (frozenset({1}), (1, "a"), None), "wrong"))
+    run = Run(state, (), fault=StepError(0, (2,), (frozenset({1}), (1, "a"), None), "wrong"))
     assert run_from_json(made, run_to_json(made, run)) == run
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from hacheck.model.counters.counter_ranges import held, renumbered
 from hacheck.model.counters.value_distances import FULL, HIGH, Followed, Gaps, followed, representatives, unbounded
-from hacheck.model.evaluation import EvaluationFault
-from hacheck.model.interpreter import CutShort, Failed, Interpreter, Outcome, Taken
+from hacheck.model.evaluation import EvaluationError
+from hacheck.model.interpreter import Failed, Interpreter, Outcome, StoppedAtBound, Taken
 from hacheck.model.ir import Property, System
 from hacheck.model.language import load
 from hacheck.model.runs import State
@@ -88,7 +88,7 @@ def _value(interpreter: Interpreter, asked: Property, *states: State) -> object:
         if asked.kind == "step":
             return interpreter.holds_step(asked, *states)
         return interpreter.value(asked.goal, *states)
-    except EvaluationFault:
+    except EvaluationError:
         return "no value"
 
 
@@ -98,7 +98,7 @@ def _by_instance(interpreter: Interpreter, state: State) -> dict[Any, list[Outco
         match outcome:
             case Taken(step):
                 key = step.action, step.arguments
-            case CutShort(action, arguments):
+            case StoppedAtBound(action, arguments):
                 key = action, arguments
             case Failed(fault):
                 key = fault.action, fault.arguments

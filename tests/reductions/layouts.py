@@ -15,7 +15,7 @@ from hacheck.compile.lowering.expression_graph import Graph
 from hacheck.compile.lowering.layout import lay_out
 from hacheck.model.ir import System, Variable
 from hacheck.model.runs import State
-from hacheck.model.symmetry_types import Alike, Kind, has_places_for, mentions, renamed
+from hacheck.model.symmetry_types import Kind, SymmetryClass, has_places_for, mentions, renamed
 from hacheck.model.types import Bag, Enum, Identity, Map, Node, Option, Range, Record, Sequence, Set, Type
 from tests.models.small import system
 from tests.strategies.choosing import Seeded, chance, pick
@@ -28,7 +28,7 @@ class Case:
 
     system: System
     lowered: Lowered
-    classes: tuple[Alike, ...]
+    classes: tuple[SymmetryClass, ...]
     states: tuple[State, ...]
 
     @property
@@ -41,7 +41,7 @@ class Case:
         """The number of permutations within the classes."""
         return prod(factorial(len(one.members)) for one in self.classes)
 
-    def permuted(self, state: State, one: Alike, order: tuple[int, ...]) -> State:
+    def permuted(self, state: State, one: SymmetryClass, order: tuple[int, ...]) -> State:
         """The state with the members of a class put in another order."""
         new = dict(zip(one.members, order, strict=True))
         pairs = zip(self.types, state, strict=True)
@@ -84,7 +84,7 @@ def _case(chooser: Seeded) -> Case:
     return Case(made, lowered, classes, states)
 
 
-def _alike(chooser: Seeded, lowered: Lowered, types: list[Type], kind: Kind) -> Iterator[Alike]:
+def _alike(chooser: Seeded, lowered: Lowered, types: list[Type], kind: Kind) -> Iterator[SymmetryClass]:
     """All members of a kind, all but one, or two halves."""
     members = tuple(range(1, kind.size + 1))
     if isinstance(kind, Node) and kind.size > 2 and chance(chooser, 25):
@@ -94,10 +94,10 @@ def _alike(chooser: Seeded, lowered: Lowered, types: list[Type], kind: Kind) -> 
         return
     if not needless and chance(chooser, 85) and not list(unhandy(lowered, kind, [members])):
         if isinstance(kind, Node) and len(members) > 3 and chance(chooser, 30):
-            yield Alike(kind, members[::2])
-            yield Alike(kind, members[1::2])
+            yield SymmetryClass(kind, members[::2])
+            yield SymmetryClass(kind, members[1::2])
         else:
-            yield Alike(kind, members)
+            yield SymmetryClass(kind, members)
 
 
 def _type(chooser: Seeded, words: Vocabulary) -> Type:

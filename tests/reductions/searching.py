@@ -68,7 +68,7 @@ def _in_memory(count: int, packed: Sequence[int]) -> ctypes.Array[ctypes.c_uint6
 def reduce_system(
     system: System, names: tuple[str, ...] = (), symmetry: bool = True, relevance: bool = True
 ) -> Reduced:
-    """The system reduced for what is asked of it. Errors: `EvaluationFault` where it has no initial states."""
+    """The system reduced for what is asked of it. Errors: `EvaluationError` where it has no initial states."""
     initial = Interpreter(system).initial_states()
     lowered = lower(system, initial)
     questions = pose(lowered, names)

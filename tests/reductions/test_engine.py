@@ -9,7 +9,7 @@ from hacheck.checker.explicit.native_engine import NativeEngine
 from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 from hacheck.checker.explicit.reduction_data import Reductions, told
 from hacheck.model.ir import System
-from hacheck.model.symmetry_types import Alike
+from hacheck.model.symmetry_types import SymmetryClass
 from hacheck.model.types import Node
 from tests.nightly import first_of
 from tests.strategies.symmetric import symmetric_system
@@ -45,7 +45,7 @@ def assert_alike(system: System, whole: Answer, reduced: Answer) -> None:
 
 
 def test_states_are_counted_in_words() -> None:
-    found = Reductions((Alike(Node("S", 2, False), (1, 2)),))
+    found = Reductions((SymmetryClass(Node("S", 2, False), (1, 2)),))
     assert told(found, 1, 1) == ("S 1 and 2 are alike: 1 state stands for 1",)
     assert told(found, 3, 4) == ("S 1 and 2 are alike: 3 states stand for 4",)
 

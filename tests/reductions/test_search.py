@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from hacheck.compile.lowering.layout import unpack
-from hacheck.model.interpreter import EvaluationFault
+from hacheck.model.interpreter import EvaluationError
 from hacheck.model.ir import System
 from hacheck.model.runs import State
 from tests.models.exploration import explore
@@ -26,7 +26,7 @@ def reduced_systems(system: System) -> Iterator[Reduced]:
         for symmetry, relevance in ((True, False), (False, True), (True, True)):
             try:
                 reduced = reduce_system(system, asked, symmetry, relevance)
-            except EvaluationFault:
+            except EvaluationError:
                 return
             if reduced.reductions.alike or reduced.reductions.dropped:
                 yield reduced

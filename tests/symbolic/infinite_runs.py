@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from hacheck.model.interpreter import CutShort, Interpreter, Taken, instances, replay
+from hacheck.model.interpreter import Interpreter, StoppedAtBound, Taken, instances, replay
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run, State
 
@@ -36,7 +36,7 @@ class Steps:
         steps, enabled = [], set()
         for outcome in self.interpreter.outcomes(state):
             found = outcome.step if isinstance(outcome, Taken) else outcome
-            found = found if isinstance(found, CutShort) or isinstance(outcome, Taken) else outcome.fault  # type: ignore[union-attr]
+            found = found if isinstance(found, StoppedAtBound) or isinstance(outcome, Taken) else outcome.fault  # type: ignore[union-attr]
             constraint = constraint_of(self.system, found.action, found.arguments)  # type: ignore[union-attr]
             enabled.add(constraint)
             if isinstance(outcome, Taken):

@@ -8,7 +8,7 @@ import pytest
 
 from hacheck.checker.engine import Answer, Limits, PropertyAnswer
 from hacheck.checker.symbolic.k_induction import InductionEngine
-from hacheck.model.interpreter import EvaluationFault, Interpreter, Taken, replay
+from hacheck.model.interpreter import EvaluationError, Interpreter, Taken, replay
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from tests.models.exploration import explore
@@ -82,7 +82,7 @@ def assert_is_a_gap(system: System, given: PropertyAnswer, where: str) -> None:
     try:
         on_step = asked.kind == "step"
         holds = interpreter.holds_step(asked, *states[-2:]) if on_step else interpreter.holds(asked, states[-1])
-    except EvaluationFault:
+    except EvaluationError:
         return
     assert not holds, where
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from hacheck.checker.engine import AS_ASKED, Limits, Report
+from hacheck.checker.engine import DEPTH_REACHED, Limits, Report
 from hacheck.checker.symbolic.bounded_model_checking import BoundedEngine
 from hacheck.checker.symbolic.k_induction import NOT_ANSWERED, InductionEngine
 from hacheck.checker.symbolic.lassos import LIVE
@@ -66,7 +66,7 @@ def test_violations_are_found_by_runs_as_short(spec: str, name: str, pinned: Fou
     assert system is not None
     answer = BoundedEngine(depth).check(system, first, Limits(), for_some_time(RUN_SECONDS_MAX))
     asked = {one.name: one for one in system.properties}
-    is_over = answer.coverage.stopped in (None, AS_ASKED) and not answer.notes
+    is_over = answer.coverage.stopped in (None, DEPTH_REACHED) and not answer.notes
     assert answer.fault is None
     assert [found.name for found in answer.properties] == [one for one in asked if one in first]
     for found in answer.properties:
@@ -91,7 +91,7 @@ def test_whatever_else_is_asked_is_answered_as_pinned(spec: str, name: str, pinn
     assert system is not None
     only = check_of(spec, name).only
     answer = BoundedEngine(depth).check(system, only, Limits(), for_some_time(RUN_SECONDS_MAX))
-    is_over = answer.coverage.stopped in (None, AS_ASKED)
+    is_over = answer.coverage.stopped in (None, DEPTH_REACHED)
     steps = {**pinned.violated, **pinned.reached}
     kinds = {one.name: one.kind for one in system.properties}
     for found in answer.properties:

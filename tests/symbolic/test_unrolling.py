@@ -10,7 +10,7 @@ from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.prepared_encoding import Prepared, prepare
 from hacheck.checker.symbolic.system_encoding import DOMAIN, ERROR, INIT
-from hacheck.model.interpreter import EvaluationFault, Failed, Interpreter, Taken
+from hacheck.model.interpreter import EvaluationError, Failed, Interpreter, Taken
 from hacheck.model.ir import System
 from tests.nightly import first_of
 from tests.strategies import seeded_system
@@ -54,7 +54,7 @@ def prepared_for(system: System) -> Prepared | None:
     limits = Limits()
     try:
         return prepare(system, (), limits, lambda _: True, Stopwatch(limits, lambda _: True))
-    except EvaluationFault:
+    except EvaluationError:
         return None
 
 

@@ -6,14 +6,14 @@ from hacheck.checker.engine import Answer, Coverage, PropertyAnswer
 from hacheck.checker.explicit.coverage_text import covered, cut_counts, stopped_short, unlikely
 from hacheck.checker.explicit.premises import PREMISE, premise_of
 from hacheck.checker.explicit.property_conditions import FAULT, modes_of, select
-from hacheck.checker.explicit.run_reconstruction import run_along, run_and_step, run_into_fault
+from hacheck.checker.explicit.run_reconstruction import run_along, run_and_step, run_into_error
 from hacheck.checker.explicit.search_result import (
     FAULTY,
     Findings,
     GaveUp,
-    Judge,
-    Judgement,
     Lasso,
+    LivenessCheck,
+    LivenessVerdict,
     Subject,
     Unconfirmed,
     Undecided,
@@ -21,12 +21,12 @@ from hacheck.checker.explicit.search_result import (
 )
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.model.data import dataclass, replace
-from hacheck.model.interpreter import EvaluationFault, Interpreter
+from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import Expression, Property, System
 from hacheck.model.render_expression import show_expression
 from hacheck.model.runs import Run, State
 
-NOT_JUDGED = "not judged, because a step is an error of the spec"
+NOT_CHECKED = "not judged, because a step is an error of the spec"
 
 UNCONFIRMED = "what was found may be no run, as it forgets how far apart the values of counters are"
 """Why a property is undecided that would be decided by a run, where what is found need be none."""
@@ -40,7 +40,7 @@ class Explored:
     subject: Subject
     asked: tuple[Property, ...]
     findings: Findings
-    judge: Judge
+    judge: LivenessCheck
     omission: float = 0.0
 
     @property
@@ -69,15 +69,15 @@ def _answers(explored: Explored, watch: Stopwatch) -> tuple[Run | None, tuple[Pr
     if findings.stopped is not None:
         undecided = stopped_short(findings.size, findings.depth, findings.stopped)
     if findings.faults:
-        undecided = undecided or NOT_JUDGED
+        undecided = undecided or NOT_CHECKED
         try:
-            fault = run_into_fault(explored.subject, findings.way_to(findings.alike(FAULTY)))
+            fault = run_into_error(explored.subject, findings.path_to(findings.alike(FAULTY)))
         except GaveUp as given_up:
             undecided = _untraced("an error of the spec", given_up)
         except Unconfirmed:
             undecided = UNCONFIRMED
     live = tuple(asked for asked in explored.asked if asked.kind in ("eventually", "leads_to"))
-    judged: dict[str, Judgement] = {}
+    judged: dict[str, LivenessVerdict] = {}
     if undecided is None and live:
         with watch.phase("judging liveness"):
             judged = dict(zip((asked.name for asked in live), explored.judge(live), strict=True))
@@ -131,7 +131,9 @@ def unexplored(system: System, properties: tuple[str, ...], reason: str) -> Answ
     return Answer(coverage, tuple(PropertyAnswer(item.name, "unknown", scope) for item in asked))
 
 
-def _answer(explored: Explored, asked: Property, undecided: str | None, judged: dict[str, Judgement]) -> PropertyAnswer:
+def _answer(
+    explored: Explored, asked: Property, undecided: str | None, judged: dict[str, LivenessVerdict]
+) -> PropertyAnswer:
     name, scope = asked.name, explored.scope
     if asked.kind in ("eventually", "leads_to"):
         if undecided is not None:
@@ -162,7 +164,7 @@ def _answer(explored: Explored, asked: Property, undecided: str | None, judged: 
     return PropertyAnswer(name, "holds", scope)
 
 
-def _judged(subject: Subject, asked: Property, judgement: Judgement, scope: str) -> PropertyAnswer:
+def _judged(subject: Subject, asked: Property, judgement: LivenessVerdict, scope: str) -> PropertyAnswer:
     """The answer to a property of infinite runs on a graph explored to its end."""
     match judgement:
         case None:
@@ -187,7 +189,7 @@ def _hit(explored: Explored, asked: Property, without_value: bool = False) -> Ru
     subject, findings = explored.subject, explored.findings
     key = FAULT + asked.name if without_value else asked.name
     if key in findings.found:
-        return run_along(subject, findings.way_to(findings.alike(key)))
+        return run_along(subject, findings.path_to(findings.alike(key)))
     if key not in findings.hits:
         return None
     interpreter = Interpreter(subject.system)
@@ -195,10 +197,10 @@ def _hit(explored: Explored, asked: Property, without_value: bool = False) -> Ru
     def is_wanted(before: State, after: State) -> bool:
         try:
             return not interpreter.holds_step(asked, before, after) and not without_value
-        except EvaluationFault:
+        except EvaluationError:
             return without_value
 
-    return run_and_step(subject, findings.way_to(findings.alike(key)), is_wanted)
+    return run_and_step(subject, findings.path_to(findings.alike(key)), is_wanted)
 
 
 def valueless(system: System, asked: Property, expression: Expression, run: Run) -> str:
@@ -209,7 +211,7 @@ def valueless(system: System, asked: Property, expression: Expression, run: Run)
             interpreter.holds_step(asked, states[-2], states[-1])
         else:
             interpreter.value(expression, states[-1])
-    except EvaluationFault as fault:
+    except EvaluationError as fault:
         return f"an error of the spec after {plural(len(run.steps))}: {fault.message}"
     raise AssertionError(f"{asked.name} has a value after all")
 

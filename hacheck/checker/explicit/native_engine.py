@@ -23,13 +23,13 @@ from hacheck.checker.explicit.search.kernel_groups import Kernels
 from hacheck.checker.explicit.search.levels import pieces
 from hacheck.checker.explicit.search.search_limits import Bounds
 from hacheck.checker.explicit.search.state_log import Log
-from hacheck.checker.explicit.search_result import GaveUp, Judgement, Subject, Undecided
+from hacheck.checker.explicit.search_result import GaveUp, LivenessVerdict, Subject, Undecided
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.explicit.tier_up import Improvement, functions_of
 from hacheck.checker.recheck_result import Recheck, Rechecked
 from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.model.data import dataclass, replace
-from hacheck.model.interpreter import EvaluationFault
+from hacheck.model.interpreter import EvaluationError
 from hacheck.model.ir import Property, System
 
 NAME = "native"
@@ -76,7 +76,7 @@ class NativeEngine:
                 return no_start(system, properties)
             kernels = Kernels(built.program.words, self.fingerprint, self.threads == 1, cache)
             watch.attended("compiling", lambda: kernels.search)
-        except EvaluationFault as fault:
+        except EvaluationError as fault:
             return no_start(system, properties, f"an error of the spec {fault.message}")
         except GaveUp as given_up:
             return unexplored(system, properties, given_up.reason)
@@ -153,7 +153,9 @@ class NativeEngine:
         identity = hashlib.sha256(f"{__version__} {builder.text} {built.program}".encode()).hexdigest()
         return Keeping(self.checkpoint, identity, self.resume)
 
-    def _judged(self, builder: Builder, search: Search, log: Log, asked: tuple[Property, ...]) -> Sequence[Judgement]:
+    def _judged(
+        self, builder: Builder, search: Search, log: Log, asked: tuple[Property, ...]
+    ) -> Sequence[LivenessVerdict]:
         """What there is to say about properties of infinite runs."""
         if self.fingerprint:
             return [UNSURE for _ in asked]
@@ -181,7 +183,7 @@ class NativeEngine:
         try:
             for first, end in pieces(log.spans):
                 states += built.count_orbits(log.address + first * size, end - first)
-                bounds.pulse("counting")
+                bounds.poll("counting")
         except GaveUp:
             return None
         return states

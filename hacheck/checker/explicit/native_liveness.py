@@ -9,7 +9,7 @@ from hacheck.checker.explicit.liveness.working_memory import EXPORTED, KERNELS, 
 from hacheck.checker.explicit.native_program import Builder
 from hacheck.checker.explicit.search.breadth_first_search import Search
 from hacheck.checker.explicit.search.state_log import Log
-from hacheck.checker.explicit.search_result import GaveUp, Judgement
+from hacheck.checker.explicit.search_result import GaveUp, LivenessVerdict
 from hacheck.compile.kernels.compiled_kernels import compiled_kernels
 from hacheck.compile.machine.compiler import link
 from hacheck.compile.machine.object_cache import ObjectCache
@@ -18,7 +18,7 @@ from hacheck.model.ir import Property
 PHASE = "judging liveness"
 
 
-def judged(builder: Builder, search: Search, log: Log, asked: Sequence[Property]) -> Sequence[Judgement]:
+def judged(builder: Builder, search: Search, log: Log, asked: Sequence[Property]) -> Sequence[LivenessVerdict]:
     """What there is to say about each property. Errors: `GaveUp`."""
     if not log.size:
         return [None for _ in asked]  # no run begins
@@ -27,8 +27,8 @@ def judged(builder: Builder, search: Search, log: Log, asked: Sequence[Property]
     def kernels(constants: Mapping[str, int]) -> Kernels:
         return builder.watch.attended("compiling", lambda: _kernels(constants, builder.cache))
 
-    def pulse() -> None:
-        bounds.pulse(PHASE)
+    def poll() -> None:
+        bounds.poll(PHASE)
         reason = bounds.reason(0, search.taken)
         if reason is not None:
             raise GaveUp(reason)
@@ -50,12 +50,12 @@ def judged(builder: Builder, search: Search, log: Log, asked: Sequence[Property]
         space,
         built.marks,
         kernels,
-        log.way_to,
+        log.path_to,
         search.options.threads,
         bounds.bytes_free(search.taken),
         bounds.out_of_memory(search.taken),
     )
-    return judge(searched, asked, pulse)
+    return judge(searched, asked, poll)
 
 
 def _kernels(constants: Mapping[str, int], cache: ObjectCache) -> Kernels:

@@ -131,7 +131,7 @@ class Builder:
     def for_search(self) -> Built:
         """What was thoroughly compiled, if it is kept; else, unless patient, what is compiled quickly.
 
-        Errors: `EvaluationFault` where a system cannot begin; `GaveUp`; `Unavailable`."""
+        Errors: `EvaluationError` where a system cannot begin; `GaveUp`; `Unavailable`."""
         if not (availability := is_available()):
             raise Unavailable(availability.reason)
         thorough = key_of("search", self.text, KERNEL_LEVELS)
@@ -271,7 +271,7 @@ def explored_form(system: System, reduces: bool) -> Followed:
 def lowered_form(system: System, asked: tuple[str, ...], reduces: bool, gaps: tuple[Gaps, ...] = ()) -> Form:
     """The lowered form and what is asked of it. `gaps`: the counters that it follows without an end.
 
-    Errors: `EvaluationFault` where the system cannot begin."""
+    Errors: `EvaluationError` where the system cannot begin."""
     from hacheck.checker.explicit.property_conditions import pose
     from hacheck.checker.explicit.reductions import reduced
     from hacheck.compile.lowering.system import lower

@@ -8,7 +8,7 @@ from hacheck.model.counters.value_distances import Gaps
 from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.render import spoken
-from hacheck.model.symmetry_types import Alike, parts_of
+from hacheck.model.symmetry_types import SymmetryClass, parts_of
 from hacheck.model.types import Identity, Node
 
 
@@ -34,7 +34,7 @@ class Reductions:
     other kinds are not. `exact`: the states that a state stands for are all reachable if it is, so they can be
     counted. `gaps`: the counters whose values are renumbered."""
 
-    alike: tuple[Alike, ...] = ()
+    alike: tuple[SymmetryClass, ...] = ()
     unlike: tuple[Unlike, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     exact: bool = True
@@ -96,7 +96,7 @@ def reductions_from_json(json: Any, system: System) -> Reductions:
                 if isinstance(part, Identity):
                     kinds["Identity", part.name] = part
     return Reductions(
-        tuple(Alike(kinds[word, name], tuple(members)) for word, name, members in alike),
+        tuple(SymmetryClass(kinds[word, name], tuple(members)) for word, name, members in alike),
         tuple(Unlike(kind, tuple(reasons)) for kind, reasons in unlike),
         tuple(Dropped(variable, bits) for variable, bits in dropped),
         bool(exact),

@@ -28,7 +28,7 @@ from hacheck.model.rewrite import walk
 from hacheck.model.runs import State
 from hacheck.model.symmetry import Symmetry, alike, symmetries
 from hacheck.model.symmetry_stops import FAULT
-from hacheck.model.symmetry_types import Alike, Kind, exchange, renamed
+from hacheck.model.symmetry_types import Kind, SymmetryClass, exchange, renamed
 from hacheck.model.types import Identity
 
 # More members than these are left alone: where they cannot be told apart, all their orders are tried.
@@ -88,7 +88,7 @@ def _dropped(before: Lowered, after: Lowered) -> tuple[Dropped, ...]:
 
 
 def _symmetry(lowered: Lowered, questions: Questions, initial: Sequence[State]) -> Reductions:
-    classes: list[Alike] = []
+    classes: list[SymmetryClass] = []
     unlike: list[Unlike] = []
     for found in symmetries(lowered.system, questions.asked, _Known(lowered, questions.asked)):
         members, reasons = _classes(lowered, found)
@@ -97,7 +97,7 @@ def _symmetry(lowered: Lowered, questions: Questions, initial: Sequence[State]) 
         if reasons:
             unlike.append(Unlike(found.kind.name, reasons))
             continue
-        classes += (Alike(found.kind, some) for some in members)
+        classes += (SymmetryClass(found.kind, some) for some in members)
     pools = any(isinstance(one.kind, Identity) for one in classes)
     exact = not pools and _closed(lowered, classes, initial)
     return Reductions(tuple(classes), tuple(unlike), exact=exact)
@@ -227,7 +227,7 @@ def _steps(block: Block) -> Iterator[Emit]:
             yield from _steps(statement.otherwise)
 
 
-def _closed(lowered: Lowered, classes: Iterable[Alike], initial: Sequence[State]) -> bool:
+def _closed(lowered: Lowered, classes: Iterable[SymmetryClass], initial: Sequence[State]) -> bool:
     """Whether the initial states are the same set after each exchange."""
     states, types = set(initial), [variable.type for variable in lowered.system.variables]
     for one in classes:

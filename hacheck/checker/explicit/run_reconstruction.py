@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from hacheck import __version__
-from hacheck.checker.explicit.search_result import Occurrence, Subject, Unconfirmed, Way
+from hacheck.checker.explicit.search_result import Occurrence, StatePath, Subject, Unconfirmed
 from hacheck.model.interpreter import Failed, Interpreter, Taken
 from hacheck.model.runs import Run, State, Step
 
@@ -17,7 +17,7 @@ _WIDTH = 16
 """How many states are kept at a time that one found state may stand for, where not each of them need do."""
 
 
-def run_along(subject: Subject, way: Way, loop: int | None = None) -> Run:
+def run_along(subject: Subject, way: StatePath, loop: int | None = None) -> Run:
     """The run along a way. `loop`: after how many steps the part begins that repeats for ever.
 
     Where states are reduced, the concrete run follows the reduced one; a loop is followed until a concrete state is
@@ -64,7 +64,7 @@ def _confirmed(
     raise Unconfirmed
 
 
-def run_and_step(subject: Subject, way: Way, is_wanted: Callable[[State, State], bool]) -> Run:
+def run_and_step(subject: Subject, way: StatePath, is_wanted: Callable[[State, State], bool]) -> Run:
     """The run along a way and one step more that is wanted, given the states before and after it."""
     run = run_along(subject, way)
     last, interpreter = run.states[-1], Interpreter(subject.system)
@@ -75,7 +75,7 @@ def run_and_step(subject: Subject, way: Way, is_wanted: Callable[[State, State],
     raise _no_run(subject, f"no step of the interpreter from {last} is one that was met")
 
 
-def run_into_fault(subject: Subject, way: Way) -> Run:
+def run_into_error(subject: Subject, way: StatePath) -> Run:
     """The run along a way into a step that is an error of the spec."""
     run = run_along(subject, way)
     last, interpreter = run.states[-1], Interpreter(subject.system)

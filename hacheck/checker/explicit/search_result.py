@@ -36,16 +36,16 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class StatePath:
     """The packed states of a run, an initial one first, and the instances of its last steps, as far as they are
     known: `by` belongs to the end of `states`, and a step whose instance is not known has `None`."""
 
     states: Sequence[int]
     by: tuple[int | None, ...] = ()
 
-    def then(self, states: Sequence[int], by: Sequence[int | None]) -> Way:
+    def then(self, states: Sequence[int], by: Sequence[int | None]) -> StatePath:
         """The run with more steps; `by` has one instance for each of `states`."""
-        return Way([*self.states, *states], (*self.by, *by))
+        return StatePath([*self.states, *states], (*self.by, *by))
 
 
 class GaveUp(Exception):
@@ -98,7 +98,7 @@ class Findings(Protocol):
         empty; of a dead-end condition and of `FAULTY` one will do. Errors: `GaveUp`."""
         ...
 
-    def way_to(self, targets: Sequence[int]) -> Way:
+    def path_to(self, targets: Sequence[int]) -> StatePath:
         """A shortest run to one of some states, which are all of one level; among the shortest, one with the fewest
         faults. Errors: `GaveUp`."""
         ...
@@ -109,7 +109,7 @@ class Lasso:
     """A fair run on which the goal never comes: its states from `loop` steps on repeat for ever. The last state is the
     one after `loop` steps again; where it *is* that one, the run stays there."""
 
-    way: Way
+    way: StatePath
     loop: int
 
 
@@ -117,7 +117,7 @@ class Lasso:
 class Valueless:
     """A state, at the end of a shortest run, in which an expression of the property has no value."""
 
-    way: Way
+    way: StatePath
     expression: Expression
 
 
@@ -132,9 +132,9 @@ BEYOND = Undecided(
     "no run within the bounds avoids it for ever, but one passes a bound before its goal: raise that bound"
 )
 
-Judgement: TypeAlias = Lasso | Valueless | Undecided | None
+LivenessVerdict: TypeAlias = Lasso | Valueless | Undecided | None
 """What is found out about an `eventually` or `leads_to` property; `None`: it holds."""
 
-Judge: TypeAlias = Callable[[tuple[Property, ...]], Sequence[Judgement]]
+LivenessCheck: TypeAlias = Callable[[tuple[Property, ...]], Sequence[LivenessVerdict]]
 """Decides `eventually` and `leads_to` properties on a graph explored to its end: a judgement for each, in their order.
 Where it has to stop early it says `Undecided` of those that are left."""

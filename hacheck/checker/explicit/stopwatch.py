@@ -15,7 +15,7 @@ from hacheck.checker.explicit.search_result import GaveUp
 Made = TypeVar("Made")
 
 _WAIT_SECONDS = 0.1
-_FAREWELL_SECONDS = 0.2  # for work given up to come to its end: what is being compiled cannot be stopped
+_GRACE_SECONDS = 0.2  # for work given up to come to its end: what is being compiled cannot be stopped
 _STACK_BYTES = 64 * 2**20
 
 
@@ -58,7 +58,7 @@ class Stopwatch:
             while not under_way.is_over(_WAIT_SECONDS):
                 reason = self._reason(name)
                 if reason is not None:
-                    under_way.is_over(_FAREWELL_SECONDS)
+                    under_way.is_over(_GRACE_SECONDS)
                     raise GaveUp(reason)
         return under_way.result()
 

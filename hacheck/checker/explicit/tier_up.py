@@ -20,7 +20,7 @@ quick code costs a search a fifth of its time: about then that is as much."""
 AFTER_SECONDS_MOST = 5.0
 """A search that has gone on for so long will go on."""
 
-FAREWELL_SECONDS = 0.2
+GRACE_SECONDS = 0.2
 """For what was begun in vain: whoever interrupts a search does not wait for LLVM."""
 
 
@@ -61,7 +61,7 @@ class Improvement:
         """Gives what was begun a moment to come to its end. What is being compiled cannot be stopped; it goes on
         unattended, and is kept for the next time if the process lasts that long."""
         if self._thread is not None:
-            self._thread.join(FAREWELL_SECONDS)
+            self._thread.join(GRACE_SECONDS)
 
     def _run(self) -> None:
         try:

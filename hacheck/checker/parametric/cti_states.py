@@ -16,7 +16,7 @@ from hacheck.checker.parametric.first_order_logic import BOOL
 from hacheck.checker.parametric.obligation_solving import Outcome
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
-from hacheck.model.evaluation import EvaluationFault
+from hacheck.model.evaluation import EvaluationError
 from hacheck.model.interpreter import Interpreter, Taken, instances
 from hacheck.model.runs import State
 from hacheck.model.symmetry_types import Kind
@@ -84,7 +84,7 @@ def counterexample(outcome: Outcome, at_size: Callable[[int, int], ir.System | N
                     and _broken(interpreter, claim, before, step.step.state)
                 ):
                     return replace(made, arguments=arguments, after=step.step.state)
-        except EvaluationFault:
+        except EvaluationError:
             continue
     return made
 

@@ -30,7 +30,7 @@ from hacheck.checker.parametric.value_encoding import (
     Fields,
     Mapping,
     Maybe,
-    Told,
+    SymbolicValue,
     bounded,
     either,
     equal,
@@ -46,7 +46,7 @@ from hacheck.model.render import show_expression
 from hacheck.model.types import Bag, Node, Range, Record, Set, Type, values
 from hacheck.model.typing import type_of
 
-State = MappingType[str, Told]
+State = MappingType[str, SymbolicValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +60,20 @@ class Scope:
     state: State
     before: State
     types: MappingType[str, Type]
-    locals: MappingType[str, tuple[Type, Told]]
+    locals: MappingType[str, tuple[Type, SymbolicValue]]
     budgets: frozenset[str] = frozenset()
 
-    def bind(self, name: str, kind: Type, value: Told) -> Scope:
+    def bind(self, name: str, kind: Type, value: SymbolicValue) -> Scope:
         """The same scope with one more local."""
         return replace(self, locals={**self.locals, name: (kind, value)})
 
 
 def truth(expression: ir.Expression, scope: Scope) -> Term:
     """A condition. Errors: `Unsupported`."""
-    return term(tell(expression, scope))
+    return term(encode(expression, scope))
 
 
-def tell(expression: ir.Expression, scope: Scope) -> Told:
+def encode(expression: ir.Expression, scope: Scope) -> SymbolicValue:
     """The value of an expression. Errors: `Unsupported`."""
     world = scope.world
     match expression:
@@ -90,11 +90,11 @@ def tell(expression: ir.Expression, scope: Scope) -> Told:
                 raise Unsupported(f"what `{name.partition('$')[0]}` holds, which is told in no logic")
             return scope.locals[name][1]
         case ir.Old(operand):
-            return tell(operand, replace(scope, state=scope.before))
+            return encode(operand, replace(scope, state=scope.before))
         case ir.Index():
             return _index(expression, scope)
         case ir.Member(base, name):
-            record = tell(base, scope)
+            record = encode(base, scope)
             assert isinstance(record, Fields), f"field {name} of {record}"
             return record.item(name)
         case ir.Unary():
@@ -102,19 +102,19 @@ def tell(expression: ir.Expression, scope: Scope) -> Told:
         case ir.Binary():
             return _binary(expression, scope)
         case ir.Conditional(condition, then, otherwise):
-            return either(world, type_of(then), truth(condition, scope), tell(then, scope), tell(otherwise, scope))
+            return either(world, type_of(then), truth(condition, scope), encode(then, scope), encode(otherwise, scope))
         case ir.Quantified():
             return _quantified(expression, scope)
         case ir.SetOf(variable, domain, item, element):
             return _set_of(variable, domain, item, element, scope)
         case ir.MapOf(variable, key, item, _):
-            return Mapping(lambda at: tell(item, scope.bind(variable, key, at)))
+            return Mapping(lambda at: encode(item, scope.bind(variable, key, at)))
         case ir.Extreme():
             return _extreme(expression, scope)
         case ir.MakeRecord(kind, items):
             assert isinstance(kind, Record), f"{kind} has no fields"
             pairs = zip(kind.fields, items, strict=True)
-            return Fields(tuple((name, tell(one, scope)) for (name, _), one in pairs))
+            return Fields(tuple((name, encode(one, scope)) for (name, _), one in pairs))
         case ir.MakeCollection(kind, items):
             return _collection(kind, items, scope)
         case ir.Fresh(kind):
@@ -124,24 +124,24 @@ def tell(expression: ir.Expression, scope: Scope) -> Told:
             assert_never(expression)
 
 
-def _index(expression: ir.Index, scope: Scope) -> Told:
-    base = tell(expression.base, scope)
+def _index(expression: ir.Index, scope: Scope) -> SymbolicValue:
+    base = encode(expression.base, scope)
     if not isinstance(base, Mapping):
         raise Unsupported("a position of a sequence")
-    return base.at(tell(expression.key, scope))
+    return base.at(encode(expression.key, scope))
 
 
-def _collection(kind: Type, items: tuple[ir.Expression, ...], scope: Scope) -> Told:
+def _collection(kind: Type, items: tuple[ir.Expression, ...], scope: Scope) -> SymbolicValue:
     if not isinstance(kind, Set | Bag):
         raise Unsupported("a sequence")
-    told = [tell(one, scope) for one in items]
+    told = [encode(one, scope) for one in items]
     return Collection(lambda item: disjunction(*(equal(scope.world, kind.element, item, one) for one in told)))
 
 
 # ---- one operand -------------------------------------------------------------------------------------------------
 
 
-def _unary(expression: ir.Unary, scope: Scope) -> Told:
+def _unary(expression: ir.Unary, scope: Scope) -> SymbolicValue:
     world, kind = scope.world, type_of(expression.operand)
     match expression.operator:
         case "size":
@@ -151,7 +151,7 @@ def _unary(expression: ir.Unary, scope: Scope) -> Told:
         case "first" | "last" | "rest":
             raise Unsupported("a sequence")
         case _:
-            operand = tell(expression.operand, scope)
+            operand = encode(expression.operand, scope)
     match expression.operator:
         case "not":
             return negation(term(operand))
@@ -168,7 +168,7 @@ def _unary(expression: ir.Unary, scope: Scope) -> Told:
             assert_never(expression.operator)
 
 
-def majority(world: World, kind: Type, among: Callable[[Told], Term]) -> Term:
+def majority(world: World, kind: Type, among: Callable[[SymbolicValue], Term]) -> Term:
     """Whether more than half of all values of a type have a property: a quorum has it."""
     if not isinstance(kind, Node) or kind.name not in world.signature.open_kinds:
         members = [constant(world, kind, one) for one in values(kind)]
@@ -194,12 +194,12 @@ def majority(world: World, kind: Type, among: Callable[[Told], Term]) -> Term:
 # ---- two operands ------------------------------------------------------------------------------------------------
 
 
-def _binary(expression: ir.Binary, scope: Scope) -> Told:
+def _binary(expression: ir.Binary, scope: Scope) -> SymbolicValue:
     world, operator = scope.world, expression.operator
     left_type = type_of(expression.left)
     if operator in ("+", "-", "*"):
         return _arithmetic(expression, scope)
-    left, right = tell(expression.left, scope), tell(expression.right, scope)
+    left, right = encode(expression.left, scope), encode(expression.right, scope)
     match operator:
         case "and":
             return conjunction(term(left), term(right))
@@ -241,7 +241,7 @@ def _binary(expression: ir.Binary, scope: Scope) -> Told:
             raise AssertionError(f"no operator {operator}")
 
 
-def _contained(value: Told) -> Collection:
+def _contained(value: SymbolicValue) -> Collection:
     if not isinstance(value, Collection):
         raise Unsupported("a sequence")
     return value
@@ -253,7 +253,7 @@ def _element(kind: Type) -> Type:
     return kind.element
 
 
-def _without(world: World, kind: Type, one: Collection, item: Told) -> Collection:
+def _without(world: World, kind: Type, one: Collection, item: SymbolicValue) -> Collection:
     element = _element(kind)
     stays: Term = FALSE
     if isinstance(kind, Bag):
@@ -268,9 +268,9 @@ def _arithmetic(expression: ir.Binary, scope: Scope) -> Term:
     for one, other in ((expression.left, expression.right), (expression.right, expression.left)):
         if isinstance(other, ir.Constant) and expression.operator != "*":
             if expression.operator == "+":
-                return world.shifted(term(tell(one, scope)), other.value)
+                return world.shifted(term(encode(one, scope)), other.value)
             if one is expression.left:
-                return world.shifted(term(tell(one, scope)), -other.value)
+                return world.shifted(term(encode(one, scope)), -other.value)
     return world.any_number(f"`{show_expression(expression)}` is taken as any number")
 
 
@@ -281,11 +281,11 @@ COUNTING = ("at_most_one", "exactly_one", "majority")
 """Quantifiers that depend on how often something is in a bag, of which the logic knows only whether."""
 
 
-def in_domain(variable: str, domain: ir.Domain, scope: Scope, item: Told) -> Term:
+def in_domain(variable: str, domain: ir.Domain, scope: Scope, item: SymbolicValue) -> Term:
     """Whether a value is one that a bound variable takes."""
     inside: Term = TRUE
     if domain.within is not None:
-        inside = _contained(tell(domain.within, scope)).contains(item)
+        inside = _contained(encode(domain.within, scope)).contains(item)
     else:
         inside = bounded(scope.world, domain.type, item)
     if domain.where is None:
@@ -293,16 +293,16 @@ def in_domain(variable: str, domain: ir.Domain, scope: Scope, item: Told) -> Ter
     return conjunction(inside, truth(domain.where, scope.bind(variable, domain.type, item)))
 
 
-def _quantified(expression: ir.Quantified, scope: Scope) -> Told:
+def _quantified(expression: ir.Quantified, scope: Scope) -> SymbolicValue:
     world, domain, variable = scope.world, expression.domain, expression.variable
     kind = domain.type
     if domain.within is not None and isinstance(type_of(domain.within), Bag) and expression.kind in COUNTING:
         raise Unsupported("how many elements of a bag there are")
 
-    def holds(item: Told) -> Term:
+    def holds(item: SymbolicValue) -> Term:
         return truth(expression.body, scope.bind(variable, kind, item))
 
-    def chosen(item: Told) -> Term:
+    def chosen(item: SymbolicValue) -> Term:
         return conjunction(in_domain(variable, domain, scope, item), holds(item))
 
     match expression.kind:
@@ -326,7 +326,7 @@ def _quantified(expression: ir.Quantified, scope: Scope) -> Told:
             assert_never(expression.kind)
 
 
-def _at_most_one(world: World, kind: Type, chosen: Callable[[Told], Term], hint: str) -> Term:
+def _at_most_one(world: World, kind: Type, chosen: Callable[[SymbolicValue], Term], hint: str) -> Term:
     return every(
         world,
         kind,
@@ -340,13 +340,13 @@ def _at_most_one(world: World, kind: Type, chosen: Callable[[Told], Term], hint:
     )
 
 
-def _set_of(variable: str, domain: ir.Domain, item: ir.Expression, element: Type, scope: Scope) -> Told:
+def _set_of(variable: str, domain: ir.Domain, item: ir.Expression, element: Type, scope: Scope) -> SymbolicValue:
     if item == ir.Local(variable, domain.type):
         return Collection(lambda one: in_domain(variable, domain, scope, one))
 
-    def contains(one: Told) -> Term:
-        def made_of(source: Told) -> Term:
-            made = tell(item, scope.bind(variable, domain.type, source))
+    def contains(one: SymbolicValue) -> Term:
+        def made_of(source: SymbolicValue) -> Term:
+            made = encode(item, scope.bind(variable, domain.type, source))
             return conjunction(in_domain(variable, domain, scope, source), equal(scope.world, element, one, made))
 
         return some(scope.world, domain.type, made_of, variable)
@@ -354,19 +354,19 @@ def _set_of(variable: str, domain: ir.Domain, item: ir.Expression, element: Type
     return Collection(contains)
 
 
-def _extreme(expression: ir.Extreme, scope: Scope) -> Told:
+def _extreme(expression: ir.Extreme, scope: Scope) -> SymbolicValue:
     """The element of a domain that none is better than. Which of several equals is left open."""
     world, domain, variable = scope.world, expression.domain, expression.variable
     found = unknown(world, domain.type, "best")
     by_type = type_of(expression.by)
 
-    def chosen(item: Told) -> Term:
+    def chosen(item: SymbolicValue) -> Term:
         return in_domain(variable, domain, scope, item)
 
-    def rank(item: Told) -> Told:
-        return tell(expression.by, scope.bind(variable, domain.type, item))
+    def rank(item: SymbolicValue) -> SymbolicValue:
+        return encode(expression.by, scope.bind(variable, domain.type, item))
 
-    def no_better(item: Told) -> Term:
+    def no_better(item: SymbolicValue) -> Term:
         pair = (rank(found), rank(item)) if expression.kind == "max" else (rank(item), rank(found))
         return implication(chosen(item), negation(before(world, by_type, *pair)))
 

@@ -14,12 +14,12 @@ from hacheck.checker.parametric.first_order_logic import (
     implication,
     negation,
 )
-from hacheck.checker.parametric.value_encoding import Collection, Fields, Mapping, Maybe, Told, every, term
+from hacheck.checker.parametric.value_encoding import Collection, Fields, Mapping, Maybe, SymbolicValue, every, term
 from hacheck.model.symmetry_types import mentions
 from hacheck.model.types import Bag, Identity, Map, Option, Record, Set, Type
 
 
-def fresh(world: World, kind: Identity, held: Sequence[tuple[Type, Told]]) -> Apply:
+def fresh(world: World, kind: Identity, held: Sequence[tuple[Type, SymbolicValue]]) -> Apply:
     """An identity that none of these values holds. Of a pool without end there always is one."""
     drawn = world.symbol(world.signature.sort(kind), "fresh")
     if world.loops:  # an earlier turn may have given up what this one draws
@@ -31,7 +31,7 @@ def fresh(world: World, kind: Identity, held: Sequence[tuple[Type, Told]]) -> Ap
     return drawn
 
 
-def _not_held(world: World, kind: Identity, holder: Type, value: Told, drawn: Apply) -> list[Term]:
+def _not_held(world: World, kind: Identity, holder: Type, value: SymbolicValue, drawn: Apply) -> list[Term]:
     match holder:
         case Identity(name, _):
             return [negation(equality(term(value), drawn))] if name == kind.name else []
@@ -55,7 +55,7 @@ def _not_held(world: World, kind: Identity, holder: Type, value: Told, drawn: Ap
         case Set(element) | Bag(element, _):
             collected = contained(value)
 
-            def absent(item: Told) -> Term:
+            def absent(item: SymbolicValue) -> Term:
                 return implication(collected.contains(item), conjunction(*_not_held(world, kind, element, item, drawn)))
 
             return [every(world, element, absent)] if mentions(kind, element) else []
@@ -63,6 +63,6 @@ def _not_held(world: World, kind: Identity, holder: Type, value: Told, drawn: Ap
             return []
 
 
-def contained(value: Told) -> Collection:
+def contained(value: SymbolicValue) -> Collection:
     assert isinstance(value, Collection), f"{value} contains nothing"
     return value

@@ -22,7 +22,7 @@ from hacheck.checker.parametric.value_encoding import (
     Fields,
     Mapping,
     Maybe,
-    Told,
+    SymbolicValue,
     either,
     equal,
     every,
@@ -36,7 +36,7 @@ from hacheck.model.types import Bag, Bool, Enum, Identity, Map, Node, Option, Ra
 from hacheck.model.types import Sequence as SequenceType
 
 
-def constant(world: World, kind: Type, value: Value) -> Told:
+def constant(world: World, kind: Type, value: Value) -> SymbolicValue:
     """A value that the model names. Errors: `Unsupported`."""
     match kind:
         case Bool():
@@ -74,7 +74,7 @@ def constant(world: World, kind: Type, value: Value) -> Told:
             assert_never(kind)
 
 
-def _constant_map(world: World, key: Type, element: Type, value: Value) -> Told:
+def _constant_map(world: World, key: Type, element: Type, value: Value) -> SymbolicValue:
     if len(set(value)) == 1:
         same = constant(world, element, value[0])
         return Mapping(lambda _: same)
@@ -84,7 +84,7 @@ def _constant_map(world: World, key: Type, element: Type, value: Value) -> Told:
         (constant(world, key, at), constant(world, element, one)) for at, one in zip(values(key), value, strict=True)
     ]
 
-    def at(given: Told) -> Told:
+    def at(given: SymbolicValue) -> SymbolicValue:
         found = pairs[-1][1]
         for one, item in reversed(pairs[:-1]):
             found = either(world, element, equal(world, key, given, one), item, found)
@@ -93,7 +93,7 @@ def _constant_map(world: World, key: Type, element: Type, value: Value) -> Told:
     return Mapping(at)
 
 
-def unknown(world: World, kind: Type, hint: str) -> Told:
+def unknown(world: World, kind: Type, hint: str) -> SymbolicValue:
     """A value of a type of which nothing else is known; numbers are at least the least of their type."""
     made: dict[str, Apply] = {}
     for leaf in leaves(world, kind):
@@ -111,7 +111,7 @@ def unknown(world: World, kind: Type, hint: str) -> Told:
     return told
 
 
-def facts(world: World, kind: Type, told: Told) -> Iterator[Term]:
+def facts(world: World, kind: Type, told: SymbolicValue) -> Iterator[Term]:
     """What the type of a value says of it: an optional one is one at most, a number is not below the least."""
     match kind, told:
         case Range(low, _), _:

@@ -23,7 +23,7 @@ from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.checker.parametric.theory import Claim, Theory
 from hacheck.checker.parametric.theory_builder import theory_of
 from hacheck.model.data import replace
-from hacheck.model.evaluation import EvaluationFault
+from hacheck.model.evaluation import EvaluationError
 from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.runs import State
 
@@ -152,5 +152,5 @@ def _states(interpreter: Interpreter, go_on: Callable[[str], bool]) -> Iterator[
 def _next(interpreter: Interpreter, state: State) -> list[State]:
     try:
         return [one.step.state for one in interpreter.outcomes(state) if isinstance(one, Taken)]
-    except EvaluationFault:
+    except EvaluationError:
         return []

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import assert_never
 
 from hacheck.checker.parametric.encoding_context import Unsupported, World
-from hacheck.checker.parametric.expression_encoding import Scope, in_domain, tell, truth
+from hacheck.checker.parametric.expression_encoding import Scope, encode, in_domain, truth
 from hacheck.checker.parametric.first_order_logic import (
     BOOL,
     FALSE,
@@ -23,7 +23,7 @@ from hacheck.checker.parametric.first_order_logic import (
     negation,
 )
 from hacheck.checker.parametric.given_values import constant, unknown
-from hacheck.checker.parametric.value_encoding import Told, either, from_leaves, read_leaf, some, updated
+from hacheck.checker.parametric.value_encoding import SymbolicValue, either, from_leaves, read_leaf, some, updated
 from hacheck.checker.parametric.value_leaves import Leaf, single
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
@@ -37,7 +37,7 @@ TURNS_MAX = 16
 
 
 @dataclass(slots=True)
-class Telling:
+class StatementEncoder:
     """A body being told. `left_out`: variables that are not told, which are written in vain; `refuse`: what is done
     about something that cannot be told."""
 
@@ -72,7 +72,7 @@ class Telling:
             case ir.Assign():
                 self._assign(statement)
             case ir.Let(name, kind, value):
-                self.scope = self.scope.bind(name, kind, tell(value, self.scope))
+                self.scope = self.scope.bind(name, kind, encode(value, self.scope))
             case ir.Choose(name, domain):
                 chosen = unknown(self.world, domain.type, name)
                 self.world.assume(in_domain(name, domain, self.scope, chosen))
@@ -94,12 +94,12 @@ class Telling:
         root = statement.target.root
         if root.name in self.left_out:
             return
-        value = tell(statement.value, self.scope)
-        path = tuple(part if isinstance(part, str) else tell(part, self.scope) for part in statement.target.path)
-        new = updated(self.world, root.type, tell(root, self.scope), path, value)
+        value = encode(statement.value, self.scope)
+        path = tuple(part if isinstance(part, str) else encode(part, self.scope) for part in statement.target.path)
+        new = updated(self.world, root.type, encode(root, self.scope), path, value)
         self._store(root, new)
 
-    def _store(self, root: ir.Variable | ir.Local, new: Told) -> None:
+    def _store(self, root: ir.Variable | ir.Local, new: SymbolicValue) -> None:
         if isinstance(root, ir.Variable):
             self.scope = replace(self.scope, state={**self.scope.state, root.name: new})
         else:
@@ -154,14 +154,14 @@ class Telling:
         if problem is None:
             self._requirements(statement)
         for root in roots:
-            old = tell(root, before)
+            old = encode(root, before)
             if problem is not None:
                 self.world.note(f"what a loop over {statement.variable} writes to {root.name} is left open: {problem}")
                 self._store(root, unknown(self.world, root.type, root.name))
             else:
                 self._store(root, self._after_loop(statement, root, old, before))
 
-    def _members(self, kind: Type) -> list[Told] | None:
+    def _members(self, kind: Type) -> list[SymbolicValue] | None:
         """The values of a type where there is a known number of them: the loop is told turn by turn."""
         if isinstance(kind, Bool | Enum) or (isinstance(kind, Node) and kind.name not in self.open_kinds):
             return [constant(self.world, kind, one) for one in values(kind)]
@@ -175,7 +175,7 @@ class Telling:
     def open_kinds(self) -> frozenset[str]:
         return self.world.signature.open_kinds
 
-    def _turn_if(self, inside: Term, statement: ir.ForEach, one: Told) -> None:
+    def _turn_if(self, inside: Term, statement: ir.ForEach, one: SymbolicValue) -> None:
         before = self.scope
         turn = ir.If(ir.Local("turn of " + statement.variable, Bool()), statement.body, ())
         self.scope = before.bind(turn.condition.name, Bool(), inside).bind(  # type: ignore[union-attr]
@@ -184,10 +184,12 @@ class Telling:
         self._branch(turn)
         self.scope = replace(self.scope, locals={name: self.scope.locals[name] for name in before.locals})
 
-    def _turn(self, statement: ir.ForEach, before: Scope, item: Told) -> tuple[Term, Scope]:
+    def _turn(self, statement: ir.ForEach, before: Scope, item: SymbolicValue) -> tuple[Term, Scope]:
         """Whether there is a turn for a value, and what is so after it alone."""
         inside = in_domain(statement.variable, statement.domain, before, item)
-        turn = Telling(before.bind(statement.variable, statement.domain.type, item), self.left_out, self.refuse)
+        turn = StatementEncoder(
+            before.bind(statement.variable, statement.domain.type, item), self.left_out, self.refuse
+        )
         self.world.loops += 1
         with self.world.where(inside):
             turn.body(statement.body)
@@ -202,19 +204,21 @@ class Telling:
         with self.world.within((variable,)):
             self._turn(statement, self.scope, variable)
 
-    def _after_loop(self, statement: ir.ForEach, root: ir.Variable | ir.Local, old: Told, before: Scope) -> Told:
+    def _after_loop(
+        self, statement: ir.ForEach, root: ir.Variable | ir.Local, old: SymbolicValue, before: Scope
+    ) -> SymbolicValue:
         place = _own_key(statement, root)
         if place is not None:
             position = _argument(self.world, root.type, place)
             if position is not None:
                 return self._each_its_own(statement, root, old, before, position)
         way = _way(statement, root)
-        same: Told | None = None
+        same: SymbolicValue | None = None
 
         def after(leaf: Leaf, keys: tuple[Term, ...]) -> Term:
             was = read_leaf(self.world, root.type, old, leaf, keys)
 
-            def turn(item: Told, build: Callable[[Term, Term], Term]) -> Term:
+            def turn(item: SymbolicValue, build: Callable[[Term, Term], Term]) -> Term:
                 inside, end = self._turn(statement, before, item)
                 return build(inside, read_leaf(self.world, root.type, _value(end, root), leaf, keys))
 
@@ -241,7 +245,7 @@ class Telling:
             self.world.note(f"what a loop writes to {root.name} is left open: {reason}")
             return unknown(self.world, root.type, root.name)
 
-    def _constant(self, root: ir.Variable | ir.Local, statement: ir.ForEach, value: ir.Constant) -> Told:
+    def _constant(self, root: ir.Variable | ir.Local, statement: ir.ForEach, value: ir.Constant) -> SymbolicValue:
         """The constant that a turn writes which changes anything. Errors: `Unsupported` where it writes a part."""
         depth = len(
             next(
@@ -252,11 +256,11 @@ class Telling:
         )
         if depth:
             raise Unsupported("one constant at several keys")
-        return tell(value, self.scope)
+        return encode(value, self.scope)
 
     def _each_its_own(
-        self, statement: ir.ForEach, root: ir.Variable | ir.Local, old: Told, before: Scope, position: int
-    ) -> Told:
+        self, statement: ir.ForEach, root: ir.Variable | ir.Local, old: SymbolicValue, before: Scope, position: int
+    ) -> SymbolicValue:
         def after(leaf: Leaf, keys: tuple[Term, ...]) -> Term:
             inside, end = self._turn(statement, before, keys[position])
             was = read_leaf(self.world, root.type, old, leaf, keys)
@@ -265,7 +269,7 @@ class Telling:
         return from_leaves(self.world, root.type, after)
 
 
-def _value(scope: Scope, root: ir.Variable | ir.Local) -> Told:
+def _value(scope: Scope, root: ir.Variable | ir.Local) -> SymbolicValue:
     return scope.state[root.name] if isinstance(root, ir.Variable) else scope.locals[root.name][1]
 
 

@@ -9,10 +9,10 @@ from hacheck.checker.parametric.expression_encoding import Scope, truth
 from hacheck.checker.parametric.first_order_logic import BOOL, TRUE, Apply, Symbol, Term, apply, whatever
 from hacheck.checker.parametric.given_values import constant, facts, unknown
 from hacheck.checker.parametric.size_independence import Uniform
-from hacheck.checker.parametric.statement_encoding import Telling
+from hacheck.checker.parametric.statement_encoding import StatementEncoder
 from hacheck.checker.parametric.step_cases import cases, undivided
 from hacheck.checker.parametric.theory import START, Claim, Theory, Transition, Update, after
-from hacheck.checker.parametric.value_encoding import Told, from_leaves, read_leaf
+from hacheck.checker.parametric.value_encoding import SymbolicValue, from_leaves, read_leaf
 from hacheck.checker.parametric.value_leaves import leaves
 from hacheck.model import ir
 from hacheck.model.data import replace
@@ -50,7 +50,7 @@ class _Builder:
                 self.problems[f"{name} is {reason}"] = None
                 del self.types[name]
 
-    def state(self, world: World, names: Callable[[str], str] = lambda name: name) -> dict[str, Told]:
+    def state(self, world: World, names: Callable[[str], str] = lambda name: name) -> dict[str, SymbolicValue]:
         """Every variable as what its symbols say."""
         return {
             name: from_leaves(
@@ -74,7 +74,7 @@ class _Builder:
         """An action as a transition for each of its cases."""
         world = World(self.signature, action.name)
         state = self.state(world)
-        locals_: dict[str, tuple[Type, Told]] = dict(self.settings)
+        locals_: dict[str, tuple[Type, SymbolicValue]] = dict(self.settings)
         parameters = []
         for name, kind in action.parameters:
             before = set(world.fresh)
@@ -83,13 +83,13 @@ class _Builder:
             parameters.append((name, kind, made))
         where = self.place_of(action) or self.system.name
         body = (ir.Require(action.guard), *action.body)
-        told = self._told(world, state, locals_, body, f"{action.name} ({where})")
+        told = self._encoded(world, state, locals_, body, f"{action.name} ({where})")
         yield from cases(replace(told, action=number, parameters=tuple(parameters)), world)
 
     def start(self) -> Transition:
         """The start as a transition from nowhere."""
         world = World(self.signature, START)
-        state: dict[str, Told] = {}
+        state: dict[str, SymbolicValue] = {}
         for variable in self.system.variables:
             if variable.name not in self.types:
                 continue
@@ -98,14 +98,14 @@ class _Builder:
             except Unsupported as reason:
                 world.note(f"{variable.name} begins as anything: {reason}")
                 state[variable.name] = unknown(world, variable.type, variable.name)
-        told = self._told(world, state, dict(self.settings), self.system.initial, "the start", first=True)
+        told = self._encoded(world, state, dict(self.settings), self.system.initial, "the start", first=True)
         return undivided(told, world)
 
-    def _told(
+    def _encoded(
         self,
         world: World,
-        state: dict[str, Told],
-        locals_: dict[str, tuple[Type, Told]],
+        state: dict[str, SymbolicValue],
+        locals_: dict[str, tuple[Type, SymbolicValue]],
         body: tuple[ir.Statement, ...],
         where: str,
         *,
@@ -116,7 +116,7 @@ class _Builder:
                 self.problems[f"{where}: {reason}"] = None
 
         scope = Scope(world, state, state, self.types, locals_, self.left_out)
-        telling = Telling(scope, self.left_out | self._untold(), refuse)
+        telling = StatementEncoder(scope, self.left_out | self._untold(), refuse)
         telling.body(body)
         updates: list[Update] = []
         for name, kind in self.types.items():
@@ -137,7 +137,7 @@ class _Builder:
     def _untold(self) -> frozenset[str]:
         return frozenset(one.name for one in self.system.variables) - frozenset(self.types) - self.left_out
 
-    def _updates(self, world: World, name: str, kind: Type, value: Told) -> Iterator[Update]:
+    def _updates(self, world: World, name: str, kind: Type, value: SymbolicValue) -> Iterator[Update]:
         for leaf, symbol in zip(leaves(world, kind), self.symbols[name], strict=True):
             formals = tuple(world.variable(sort, "at") for sort in leaf.arguments)
             with world.within(formals):

@@ -56,8 +56,8 @@ class Maybe:
     known only by what it equals."""
 
     present: Callable[[], Term]
-    equals: Callable[[Told], Term]
-    value: Callable[[], Told]
+    equals: Callable[[SymbolicValue], Term]
+    value: Callable[[], SymbolicValue]
     plain: bool
 
 
@@ -65,37 +65,39 @@ class Maybe:
 class Collection:
     """A set, or a bag without how often it holds what."""
 
-    contains: Callable[[Told], Term]
+    contains: Callable[[SymbolicValue], Term]
 
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    at: Callable[[Told], Told]
+    at: Callable[[SymbolicValue], SymbolicValue]
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
     """A record."""
 
-    items: tuple[tuple[str, Told], ...]
+    items: tuple[tuple[str, SymbolicValue], ...]
 
-    def item(self, name: str) -> Told:
+    def item(self, name: str) -> SymbolicValue:
         return dict(self.items)[name]
 
 
-Told: TypeAlias = Apply | Bound | Truth | Term | Maybe | Collection | Mapping | Fields
+SymbolicValue: TypeAlias = Apply | Bound | Truth | Term | Maybe | Collection | Mapping | Fields
 
 
 LeafValue: TypeAlias = Callable[[Leaf, tuple[Term, ...]], Term]
 
 
-def term(value: Told) -> Term:
+def term(value: SymbolicValue) -> Term:
     """A scalar's term."""
     assert not isinstance(value, Maybe | Collection | Mapping | Fields), f"{value} is no scalar"
     return value
 
 
-def from_leaves(world: World, kind: Type, leaf: LeafValue, suffix: str = "", keys: tuple[Term, ...] = ()) -> Told:
+def from_leaves(
+    world: World, kind: Type, leaf: LeafValue, suffix: str = "", keys: tuple[Term, ...] = ()
+) -> SymbolicValue:
     """A value from what its leaves are at given keys."""
     sorts, sort = tuple(sort_of(one) for one in keys), world.signature.sort
     match kind:
@@ -135,12 +137,12 @@ def from_leaves(world: World, kind: Type, leaf: LeafValue, suffix: str = "", key
             assert_never(kind)
 
 
-def _optional_item(item: Told, none: Term, some: Callable[[Told], Term]) -> Term:
+def _optional_item(item: SymbolicValue, none: Term, some: Callable[[SymbolicValue], Term]) -> Term:
     assert isinstance(item, Maybe), f"{item} is not optional"
     return choice(item.present(), some(item.value()), none)
 
 
-def maybe(world: World, element: Type, present: Term, value: Told) -> Maybe:
+def maybe(world: World, element: Type, present: Term, value: SymbolicValue) -> Maybe:
     """An optional value of which it is known whether there is one, and which."""
     return Maybe(
         lambda: present,
@@ -150,10 +152,10 @@ def maybe(world: World, element: Type, present: Term, value: Told) -> Maybe:
     )
 
 
-def related_value(world: World, sort: str, equals: Callable[[Told], Term]) -> Maybe:
+def related_value(world: World, sort: str, equals: Callable[[SymbolicValue], Term]) -> Maybe:
     """An optional value known by what it equals. Where its value is needed, that gets a name."""
 
-    def named() -> Told:
+    def named() -> SymbolicValue:
         name = world.symbol(sort, "value")
         other = world.variable(sort, "other")
         with world.within((other,)):
@@ -164,7 +166,9 @@ def related_value(world: World, sort: str, equals: Callable[[Told], Term]) -> Ma
     return Maybe(lambda: world.for_some(sort, "one", equals), equals, named, plain=False)
 
 
-def read_leaf(world: World, kind: Type, value: Told, leaf: Leaf, keys: Sequence[Term], suffix: str = "") -> Term:
+def read_leaf(
+    world: World, kind: Type, value: SymbolicValue, leaf: Leaf, keys: Sequence[Term], suffix: str = ""
+) -> Term:
     """One part of a value, at given keys."""
     match kind, value:
         case Option(element), Maybe() if related(world, element):
@@ -205,7 +209,7 @@ def nothing(world: World, element: Type) -> Maybe:
 # ---- equality and choice -----------------------------------------------------------------------------------------
 
 
-def equal(world: World, kind: Type, left: Told, right: Told) -> Term:
+def equal(world: World, kind: Type, left: SymbolicValue, right: SymbolicValue) -> Term:
     """Whether two values are equal. Of bags: whether they hold the same, however often. Errors: `Unsupported`."""
     match kind, left, right:
         case Option(element), Maybe(), Maybe():
@@ -240,7 +244,7 @@ def _equal_maybes(world: World, element: Type, left: Maybe, right: Maybe) -> Ter
     return every(world, element, lambda item: equality(left.equals(item), right.equals(item)))
 
 
-def bounded(world: World, kind: Type, item: Told) -> Term:
+def bounded(world: World, kind: Type, item: SymbolicValue) -> Term:
     """Whether the numbers in a value are within the bounds of its type, which no number is in the logic by itself.
     Errors: `Unsupported`."""
     match kind, item:
@@ -270,17 +274,17 @@ def has_numbers(kind: Type) -> bool:
             return False
 
 
-def every(world: World, kind: Type, build: Callable[[Told], Term], hint: str = "x") -> Term:
+def every(world: World, kind: Type, build: Callable[[SymbolicValue], Term], hint: str = "x") -> Term:
     """A formula for every value of a type, whatever its bounds. Errors: `Unsupported`."""
     return _over(world, kind, build, hint, all_of=True)
 
 
-def some(world: World, kind: Type, build: Callable[[Told], Term], hint: str = "x") -> Term:
+def some(world: World, kind: Type, build: Callable[[SymbolicValue], Term], hint: str = "x") -> Term:
     """A formula for some value of a type, whatever its bounds. Errors: `Unsupported`."""
     return _over(world, kind, build, hint, all_of=False)
 
 
-def _over(world: World, kind: Type, build: Callable[[Told], Term], hint: str, *, all_of: bool) -> Term:
+def _over(world: World, kind: Type, build: Callable[[SymbolicValue], Term], hint: str, *, all_of: bool) -> Term:
     quantify, join = (world.for_all, conjunction) if all_of else (world.for_some, disjunction)
     match kind:
         case Option(element):
@@ -297,8 +301,8 @@ def _over(world: World, kind: Type, build: Callable[[Told], Term], hint: str, *,
 def _over_fields(
     world: World,
     fields: Sequence[tuple[str, Type]],
-    chosen: tuple[tuple[str, Told], ...],
-    build: Callable[[Told], Term],
+    chosen: tuple[tuple[str, SymbolicValue], ...],
+    build: Callable[[SymbolicValue], Term],
     hint: str,
     *,
     all_of: bool,
@@ -307,13 +311,13 @@ def _over_fields(
         return build(Fields(chosen))
     name, kind = fields[len(chosen)]
 
-    def go_on(item: Told) -> Term:
+    def go_on(item: SymbolicValue) -> Term:
         return _over_fields(world, fields, (*chosen, (name, item)), build, hint, all_of=all_of)
 
     return _over(world, kind, go_on, f"{hint}.{name}", all_of=all_of)
 
 
-def either(world: World, kind: Type, condition: Term, then: Told, otherwise: Told) -> Told:
+def either(world: World, kind: Type, condition: Term, then: SymbolicValue, otherwise: SymbolicValue) -> SymbolicValue:
     """One of two values."""
     if isinstance(condition, Truth):
         return then if condition.value else otherwise
@@ -346,7 +350,9 @@ def _either_maybe(world: World, element: Type, condition: Term, then: Maybe, oth
     return maybe(world, element, there, either(world, element, condition, then.value(), otherwise.value()))
 
 
-def updated(world: World, kind: Type, old: Told, path: Sequence[Told | str], new: Told) -> Told:
+def updated(
+    world: World, kind: Type, old: SymbolicValue, path: Sequence[SymbolicValue | str], new: SymbolicValue
+) -> SymbolicValue:
     """A value with the part at a path replaced: keys as told, and names of fields."""
     if not path:
         return new

@@ -7,11 +7,11 @@ from itertools import combinations
 from hacheck.checker.parametric.encoding_context import NUMBER, Unsupported, World
 from hacheck.checker.parametric.first_order_logic import FALSE, Term, conjunction, disjunction
 from hacheck.checker.parametric.given_values import constant
-from hacheck.checker.parametric.value_encoding import Fields, Told, equal, term
+from hacheck.checker.parametric.value_encoding import Fields, SymbolicValue, equal, term
 from hacheck.model.types import Enum, Node, Range, Record, Type, values
 
 
-def before(world: World, kind: Type, left: Told, right: Told) -> Term:
+def before(world: World, kind: Type, left: SymbolicValue, right: SymbolicValue) -> Term:
     """Whether one value comes before another in the order of their type."""
     match kind:
         case Range():

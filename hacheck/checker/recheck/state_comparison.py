@@ -26,7 +26,7 @@ from hacheck.model.direct import (
 from hacheck.model.direct import State as DirectState
 from hacheck.model.direct import Step as DirectStep
 from hacheck.model.direct.interfaces import SpecificationFailure
-from hacheck.model.interpreter import CutShort, EvaluationFault, Failed, Interpreter, Taken
+from hacheck.model.interpreter import EvaluationError, Failed, Interpreter, StoppedAtBound, Taken
 from hacheck.model.language.declarations import Declaration
 from hacheck.model.language.kept_locals import KeptLocal
 from hacheck.model.runs import State
@@ -79,7 +79,7 @@ class Comparison:
         """The initial states, and how they differ."""
         try:
             states = self.interpreter.initial_states()
-        except EvaluationFault:
+        except EvaluationError:
             wrong = any(isinstance(step.outcome, SpecificationError) for step in self.started)
             found = () if wrong else (Difference("start", None, "an error of the spec", "no error"),)
             return (), found
@@ -108,11 +108,11 @@ class Comparison:
             differences = (Difference("forgotten", state, claim, "a step reads it"),)
         return Compared(len(outcomes), taken, differences)
 
-    def _end(self, outcome: Taken | CutShort | Failed) -> End:
+    def _end(self, outcome: Taken | StoppedAtBound | Failed) -> End:
         match outcome:
             case Taken(step):
                 return self.names[step.action], "state", self.seen(step.state)
-            case CutShort():
+            case StoppedAtBound():
                 return self.names[outcome.action], "bound", _bound(outcome.bound)
             case Failed(fault):
                 return self.names[fault.action], "error", ""
@@ -157,7 +157,7 @@ class Comparison:
         self,
         state: State,
         here: DirectState,
-        outcomes: Iterable[Taken | CutShort | Failed],
+        outcomes: Iterable[Taken | StoppedAtBound | Failed],
         steps: Iterable[DirectStep],
     ) -> tuple[Difference, ...]:
         found = []
@@ -174,12 +174,12 @@ class Comparison:
                     found.append(Difference("deadlock", state, str(ends).lower(), str(not ends).lower()))
         return tuple(found)
 
-    def _goes_on(self, outcome: Taken | CutShort | Failed, state: State) -> bool:
+    def _goes_on(self, outcome: Taken | StoppedAtBound | Failed, state: State) -> bool:
         """Whether something other than a fault happens."""
         match outcome:
             case Taken(step):
                 return self.system.actions[step.action].kind != "fault" and step.state != state
-            case CutShort():
+            case StoppedAtBound():
                 return self.system.actions[outcome.action].kind != "fault"
             case Failed(fault):
                 return self.system.actions[fault.action].kind != "fault"
@@ -235,7 +235,7 @@ def _states(steps: Iterable[DirectStep]) -> Iterator[DirectState]:
 def _value(evaluate: Callable[[], Any]) -> str:
     try:
         return "true" if evaluate() else "false"
-    except (EvaluationFault, SpecificationFailure):
+    except (EvaluationError, SpecificationFailure):
         return "an error of the spec"
 
 

@@ -117,7 +117,7 @@ class _Sample:
         number = self.random.randrange(max(1, int(self.visited.size * share)))
         begun = time.perf_counter()
         try:
-            run = run_along(self.subject, self.visited.way_to([self.visited.packed(number)]))
+            run = run_along(self.subject, self.visited.path_to([self.visited.packed(number)]))
         except GaveUp:
             self.tracing = float("inf")
             return

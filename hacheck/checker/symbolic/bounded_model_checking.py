@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from hacheck.checker.engine import AS_ASKED, Answer, Limits, PropertyAnswer, Report
+from hacheck.checker.engine import DEPTH_REACHED, Answer, Limits, PropertyAnswer, Report
 from hacheck.checker.explicit.answers import Explored, answer_of
 from hacheck.checker.explicit.property_conditions import FAULT
-from hacheck.checker.explicit.search_result import BEYOND, FAULTY, GaveUp, Judgement, Lasso, Way
+from hacheck.checker.explicit.search_result import BEYOND, FAULTY, GaveUp, Lasso, LivenessVerdict, StatePath
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.lassos import Lassos
 from hacheck.checker.symbolic.prepared_encoding import Prepared, Wanted, prepared_or_answer
@@ -45,8 +45,8 @@ class BoundedFindings:
     hits: dict[str, tuple[int, int]] = field(default_factory=dict)
     faults: list[tuple[int, int]] = field(default_factory=list)
     bytes_per_state: float | None = None
-    ways: dict[int, Way] = field(default_factory=dict)
-    judged: dict[str, Judgement] = field(default_factory=dict)
+    ways: dict[int, StatePath] = field(default_factory=dict)
+    judged: dict[str, LivenessVerdict] = field(default_factory=dict)
 
     def alike(self, key: str) -> Sequence[int]:
         """The one state that is known to meet the condition, or from which a step does."""
@@ -54,11 +54,11 @@ class BoundedFindings:
             return [self.faults[0][0]]
         return [self.found[key] if key in self.found else self.hits[key][0]]
 
-    def way_to(self, targets: Sequence[int]) -> Way:
+    def path_to(self, targets: Sequence[int]) -> StatePath:
         """The run to it."""
         return self.ways[targets[0]]
 
-    def judge(self, asked: tuple[Property, ...]) -> Sequence[Judgement]:
+    def judge(self, asked: tuple[Property, ...]) -> Sequence[LivenessVerdict]:
         """What is known of properties of infinite runs; that they hold where nothing else is."""
         return [self.judged.get(one.name) for one in asked]
 
@@ -113,7 +113,7 @@ def _with_shorter(answer: Answer, more: Answer, lengths: Mapping[str, int], watc
     shorter = {one.name: one for one in more.properties if one.run is not None and one.run.loop is not None}
     properties = tuple(shorter.get(one.name, one) for one in answer.properties)
     stopped = more.coverage.stopped
-    left = [name for name in lengths if name not in shorter] if stopped not in (None, AS_ASKED) else []
+    left = [name for name in lengths if name not in shorter] if stopped not in (None, DEPTH_REACHED) else []
     notes = tuple(f"there may be a shorter run than the one of {name}: stopped because {stopped}" for name in left)
     return replace(answer, properties=properties, notes=(*answer.notes, *notes), phases=watch.phases())
 
@@ -149,7 +149,7 @@ class Search:
         findings = self.findings
         try:
             for length in range(depth + 1):
-                self.library.attendant.depth = length
+                self.library.supervisor.depth = length
                 if length and not self.longer(length):
                     findings.ended = True
                     findings.judged.update(dict.fromkeys(self.lassos.beyond & self.lassos.open.keys(), BEYOND))
@@ -158,7 +158,7 @@ class Search:
                 findings.depth = length
                 if not self.open and not self.lassos.open:
                     break
-            findings.stopped = AS_ASKED
+            findings.stopped = DEPTH_REACHED
         except GaveUp as given_up:
             findings.stopped = given_up.reason
 
@@ -205,10 +205,10 @@ class Search:
         else:
             findings.found[key] = end
 
-    def _way(self, model: Model, length: int) -> Way:
+    def _way(self, model: Model, length: int) -> StatePath:
         """The run of a model."""
         states = [self.unrolling.packed(model, place) for place in range(length + 1)]
-        return Way(states, tuple(self.unrolling.taken(model, place) for place in range(length)))
+        return StatePath(states, tuple(self.unrolling.taken(model, place) for place in range(length)))
 
 
 def _worded(
@@ -240,5 +240,5 @@ def _up_to(prepared: Prepared, found: PropertyAnswer, findings: BoundedFindings)
     if findings.faults:
         return found
     word = "not reached" if kind == "reachable" else "not violated"
-    why = "" if findings.stopped in (None, AS_ASKED) else f"; stopped: {findings.stopped}"
+    why = "" if findings.stopped in (None, DEPTH_REACHED) else f"; stopped: {findings.stopped}"
     return replace(found, scope=prepared.within(f"{word} up to depth {findings.depth}") + why)

@@ -23,7 +23,7 @@ SECONDS_MAX = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class Cti:
     """A counterexample to induction. `run`: its states and steps, which are the interpreter's; its first state is no
     initial one. `reachable`: whether that state is reachable, `None` where nobody knows."""
 
@@ -38,7 +38,7 @@ class Gap:
         return "the state before is reachable" if self.reachable else "the state before is not reachable"
 
 
-def gap_in(prepared: Prepared, model: Model, length: int, last: int) -> Gap:
+def cti_in(prepared: Prepared, model: Model, length: int, last: int) -> Cti:
     """The states and steps of a model, of which the last one has the outcome `last`. What the encoding left out,
     because nothing depends on it, is as it is in the first value of its type."""
     interpreter, subject = Interpreter(prepared.system), prepared.subject
@@ -61,10 +61,10 @@ def gap_in(prepared: Prepared, model: Model, length: int, last: int) -> Gap:
         assert step is not None, f"{prepared.system.name}: no step of the interpreter from {state} is the one found"
         steps.append(step)
         state = step.state
-    return Gap(Run(first, tuple(steps)))
+    return Cti(Run(first, tuple(steps)))
 
 
-def judged(prepared: Prepared, gaps: Mapping[str, Gap], limits: Limits, report: Report) -> dict[str, Gap]:
+def judged(prepared: Prepared, gaps: Mapping[str, Cti], limits: Limits, report: Report) -> dict[str, Cti]:
     """The counterexamples with whether their first states are reachable, as far as an explicit search can tell soon."""
     from hacheck.checker.explicit.native_engine import NativeEngine
 

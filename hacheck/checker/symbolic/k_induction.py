@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hacheck.checker.engine import Answer, Limits, PropertyAnswer, Report
-from hacheck.checker.explicit.answers import NOT_JUDGED, Explored, answer_of
-from hacheck.checker.explicit.search_result import GaveUp, Judgement, Undecided
+from hacheck.checker.explicit.answers import NOT_CHECKED, Explored, answer_of
+from hacheck.checker.explicit.search_result import GaveUp, LivenessVerdict, Undecided
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.bounded_model_checking import BoundedFindings, Search
-from hacheck.checker.symbolic.cti import Gap, gap_in, judged
+from hacheck.checker.symbolic.cti import Cti, cti_in, judged
 from hacheck.checker.symbolic.prepared_encoding import FINITE, Prepared, Wanted, prepare, prepared_or_answer
 from hacheck.checker.symbolic.system_encoding import DOMAIN, ERROR
 from hacheck.checker.symbolic.z3_library import Formula, Model
@@ -73,7 +73,7 @@ class InductionEngine:
         return _worded(proof, gaps, answer, frozenset(own))
 
 
-def not_answered(asked: tuple[Property, ...]) -> Sequence[Judgement]:
+def not_answered(asked: tuple[Property, ...]) -> Sequence[LivenessVerdict]:
     """Of properties of infinite runs it says nothing."""
     return [Undecided(NOT_ANSWERED) for _ in asked]
 
@@ -148,7 +148,7 @@ class Proof:
         if ERROR in search.open:
             self.candidates[ERROR] = False
         self.shown: dict[str, int] = {}
-        self.gaps: dict[str, Gap] = {}
+        self.gaps: dict[str, Cti] = {}
         self.stopped: str | None = None
         self.length = 0
         encoding = prepared.encoding
@@ -161,7 +161,7 @@ class Proof:
             for length in range(1, depth + 1):
                 if not self.candidates:
                     return
-                self.library.attendant.depth = length
+                self.library.supervisor.depth = length
                 if not self._base(length - 1):
                     return
                 self._longer(length)
@@ -261,17 +261,17 @@ class Proof:
         for outcome in range(len(self.prepared.encoding.takes)):
             model = self._counterexample({name: self._broken(name, outcome, length)}, outcome, length)
             if model is not None:
-                self.gaps[name] = gap_in(self.prepared, model, length, outcome)
+                self.gaps[name] = cti_in(self.prepared, model, length, outcome)
                 return
 
 
-def _worded(proof: Proof, gaps: Mapping[str, Gap], answer: Answer, named: frozenset[str]) -> Answer:
+def _worded(proof: Proof, gaps: Mapping[str, Cti], answer: Answer, named: frozenset[str]) -> Answer:
     """The answer: what was shown, what was refuted, and what neither."""
     prepared = proof.prepared
     properties = [_one(proof, gaps, found) for found in answer.properties if not named or found.name in named]
     if answer.fault is not None:
         properties = [
-            PropertyAnswer(one.name, "unknown", NOT_JUDGED) if one.verdict == "holds" and one.run is None else one
+            PropertyAnswer(one.name, "unknown", NOT_CHECKED) if one.verdict == "holds" and one.run is None else one
             for one in properties
         ]
     notes = list(answer.notes)
@@ -289,7 +289,7 @@ def _worded(proof: Proof, gaps: Mapping[str, Gap], answer: Answer, named: frozen
     )
 
 
-def _one(proof: Proof, gaps: Mapping[str, Gap], found: PropertyAnswer) -> PropertyAnswer:
+def _one(proof: Proof, gaps: Mapping[str, Cti], found: PropertyAnswer) -> PropertyAnswer:
     if found.run is not None:
         return found
     kind = next(asked.kind for asked in proof.prepared.questions.asked if asked.name == found.name)

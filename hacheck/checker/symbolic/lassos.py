@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from hacheck.checker.explicit.fairness import constraints_of
-from hacheck.checker.explicit.search_result import Judgement, Lasso, Valueless, Way
+from hacheck.checker.explicit.search_result import Lasso, LivenessVerdict, StatePath, Valueless
 from hacheck.checker.symbolic.action_outcomes import Behaviour
 from hacheck.checker.symbolic.unrolling import Unrolling
 from hacheck.checker.symbolic.z3_library import Formula, Model, Solver
@@ -102,7 +102,7 @@ class Lassos:
         self.unrolling, self.library, self.solver = unrolling, unrolling.library, solver
         self.behaviour = unrolling.encoding.behaviour
         self.open = {one.asked.name: one for one in live_of(self.behaviour, asked)}
-        self.judged: dict[str, Judgement] = {}
+        self.judged: dict[str, LivenessVerdict] = {}
         self.beyond: set[str] = set()
         self._waits: dict[str, Formula] = {}
         self._ways: dict[str, list[Formula]] = {}
@@ -136,7 +136,7 @@ class Lassos:
         waits = begins if before is None else self.library.any_of((before, begins))
         return self.library.all_of((waits, unmet))
 
-    def note(self, key: str, model: Model, way: Way) -> bool:
+    def note(self, key: str, model: Model, way: StatePath) -> bool:
         """Keeps what was found under a key, with the run in the model; whether it is one of `wanted`."""
         if key in self._expressions:
             name, expression = self._expressions[key]
@@ -151,7 +151,7 @@ class Lassos:
             self._close(name, Lasso(way, loop))
         return word in (".beyond", ".lasso")
 
-    def _close(self, name: str, judgement: Judgement) -> None:
+    def _close(self, name: str, judgement: LivenessVerdict) -> None:
         if self.open.pop(name, None) is not None:
             self.judged[name] = judgement
 

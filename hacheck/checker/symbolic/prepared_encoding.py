@@ -13,11 +13,11 @@ from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.lassos import conditions
 from hacheck.checker.symbolic.system_encoding import Encoding, encode, nothing_more
 from hacheck.checker.symbolic.unrolling import Unrolling
-from hacheck.checker.symbolic.z3_library import Attendant, Library
+from hacheck.checker.symbolic.z3_library import Library, Supervisor
 from hacheck.compile.lowering.layout import pack
 from hacheck.compile.lowering.system import lower
 from hacheck.model.data import dataclass
-from hacheck.model.interpreter import EvaluationFault, Interpreter
+from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import System
 from hacheck.model.runs import State
 
@@ -74,9 +74,9 @@ def prepare(
 ) -> Prepared | None:
     """The system prepared to be asked about properties; `None` where it has no initial state.
 
-    Errors: `EvaluationFault` where it cannot even begin; `GaveUp`; `Refused` without Z3.
+    Errors: `EvaluationError` where it cannot even begin; `GaveUp`; `Refused` without Z3.
     """
-    library = Library(Attendant(limits, report, watch.started))
+    library = Library(Supervisor(limits, report, watch.started))
     initial = watch.attended("lowering", Interpreter(system).initial_states)
     return prepared_from(system, properties, initial, library, watch, wanted) if initial else None
 
@@ -112,7 +112,7 @@ def prepared_or_answer(
     `properties`. Errors: `Refused` without Z3."""
     try:
         prepared = prepare(system, asked, limits, report, watch, wanted)
-    except EvaluationFault as fault:
+    except EvaluationError as fault:
         return no_start(system, properties, f"an error of the spec {fault.message}")
     except GaveUp as given_up:
         return unexplored(system, properties, given_up.reason)
@@ -120,7 +120,7 @@ def prepared_or_answer(
 
 
 def encoded(system: System, properties: tuple[str, ...] = ()) -> Encoding:
-    """The encoding of a system and what is asked of it. Errors: `EvaluationFault` where it cannot even begin."""
+    """The encoding of a system and what is asked of it. Errors: `EvaluationError` where it cannot even begin."""
     return _encoded(system, properties, Interpreter(system).initial_states(), FINITE)[1]
 
 

@@ -27,7 +27,7 @@ HEAD = """\
 
 
 def script_of(system: System) -> str:
-    """The script of a system and everything asked of it. Errors: `EvaluationFault` where it cannot even begin."""
+    """The script of a system and everything asked of it. Errors: `EvaluationError` where it cannot even begin."""
     return "\n".join(_lines(encoded(system)))
 
 

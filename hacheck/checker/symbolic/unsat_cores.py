@@ -18,10 +18,10 @@ from hacheck.checker.symbolic.k_induction import DEPTH
 from hacheck.checker.symbolic.prepared_encoding import Prepared, prepared_from
 from hacheck.checker.symbolic.system_encoding import DOMAIN, INIT
 from hacheck.checker.symbolic.weakened_system import Part, weakened
-from hacheck.checker.symbolic.z3_library import Attendant, Formula, Library, Solver, fewest
+from hacheck.checker.symbolic.z3_library import Formula, Library, Solver, Supervisor, fewest
 from hacheck.compile.lowering.layout import Cell
 from hacheck.model.data import dataclass, replace
-from hacheck.model.interpreter import EvaluationFault, Interpreter
+from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import System
 
 
@@ -45,7 +45,7 @@ def reasons(system: System, name: str, limits: Limits, report: Report) -> Reason
     `Refused` without Z3."""
     watch = Stopwatch(limits, report)
     try:
-        library = Library(Attendant(limits, report, watch.started))
+        library = Library(Supervisor(limits, report, watch.started))
         initial = watch.attended("lowering", Interpreter(system).initial_states)
         weak, parts, unasked = weakened(system)
         names = (name, *(one.name for one in system.properties if one.kind == "lemma" and one.name != name))
@@ -53,7 +53,7 @@ def reasons(system: System, name: str, limits: Limits, report: Report) -> Reason
         both = tuple(state + (force,) * len(parts) for force in (True, False) for state in initial)
         prepared = prepared_from(weak, names, both, library, watch)
         return replace(Core(prepared, parts).reasons(name, names[1:]), unasked=unasked)
-    except EvaluationFault as fault:
+    except EvaluationError as fault:
         return Reasons(name, failed=f"an error of the spec {fault.message}")
     except GaveUp as given_up:
         return Reasons(name, failed=f"stopped because {given_up.reason}")

@@ -21,7 +21,7 @@ Made = TypeVar("Made")
 Key = TypeVar("Key", bound=Hashable)
 
 _WAIT_SECONDS = 0.05
-_FAREWELL_SECONDS = 5.0
+_GRACE_SECONDS = 5.0
 
 
 def z3_module() -> Any:
@@ -60,7 +60,7 @@ def fewest(core: Sequence[Key], refuted: Callable[[Sequence[Key]], Iterable[Key]
     return left
 
 
-class Attendant:
+class Supervisor:
     """Lets Z3 work while it reports what is being done, and stops it when a limit or the user says so."""
 
     def __init__(self, limits: Limits, report: Report, started: float) -> None:
@@ -100,7 +100,7 @@ class Attendant:
 
     def _stop(self, under_way: Work[Made], interrupt: Callable[[], None]) -> None:
         """Interrupts until the work has ended: Z3 forgets an interruption that comes before its search begins."""
-        deadline = time.perf_counter() + _FAREWELL_SECONDS
+        deadline = time.perf_counter() + _GRACE_SECONDS
         while time.perf_counter() < deadline:
             interrupt()
             if under_way.is_over(_WAIT_SECONDS):
@@ -110,10 +110,10 @@ class Attendant:
 class Library:
     """Z3 with a context of its own, so that several checks do not meet."""
 
-    def __init__(self, attendant: Attendant) -> None:
+    def __init__(self, supervisor: Supervisor) -> None:
         self.z3 = z3_module()
         self.context = self.z3.Context()
-        self.attendant = attendant
+        self.supervisor = supervisor
 
     def parsed(self, text: str) -> Sequence[Formula]:
         """What a text of SMT-LIB asserts, in its order."""
@@ -121,7 +121,7 @@ class Library:
 
     def attended(self, work: Callable[[], Made]) -> Made:
         """What work of Z3 makes, within the limits. Errors: `GaveUp`."""
-        return self.attendant.attended(work, self.context.interrupt)
+        return self.supervisor.attended(work, self.context.interrupt)
 
     def constant(self, name: str, sort: str) -> Formula:
         """A constant: `sort` is `Bool` or `(_ BitVec 3)`; `name` is as SMT-LIB has it, without bars."""

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hacheck.checker.described_run import run_title
-from hacheck.checker.engine import AS_ASKED
+from hacheck.checker.engine import DEPTH_REACHED
 from hacheck.checker.explicit.coverage_text import unlikely
 from hacheck.checker.verify import CheckResult, PropertyResult, no_step, not_reached, unexercised, unused_actions
 from hacheck.cli.checking import recheck_report
@@ -109,7 +109,7 @@ def facts(result: CheckResult, defaults: Mapping[str, str]) -> RenderableType:
         table.add_row("assuming" if index == 0 else "", Text.assemble((name, "name"), f"  {meaning}"))
     if result.answer.reach:
         table.add_row("asked of Z3", f"{result.answer.reach}, {seconds(coverage.wall_seconds)}")
-        if coverage.stopped not in (None, AS_ASKED):
+        if coverage.stopped not in (None, DEPTH_REACHED):
             table.add_row("", Text(f"stopped: {coverage.stopped}", style="warn"))
         for note in result.answer.notes:
             table.add_row("note", Text(note, style="warn"))

@@ -9,8 +9,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hacheck.checker.described_run import StepView, initial_lines, read_by, state_lines, tell
-from hacheck.checker.step_effects import Told
+from hacheck.checker.described_run import StepView, initial_lines, read_by, state_lines, step_views
+from hacheck.checker.step_effects import StepEffect
 from hacheck.cli.console import Symbols, symbols
 from hacheck.cli.prefixed import Prefixed
 from hacheck.model.data import dataclass
@@ -40,7 +40,7 @@ def full_run(
     `about`: the property the run decides; what it reads is shown as it is at the end. `start`: what is said of the
     first state. `places`: where an action is declared, for one that cannot be completed.
     """
-    views = tell(system, run)
+    views = step_views(system, run)
     layout = Layout(
         wide=console.width >= WIDE,
         marks=symbols(console),
@@ -119,7 +119,7 @@ def changes_text(view: StepView, marks: Symbols) -> Text:
     return Text("\n").join(change_line(change, view.node, marks) for change in view.changes)
 
 
-def change_line(told: Told, actor: str, marks: Symbols) -> Text:
+def change_line(told: StepEffect, actor: str, marks: Symbols) -> Text:
     """`mode  dead → active`, or what happened in words."""
     line = Text()
     if told.owner and told.owner != actor:

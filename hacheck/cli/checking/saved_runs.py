@@ -21,7 +21,7 @@ from hacheck.cli.options import all_known, did_you_mean
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.data import dataclass
-from hacheck.model.interpreter import EvaluationFault, replay
+from hacheck.model.interpreter import EvaluationError, replay
 from hacheck.model.ir import Property, System
 from hacheck.model.language import Specification
 from hacheck.model.run_json import run_from_json
@@ -47,7 +47,7 @@ def simulate_spec(
     place = None if target is None else open_target(target)
     try:
         run = simulate(system, seed, steps)
-    except EvaluationFault as fault:
+    except EvaluationError as fault:
         raise BadInput(f"{system.name} cannot begin: {fault.message}") from None
     if run is None:
         raise BadInput(f"{system.name} has no initial state under these settings")

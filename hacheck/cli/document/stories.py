@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hacheck.checker.described_run import StepView, initial_lines, read_by, tell
-from hacheck.checker.step_effects import OVER, REMEMBERS, Told
+from hacheck.checker.described_run import StepView, initial_lines, read_by, step_views
+from hacheck.checker.step_effects import OVER, REMEMBERS, StepEffect
 from hacheck.cli.document.prose import code
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run
@@ -18,7 +18,7 @@ MARKS = {"fault": "**↯** ", "repair": "**✚** "}
 
 def story(system: System, run: Run, about: Property | None) -> list[str]:
     """The lines of a numbered list, with what it begins with above and what the property reads below."""
-    views = tell(system, run)
+    views = step_views(system, run)
     begin = [f"{f'{where}: ' if where else ''}{words}" for where, words in initial_lines(system, run)]
     lines = [f"At first: {'; '.join(begin)}." if begin else "", ""] if begin else []
     loop = len(views) if run.loop is None else run.loop
@@ -45,12 +45,12 @@ def step_line(view: StepView) -> str:
     return f"{view.number}. {MARKS.get(view.kind, '')}{where}{code(view.call)}{said}{f': {changes}' if changes else ''}"
 
 
-def told(changes: Sequence[Told]) -> list[Told]:
+def told(changes: Sequence[StepEffect]) -> list[StepEffect]:
     """What a story tells of a step: not where a handler stands and what it remembers between its steps."""
     return [one for one in changes if not one.what.startswith((POSITION, REMEMBERS)) and not one.what.endswith(OVER)]
 
 
-def told_in_words(change: Told, actor: str) -> str:
+def told_in_words(change: StepEffect, actor: str) -> str:
     """`mode dead → active`; a node is named where it is not the one the step happens on."""
     owner = f"{change.owner} " if change.owner and change.owner != actor else ""
     arrow = f" {change.before} → {change.after}" if change.before or change.after else ""

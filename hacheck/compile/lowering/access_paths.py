@@ -9,7 +9,7 @@ from msgspec import Struct
 from hacheck.compile.lowering.expression_graph import Graph
 from hacheck.compile.lowering.expression_nodes import Node
 from hacheck.compile.lowering.layout import Cell, Flagged, Group, Series
-from hacheck.compile.lowering.operations import Check, misfits, reaches
+from hacheck.compile.lowering.operations import Check, reaches, type_violations
 from hacheck.compile.lowering.scope import Scope
 from hacheck.compile.lowering.symbolic_values import (
     Items,
@@ -142,7 +142,7 @@ def position(scope: Scope, kind: Type, cursor: Cursor, key: Sym) -> Node:
     """Which part a key names, from 0; leaves a check where there is no such part."""
     graph = scope.graph
     if isinstance(kind, Map):
-        for found in misfits(graph, kind.key, key, graph.one, "a key"):
+        for found in type_violations(graph, kind.key, key, graph.one, "a key"):
             scope.demand(Check(found.condition, "fault", "there is no element for this key"))
         return scope.known(content(graph, kind.key, key))
     assert isinstance(kind, Sequence), f"index into {kind}"

@@ -14,7 +14,7 @@ from hacheck.compile.lowering.expression_nodes import Node
 from hacheck.compile.lowering.expressions import evaluate, with_blanks
 from hacheck.compile.lowering.layout import Group, Place, Series
 from hacheck.compile.lowering.let_binding import kept
-from hacheck.compile.lowering.operations import misfits
+from hacheck.compile.lowering.operations import type_violations
 from hacheck.compile.lowering.path_conditions import simplify
 from hacheck.compile.lowering.scope import Context, Scope
 from hacheck.compile.lowering.symbolic_values import (
@@ -43,7 +43,7 @@ def assign(
     keys = [part if isinstance(part, str) else evaluate(part, scope) for part in statement.target.path]
     whole = context.places[name] if isinstance(root, Variable) else scope.locals[name][1]
     indices, kind = _indices(scope, root.type, whole, keys)
-    for check in misfits(graph, kind, value, graph.one, name):
+    for check in type_violations(graph, kind, value, graph.one, name):
         scope.demand(check)
     before, fitted = kept(context, kind, normal(graph, kind, with_blanks(graph, kind, statement.value, value)))
     sure = harmless(context, path, scope.checks)

@@ -108,37 +108,37 @@ def _lexicographic(graph: Graph, items: tuple[Sym, ...], others: tuple[Sym, ...]
 # ---- fitting to a type ----
 
 
-def misfits(graph: Graph, kind: Type, value: Sym, present: Node, name: str) -> Iterator[Check]:
+def type_violations(graph: Graph, kind: Type, value: Sym, present: Node, name: str) -> Iterator[Check]:
     """What keeps a value from being stored as a type, in the order in which it is looked for. `present`: whether the
     value is there at all; `name`: of the variable or local it goes into."""
     if isinstance(kind, (Bool, Enum, NodeType, Identity)):  # a tuple: it is asked often
         return  # these have no numbers that are none of their values
     match kind, value:
         case Range(), Scalar(node):
-            yield from _range_misfits(graph, kind, node, present, name)
+            yield from _range_violations(graph, kind, node, present, name)
         case Option(Range() as inner), Maybe(node, base):
             given = graph.and_(present, graph.ne(node, graph.zero))
-            yield from _range_misfits(graph, inner, graph.plus(node, base - 1), given, name)
+            yield from _range_violations(graph, inner, graph.plus(node, base - 1), given, name)
         case Set(element), Mask():
-            yield from _mask_misfits(graph, element, value, present, name)
+            yield from _mask_violations(graph, element, value, present, name)
         case Option(element), Perhaps(flag, inner_value):
-            yield from misfits(graph, element, inner_value, graph.and_(present, flag), name)
+            yield from type_violations(graph, element, inner_value, graph.and_(present, flag), name)
         case ((Map() | Record()), Parts(items)):
             for part, item in zip(part_types(kind), items, strict=True):
-                yield from misfits(graph, part, item, present, name)
+                yield from type_violations(graph, part, item, present, name)
         case ((Sequence(element, capacity) | Bag(element, capacity)), Items(length, items)):
             full = graph.lt(graph.const(capacity), length)
             yield Check(graph.and_(present, full), "cut", f"capacity of {name}")
             for index, item in enumerate(items[:capacity]):
                 there = graph.and_(present, reaches(graph, index, length))
-                yield from misfits(graph, element, item, there, name)
+                yield from type_violations(graph, element, item, there, name)
         case _, (Scalar() | Maybe()):
             return
         case _:
             raise AssertionError(f"{value} stored as {kind}")
 
 
-def _range_misfits(graph: Graph, kind: Range, node: Node, present: Node, name: str) -> Iterator[Check]:
+def _range_violations(graph: Graph, kind: Range, node: Node, present: Node, name: str) -> Iterator[Check]:
     if kind.low <= node.low and node.high <= kind.high:
         return
     below = graph.lt(node, graph.const(kind.low))
@@ -152,7 +152,7 @@ def _above(graph: Graph, kind: Range, condition: Node, name: str) -> Check:
     return Check(condition, "fault", f"{name} above {kind.high}")
 
 
-def _mask_misfits(graph: Graph, element: Type, value: Mask, present: Node, name: str) -> Iterator[Check]:
+def _mask_violations(graph: Graph, element: Type, value: Mask, present: Node, name: str) -> Iterator[Check]:
     inner = element.element if isinstance(element, Option) else element
     if not isinstance(inner, Range):
         return

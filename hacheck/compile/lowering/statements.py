@@ -29,7 +29,7 @@ from hacheck.compile.lowering.expression_nodes import Node
 from hacheck.compile.lowering.expressions import evaluate, truth, with_blanks
 from hacheck.compile.lowering.joins import join
 from hacheck.compile.lowering.let_binding import kept
-from hacheck.compile.lowering.operations import misfits
+from hacheck.compile.lowering.operations import type_violations
 from hacheck.compile.lowering.path_conditions import simplify
 from hacheck.compile.lowering.quantifiers import bindings
 from hacheck.compile.lowering.scope import Context
@@ -133,7 +133,7 @@ def _require(context: Context, path: Path, needed: Node, rest: Work) -> Block:
 def _let(context: Context, path: Path, item: Let, rest: Work) -> Going | Block:
     scope = path.scope(context)
     value = evaluate(item.value, scope)
-    for check in misfits(context.graph, item.type, value, context.graph.one, item.name):
+    for check in type_violations(context.graph, item.type, value, context.graph.one, item.name):
         scope.demand(check)
     fitted = normal(context.graph, item.type, with_blanks(context.graph, item.type, item.value, value))
     before, safe = kept(context, item.type, fitted)

@@ -19,7 +19,7 @@ class _Last(Exception):
         raise self
 
 
-class Crew:
+class ThreadPool:
     """The calling thread and some more. To be closed, which waits for whatever is still running."""
 
     __slots__ = ("_answers", "_inboxes", "_threads", "size")

@@ -7,7 +7,7 @@ from hacheck.model import types as ty
 from hacheck.model.language.context import Context
 from hacheck.model.rewrite import walk
 from hacheck.model.typing import type_of
-from hacheck.model.value_storage import misfit
+from hacheck.model.value_storage import type_violation
 
 PARTIAL = ("value", "first", "last", "rest")
 
@@ -49,7 +49,7 @@ def fits(kind: ty.Type, value: ir.Expression) -> bool:
     """Whether every value of the expression is surely one of the type."""
     match value:
         case ir.Constant(known, _):
-            return misfit(kind, known) is None
+            return type_violation(kind, known) is None
         case ir.MakeRecord(ty.Record(_, fields) as made, arguments):
             parts = zip(fields, arguments, strict=True)
             return made == kind and all(fits(wanted, one) for (_, wanted), one in parts)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from hacheck.model import ir
-from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, evaluate
+from hacheck.model.evaluation import BoundReached, EvaluationError, Scope, evaluate
 from hacheck.model.rewrite import parts, rebuild
 from hacheck.model.types import Type, cardinality, holds_identities
 from hacheck.model.typing import extent, type_of
@@ -78,7 +78,7 @@ def _fold(node: Any, is_open: IsOpen) -> tuple[Any, frozenset[str] | None]:
     if not needed and needed is not None and _work(node) <= WORK_MAX:
         try:
             return ir.Constant(evaluate(node, Scope({}, ())), type_of(node)), needed
-        except (EvaluationFault, BoundReached):
+        except (EvaluationError, BoundReached):
             return node, None
     return node, needed
 

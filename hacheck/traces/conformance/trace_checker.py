@@ -88,7 +88,7 @@ class TraceChecker:
     def judge(
         self, report: Callable[[], bool] = lambda: True
     ) -> TotallyOrdered | TimedTotallyOrdered | PartiallyOrdered:
-        """What judges traces as their records come. Errors: `EvaluationFault`, `ObservingError`, `CompilerError`."""
+        """What judges traces as their records come. Errors: `EvaluationError`, `ObservingError`, `CompilerError`."""
         if not self._diagnosers:
             self._diagnosers.append(self._diagnoser())
         if self.order == Order.TOTAL:

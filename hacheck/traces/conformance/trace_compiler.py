@@ -17,7 +17,7 @@ from hacheck.compile.machine.compiler import KERNEL_LEVELS, compile_object, link
 from hacheck.compile.machine.object_cache import Entry, ObjectCache, key_of
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
-from hacheck.model.evaluation import StartFault
+from hacheck.model.evaluation import StartError
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import Property
 from hacheck.model.observing.record_layout import Observed
@@ -111,7 +111,7 @@ def _made(wanted: _Wanted) -> Entry:
     shape = wanted.shape
     try:
         initial = Interpreter(shape.system).initial_states()
-    except StartFault as fault:
+    except StartError as fault:
         hint = "`hacheck verify` shows where the spec is wrong"
         raise TracesError(f"{shape.system.name} cannot begin: {fault.message}", hint) from None
     if wanted.starts is not None:

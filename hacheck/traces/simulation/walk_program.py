@@ -15,7 +15,7 @@ from hacheck.compile.lowering.system import lower
 from hacheck.compile.machine.compiler import KERNEL_LEVELS, Linked, compile_object, link
 from hacheck.compile.machine.object_cache import Entry, ObjectCache, key_of
 from hacheck.model.data import dataclass
-from hacheck.model.interpreter import EvaluationFault, Interpreter
+from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import System
 from hacheck.model.runs import State
 from hacheck.model.types import Value
@@ -69,7 +69,7 @@ def initial_states(system: System) -> tuple[State, ...]:
     """The initial states. Errors: `NoStart`."""
     try:
         found = Interpreter(system).initial_states()
-    except EvaluationFault as fault:
+    except EvaluationError as fault:
         raise NoStart(f"{system.name} cannot begin: {fault.message}") from None
     if not found:
         raise NoStart(f"{system.name} has no initial state under these settings")

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from hacheck.model import ir
-from hacheck.model.evaluation import BoundReached, EvaluationFault, Scope, domain_values, evaluate
+from hacheck.model.evaluation import BoundReached, EvaluationError, Scope, domain_values, evaluate
 from hacheck.model.execution import Going, execute
 from hacheck.model.interpreter import Interpreter, instances
 from hacheck.model.rewrite import walk
@@ -224,7 +224,7 @@ def _through(
                     else:
                         yield told, None
                 return
-    except (EvaluationFault, BoundReached):
+    except (EvaluationError, BoundReached):
         yield told, None
         return
     for before, outer, block in insides:
@@ -274,7 +274,7 @@ def _drawn(statement: ir.Statement, scope: Scope) -> tuple[Drawn, ...]:
     found: set[tuple[str, int]] = set()
     try:
         evaluate(statement.value, replace(scope, drawn=found))
-    except (EvaluationFault, BoundReached):
+    except (EvaluationError, BoundReached):
         return ()
     return tuple(Drawn(kinds[name], value) for name, value in found)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hacheck.model import ir
-from hacheck.model.evaluation import EvaluationFault
+from hacheck.model.evaluation import EvaluationError
 from hacheck.model.types import Range, Set
 from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict
@@ -39,7 +39,7 @@ def logged_system(seed: int) -> ir.System | None:
     system = (canonical if seed % 3 == 0 else with_lines)(base, Seeded(seed))
     try:
         return system if Oracle(system).interpreter.initial_states() else None
-    except EvaluationFault:
+    except EvaluationError:
         return None
 
 

@@ -8,7 +8,7 @@ import pytest
 from hacheck import shipped
 from hacheck.compile.lowering.layout import pack
 from hacheck.model import ir
-from hacheck.model.interpreter import EvaluationFault, Interpreter, Taken
+from hacheck.model.interpreter import EvaluationError, Interpreter, Taken
 from hacheck.model.observing.line_writers import has_lines, logged
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.traces.simulation.line_variables import points_of, writing
@@ -68,7 +68,7 @@ def test_walks_of_random_systems_are_runs(seed: int) -> None:
         shape = None if seed % 2 and is_fixed(system) else writing(system)
         whole = system if shape is None else shape.system
         code = compiled(whole, shape)
-    except (NoStart, EvaluationFault, ObservingError):
+    except (NoStart, EvaluationError, ObservingError):
         pytest.skip("it has no run, or draws several identities at once")
     walker = NativeWalker(code, seed=seed, steps=12, chunk=5, keeps=True)
     check_walks(whole, walker, 5, 12)

@@ -8,7 +8,7 @@ from time import perf_counter
 
 from hacheck.checker.explicit.liveness import fields
 from hacheck.checker.explicit.liveness.working_memory import Ground, Kernels, List
-from hacheck.compile.machine.thread_pool import Crew
+from hacheck.compile.machine.thread_pool import ThreadPool
 
 _SLICE_SECONDS = 0.03
 _RANGE = 2**16  # what is gone over in one call
@@ -16,18 +16,18 @@ _ALONE_MAX = 1_000  # vertices of a level that one thread reaches sooner than se
 
 
 class Slices:
-    """Calls kernels. `pulse` is called between calls, at least every twentieth of a second; it raises `GaveUp` where
+    """Calls kernels. `poll` is called between calls, at least every twentieth of a second; it raises `GaveUp` where
     there is to be an end."""
 
-    def __init__(self, ground: Ground, kernels: Kernels, pulse: Callable[[], None]) -> None:
+    def __init__(self, ground: Ground, kernels: Kernels, poll: Callable[[], None]) -> None:
         self.ground = ground
         self.kernels = kernels
-        self.pulse = pulse
-        self._crew = Crew(len(ground.workers))
+        self.poll = poll
+        self._pool = ThreadPool(len(ground.workers))
 
     def close(self) -> None:
         """Ends the threads."""
-        self._crew.close()
+        self._pool.close()
 
     def over(self, name: str, first: int, end: int) -> None:
         """Calls a kernel for ranges of what it goes over."""
@@ -35,7 +35,7 @@ class Slices:
         while first < end:
             kernel(address, first, min(first + _RANGE, end))
             first += _RANGE
-            self.pulse()
+            self.poll()
 
     def until(self, name: str, *arguments: int) -> int:
         """Calls a kernel with an amount of work as its last argument until it is done; what it said then."""
@@ -46,7 +46,7 @@ class Slices:
             if said != fields.MORE:
                 return said
             amount = _adapted(amount, perf_counter() - begun)
-            self.pulse()
+            self.poll()
 
     def reach_level(self, first: int, end: int) -> None:
         """Reaches what a range of ORDER leads to, with all threads if it is worth it."""
@@ -56,9 +56,9 @@ class Slices:
         amount = 16
         while ground.words[fields.CURSOR] < end:
             begun = perf_counter()
-            self._crew.run([partial(kernel, ground.words.address, worker.address, amount) for worker in workers])
+            self._pool.run([partial(kernel, ground.words.address, worker.address, amount) for worker in workers])
             amount = _adapted(amount, perf_counter() - begun)
-            self.pulse()
+            self.poll()
 
     def list_at(self, vertex: int) -> List:
         """The list of a vertex that has been reached."""

@@ -24,12 +24,12 @@ from hacheck.checker.explicit.liveness.working_memory import Ground, Kernels, St
 from hacheck.checker.explicit.search_result import (
     BEYOND,
     GaveUp,
-    Judgement,
     Lasso,
+    LivenessVerdict,
     Occurrence,
+    StatePath,
     Undecided,
     Valueless,
-    Way,
 )
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Fairness, Property, System
@@ -40,7 +40,7 @@ class Searched:
     """What liveness needs of a search that has ended.
 
     `marks`: the marking functions of `marks.conditions`, by key. `kernels`: those of `ground` by name, given what they
-    are compiled for. `way_to`: a shortest run to one of some packed states of one level. `room`: how many bytes there
+    are compiled for. `path_to`: a shortest run to one of some packed states of one level. `room`: how many bytes there
     are; `None` if nobody counts; `full`: why to give up where they do not suffice.
     """
 
@@ -49,23 +49,23 @@ class Searched:
     space: StateSpace
     marks: Mapping[str, Callable[..., int]]
     kernels: Callable[[Mapping[str, int]], Kernels]
-    way_to: Callable[[Sequence[int]], Way]
+    path_to: Callable[[Sequence[int]], StatePath]
     threads: int
     room: int | None
     full: str
 
 
-def judge(searched: Searched, asked: Sequence[Property], pulse: Callable[[], None]) -> list[Judgement]:
-    """What there is to say about each property. `pulse` is called at least every tenth of a second, and raises `GaveUp`
+def judge(searched: Searched, asked: Sequence[Property], poll: Callable[[], None]) -> list[LivenessVerdict]:
+    """What there is to say about each property. `poll` is called at least every tenth of a second, and raises `GaveUp`
     to stop. Cost: about that of the search for all properties together, and for each of them about a third of that."""
-    marks = Marks(searched.space, searched.marks, pulse)
-    judged: dict[str, Judgement] = {}
+    marks = Marks(searched.space, searched.marks, poll)
+    judged: dict[str, LivenessVerdict] = {}
     try:
         for item in asked:
             judged |= _valueless(searched, marks, item)
         live = [item for item in asked if item.name not in judged]
         if live:
-            _Judging(searched, marks, live, pulse, judged).run()
+            _Judging(searched, marks, live, poll, judged).run()
     except (GaveUp, MemoryError) as failure:
         reason = failure.reason if isinstance(failure, GaveUp) else searched.full
         undecided = Undecided(f"not judged, stopped because {reason}")
@@ -73,13 +73,13 @@ def judge(searched: Searched, asked: Sequence[Property], pulse: Callable[[], Non
     return [judged[item.name] for item in asked]
 
 
-def _valueless(searched: Searched, marks: Marks, asked: Property) -> dict[str, Judgement]:
+def _valueless(searched: Searched, marks: Marks, asked: Property) -> dict[str, LivenessVerdict]:
     """The judgement, if the goal or premise has no value in some state."""
     for key, expression in (("goal", asked.goal), ("premise", asked.premise)):
         if expression is not None:
             states = marks.first(f"{key}-fault:{asked.name}")
             if states:
-                return {asked.name: Valueless(searched.way_to(states), expression)}
+                return {asked.name: Valueless(searched.path_to(states), expression)}
     return {}
 
 
@@ -112,8 +112,8 @@ class _Judging:
     searched: Searched
     marks: Marks
     asked: Sequence[Property]
-    pulse: Callable[[], None]
-    judged: dict[str, Judgement]
+    poll: Callable[[], None]
+    judged: dict[str, LivenessVerdict]
 
     def run(self) -> None:
         """Judges one property after the other."""
@@ -122,7 +122,7 @@ class _Judging:
         constants = kernel_constants(searched.space.words, searched.space.size, max(taken_by, default=0))
         kernels = searched.kernels(constants)
         ground = Ground(searched.space, taken_by, constants, searched.threads, searched.room, searched.full)
-        slices = Slices(ground, kernels, self.pulse)
+        slices = Slices(ground, kernels, self.poll)
         try:
             for item in self.asked:
                 self.marks.doubt(slices, item)
@@ -132,7 +132,7 @@ class _Judging:
             slices.close()
             ground.free()
 
-    def judgement(self, ground: Ground, slices: Slices, asked: Property, mask: Asked) -> Judgement:
+    def judgement(self, ground: Ground, slices: Slices, asked: Property, mask: Asked) -> LivenessVerdict:
         """What there is to say about one property."""
         self.marks.prepare(slices, asked)
         every_state_is_fair = not mask.weak | mask.strong
@@ -158,7 +158,7 @@ class _Judging:
             instance_of(ground, slices, before, after, taken)
             for before, after, taken in zip(loop.vertices, loop.vertices[1:], loop.taken, strict=False)
         ]
-        prefix = self.searched.way_to([ground.state(walk[0])])
+        prefix = self.searched.path_to([ground.state(walk[0])])
         states = [ground.state(vertex) for vertex in (*walk[1:], *loop.vertices[1:])]
         way = prefix.then(states, (*(None for _ in walk[1:]), *instances))
         return Lasso(way, len(prefix.states) - 1 + len(walk) - 1)

@@ -32,15 +32,15 @@ def conditions(lowered: Lowered, asked: Sequence[Property]) -> tuple[tuple[str, 
 
 
 class Marks:
-    """Marks the states of a state space, some at a time. `pulse` is called in between, and raises `GaveUp` to stop."""
+    """Marks the states of a state space, some at a time. `poll` is called in between, and raises `GaveUp` to stop."""
 
     def __init__(
-        self, space: StateSpace, functions: Mapping[str, Callable[..., int]], pulse: Callable[[], None]
+        self, space: StateSpace, functions: Mapping[str, Callable[..., int]], poll: Callable[[], None]
     ) -> None:
         """`functions`: by key; what is not there holds in every state."""
         self.space = space
         self.functions = functions
-        self.pulse = pulse
+        self.poll = poll
         self._buffers = {key: array("B", bytes(_STATES)) for key in ("goal", "premise")}
 
     def first(self, key: str) -> list[int]:
@@ -86,7 +86,7 @@ class Marks:
 
     def _marked(self, buffer: str, key: str, first: int, count: int) -> bytes:
         """Where a condition holds: a byte for each of some states, in a buffer."""
-        self.pulse()
+        self.poll()
         if key in self.functions:
             states = self.space.log + first * self.space.words * 8
             self.functions[key](states, count, self._address(buffer))

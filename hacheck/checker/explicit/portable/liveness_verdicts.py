@@ -18,9 +18,9 @@ from hacheck.checker.explicit.portable.fair_sets import fair_sets
 from hacheck.checker.explicit.portable.portable_result import subject_of
 from hacheck.checker.explicit.portable.python_program import Code, compiled, marking_source
 from hacheck.checker.explicit.portable.shortest_lasso import Walk, fair_loop, nearest
-from hacheck.checker.explicit.portable.shortest_paths import way_to
+from hacheck.checker.explicit.portable.shortest_paths import path_to
 from hacheck.checker.explicit.portable.strong_components import Edges
-from hacheck.checker.explicit.search_result import BEYOND, Judgement, Lasso, Valueless
+from hacheck.checker.explicit.search_result import BEYOND, Lasso, LivenessVerdict, Valueless
 from hacheck.compile.lowering.system import lower_condition
 from hacheck.model.data import dataclass
 from hacheck.model.ir import TRUE, Expression, Property
@@ -38,18 +38,18 @@ class _Graph:
     """Where a step was not taken because it would have passed a bound."""
 
 
-def judge(code: Code, log: Log, asked: tuple[Property, ...]) -> list[Judgement]:
+def judge(code: Code, log: Log, asked: tuple[Property, ...]) -> list[LivenessVerdict]:
     """What there is to say about each property on a graph that is complete."""
     return [judge_one(code, log, item) for item in asked]
 
 
-def judge_one(code: Code, log: Log, asked: Property) -> Judgement:
+def judge_one(code: Code, log: Log, asked: Property) -> LivenessVerdict:
     """What there is to say about one property on a graph that is complete."""
     goal = _marks(code, log, asked.goal)
     premise = _marks(code, log, asked.premise or TRUE)
     for marks, expression in ((goal, asked.goal), (premise, asked.premise or TRUE)):
         if isinstance(marks, int):
-            return Valueless(way_to(code, log, [log.order[marks]]), expression)
+            return Valueless(path_to(code, log, [log.order[marks]]), expression)
     assert isinstance(goal, bytearray), "the goal has a value everywhere"
     assert isinstance(premise, bytearray), "the premise has a value everywhere"
     bad = bytearray(0 if holds else 1 for holds in goal)
@@ -129,7 +129,7 @@ def _depths(log: Log) -> array[int]:
 
 
 def _lasso(code: Code, log: Log, walk: Walk, loop: Walk) -> Lasso:
-    prefix = way_to(code, log, [log.order[walk.vertices[0]]])
+    prefix = path_to(code, log, [log.order[walk.vertices[0]]])
     vertices = (*walk.vertices[1:], *loop.vertices[1:])
     way = prefix.then([log.order[vertex] for vertex in vertices], (*walk.by, *loop.by))
     return Lasso(way, len(prefix.states) - 1 + len(walk.by))

@@ -18,7 +18,7 @@ from hacheck.checker.recheck_result import Recheck, Rechecked
 from hacheck.compile.lowering.layout import pack
 from hacheck.compile.lowering.system import lower
 from hacheck.model.data import dataclass, replace
-from hacheck.model.interpreter import EvaluationFault, Interpreter
+from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import System
 from hacheck.model.runs import State
 
@@ -43,7 +43,7 @@ class PortableEngine:
             if not initial:
                 return no_start(system, properties)
             made = watch.attended("lowering", partial(_made, system, properties, initial))
-        except EvaluationFault as fault:
+        except EvaluationError as fault:
             return no_start(system, properties, f"an error of the spec {fault.message}")
         except GaveUp as given_up:
             return unexplored(system, properties, given_up.reason)

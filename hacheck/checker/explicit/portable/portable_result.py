@@ -9,8 +9,8 @@ from functools import partial
 from hacheck.checker.explicit.portable.breadth_first_search import Log
 from hacheck.checker.explicit.portable.condition_functions import Prepared
 from hacheck.checker.explicit.portable.python_program import Code, successors
-from hacheck.checker.explicit.portable.shortest_paths import way_to
-from hacheck.checker.explicit.search_result import FAULTY, Subject, Way
+from hacheck.checker.explicit.portable.shortest_paths import path_to
+from hacheck.checker.explicit.search_result import FAULTY, StatePath, Subject
 from hacheck.compile.lowering.layout import pack
 from hacheck.model.data import dataclass
 
@@ -119,6 +119,6 @@ class LogFindings:
         """Whether every state that was found was expanded."""
         return self.stopped is None
 
-    def way_to(self, targets: Sequence[int]) -> Way:
+    def path_to(self, targets: Sequence[int]) -> StatePath:
         """A shortest run to one of some states of one level."""
-        return way_to(self.prepared.code, self.log, targets)
+        return path_to(self.prepared.code, self.log, targets)

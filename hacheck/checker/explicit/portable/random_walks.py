@@ -20,12 +20,12 @@ from hacheck.checker.explicit.portable.python_program import (
     successors,
 )
 from hacheck.checker.explicit.property_conditions import FAULT, select
-from hacheck.checker.explicit.run_reconstruction import run_along, run_into_fault
-from hacheck.checker.explicit.search_result import Way
+from hacheck.checker.explicit.run_reconstruction import run_along, run_into_error
+from hacheck.checker.explicit.search_result import StatePath
 from hacheck.compile.lowering.layout import pack
 from hacheck.compile.lowering.system import lower, lower_condition
 from hacheck.model.data import dataclass, field
-from hacheck.model.interpreter import EvaluationFault, Interpreter
+from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run
 
@@ -49,7 +49,7 @@ def simulate(system: System, seed: int, steps: int) -> Run | None:
     more is possible, with a fault where an error of the spec is why; `None` without an initial state. The same for the
     same system and seed, in every process.
 
-    Errors: `EvaluationFault` when an initial value or statement is an error of the spec.
+    Errors: `EvaluationError` when an initial value or statement is an error of the spec.
     """
     initial = Interpreter(system).initial_states()
     if not initial:
@@ -57,9 +57,9 @@ def simulate(system: System, seed: int, steps: int) -> Run | None:
     code = generate(lower(system, initial), Wanted())
     packed = [pack(code.lowered.layout, state) for state in initial]
     walk = _walk(code, packed, random.Random(seed), steps)
-    way = Way(walk.states, tuple(walk.by))
+    way = StatePath(walk.states, tuple(walk.by))
     stuck_in_error = len(walk.by) < steps and len(walk.by) in walk.faulty
-    return (run_into_fault if stuck_in_error else run_along)(subject_of(code), way)
+    return (run_into_error if stuck_in_error else run_along)(subject_of(code), way)
 
 
 def _walk(
@@ -78,9 +78,9 @@ def _walk(
     return walk
 
 
-def _way(walk: Walk, length: int) -> Way:
+def _way(walk: Walk, length: int) -> StatePath:
     """The first steps of a walk, so many."""
-    return Way(walk.states[: length + 1], tuple(walk.by[:length]))
+    return StatePath(walk.states[: length + 1], tuple(walk.by[:length]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class SimulationEngine:
         asked = select(system, properties)
         try:
             initial = Interpreter(system).initial_states()
-        except EvaluationFault as fault:
+        except EvaluationError as fault:
             return no_start(system, properties, f"an error of the spec {fault.message}")
         if not initial:
             return no_start(system, properties)
@@ -183,7 +183,7 @@ class _Sampling:
             if length is not None:
                 self.found[name] = run_along(subject_of(self.code), _way(walk, length))
         if self.fault is None and walk.faulty:
-            self.fault = run_into_fault(subject_of(self.code), _way(walk, walk.faulty[0]))
+            self.fault = run_into_error(subject_of(self.code), _way(walk, walk.faulty[0]))
 
     def reason(self) -> str | None:
         """Why to stop here, if there is a reason."""

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from hacheck.checker.explicit.portable.breadth_first_search import Log, predecessor
 from hacheck.checker.explicit.portable.python_program import Code, successors
-from hacheck.checker.explicit.search_result import Way
+from hacheck.checker.explicit.search_result import StatePath
 
 # Among how many states faults are counted. Where a run's levels hold more, it is the run found first.
 _COUNTED_MAX = 100_000
 
 
-def way_to(code: Code, log: Log, targets: Sequence[int]) -> Way:
+def path_to(code: Code, log: Log, targets: Sequence[int]) -> StatePath:
     """A shortest run to one of some states, which are all of one level. Cost: that of listing the successors of all
     states that are nearer, if these are few enough to count faults."""
     place = log.order.index(targets[0])
@@ -23,16 +23,16 @@ def way_to(code: Code, log: Log, targets: Sequence[int]) -> Way:
     return _fewest_faults(code, log, targets, depth)
 
 
-def _first_found(code: Code, log: Log, place: int) -> Way:
+def _first_found(code: Code, log: Log, place: int) -> StatePath:
     index: int | None = place
     states: list[int] = []
     while index is not None:
         states.append(log.order[index])
         index = predecessor(code, log, index)
-    return Way(states[::-1])
+    return StatePath(states[::-1])
 
 
-def _fewest_faults(code: Code, log: Log, targets: Sequence[int], depth: int) -> Way:
+def _fewest_faults(code: Code, log: Log, targets: Sequence[int], depth: int) -> StatePath:
     """Goes back level by level, keeping for each state on a shortest run the fewest faults from there on."""
     actions = code.lowered.system.actions
     faulty = [actions[instance.action].kind == "fault" for instance in code.lowered.instances]
@@ -54,4 +54,4 @@ def _fewest_faults(code: Code, log: Log, targets: Sequence[int], depth: int) -> 
         _, instance, state = layer[state]
         states.append(state)
         by.append(instance)
-    return Way(states, tuple(by))
+    return StatePath(states, tuple(by))

@@ -38,10 +38,10 @@ from hacheck.checker.explicit.search.search_limits import EXPLORING, Bounds
 from hacheck.checker.explicit.search.slice_length import SLICE_SECONDS, Pace
 from hacheck.checker.explicit.search.thread_totals import Tally, tally_of
 from hacheck.checker.explicit.search.visited_set import BITS_MAX, Visited
-from hacheck.checker.explicit.search.worker_memory import Functions, Worker, Workers, hire
+from hacheck.checker.explicit.search.worker_memory import Functions, Worker, Workers, allocate_workers
 from hacheck.checker.explicit.search_result import GaveUp
 from hacheck.compile.codegen.word_layout import to_words
-from hacheck.compile.machine.thread_pool import Crew
+from hacheck.compile.machine.thread_pool import ThreadPool
 from hacheck.model.data import dataclass
 
 ALONE_MAX = 1_000
@@ -74,10 +74,10 @@ class Search:
     def __init__(self, functions: Functions, kernels: Kernels, options: Options, bounds: Bounds) -> None:
         assert options.threads == 1 or not kernels.alone, "kernels for one thread write what others may be writing"
         self.functions, self.options, self.bounds, self.kernels = functions, options, bounds, kernels
-        self.workers: Workers = hire(functions.program, options.threads)
+        self.workers: Workers = allocate_workers(functions.program, options.threads)
         self.shared = array("Q", bytes(8 * control_words(options.threads)))
         self.visited = Visited(self.shared, options.table_bits)
-        self.crew = Crew(options.threads)
+        self.pool = ThreadPool(options.threads)
         self.tally: Tally = tally_of(functions.program, [worker.notes for worker in self.workers.all])
         self.levels: list[Ranges] = []
         self.depth, self.expanded = 0, 0
@@ -135,7 +135,7 @@ class Search:
 
     def free(self) -> None:
         """Gives everything back. What it left cannot be read any more."""
-        self.crew.close()
+        self.pool.close()
         self.visited.free()
         self.workers.free()
 
@@ -205,7 +205,7 @@ class Search:
                 self.stopped = "everything asked is decided"
             else:
                 self._level(at_rest)
-        self._tell()
+        self._report_progress()
 
     def _level(self, at_rest: Callable[[], None]) -> None:
         """Expands what is left of the level."""
@@ -218,7 +218,7 @@ class Search:
         while self.stopped is None and (self.shared[CURSOR] < blocks or self._is_half_way()):
             self.stopped = self.bounds.reason(self.size, self.taken)
             if self.stopped is None and self.bounds.is_due():
-                self.stopped = self._tell()
+                self.stopped = self._report_progress()
             if self.stopped is None:
                 self._slice(blocks, crowd)
                 self.expanded = done + taken_states(rest, block, self.shared[CURSOR])
@@ -245,7 +245,7 @@ class Search:
         if self.size + len(crowd) * self.workers.sizes.successors > shared[STATES_STOP]:
             answers = [job() for job in jobs]
         else:
-            answers = self.crew.run(jobs)
+            answers = self.pool.run(jobs)
         self._pace.end()
         shared[CURSOR] = min(shared[CURSOR], shared[SLICE_END])
         if TABLE_FULL in answers:
@@ -263,8 +263,8 @@ class Search:
         """Whether a thread is not done with what it took."""
         return any(worker.is_half_way for worker in self.workers.all)
 
-    def _tell(self) -> str | None:
-        return self.bounds.tell(self.size, sum(self.tally.all_counts()), self._deepest(), self.waiting)
+    def _report_progress(self) -> str | None:
+        return self.bounds.report_progress(self.size, sum(self.tally.all_counts()), self._deepest(), self.waiting)
 
     def _deepest(self) -> int:
         return max(len(self.levels) - 1, 0)
@@ -300,7 +300,7 @@ class Search:
             with closing(visited.grow(bits, self._move, self.options.threads)) as pieces:
                 for _ in pieces:
                     if self.bounds.is_due():
-                        self.stopped = self._tell()
+                        self.stopped = self._report_progress()
                     if self.stopped is not None:
                         return
         except MemoryError as refused:
@@ -309,4 +309,4 @@ class Search:
 
     def _move(self, pieces: list[tuple[int, ...]]) -> None:
         rehash = self.kernels.search["rehash"]
-        self.crew.run([partial(rehash, *piece) for piece in pieces])
+        self.pool.run([partial(rehash, *piece) for piece in pieces])

@@ -118,7 +118,7 @@ class Keeper:
         while self._writing is not None and self._writing.is_alive():
             self._writing.join(_WAIT_SECONDS)
             with suppress(GaveUp):
-                self._search.bounds.pulse(PHASE)
+                self._search.bounds.poll(PHASE)
 
     # ---- what is kept ------------------------------------------------------------------------------------------
 

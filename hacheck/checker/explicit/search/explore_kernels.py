@@ -106,7 +106,7 @@ def recent_entry(recent: int, state: int) -> int:
     return recent + ((x >> 40) & FILTER_MASK) * (W * 8)
 
 
-def sift(thread: int, shared: int, k: int) -> int:
+def drop_duplicates(thread: int, shared: int, k: int) -> int:
     """Drops those of `k` successors that were seen lately, which are most; hashes the others and has their slots
     fetched. Returns how many are left."""
     out = load64(thread, OUT)
@@ -213,7 +213,7 @@ def begin(thread: int, shared: int, n: int) -> int:
     canonical = load64(shared, CANONICAL)
     if canonical:
         call(canonical, load64(thread, OUT), n)
-    new = insert(thread, shared, sift(thread, shared, n), NOWHERE)
+    new = insert(thread, shared, drop_duplicates(thread, shared, n), NOWHERE)
     fetch_add64(shared, USED, new)
     call_inspect(thread, shared, new)
     return new
@@ -248,7 +248,7 @@ def explore(thread: int, shared: int) -> int:
             k = call(expand, log + first * (W * 8), count, out, load64(thread, TAGS), notes)
             if canonical:
                 call(canonical, out, k)
-            k = sift(thread, shared, k)
+            k = drop_duplicates(thread, shared, k)
             store64(thread, PENDING, k)
         used = fetch_add64(shared, USED, k)
         if used + k > load64(shared, ROOM):
@@ -264,7 +264,7 @@ def explore(thread: int, shared: int) -> int:
             return SLICE_DONE
 
 
-_SEARCH = (part_of, take_block, recent_entry, sift, insert, open_recent, begin, call_inspect, explore)
+_SEARCH = (part_of, take_block, recent_entry, drop_duplicates, insert, open_recent, begin, call_inspect, explore)
 KERNELS = (*state_kernels.KERNELS, *_SEARCH)
 EXPORTED = {"rehash": 5, "enter": 4, "locate": 4, "open_recent": 1, "begin": 3, "explore": 2}
 """Those that are called from Python, with the number of their arguments."""

@@ -45,7 +45,7 @@ def restore(manifest: Manifest, folder: Path, identity: str, search: Search) -> 
                     if file.readinto(content) != count * size:
                         raise damaged(folder / name, "it is shorter than it was")
             at += count
-            search.bounds.pulse(PHASE)
+            search.bounds.poll(PHASE)
         levels.append(((first, at),))
     assert at - worker.first == manifest.states, "the pieces of the levels are all states"
     search.resume(levels, manifest)
@@ -68,7 +68,7 @@ def _verify(path: Path, chunks: tuple[Chunk, ...], search: Search) -> None:
                 if zlib.crc32(content) != checksum:
                     raise damaged(path, f"the {size:,} bytes from byte {start:,} on are not those that were written")
                 start += size
-                search.bounds.pulse(PHASE)
+                search.bounds.poll(PHASE)
     except OSError as failure:
         raise CheckpointError(f"{path}, of the checkpoint, cannot be read: {failure.strerror}") from None
 
@@ -80,10 +80,10 @@ def _fill(search: Search, states: Ranges) -> None:
     rooms = [array("Q", bytes(8 * _ENTERED_AT_ONCE)) for _ in range(threads)]
     work, enter = pieces(states), search.kernels.search["enter"]
     while batch := tuple(islice(work, threads)):
-        search.crew.run(
+        search.pool.run(
             [
                 partial(enter, first, end, search.address, room.buffer_info()[0])
                 for (first, end), room in zip(batch, rooms, strict=False)
             ]
         )
-        search.bounds.pulse(PHASE)
+        search.bounds.poll(PHASE)

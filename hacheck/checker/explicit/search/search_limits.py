@@ -11,7 +11,7 @@ from hacheck.compile.machine.reserved_memory import available_bytes
 
 REPORT_SECONDS = 0.15
 _MEASURE_SECONDS = 0.03
-FAREWELL_SECONDS = 0.7
+GRACE_SECONDS = 0.7
 """So long runs are traced back when a search was interrupted: what was met by then is mostly told at once."""
 INTERRUPTED = "interrupted"
 EXPLORING = "exploring"
@@ -84,22 +84,22 @@ class Bounds:
         """Whether it is time to report."""
         return time.perf_counter() - self._reported >= REPORT_SECONDS
 
-    def tell(self, states: int, transitions: int, depth: int, waiting: int) -> str | None:
+    def report_progress(self, states: int, transitions: int, depth: int, waiting: int) -> str | None:
         """Reports; says "interrupted" when told not to go on."""
         self._reported = time.perf_counter()
         self.seen = Progress(states, transitions, depth, waiting, self.seconds(), process_bytes(), self.phase)
         return None if self.report(self.seen) else INTERRUPTED
 
-    def pulse(self, phase: str, farewell: float = 0.0) -> None:
+    def poll(self, phase: str, grace: float = 0.0) -> None:
         """Reports, if it is time to, that something else is done now. Errors: `GaveUp` when told not to go on; so many
         seconds later."""
         if phase == self.phase and not self.is_due():
             return
         self.phase = phase
-        if not self.tell(self.seen.states, self.seen.transitions, self.seen.depth, self.seen.frontier):
+        if not self.report_progress(self.seen.states, self.seen.transitions, self.seen.depth, self.seen.frontier):
             return
         self._refused = self._refused or self._reported
-        if self._reported - self._refused >= farewell:
+        if self._reported - self._refused >= grace:
             raise GaveUp(INTERRUPTED)
 
     def _held(self, taken: int) -> int:

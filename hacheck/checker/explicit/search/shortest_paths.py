@@ -34,9 +34,9 @@ from hacheck.checker.explicit.search.control_words import (
 )
 from hacheck.checker.explicit.search.levels import Ranges, control_words, count, hand_out, pieces
 from hacheck.checker.explicit.search.path_kernels import BEST_WORDS
-from hacheck.checker.explicit.search.search_limits import FAREWELL_SECONDS
+from hacheck.checker.explicit.search.search_limits import GRACE_SECONDS
 from hacheck.checker.explicit.search.slice_length import Pace
-from hacheck.checker.explicit.search_result import GaveUp, Way
+from hacheck.checker.explicit.search_result import GaveUp, StatePath
 from hacheck.compile.codegen.thread_notes import NotesArray
 from hacheck.compile.machine.reserved_memory import Region, reserve
 
@@ -80,7 +80,7 @@ class Back:
 
     # ---- runs --------------------------------------------------------------------------------------------------
 
-    def way_to(self, indices: Sequence[int], depth: int) -> Way:
+    def path_to(self, indices: Sequence[int], depth: int) -> StatePath:
         """A run to one of some states, all at this number of steps. Errors: `GaveUp`."""
         self._start_over()
         layer = self._put(indices)
@@ -94,7 +94,7 @@ class Back:
             if step < depth:
                 by.append(instance)
                 entry = following
-        return Way(states, tuple(by))
+        return StatePath(states, tuple(by))
 
     def _best_of(self, layer: Ranges) -> int:
         """Of some entries, at least one, the one with the fewest faults; among those, with the least state."""
@@ -102,7 +102,7 @@ class Back:
         chosen: list[int] = []
         for first, end in pieces(layer):
             chosen.append(best_of(first, end, self._address))
-            self._pulse()
+            self._poll()
         return min(chosen, key=self._rank)
 
     def _rank(self, entry: int) -> tuple[int, int]:
@@ -148,11 +148,11 @@ class Back:
         before = [control[NEXT] for control in self.threads]
         jobs = [partial(self.kernels["lead_back"], control.buffer_info()[0], self._address) for control in self.threads]
         while shared[CURSOR] < blocks:
-            self._pulse()
+            self._poll()
             self._allow(table_bytes)
             shared[SLICE_END] = min(blocks, shared[CURSOR] + pace.amount)
             pace.begin()
-            answers = self.search.crew.run(jobs if count(level) > ALONE_MAX else jobs[:1])
+            answers = self.search.pool.run(jobs if count(level) > ALONE_MAX else jobs[:1])
             pace.end()
             shared[CURSOR] = min(shared[CURSOR], shared[SLICE_END])
             if LOG_FULL in answers and all(answers[0] == answer for answer in answers):
@@ -207,7 +207,7 @@ class Back:
                 index = self.kernels["find"](first, end, wanted.buffer_info()[0], self.shared[LOG])
                 if index != _NOWHERE:
                     return index
-                self._pulse()
+                self._poll()
         return None
 
     # ---- work --------------------------------------------------------------------------------------------------
@@ -224,11 +224,11 @@ class Back:
             for control, (first, end) in zip(self.threads, batch, strict=False):
                 last = (control.buffer_info()[0], self._address) if kernel == "meet" else (self._address,)
                 jobs.append(partial(self.kernels[kernel], first, end, *arguments, *last))
-            self.search.crew.run(jobs)
-            self._pulse()
+            self.search.pool.run(jobs)
+            self._poll()
 
-    def _pulse(self) -> None:
-        self.search.bounds.pulse(PHASE, FAREWELL_SECONDS)
+    def _poll(self) -> None:
+        self.search.bounds.poll(PHASE, GRACE_SECONDS)
 
     def _start_over(self) -> None:
         """Forgets all entries."""

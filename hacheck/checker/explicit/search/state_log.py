@@ -13,9 +13,9 @@ from typing import overload
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.search.breadth_first_search import Search
 from hacheck.checker.explicit.search.levels import Ranges, contains, head
-from hacheck.checker.explicit.search.search_limits import FAREWELL_SECONDS, Bounds
+from hacheck.checker.explicit.search.search_limits import GRACE_SECONDS, Bounds
 from hacheck.checker.explicit.search.shortest_paths import PHASE, Back
-from hacheck.checker.explicit.search_result import FAULTY, GaveUp, Way
+from hacheck.checker.explicit.search_result import FAULTY, GaveUp, StatePath
 from hacheck.model.ir import System
 
 _NOWHERE = (1 << 64) - 1
@@ -158,19 +158,19 @@ class Log:
             hit = places.step_hit(program.steps.index(key))
         return States(self, self._looking_back.meeting(self._expanded(met_at), hit))
 
-    def way_to(self, targets: Sequence[int]) -> Way:
+    def path_to(self, targets: Sequence[int]) -> StatePath:
         """A shortest run to one of some states, which are all of one level; among the shortest, one with the fewest
         faults, and among those, always the same one. Cost: at most about that of the search. Errors: `GaveUp`."""
         if isinstance(targets, States) and targets.log is not self:
-            return targets.log.way_to(targets)
+            return targets.log.path_to(targets)
         indices = targets.indices if isinstance(targets, States) else array("Q", map(self._known_index, targets))
-        return self._looking_back.way_to(indices, self.level_of(indices[0]))
+        return self._looking_back.path_to(indices, self.level_of(indices[0]))
 
     # ---- on the way --------------------------------------------------------------------------------------------
 
     @property
     def _looking_back(self) -> Back:
-        self._search.bounds.pulse(PHASE, FAREWELL_SECONDS)
+        self._search.bounds.poll(PHASE, GRACE_SECONDS)
         if self._back is None:
             self._back = Back(self._search, self._faulty)
         return self._back

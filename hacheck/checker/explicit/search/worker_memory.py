@@ -152,7 +152,7 @@ class Workers:
             worker.recent.free()
 
 
-def hire(program: Program, threads: int) -> Workers:
+def allocate_workers(program: Program, threads: int) -> Workers:
     """Memory for some threads. Errors: `MemoryError` if the machine has no address space for a million states."""
     size = program.words * 8
     log = reserve(INDICES * size, _STATES_LEAST * size)

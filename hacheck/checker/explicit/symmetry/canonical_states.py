@@ -23,7 +23,7 @@ from hacheck.compile.machine.compiler import Levels
 from hacheck.model.counters.value_distances import Gaps
 from hacheck.model.data import dataclass
 from hacheck.model.ir import System
-from hacheck.model.symmetry_types import Alike
+from hacheck.model.symmetry_types import SymmetryClass
 from hacheck.model.types import Identity, Node
 
 COUNTING_LEVELS = Levels(passes=None, codegen=0)
@@ -44,7 +44,9 @@ class Canonicaliser:
     counting: str
 
 
-def canonicaliser(system: System, layout: Layout, classes: Sequence[Alike], gaps: Sequence[Gaps] = ()) -> Canonicaliser:
+def canonicaliser(
+    system: System, layout: Layout, classes: Sequence[SymmetryClass], gaps: Sequence[Gaps] = ()
+) -> Canonicaliser:
     """The representatives under all permutations within classes, once the values of some counters are drawn near each
     other. Every exchange of two members of a class must be possible on the layout (see `exchange_in`), whose slots must
     be arranged in words. Cost: the slots of the layout, for each pair of members."""
@@ -62,7 +64,9 @@ class _Sorting:
     """The sorting of nodes that are alike, and the trying of orders where they cannot be told apart. `masked`: the
     members of all kinds that signatures may not tell apart."""
 
-    def __init__(self, system: System, words: Words, classes: Sequence[Alike], masked: Sequence[Alike]) -> None:
+    def __init__(
+        self, system: System, words: Words, classes: Sequence[SymmetryClass], masked: Sequence[SymmetryClass]
+    ) -> None:
         self.words, self.classes = words, classes
         self.signatures = [signature_of(system, words, one, masked) for one in classes]
         self.first_bit = [sum(len(one.members) - 1 for one in classes[:place]) for place in range(len(classes))]
@@ -70,7 +74,7 @@ class _Sorting:
             {pair: self.exchange(one, *pair) for pair in combinations(range(len(one.members)), 2)} for one in classes
         ]
 
-    def exchange(self, one: Alike, first: int, second: int) -> Lines:
+    def exchange(self, one: SymmetryClass, first: int, second: int) -> Lines:
         taken = exchange_in(self.words.layout, one.kind, one.members[first], one.members[second])
         assert taken is not None, f"{one.kind.name} {one.members[first]} and {one.members[second]} are not alike"
         return exchange_lines(self.words, taken)
@@ -88,7 +92,7 @@ class _Sorting:
             lines += self.sorted_class(number, one, signature, moves)
         return lines
 
-    def sorted_class(self, number: int, one: Alike, signature: Signature, moves: bool) -> Lines:
+    def sorted_class(self, number: int, one: SymmetryClass, signature: Signature, moves: bool) -> Lines:
         """The lines for one class. What lies between members is looked at only where their own fields are equal."""
         count = len(one.members)
         lines = [f"g{place} = {text}" for place, text in enumerate(signature.own)]

@@ -16,7 +16,7 @@ from hacheck.compile.lowering.layout import Cell, Flagged, Group, Place, Series
 from hacheck.compile.lowering.permuted_slots import Presence
 from hacheck.model.data import dataclass
 from hacheck.model.ir import System
-from hacheck.model.symmetry_types import Alike, mentions
+from hacheck.model.symmetry_types import SymmetryClass, mentions
 from hacheck.model.types import Bag, Identity, Map, Node, Option, Record, Set, Type, ordinal, values
 
 _SPREAD = 0x9E3779B97F4A7C15  # odd, and its bits are without a pattern: 2**64 divided by the golden ratio
@@ -42,7 +42,7 @@ class _Seen:
     high: int
 
 
-def signature_of(system: System, words: Words, alike: Alike, masked: Sequence[Alike]) -> Signature:
+def signature_of(system: System, words: Words, alike: SymmetryClass, masked: Sequence[SymmetryClass]) -> Signature:
     """The signatures of a class; `masked` are the classes whose members may not be told apart, this one included."""
     own: list[str] = []
     shared: list[str] = []
@@ -63,8 +63,8 @@ class _View:
     """The state as one member sees it."""
 
     words: Words
-    alike: Alike
-    masked: Sequence[Alike]
+    alike: SymmetryClass
+    masked: Sequence[SymmetryClass]
     member: int
 
     def of(self, place: Place, label: tuple[object, ...], presence: tuple[Presence, ...]) -> Iterator[_Seen]:
@@ -121,7 +121,12 @@ class _View:
             yield _Seen((*label, part), text, high & _FULL if high <= _FULL else _FULL)
 
     def one_of(
-        self, kind: Type, found: list[Alike], slot: int, label: tuple[object, ...], presence: tuple[Presence, ...]
+        self,
+        kind: Type,
+        found: list[SymmetryClass],
+        slot: int,
+        label: tuple[object, ...],
+        presence: tuple[Presence, ...],
     ) -> Iterator[_Seen]:
         """A content that is a member: whether it is this one, one of those that are not alike, or none."""
         content, there = self.words.content(slot), self.words.present(presence)
@@ -139,7 +144,7 @@ class _View:
         needed = [] if isinstance(kind, Option) else there
         return _Seen(label, f"({' & '.join([f'({content} == {ordinal(kind, name)})', *needed])})", 1)
 
-    def set_of(self, kind: Set, found: list[Alike], slot: int, label: tuple[object, ...]) -> Iterator[_Seen]:
+    def set_of(self, kind: Set, found: list[SymmetryClass], slot: int, label: tuple[object, ...]) -> Iterator[_Seen]:
         """A set of members: whether this one is in it, and of the member's own how many are."""
         if self.alike in found:
             yield _Seen((*label, "has"), self.words.bit(slot, ordinal(kind.element, self.member)), 1)
