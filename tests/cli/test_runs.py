@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console, RenderableType
 
-from hacheck.checker.described_run import call_of, run_title, tell
+from hacheck.checker.described_run import call_of, run_title, step_views
 from hacheck.checker.step_effects import StepEffect, step_effects
 from hacheck.cli.checking import runs
 from hacheck.cli.console import THEME
@@ -149,7 +149,7 @@ def test_a_terminal_without_unicode_gets_ascii() -> None:
 
 
 def test_a_message_is_sent_and_taken(beat: System) -> None:
-    views = tell(beat, run_of(beat, ("write", 1), ("beat", 2)))
+    views = step_views(beat, run_of(beat, ("write", 1), ("beat", 2)))
     assert StepEffect("Server 1", "sends beat(stored: 1) to Server 2") in views[0].changes
     assert views[1].call == "beat(from Server 1)"
     assert StepEffect("Server 2", "takes beat(stored: 1) from Server 1") in views[1].changes
@@ -157,7 +157,7 @@ def test_a_message_is_sent_and_taken(beat: System) -> None:
 
 
 def test_a_message_lost_is_gone_and_no_node_did_it(beat: System) -> None:
-    views = tell(beat, run_of(beat, ("write", 1), ("lose beat", 1)))
+    views = step_views(beat, run_of(beat, ("write", 1), ("lose beat", 1)))
     assert views[1].kind == "fault"
     assert views[1].node == ""
     assert StepEffect("", "gone: beat(stored: 1) from Server 1 to Server 2") in views[1].changes
@@ -165,7 +165,7 @@ def test_a_message_lost_is_gone_and_no_node_did_it(beat: System) -> None:
 
 
 def test_the_steps_of_a_handler_say_where_it_stands(beat: System) -> None:
-    views = tell(beat, run_of(beat, ("suspect", 1), ("suspect.sure", 1)))
+    views = step_views(beat, run_of(beat, ("suspect", 1), ("suspect.sure", 1)))
     assert [view.call for view in views] == ["suspect", "suspect.sure"]
     assert StepEffect("Server 1", "is now at suspect.sure") in views[0].changes
     assert StepEffect("Server 1", "suspect.sure is over") in views[1].changes
@@ -173,13 +173,13 @@ def test_the_steps_of_a_handler_say_where_it_stands(beat: System) -> None:
 
 
 def test_a_lock_taken_is_told_of_its_holder_and_of_what_the_holder_believes(beat: System) -> None:
-    views = tell(beat, run_of(beat, ("grab", 2)))
+    views = step_views(beat, run_of(beat, ("grab", 2)))
     assert StepEffect("", "Disk held by", "none", "Server 2") in views[0].changes
     assert StepEffect("Server 2", "believes it holds Disk") in views[0].changes
 
 
 def test_a_crash_is_named_once(beat: System) -> None:
-    view = tell(beat, run_of(beat, ("crash Server", 1)))[0]
+    view = step_views(beat, run_of(beat, ("crash Server", 1)))[0]
     assert (view.node, view.call, view.description) == ("Server 1", "crash", "")
 
 
@@ -236,7 +236,7 @@ action poll(s: Server) when not s.asked do
 
 
 def test_a_call_is_made_taken_answered_and_heard_of(beat: System) -> None:
-    views = tell(beat, run_of(beat, ("copy", 1), ("store", 2), ("copy.store", 1)))
+    views = step_views(beat, run_of(beat, ("copy", 1), ("store", 2), ("copy.store", 1)))
     assert StepEffect("Server 1", "calls store(stored: 2) at Server 2") in views[0].changes
     assert StepEffect("Server 2", "takes the call store(stored: 2) of Server 1") in views[1].changes
     assert StepEffect("Server 2", "answers store: true to Server 1") in views[1].changes
@@ -253,7 +253,7 @@ def test_what_a_handler_forgets_when_it_is_over_is_no_news() -> None:
     assert loaded.specification is not None, loaded.diagnostics
     system = loaded.specification.instantiate({}).system
     assert system is not None
-    first, last = tell(system, run_of(system, ("go", 1), ("go.one", 1)))
+    first, last = step_views(system, run_of(system, ("go", 1), ("go.one", 1)))
     assert StepEffect("A 1", "remembers go.k", "0", "1") in first.changes
     assert last.changes == (StepEffect("A 1", "m", "a", "b"), StepEffect("A 1", "go.one is over"))
 

@@ -167,9 +167,9 @@ def test_nobody_works_any_more_when_a_signal_interrupts() -> None:
     script = """
 import os, signal, threading, time
 from hacheck.checker.explicit.search.control_words import ROOM, SHIFT, TABLE
-from hacheck.compile.machine.thread_pool import Crew
+from hacheck.compile.machine.thread_pool import ThreadPool
 signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the shell had it ignored
-crew, ends = Crew(3), []
+pool, ends = ThreadPool(3), []
 def work():
     end = time.perf_counter() + 2.0
     while time.perf_counter() < end:
@@ -179,13 +179,13 @@ def work():
 for delay in (0.1, 0.2):
     threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT)).start()
     try:
-        crew.run([lambda: time.sleep(0.01) or 0, work, work])
+        pool.run([lambda: time.sleep(0.01) or 0, work, work])
     except KeyboardInterrupt:
         pass
     else:
         raise SystemExit("not interrupted")
     assert len(ends) == 20 * delay, ends
-crew.close()
+pool.close()
 assert len(ends) == 4, ends
 """
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)

@@ -1,11 +1,11 @@
-"""What was proved, and what not, is told at the end."""
+"""What was proved, and what not, is reported at the end."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.symbolic.counting import encode
+from tests.symbolic.counting import report_counts
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    encode(terminalreporter, "tests/parametric")
+    report_counts(terminalreporter, "tests/parametric")

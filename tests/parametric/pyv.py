@@ -182,12 +182,12 @@ class Program:
         return self._of(expr, scope, BOOL)
 
     def _of(self, expr: Any, scope: Scope, sort: str) -> str:
-        told, found = self._encoded(expr, scope)
+        told, found = self._told(expr, scope)
         if found != sort:
             raise Refused(f"expected {sort}, got {found}")
         return told
 
-    def _encoded(self, expr: Any, scope: Scope) -> tuple[str, str]:
+    def _told(self, expr: Any, scope: Scope) -> tuple[str, str]:
         """An expression as SMT-LIB, and its sort."""
         match expr.data, expr.children:
             case "quantified", [word, variables, body]:
@@ -196,11 +196,11 @@ class Program:
                 inside = scope.inside(locals={**scope.locals, **own})
                 return f"({word} ({listed}) {self._formula(body, inside)})", BOOL
             case "choice", [condition, then, otherwise]:
-                first, sort = self._encoded(then, scope)
+                first, sort = self._told(then, scope)
                 return f"(ite {self._formula(condition, scope)} {first} {self._of(otherwise, scope, sort)})", sort
             case "equal" | "unequal" | "distinct" as word, parts:
                 parts = parts[0].children if word == "distinct" else parts
-                first, sort = self._encoded(parts[0], scope)
+                first, sort = self._told(parts[0], scope)
                 rest = " ".join(self._of(one, scope, sort) for one in parts[1:])
                 return f"({'=' if word == 'equal' else 'distinct'} {first} {rest})", BOOL
             case "true" | "false" as word, _:
@@ -208,7 +208,7 @@ class Program:
             case "new", [inner]:
                 if scope.states < 2 or scope.new:
                     raise Refused("`new` cannot stand here")
-                return self._encoded(inner, scope.inside(new=True))
+                return self._told(inner, scope.inside(new=True))
             case "name", [name]:
                 if str(name) in scope.locals:
                     return f"|{name}|", scope.locals[str(name)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.symbolic.counting import tell
+from tests.symbolic.counting import report_counts
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    tell(terminalreporter, "tests/symbolic")
+    report_counts(terminalreporter, "tests/symbolic")

@@ -16,7 +16,7 @@ Count = Callable[[str, object], None]
 """The fixture `record_property`."""
 
 
-def tell(reporter: pytest.TerminalReporter, folder: str) -> None:
+def report_counts(reporter: pytest.TerminalReporter, folder: str) -> None:
     """A line for each test of a folder that counts: the name of the test, and how often each word was said."""
     counts: dict[str, Counter[str]] = {}
     for report in (*reporter.getreports("passed"), *reporter.getreports("failed")):
