@@ -76,7 +76,7 @@ SERVING = (State.ALONE, State.SYNCING, State.REPLICATED, State.GOING_ALONE)
 OF_LOCK_MANAGERS = (State.TRYING, State.CLAIMING, State.GOING_ALONE)
 _ALIVE = tuple(state for state in State if state is not State.STOPPED and state not in OF_LOCK_MANAGERS)
 
-BROKER = StateTable(
+BROKER: StateTable[State, Cause] = StateTable(
     "A broker with replication",
     "broker facts 2.4, 2.5, 2.10",
     State.STARTING,
