@@ -1,7 +1,7 @@
 """The specs that travel with hacheck: where they are, what they are called, and their text.
 
-In a checkout they are the folder `spec/`; in an installed wheel the copy of it beside this module. A shipped
-spec is called by its file's name without `.ha`.
+In a checkout they are the folders `spec/` (whole products) and `examples/` (small known protocols); in an installed
+wheel the copies of them beside this module. A shipped spec is called by its file's name without `.ha`.
 """
 
 from __future__ import annotations
@@ -23,19 +23,30 @@ class UnknownSpec(LookupError):
 
 
 def directory() -> Path:
-    """The folder that holds the shipped specs.
-
-    The packaged copy comes first: a checkout has none, and what stands beside an installed package is not
-    ours.
-    """
-    package = Path(__file__).resolve().parent
-    packaged = package / "spec"
-    return packaged if packaged.is_dir() else package.parent / "spec"
+    """The folder that holds the shipped specs."""
+    return _shipped("spec")
 
 
 def specs() -> tuple[Path, ...]:
     """The files of the shipped specs, by name. Library files, in folders below, are no specs of their own."""
     return tuple(sorted(directory().glob(f"*{SUFFIX}")))
+
+
+def examples() -> tuple[Path, ...]:
+    """The files of the examples that are specs of a protocol, by name: `NAME/NAME.ha`."""
+    found = _shipped("examples").glob(f"*/*{SUFFIX}")
+    return tuple(sorted(path for path in found if path.stem == path.parent.name))
+
+
+def _shipped(folder: str) -> Path:
+    """A folder that travels with hacheck.
+
+    The packaged copy comes first: a checkout has none, and what stands beside an installed package is not
+    ours.
+    """
+    package = Path(__file__).resolve().parent
+    packaged = package / folder
+    return packaged if packaged.is_dir() else package.parent / folder
 
 
 def names() -> tuple[str, ...]:
@@ -56,7 +67,7 @@ def find(spec: str) -> Path:
         path.stat()  # says what is wrong with the link
     if path.exists() and not path.is_dir():
         return path
-    shipped = {file.stem: file for file in specs()}
+    shipped = {file.stem: file for file in (*examples(), *specs())}
     name = spec.removesuffix(SUFFIX)
     if name in shipped:
         return shipped[name]

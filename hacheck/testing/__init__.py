@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hacheck.testing.line_encoding import UnfitEvent
     from hacheck.testing.process_adapter import ProcessAdapter, ProcessFailure
     from hacheck.testing.session import Disagreement, Undecided
+    from hacheck.testing.spec_tests import spec_test
     from hacheck.testing.tested_model import BadModel
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "UnfitEvent",
     "do",
     "replay",
+    "spec_test",
     "state_machine",
 ]
 
@@ -41,6 +43,7 @@ _MODULES = {
     "line_encoding": ("UnfitEvent",),
     "process_adapter": ("ProcessAdapter", "ProcessFailure"),
     "session": ("Disagreement", "Undecided"),
+    "spec_tests": ("spec_test",),
     "tested_model": ("BadModel",),
 }
 

@@ -28,6 +28,16 @@ def test_shipped_spec_is_found_by_name_from_anywhere(elsewhere: Path, root: Path
     assert shipped.read(called) == (root / "spec" / "icestorm.ha").read_text(encoding="utf-8")
 
 
+def test_example_is_found_by_name_from_anywhere(elsewhere: Path, root: Path) -> None:
+    assert shipped.find("vrrp") == root / "examples" / "vrrp" / "vrrp.ha"
+    assert {path.stem for path in shipped.examples()} >= {"vrrp", "raft", "patroni", "kafka_isr", "lease"}
+
+
+def test_every_example_that_is_a_protocol_is_in_the_index(root: Path) -> None:
+    index = (root / "examples" / "README.md").read_text(encoding="utf-8")
+    assert [path.stem for path in shipped.examples() if f"({path.stem}/{path.stem}.ha)" not in index] == []
+
+
 def test_file_of_the_user_comes_before_a_shipped_spec(elsewhere: Path) -> None:
     (elsewhere / "icestorm.ha").write_text("system Mine")
     assert shipped.read("icestorm.ha") == "system Mine"

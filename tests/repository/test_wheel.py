@@ -53,10 +53,11 @@ def install(wheel: Path, environment: Path) -> Path:
 
 
 def missing_from(wheel: Path, root: Path) -> list[str]:
-    """Files of the package and shipped specs that the wheel does not have."""
+    """Files of the package, shipped specs and examples that the wheel does not have."""
     files = [path for path in (root / "hacheck").rglob("*") if path.is_file()]
     expected = {str(path.relative_to(root)) for path in files if "__pycache__" not in path.parts}
-    expected |= {f"hacheck/{path.relative_to(root)}" for path in (root / "spec").rglob("*.ha")}
+    for folder in ("spec", "examples"):
+        expected |= {f"hacheck/{path.relative_to(root)}" for path in (root / folder).rglob("*.ha")}
     with zipfile.ZipFile(wheel) as archive:
         return sorted(expected - set(archive.namelist()))
 
