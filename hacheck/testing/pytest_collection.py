@@ -14,7 +14,7 @@ import pytest
 
 from hacheck.checker.verify import asked_of
 from hacheck.testing.check_results import NOTHING_ASKED, Explored, explored, is_library, questions, what_is_wrong
-from hacheck.testing.tested_model import BadModel, specification_of, told_of
+from hacheck.testing.tested_model import BadModel, listed, specification_of
 
 if TYPE_CHECKING:
     from hacheck.checker.verify import Question
@@ -55,7 +55,7 @@ class CheckCollector(pytest.Collector):
         """The properties that it asks; where it asks none, whether the spec has an error in any state."""
         instance = self.specification.instantiate(check=self.question.name if self.specification.checks else None)
         if instance.system is None:
-            raise self.CollectError(told_of(instance.diagnostics))
+            raise self.CollectError(listed(instance.diagnostics))
         self._system = instance.system
         asked = asked_of(self.question, instance.system, self.question.only)
         for name in [one.name for one in asked] or [NOTHING_ASKED]:

@@ -10,7 +10,7 @@ import pytest
 
 from hacheck.checker.verify import asked_of
 from hacheck.testing.check_results import NOTHING_ASKED, explored, questions, what_is_wrong
-from hacheck.testing.tested_model import BadModel, specification_of, told_of
+from hacheck.testing.tested_model import BadModel, listed, specification_of
 
 
 def spec_test(path: str | os.PathLike[str], *, wide: bool = False) -> Callable[[str], None]:
@@ -31,7 +31,7 @@ def spec_test(path: str | os.PathLike[str], *, wide: bool = False) -> Callable[[
         question = checks[check]
         instance = specification.instantiate(check=check if specification.checks else None)
         if instance.system is None:
-            raise BadModel(told_of(instance.diagnostics))
+            raise BadModel(listed(instance.diagnostics))
         asked = asked_of(question, instance.system, question.only)
         found = explored(instance.system, question, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
         wrong = [what_is_wrong(found, name, specification) for name in [one.name for one in asked] or [NOTHING_ASKED]]

@@ -72,7 +72,7 @@ def _made(adapter: type[Adapter]) -> Model:
     settings = {name: _word(value) for name, value in adapter.settings.items()}
     instance = specification.instantiate(settings, check, logs=True)
     if instance.system is None:
-        raise BadModel(told_of(instance.diagnostics))
+        raise BadModel(listed(instance.diagnostics))
     chosen = methods_of(instance.system, _methods(adapter, specification, instance.system))
     if not has_lines(instance.system) and not chosen:
         raise BadModel(f"{specification.path} says of no line what it stands for: write `log` or `observe`")
@@ -139,7 +139,7 @@ def specification_of(path: Path) -> Specification:
         raise BadModel(f"{path}: cannot be read: {error}") from None
     loaded = load(text, str(path), _library)
     if loaded.specification is None:
-        raise BadModel(told_of(loaded.diagnostics))
+        raise BadModel(listed(loaded.diagnostics))
     return loaded.specification
 
 
@@ -150,7 +150,7 @@ def _library(path: str) -> str | None:
         return None
 
 
-def told_of(found: Iterable[Diagnostic]) -> str:
+def listed(found: Iterable[Diagnostic]) -> str:
     """What is wrong, a line each."""
     errors = [one for one in found if one.severity == "error"]
     return "\n".join(
