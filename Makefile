@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .NOTPARALLEL:
 
 help:
-	@echo "make verify   install into $(VENV) and verify spec/icestorm.ha"
+	@echo "make verify   install the core into $(VENV) and verify spec/icestorm.ha"
 	@echo "make test     install what the tests need, then lint, type-check and test everything"
 	@echo "make nightly  the same tests and those that take long, and raised limits of changed specs (hours)"
 	@echo "make mutation  which mistakes put into the sources no test notices (an hour; goes on where it was)"
@@ -45,10 +45,10 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/icestorm.py
 
 # These two need the real systems, and say what to install where one is not there.
-interop-icestorm: $(VENV)/.installed
+interop-icestorm: $(VENV)/.installed-for-tests
 	$(BIN)/python -m tests.interop.icestorm
 
-interop-artemis: $(VENV)/.installed
+interop-artemis: $(VENV)/.installed-for-tests
 	$(BIN)/python -m tests.interop.artemis
 
 # The stamps make a second run start at once. A change of pyproject.toml, or of the Python below, installs again.
@@ -61,7 +61,7 @@ $(VENV)/.installed: pyproject.toml $(BIN)/python
 $(VENV)/.installed-for-tests: pyproject.toml $(BIN)/python
 	@$(environment)
 	@echo "installing hacheck and what its tests need into $(VENV)"
-	@$(PIP) install --quiet --no-compile --editable '.[test]'
+	@$(PIP) install --quiet --no-compile --editable '.[all]'
 	@touch $@ $(VENV)/.installed
 
 # A link into a Python that may have been removed; while it leads nowhere, the stamps are out of date.

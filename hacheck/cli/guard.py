@@ -88,6 +88,8 @@ def _ending(body: Callable[[], ExitCode], *, unread: int) -> int:
     except MemoryError:
         _say("out of memory; --memory sets a limit at which an exploration ends with what it has covered")
         return int(ExitCode.UNDECIDED)
+    except ImportError as error:
+        return int(_of_installation(error))
     except Exception as error:
         return int(_of_spec(error) or ExitCode.OUR_BUG)
 
@@ -102,6 +104,19 @@ def _of_system(error: OSError) -> ExitCode:
     else:
         _say_bug(error)
         return ExitCode.OUR_BUG
+    return ExitCode.BAD_INPUT
+
+
+def _of_installation(error: ImportError) -> ExitCode:
+    """Names the extra that brings a library which is not installed; else says that it is a bug."""
+    from hacheck.extras import missing_extra
+
+    missing = missing_extra(error)
+    if missing is None:
+        _say_bug(error)
+        return ExitCode.OUR_BUG
+    library, command = missing
+    _say_bad_input(BadInput(f"this command needs {library}, which is not installed", command))
     return ExitCode.BAD_INPUT
 
 

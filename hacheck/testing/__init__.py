@@ -7,6 +7,7 @@ loads, is in this package, too.
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,8 +50,22 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    """One of the names above, when somebody asks for it."""
+    """One of the names above, imported at its first use. Errors: `ModuleNotFoundError` where pyarrow is missing."""
     for module, names in _MODULES.items():
         if name in names:
-            return getattr(import_module(f"{__name__}.{module}"), name)
+            return getattr(_loaded(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _loaded(module: str) -> ModuleType:
+    from hacheck.extras import missing_extra
+
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        missing = missing_extra(error)
+        if missing is None:
+            raise
+        library, command = missing
+        message = f"hacheck.testing needs {library}, which is not installed: {command}"
+        raise ModuleNotFoundError(message, name=library) from None
