@@ -75,11 +75,11 @@ class Coverage:
     """What an exploration saw.
 
     `complete`: every reachable state was expanded. `stopped`: else why not ("1000000 states reached", "interrupted").
-    `cuts`: for each bound that cut steps, how many. `action_counts`: steps taken, by index in `System.actions`.
-    `unreached`: for each mode variable, the members that no reachable state has. `unexercised`: the properties that say
-    nothing of any state explored, each with the condition that was never true in one (`premise_of`).
-    `bytes_per_state`: memory held for each state, where it was counted. `omission`: the probability at most that a
-    state was taken for one already seen and left out, 0 where states are compared in full.
+    `bounds_reached`: for each bound that cut steps, how many. `action_counts`: steps taken, by index in
+    `System.actions`. `unreached`: for each mode variable, the members that no reachable state has. `unexercised`: the
+    properties that say nothing of any state explored, each with the condition that was never true in one
+    (`premise_of`). `bytes_per_state`: memory held for each state, where it was counted. `omission`: the probability at
+    most that a state was taken for one already seen and left out, 0 where states are compared in full.
     """
 
     states: int
@@ -88,7 +88,7 @@ class Coverage:
     wall_seconds: float
     complete: bool
     stopped: str | None
-    cuts: tuple[tuple[str, int], ...]
+    bounds_reached: tuple[tuple[str, int], ...]
     action_counts: tuple[int, ...]
     unreached: tuple[tuple[str, tuple[str, ...]], ...] = ()
     unexercised: tuple[tuple[str, str], ...] = ()
@@ -98,7 +98,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Everything one check found. `fault`: the shortest run into a step that is an error of the spec, if any; then
+    """Everything one check found. `error`: the shortest run into a step that is an error of the spec, if any; then
     every property not violated is `unknown`.
 
     `reductions`: what was not explored because it is like something explored, a phrase for each reduction.
@@ -112,7 +112,7 @@ class Answer:
 
     coverage: Coverage
     properties: tuple[PropertyAnswer, ...]
-    fault: Run | None = None
+    error: Run | None = None
     reductions: tuple[str, ...] = ()
     engine: str = ""
     threads: int = 1

@@ -51,14 +51,14 @@ class Trial:
 @dataclass(frozen=True, slots=True)
 class Explored:
     """What was found within the limits as they stand. `values`: the settings; `claims`: the properties that a larger
-    exploration could refute; `cuts`: the bounds that it met; `endless`: the counters that every claim holds for any
-    value of."""
+    exploration could refute; `bounds_reached`: the bounds that it met; `endless`: the counters that every claim holds
+    for any value of."""
 
     question: Question
     values: tuple[tuple[str, str], ...]
     claims: tuple[str, ...]
     states: int
-    cuts: tuple[str, ...]
+    bounds_reached: tuple[str, ...]
     endless: tuple[str, ...] = ()
 
 
@@ -115,13 +115,13 @@ class TrialResult:
 def explored_of(result: CheckResult) -> Explored:
     """What the trials of a check start from. Lemmas, which nobody asks for, are no claims."""
     coverage = result.answer.coverage
-    claimed = () if result.has_fault else tuple(found for found in result.told if is_claim(found))
-    cuts = tuple(name for name, _ in coverage.cuts)
+    claimed = () if result.has_error else tuple(found for found in result.told if is_claim(found))
+    bounds_reached = tuple(name for name, _ in coverage.bounds_reached)
     # A claim that was explored again up to the counter's bound says so in its scope.
     scopes = [found.answer.scope for found in claimed]
     endless = tuple(one for one in result.answer.endless if not any(f"{one} up to" in scope for scope in scopes))
     names = tuple(found.asked.name for found in claimed)
-    return Explored(result.check, result.system.settings, names, coverage.states, cuts, endless)
+    return Explored(result.check, result.system.settings, names, coverage.states, bounds_reached, endless)
 
 
 def is_claim(found: PropertyResult) -> bool:
@@ -136,12 +136,12 @@ def plan(specification: Specification, explored: Explored, settings: tuple[tuple
     """The trials of a check that was run: each limit raised, one at a time. None where nothing is claimed."""
     if not explored.claims:
         return Plan((), ())
-    found, fixed = raises(specification, dict(explored.values), bool(explored.cuts), explored.endless)
+    found, fixed = raises(specification, dict(explored.values), bool(explored.bounds_reached), explored.endless)
     size = explored.states + 1000
     trials = tuple(
         Trial(explored.question, settings, (one,), explored.claims, float(size * GROWTH[one.kind])) for one in found
     )
-    calls = tuple(Fixed(name, CALLS) for name in explored.cuts if name.startswith("calls of "))
+    calls = tuple(Fixed(name, CALLS) for name in explored.bounds_reached if name.startswith("calls of "))
     return Plan(tuple(sorted(trials, key=lambda one: one.weight)), (*fixed, *calls))
 
 
@@ -192,9 +192,9 @@ def run_trial(
     result = run_check(prepared, engine, limits, report, replay)
     coverage, answer = result.answer.coverage, result.answer
     stopped = "" if coverage.complete else coverage.stopped or "not every state was visited"
-    limited = not coverage.complete and not result.has_fault
-    if answer.fault is not None:
-        failed = answer.fault.fault
+    limited = not coverage.complete and not result.has_error
+    if answer.error is not None:
+        failed = answer.error.error
         stopped = f"the spec has an error under it: {'' if failed is None else failed.message}".rstrip(": ")
     elif answer.unstartable:
         stopped = "there is no initial state"

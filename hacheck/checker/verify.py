@@ -114,15 +114,15 @@ class CheckResult:
         """`unexpected` when a property came out otherwise or the spec has an error; else `undecided` when
         some is."""
         outcomes = {result.outcome for result in self.properties}
-        if "unexpected" in outcomes or self.has_fault:
+        if "unexpected" in outcomes or self.has_error:
             return "unexpected"
         return "undecided" if "undecided" in outcomes else "expected"
 
     @property
-    def has_fault(self) -> bool:
+    def has_error(self) -> bool:
         """Whether the spec itself has an error: a step, a property, or the very beginning, that means nothing."""
         answer = self.answer
-        return answer.fault is not None or answer.unstartable or any(found.without_value for found in self.properties)
+        return answer.error is not None or answer.unstartable or any(found.without_value for found in self.properties)
 
     @property
     def interrupted(self) -> bool:
@@ -174,7 +174,7 @@ def run_check(prepared: Prepared, engine: Engine, limits: Limits, report: Report
 def runs_of(answer: Answer) -> list[tuple[str, Run]]:
     """Every run of an answer with the name of what it shows."""
     runs = [(found.name, found.run) for found in answer.properties if found.run is not None]
-    return runs if answer.fault is None else [*runs, ("the error of the spec", answer.fault)]
+    return runs if answer.error is None else [*runs, ("the error of the spec", answer.error)]
 
 
 def unused_actions(result: CheckResult) -> tuple[str, ...]:
@@ -193,7 +193,7 @@ def no_step(result: CheckResult) -> bool:
     """Whether a finished exploration took no step, the system has none from any initial state, and no `deadlock_free`
     says where it may rest. Cost: the outcomes of the initial states, where no step was taken."""
     coverage = result.answer.coverage
-    if not coverage.complete or coverage.transitions or result.answer.reach or result.has_fault:
+    if not coverage.complete or coverage.transitions or result.answer.reach or result.has_error:
         return False
     if any(found.asked.kind == "deadlock" for found in result.properties):
         return False
@@ -214,6 +214,6 @@ def not_reached(result: CheckResult) -> tuple[tuple[str, str], ...]:
     """The bounds that cut no step of a finished exploration, each with its meaning: they limit no verdict of it."""
     if not result.answer.coverage.complete or result.answer.reach:
         return ()
-    met = {name for name, _ in result.answer.coverage.cuts} | set(result.answer.endless)
+    met = {name for name, _ in result.answer.coverage.bounds_reached} | set(result.answer.endless)
     room = {bound_of(name) for name in result.system.endless}
     return tuple((name, meaning) for name, meaning in result.system.bounds if name not in met | room)

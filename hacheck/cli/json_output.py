@@ -160,7 +160,7 @@ def check_json(specification: Specification, result: CheckResult, raised: Raised
     """One check."""
     system, coverage = result.system, result.answer.coverage
     meanings = dict(system.bounds)
-    fault = result.answer.fault
+    fault = result.answer.error
     return {
         "name": result.check.name,
         "description": result.check.description,
@@ -185,7 +185,8 @@ def check_json(specification: Specification, result: CheckResult, raised: Raised
         "reach": result.answer.reach or None,
         "lemmas_found": list(result.answer.lemmas),
         "bounds": [
-            {"name": name, "meaning": meanings.get(name, ""), "cut_steps": count} for name, count in coverage.cuts
+            {"name": name, "meaning": meanings.get(name, ""), "cut_steps": count}
+            for name, count in coverage.bounds_reached
         ],
         "bounds_not_reached": [{"name": name, "meaning": meaning} for name, meaning in not_reached(result)],
         "reductions": list(result.answer.reductions),
@@ -233,7 +234,7 @@ def property_json(
 
 def fault_json(specification: Specification, system: System, run: Run) -> Json:
     """A run into an error of the spec: what went wrong in its last step, and where that is declared."""
-    failed = run.fault
+    failed = run.error
     return {
         "run": rows(system, run),
         "message": "" if failed is None else failed.message,

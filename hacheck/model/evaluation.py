@@ -179,14 +179,14 @@ def _index(expression: Index, scope: Scope) -> Value:
     if isinstance(container, Map):
         if not member(container.key, key):
             shown = show(type_of(expression.key), key)
-            raise _fault(f"{show_expression(expression.base)} has no element for {shown}", expression, scope)
+            raise _error(f"{show_expression(expression.base)} has no element for {shown}", expression, scope)
         return base[ordinal(container.key, key)]
     if not 1 <= key <= len(base):
-        raise _fault(f"{show_expression(expression)}: there is no element {key}, {_length(base)}", expression, scope)
+        raise _error(f"{show_expression(expression)}: there is no element {key}, {_length(base)}", expression, scope)
     return base[key - 1]
 
 
-def _fault(message: str, expression: Expression, scope: Scope) -> EvaluationError:
+def _error(message: str, expression: Expression, scope: Scope) -> EvaluationError:
     """The error that an expression has no value, with what the locals are that it reads: `… (s = Server 2)`."""
     read = {part.name: part.type for part in walk(expression) if isinstance(part, Local) and part.name in scope.locals}
     told = ", ".join(f"{as_written(name)} = {show(kind, scope.locals[name])}" for name, kind in read.items())
@@ -209,13 +209,13 @@ def _unary(expression: Unary, scope: Scope) -> Value:
         case "value":
             if operand is None:
                 shown = show_expression(expression.operand)
-                raise _fault(f"{shown} is none where a value is needed", expression, scope)
+                raise _error(f"{shown} is none where a value is needed", expression, scope)
             return operand
         case "size":
             return len(operand)
         case "first" | "last" | "rest":
             if not operand:
-                raise _fault(f"{show_expression(expression)}: the sequence is empty", expression, scope)
+                raise _error(f"{show_expression(expression)}: the sequence is empty", expression, scope)
             return (
                 operand[1:] if expression.operator == "rest" else operand[0 if expression.operator == "first" else -1]
             )
@@ -338,7 +338,7 @@ def _extreme(expression: Extreme, scope: Scope) -> Value:
         if better:
             best = (value, rank)
     if best is None:
-        raise _fault(f"{show_expression(expression)}: there is nothing to choose from", expression, scope)
+        raise _error(f"{show_expression(expression)}: there is nothing to choose from", expression, scope)
     return best[0]
 
 

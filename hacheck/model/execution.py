@@ -66,8 +66,8 @@ def _after(statement: Statement, before: Continuation) -> list[Continuation]:
     going = replace(before, scope=replace(before.scope, drawn=set()))
     try:
         return _continue(statement, going)
-    except EvaluationError as fault:
-        return [Stopped(before.choices, None, fault.message)]
+    except EvaluationError as error:
+        return [Stopped(before.choices, None, error.message)]
     except BoundReached as reached:
         return [Stopped(before.choices, reached.bound, "")]
 

@@ -59,7 +59,7 @@ class StoppedAtBound:
 class Failed:
     """A step that is an error of the spec."""
 
-    fault: StepError
+    error: StepError
 
 
 Outcome: TypeAlias = Taken | StoppedAtBound | Failed
@@ -226,7 +226,7 @@ def replay(system: System, run: Run) -> str | None:
             return f"The loop starts after step {run.loop}, but the run has {len(run.steps)} steps."
         if run.states[run.loop] != state:
             return f"The loop does not close: the last state is not the one after step {run.loop}."
-    return None if run.fault is None else _unconfirmed(interpreter, state, run.fault)
+    return None if run.error is None else _unconfirmed(interpreter, state, run.error)
 
 
 def _mismatch(interpreter: Interpreter, state: State, step: Step) -> str | None:
@@ -242,13 +242,13 @@ def _mismatch(interpreter: Interpreter, state: State, step: Step) -> str | None:
     return f"{name}{choices}, is not possible there."
 
 
-def _unconfirmed(interpreter: Interpreter, state: State, fault: StepError) -> str | None:
-    if not _exists(interpreter.system, fault.action, fault.arguments):
+def _unconfirmed(interpreter: Interpreter, state: State, error: StepError) -> str | None:
+    if not _exists(interpreter.system, error.action, error.arguments):
         return "The step at fault is no instance of an action of this system."
-    for outcome in interpreter.outcomes_with(fault.action, fault.arguments, state):
-        if isinstance(outcome, Failed) and outcome.fault.choices == fault.choices:
+    for outcome in interpreter.outcomes_with(error.action, error.arguments, state):
+        if isinstance(outcome, Failed) and outcome.error.choices == error.choices:
             return None
-    name = call(interpreter.system, fault.action, fault.arguments)
+    name = call(interpreter.system, error.action, error.arguments)
     return f"{name} is no error of the spec in the last state."
 
 

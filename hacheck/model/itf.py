@@ -49,10 +49,10 @@ def run_to_itf(system: System, run: Run, description: str = "") -> dict[str, Jso
         "description": description or system.description,
         "settings": dict(system.settings),
     }
-    if run.fault is not None:
+    if run.error is not None:
         meta["fault"] = {
-            **_instance(system, run.fault.action, run.fault.arguments, run.fault.choices),
-            "message": run.fault.message,
+            **_instance(system, run.error.action, run.error.arguments, run.error.choices),
+            "message": run.error.message,
         }
     trace: dict[str, Json] = {"#meta": meta, "vars": [variable.name for variable in system.variables]}
     trace["states"] = [_state(system, {"index": 0}, run.initial)]

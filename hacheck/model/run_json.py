@@ -36,7 +36,7 @@ def run_to_json(system: System, run: Run) -> dict[str, Json]:
         "initial": state_to_json(system, run.initial),
         "steps": [_step_to_json(system, before, step) for before, step in zip(states, run.steps, strict=False)],
         "loop": run.loop,
-        "fault": None if run.fault is None else _fault_to_json(system, run.fault),
+        "fault": None if run.error is None else _error_to_json(system, run.error),
     }
 
 
@@ -57,10 +57,10 @@ def _step_to_json(system: System, before: State, step: Step) -> dict[str, Json]:
     }
 
 
-def _fault_to_json(system: System, fault: StepError) -> dict[str, Json]:
+def _error_to_json(system: System, error: StepError) -> dict[str, Json]:
     return {
-        **_instance_to_json(system, fault.action, fault.arguments, fault.choices),
-        "message": fault.message,
+        **_instance_to_json(system, error.action, error.arguments, error.choices),
+        "message": error.message,
     }
 
 
@@ -113,12 +113,12 @@ def run_from_json(system: System, json: Json) -> Run:
     loop = top.get("loop")
     if loop is not None and (not isinstance(loop, int) or isinstance(loop, bool)):
         raise JsonError(f"run.loop: expected a number, found {loop!r}")
-    fault = top.get("fault")
+    error = top.get("fault")
     return Run(
         state_from_json(system, top["initial"], "run.initial"),
         tuple(_step_from_json(system, step, f"run.steps[{place}]") for place, step in enumerate(top["steps"])),
         loop,
-        None if fault is None else _fault_from_json(system, fault, "run.fault"),
+        None if error is None else _error_from_json(system, error, "run.fault"),
     )
 
 
@@ -141,7 +141,7 @@ def _step_from_json(system: System, json: Json, where: str) -> Step:
     return Step(action, arguments, choices, state_from_json(system, members["state"], f"{where}.state"))
 
 
-def _fault_from_json(system: System, json: Json, where: str) -> StepError:
+def _error_from_json(system: System, json: Json, where: str) -> StepError:
     members = _object(json, where, ("action", "arguments", "choices", "message"))
     action, arguments, choices = _instance_from_json(system, members, where)
     if not isinstance(members["message"], str):

@@ -27,14 +27,14 @@ class Run:
     """An initial state and the steps after it.
 
     `loop`: of a lasso, the number of steps before the part that repeats for ever; the last state then equals the
-    state after `loop` steps (with `loop` 0 the initial one). `fault`: the run ends in a step that is an error of the
+    state after `loop` steps (with `loop` 0 the initial one). `error`: the run ends in a step that is an error of the
     spec (a value outside its type); `steps` leads to the state in which that step was tried, and this says which.
     """
 
     initial: State
     steps: tuple[Step, ...]
     loop: int | None = None
-    fault: StepError | None = None
+    error: StepError | None = None
 
     @property
     def states(self) -> tuple[State, ...]:

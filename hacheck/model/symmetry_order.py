@@ -22,7 +22,7 @@ from hacheck.model.ir import (
 )
 from hacheck.model.rewrite import Tree, walk
 from hacheck.model.symmetry_loops import turns_commute
-from hacheck.model.symmetry_stops import FAULT, may_fail
+from hacheck.model.symmetry_stops import SPEC_ERROR, may_fail
 from hacheck.model.symmetry_types import Kind, mentions
 from hacheck.model.types import Sequence as SequenceType
 from hacheck.model.typing import type_of
@@ -46,7 +46,7 @@ def _of_part(kind: Kind, part: Tree, stops: Callable[[], frozenset[str]]) -> Ite
         case Extreme(word, _, domain, _) if in_order(kind, domain):
             yield f"takes the first {kind.name} where `{word}` finds several"
         case Quantified("some" | "every" | "none", _, domain, body) if in_order(kind, domain):
-            if (may_fail(body) or (domain.where is not None and may_fail(domain.where))) and FAULT in stops():
+            if (may_fail(body) or (domain.where is not None and may_fail(domain.where))) and SPEC_ERROR in stops():
                 yield f"may be an error or not, as the order of {kind.name}s decides"
         case ForEach(variable, domain, body) if in_order(kind, domain):
             problem = turns_commute(variable, body, stops())

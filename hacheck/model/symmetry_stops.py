@@ -13,13 +13,13 @@ from hacheck.model.rewrite import Tree, walk
 from hacheck.model.types import Bag, Map, Option, Range, Record, Sequence, Set, Type
 from hacheck.model.typing import type_of
 
-FAULT = "an error of the spec"
+SPEC_ERROR = "an error of the spec"
 """Among what can end a step: any error of the spec; every other name is that of a bound."""
 
 
 class Stops(Protocol):
     """What can end steps and evaluations, as somebody knows who has looked closer than at the text: the names of
-    bounds, and `FAULT`."""
+    bounds, and `SPEC_ERROR`."""
 
     def of_action(self, number: int) -> frozenset[str]:
         """What can end the steps of an action."""
@@ -67,15 +67,15 @@ def _stops(part: Tree) -> Iterator[str]:
                 if isinstance(kind, Record) and isinstance(step, str):
                     kind = dict(kind.fields)[step]
                 elif isinstance(kind, Map) and not isinstance(step, str):
-                    yield from (FAULT for _ in _type_violations(kind.key, type_of(step), ""))
+                    yield from (SPEC_ERROR for _ in _type_violations(kind.key, type_of(step), ""))
                     kind = kind.value
                 else:
                     assert isinstance(kind, Sequence), f"{step} in {kind}"
-                    yield FAULT
+                    yield SPEC_ERROR
                     kind = kind.element
             yield from _type_violations(kind, type_of(value), target.root.name)
         case _ if _fails(part):
-            yield FAULT
+            yield SPEC_ERROR
         case _:
             pass
 
@@ -84,8 +84,8 @@ def _type_violations(kind: Type, given: Type, name: str) -> set[str]:
     """What can come of storing a value of type `given` where `kind` is wanted, in the variable or local `name`."""
     match kind, given:
         case Range(low, high, counter), Range(least, most, _):
-            below = {FAULT} if least < low else set()
-            return below | ({counter or FAULT} if most > high else set())
+            below = {SPEC_ERROR} if least < low else set()
+            return below | ({counter or SPEC_ERROR} if most > high else set())
         case Option(element), Option(other):
             return _type_violations(element, other, name)
         case Set(element), Set(other):
@@ -99,4 +99,4 @@ def _type_violations(kind: Type, given: Type, name: str) -> set[str]:
             full = {f"capacity of {name}"} if most > capacity else set()
             return full | _type_violations(element, other, name)
         case _:
-            return set() if kind == given else {FAULT}
+            return set() if kind == given else {SPEC_ERROR}

@@ -74,7 +74,7 @@ def what_is_wrong(result: Explored, name: str, specification: Specification) -> 
     if run is not None:
         decides = found.asked if found.answer.verdict == "violated" else None
         parts += ["", *told(result.system, run, decides), *_again(result, specification, name)]
-    elif not result.answer.coverage.complete or result.answer.coverage.cuts:
+    elif not result.answer.coverage.complete or result.answer.coverage.bounds_reached:
         parts.append(found.answer.scope.removeprefix("in no state of "))  # that much was said
     return "\n".join(_wrapped(parts))
 
@@ -98,16 +98,16 @@ def _undecided(result: Explored, found: PropertyResult) -> str:
 
 def _of_the_spec(result: Explored, name: str, specification: Specification) -> str:
     """What is wrong with the spec itself, in a state that it reaches."""
-    run, coverage = result.answer.fault, result.answer.coverage
-    if run is None or run.fault is None:
+    run, coverage = result.answer.error, result.answer.coverage
+    if run is None or run.error is None:
         if result.answer.unstartable or (name == NOTHING_ASKED and not coverage.complete):
             why = coverage.stopped or "not every state was visited"
             return "\n".join(_wrapped([f"check {result.check.name}: {why}"]))
         return ""
-    action = result.system.actions[run.fault.action]
+    action = result.system.actions[run.error.action]
     place = specification.place_of(action)
     title = f"check {result.check.name}: the spec has an error after {run_title(result.system, run)}"
-    failed = f"{action.name} cannot be completed: {run.fault.message}"
+    failed = f"{action.name} cannot be completed: {run.error.message}"
     return "\n".join(_wrapped([title, failed, place, "", *told(result.system, run, None)]))
 
 

@@ -159,7 +159,7 @@ COVERAGE = Coverage(
     wall_seconds=1.25,
     complete=True,
     stopped=None,
-    cuts=(("generations", 4),),
+    bounds_reached=(("generations", 4),),
     action_counts=(10, 10, 10, 10, 10, 10, 0),
     unreached=(("Server.mode", ()),),
 )

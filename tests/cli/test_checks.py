@@ -98,8 +98,8 @@ def test_a_property_without_a_value_is_bad_input() -> None:
 
 
 def test_an_error_of_the_spec_is_bad_input() -> None:
-    fault = Run(START, (), fault=StepError(0, (1,), (), "mode would be 7"))
-    result = result_of(replace(ANSWER, fault=fault))
+    fault = Run(START, (), error=StepError(0, (1,), (), "mode would be 7"))
+    result = result_of(replace(ANSWER, error=fault))
     assert exit_code([result], all_ran=True) == ExitCode.BAD_INPUT
 
 

@@ -49,12 +49,12 @@ def _disagreements(system: System, python: Answer, states: int | None, cache: Pa
 
 def _counts(answer: Answer) -> tuple[int, int, int, tuple[tuple[str, int], ...]]:
     found = answer.coverage
-    return found.states, found.transitions, found.depth, found.cuts
+    return found.states, found.transitions, found.depth, found.bounds_reached
 
 
 def _verdicts(engine: str, python: Answer, other: Answer) -> Iterator[str]:
-    if (python.fault is None) != (other.fault is None) or python.unstartable != other.unstartable:
-        yield f"{engine}: error of the spec: {python.fault is not None} | {other.fault is not None}"
+    if (python.error is None) != (other.error is None) or python.unstartable != other.unstartable:
+        yield f"{engine}: error of the spec: {python.error is not None} | {other.error is not None}"
     for first, second in zip(python.properties, other.properties, strict=True):
         if (first.verdict, _length(first.run)) != (second.verdict, _length(second.run)):
             said = f"{first.verdict} {_length(first.run)} | {second.verdict} {_length(second.run)}"
@@ -69,7 +69,7 @@ def _by_z3(system: System, python: Answer) -> Iterator[str]:
     depth = min(DEPTH_MAX, python.coverage.depth + 1)
     limits = Limits(wall_seconds_max=Z3_SECONDS)
     answer = BoundedEngine(depth).check(system, (), limits, lambda _: True)
-    if answer.coverage.stopped not in (None, DEPTH_REACHED) or python.fault is not None:
+    if answer.coverage.stopped not in (None, DEPTH_REACHED) or python.error is not None:
         return  # no time, or properties that an error of the spec leaves open
     for asked, first, second in zip(system.properties, python.properties, answer.properties, strict=True):
         if asked.kind in LIVE or first.verdict == "unknown":

@@ -84,7 +84,7 @@ def _assert_found(name: str, pinned: Found, result: CheckResult, lassos: bool) -
     that of runs with a loop, too."""
     coverage = result.answer.coverage
     assert coverage.complete, f"{name} stopped: {coverage.stopped}"
-    assert result.answer.fault is None, f"{name} has an error of the spec"
+    assert result.answer.error is None, f"{name} has an error of the spec"
     told, found = pinned.told, {one.asked.name: words(one) for one in result.properties}
     if not lassos:
         for one in result.properties:

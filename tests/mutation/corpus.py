@@ -219,9 +219,10 @@ def answered(system: System) -> str:
 def said(answer: Answer) -> str:
     """An answer without times and words."""
     coverage = answer.coverage
-    lines = [f"{coverage.states} {coverage.transitions} {coverage.depth} {coverage.complete} {sorted(coverage.cuts)}"]
+    size = f"{coverage.states} {coverage.transitions} {coverage.depth}"
+    lines = [f"{size} {coverage.complete} {sorted(coverage.bounds_reached)}"]
     lines.append(f"{coverage.action_counts} {answer.unstartable}")
-    lines.append(str(None if answer.fault is None else len(answer.fault.steps)))
+    lines.append(str(None if answer.error is None else len(answer.error.steps)))
     for one in answer.properties:
         lines.append(f"{one.name} {one.verdict} {None if one.run is None else (len(one.run.steps), one.run.loop)}")
     return "\n".join(lines)

@@ -67,7 +67,7 @@ def kept(
 def assert_same(log: Log, expected: Log) -> None:
     """All that there is to say about a search."""
     assert (log.size, log.depth, log.stopped) == (expected.size, expected.depth, expected.stopped)
-    assert (log.counts, log.cuts) == (expected.counts, expected.cuts)
+    assert (log.counts, log.bounds_reached) == (expected.counts, expected.bounds_reached)
     assert set(log.states()) == set(expected.states())
     assert [sum(end - first for first, end in level) for level in log.levels] == [
         sum(end - first for first, end in level) for level in expected.levels
@@ -77,7 +77,7 @@ def assert_same(log: Log, expected: Log) -> None:
     for key in log.found:
         assert log.path_to(log.alike(key)) == expected.path_to(expected.alike(key))
     assert log.hits.keys() == expected.hits.keys()
-    assert len(log.faults) == len(expected.faults)
+    assert len(log.errors) == len(expected.errors)
 
 
 # ---- going on ------------------------------------------------------------------------------------------------------
@@ -332,7 +332,7 @@ def test_a_search_that_fails_lets_go_of_the_folder(tmp_path: Path) -> None:
         {"levels": [[["../states", 0, 1]]]},
         {"files": {"../states": [[1, 2]]}},
         {"hits": {"one": [1]}},
-        {"fault": [1]},
+        {"error": [1]},
         {"depth": 99},
         {"more": 1},
         {"counts": [1, None]},

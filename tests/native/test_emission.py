@@ -14,7 +14,7 @@ from hypothesis import given, settings
 
 from hacheck.checker.explicit.portable.condition_functions import wanted_by
 from hacheck.checker.explicit.portable.python_program import Code, compiled, finding_source, generate
-from hacheck.checker.explicit.property_conditions import FAULT, Questions, pose
+from hacheck.checker.explicit.property_conditions import NO_VALUE, Questions, pose
 from hacheck.compile.codegen.system_module import Mark, emit
 from hacheck.compile.lowering.blocks import SearchTarget
 from hacheck.compile.lowering.layout import Layout, pack, unpack
@@ -296,7 +296,7 @@ def assert_same_notes(told: StepEffect, native: Native) -> None:
         lively.append(bool(alive[0]))
         hits.append([number for number, pairs in enumerate(hit) if pairs])
     assert notes.steps_of(native.notes_array) == counts
-    assert dict(zip(program.bounds, notes.cuts_of(native.notes_array), strict=True)) == dict(
+    assert dict(zip(program.bounds, notes.bounds_reached_of(native.notes_array), strict=True)) == dict(
         zip(code.bounds, cuts, strict=True)
     )
     assert_first_fault(told, native, faulty)
@@ -318,7 +318,7 @@ def first(told: StepEffect, sought: SearchTarget, states: list[int]) -> object:
 
 def assert_first_fault(told: StepEffect, native: Native, faulty: list[int]) -> None:
     """The first state that has an error of the spec is noted, and of its instances that are one the first."""
-    noted = native.notes.fault_of(native.notes_array)
+    noted = native.notes.error_of(native.notes_array)
     if not faulty:
         assert noted is None
         return
@@ -347,8 +347,8 @@ def assert_first_step(told: StepEffect, native: Native, number: int, before: lis
     assert any(target == pack(told.layout, successor) for _, target in told.outcomes[place])
     key = native.program.steps[number]
     interpreter = Interpreter(told.system)
-    asked = next(item for item in told.system.properties if item.name == key.removeprefix(FAULT))
-    if key.startswith(FAULT):
+    asked = next(item for item in told.system.properties if item.name == key.removeprefix(NO_VALUE))
+    if key.startswith(NO_VALUE):
         with pytest.raises(EvaluationError):
             interpreter.holds_step(asked, state, successor)
     else:

@@ -82,7 +82,7 @@ def assert_fair(system: System, asked: Property, run: Run) -> None:
         able = set()
         for outcome in interpreter.outcomes(state):
             found = outcome.step if isinstance(outcome, Taken) else outcome
-            found = getattr(found, "fault", found)
+            found = getattr(found, "error", found)
             action = system.actions[found.action]  # type: ignore[union-attr]
             names = [name for name, _ in action.parameters]
             arguments = found.arguments  # type: ignore[union-attr]

@@ -103,9 +103,9 @@ def test_program_of_another_system_is_refused() -> None:
 
 def test_notes_are_apart() -> None:
     notes = notes_for(words=3, actions=2, bounds=1, conditions=70, deads=2, steps=2)
-    taken = [notes.pending, notes.pending + 1, notes.events, notes.least_fault, notes.alive]
-    taken += [notes.steps, notes.steps + 1, notes.cuts]
-    taken += range(notes.fault, notes.fault + 2 + 3)
+    taken = [notes.pending, notes.pending + 1, notes.events, notes.least_error, notes.alive]
+    taken += [notes.steps, notes.steps + 1, notes.bounds_reached]
+    taken += range(notes.error, notes.error + 2 + 3)
     for number in range(70):
         taken += range(notes.state_hit(number), notes.state_hit(number) + 4)
     for number in range(2):
@@ -119,8 +119,8 @@ def test_new_notes_ask_everything_and_have_nothing() -> None:
     array = notes.new()
     assert array[notes.pending : notes.pending + 2].tolist() == [(1 << 64) - 1, 1]
     assert notes.steps_of(array) == [0, 0]
-    assert notes.cuts_of(array) == [0]
-    assert notes.fault_of(array) is None
+    assert notes.bounds_reached_of(array) == [0]
+    assert notes.error_of(array) is None
     assert {notes.state_of(array, number) for number in range(65)} == {None}
     assert notes.dead_of(array, 0) is None
     assert notes.step_of(array, 0) is None

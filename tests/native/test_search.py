@@ -13,7 +13,7 @@ from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.portable.portable_result import LogFindings
 from hacheck.checker.explicit.search.breadth_first_search import Options
 from hacheck.checker.explicit.search.state_log import Log
-from hacheck.checker.explicit.search_result import FAULTY
+from hacheck.checker.explicit.search_result import SPEC_ERROR
 from hacheck.model.interpreter import EvaluationError
 from hacheck.model.ir import System
 from hacheck.model.language import Specification, load
@@ -95,7 +95,9 @@ def assert_same_findings(model: Model, log: Log, expected: LogFindings) -> None:
     assert (log.size, log.depth, log.stopped) == (expected.size, expected.depth, expected.stopped)
     assert log.counts == expected.counts
     bounds = expected.prepared.code.bounds
-    assert dict(zip(program.bounds, log.cuts, strict=True)) == dict(zip(bounds, expected.cuts, strict=True))
+    assert dict(zip(program.bounds, log.bounds_reached, strict=True)) == dict(
+        zip(bounds, expected.bounds_reached, strict=True)
+    )
     assert set(map(model.unpack, log.states())) == {portable_state(model, state) for state in expected.log.order}
     assert all(log.index_of(log.state(index)) == index for first, end in log.spans for index in range(first, end))
     assert log.found.keys() == expected.found.keys()
@@ -107,11 +109,11 @@ def assert_same_findings(model: Model, log: Log, expected: LogFindings) -> None:
         assert before in log.alike(key)
         assert log.index_of(after) is not None
         assert_same_ways(model, log, expected, key)
-    assert len(log.faults) == len(expected.faults)
-    for (state, _), (other, _) in zip(log.faults, expected.faults, strict=True):
+    assert len(log.errors) == len(expected.errors)
+    for (state, _), (other, _) in zip(log.errors, expected.errors, strict=True):
         assert depth_of(log, state) == expected_depth(expected, other)
-        assert state in log.alike(FAULTY)
-        assert portable_state(model, other) in map(model.unpack, log.alike(FAULTY))
+        assert state in log.alike(SPEC_ERROR)
+        assert portable_state(model, other) in map(model.unpack, log.alike(SPEC_ERROR))
 
 
 def assert_same_ways(model: Model, log: Log, expected: LogFindings, key: str) -> None:

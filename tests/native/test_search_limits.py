@@ -12,7 +12,7 @@ from hacheck.checker.explicit.memory_use import process_bytes
 from hacheck.checker.explicit.search import search_limits, shortest_paths
 from hacheck.checker.explicit.search import state_log as log_module
 from hacheck.checker.explicit.search.breadth_first_search import Options
-from hacheck.checker.explicit.search_result import FAULTY, GaveUp
+from hacheck.checker.explicit.search_result import SPEC_ERROR, GaveUp
 from hacheck.model.interpreter import EvaluationError
 from hacheck.model.ir import FALSE, TRUE, Choose, Domain, Property, System
 from hacheck.model.types import Bool
@@ -204,8 +204,8 @@ def test_fingerprints_of_random_systems_find_the_same() -> None:
             if log.stopped is not None:
                 continue
             with searched(model, SLOW, fingerprint=True) as other:
-                assert (other.size, other.counts, other.cuts) == (log.size, log.counts, log.cuts)
-                for key in (*log.found, *log.hits, *([FAULTY] if log.faults else [])):
+                assert (other.size, other.counts, other.bounds_reached) == (log.size, log.counts, log.bounds_reached)
+                for key in (*log.found, *log.hits, *([SPEC_ERROR] if log.errors else [])):
                     assert other.path_to(other.alike(key)) == log.path_to(log.alike(key))
                     compared += 1
     assert compared > 50

@@ -33,7 +33,7 @@ def assert_same_coverage(answer: Answer, expected: Explored) -> None:
     coverage = answer.coverage
     found = coverage.states, coverage.transitions, coverage.depth
     assert found == (expected.states, expected.transitions, expected.depth)
-    assert dict(coverage.cuts) == expected.cuts
+    assert dict(coverage.bounds_reached) == expected.cuts
     assert coverage.action_counts == expected.action_counts
 
 
@@ -46,7 +46,7 @@ def assert_same_verdict(system: System, asked: Property, answer: Answer, expecte
     depth = expected.decided.get(asked.name)
     if depth is None:
         assert given.verdict != decided or given.run is None
-        assert (given.verdict == "unknown") == (answer.fault is not None or "error of the spec" in given.scope)
+        assert (given.verdict == "unknown") == (answer.error is not None or "error of the spec" in given.scope)
     else:
         assert given.verdict == decided
         assert given.run is not None
@@ -66,9 +66,9 @@ def assert_same_fault(system: System, answer: Answer, expected: Explored) -> Non
     valueless = [item for item in finite if "an error of the spec after" in item.scope]
     hidden = [item for item in finite if item.run is not None and item not in valueless]
     depths = [len(item.run.steps) for item in valueless if item.run is not None]
-    if answer.fault is not None:
-        assert replay(system, answer.fault) is None
-        depths.append(len(answer.fault.steps))
+    if answer.error is not None:
+        assert replay(system, answer.error) is None
+        depths.append(len(answer.error.steps))
     if expected.fault_depth is None:
         assert depths == []
     elif not hidden:

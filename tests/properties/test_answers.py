@@ -12,7 +12,15 @@ from hacheck.checker.explicit.answers import Explored, answer_of
 from hacheck.checker.explicit.native_engine import NativeEngine
 from hacheck.checker.explicit.property_conditions import select
 from hacheck.checker.explicit.search import shortest_paths, state_log
-from hacheck.checker.explicit.search_result import FAULTY, GaveUp, Lasso, LivenessVerdict, StatePath, Subject, Undecided
+from hacheck.checker.explicit.search_result import (
+    SPEC_ERROR,
+    GaveUp,
+    Lasso,
+    LivenessVerdict,
+    StatePath,
+    Subject,
+    Undecided,
+)
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.model.ir import FALSE, Property, System
 from hacheck.model.language import load
@@ -49,16 +57,16 @@ class Found:
     depth: int = 2
     stopped: str | None = None
     counts: Sequence[int] = (3,)
-    cuts: Sequence[int] = ()
+    bounds_reached: Sequence[int] = ()
     found: Mapping[str, int] = field(default_factory=dict)
     hits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    faults: Sequence[tuple[int, int]] = ()
+    errors: Sequence[tuple[int, int]] = ()
     bytes_per_state: float | None = None
     gives_up: bool = False
 
     def alike(self, key: str) -> Sequence[int]:
         """The states of a key."""
-        return [self.faults[0][0]] if key == FAULTY else [self.found[key]]
+        return [self.errors[0][0]] if key == SPEC_ERROR else [self.found[key]]
 
     def path_to(self, targets: Sequence[int]) -> StatePath:
         """The way round the ring."""
@@ -97,8 +105,8 @@ def test_a_violation_of_which_no_run_is_known_is_no_violation_yet() -> None:
 
 
 def test_an_error_of_the_spec_of_which_no_run_is_known_leaves_everything_open() -> None:
-    answer = answered(Found(faults=[(1, 1)], gives_up=True), lambda asked: [None])
-    assert answer.fault is None
+    answer = answered(Found(errors=[(1, 1)], gives_up=True), lambda asked: [None])
+    assert answer.error is None
     assert {item.verdict for item in answer.properties} == {"unknown"}
     assert "an error of the spec was met" in answer.properties[1].scope
 

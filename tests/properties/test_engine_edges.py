@@ -61,7 +61,7 @@ deadlock_free never_stuck
     specification = load(text, "error.ha").specification
     assert specification is not None
     answer = engine.check(specification.instantiate().system, (), Limits(), lambda _: True)
-    assert answer.fault is not None
+    assert answer.error is not None
     assert [(one.verdict, one.run and len(one.run.steps)) for one in answer.properties] == [("violated", 1)]
 
 

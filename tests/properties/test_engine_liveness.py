@@ -47,7 +47,7 @@ def graph_of(system: System) -> Graph:
         steps[state], enabled[state] = [], set()
         for outcome in interpreter.outcomes(state):
             found = outcome.step if isinstance(outcome, Taken) else outcome
-            found = found if isinstance(outcome, Taken | StoppedAtBound) else outcome.fault  # type: ignore[union-attr]
+            found = found if isinstance(outcome, Taken | StoppedAtBound) else outcome.error  # type: ignore[union-attr]
             action = system.actions[found.action]  # type: ignore[union-attr]
             names = [name for name, _ in action.parameters]
             arguments = found.arguments  # type: ignore[union-attr]
@@ -164,7 +164,7 @@ def test_liveness_is_decided_as_defined(seeds: range, engine: ExplicitEngine) ->
         graph = graph_of(system)
         answer = engine.check(system, (), Limits(), lambda _: True)
         for asked, given in zip(system.properties, answer.properties, strict=True):
-            if answer.fault is not None and given.verdict == "unknown":
+            if answer.error is not None and given.verdict == "unknown":
                 continue
             expected = verdict_of(system, graph, asked) if graph.initial else "unknown"
             assert given.verdict == expected, (system, asked)

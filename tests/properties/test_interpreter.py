@@ -67,7 +67,7 @@ def walk(system: System, choose: Iterator[int], length: int) -> Run | None:
             break
         run = replace(run, steps=(*run.steps, taken[next(choose) % len(taken)]))
     failed = [outcome for outcome in interpreter.outcomes(run.states[-1]) if isinstance(outcome, Failed)]
-    return replace(run, fault=failed[0].fault) if failed else run
+    return replace(run, error=failed[0].error) if failed else run
 
 
 def numbers(seed: int) -> Iterator[int]:

@@ -62,7 +62,7 @@ def after(variables: dict[Variable, Value], *body: Statement) -> tuple[Value, ..
 def message(variables: dict[Variable, Value], *body: Statement) -> str:
     (outcome,) = one_step(variables, *body)
     assert isinstance(outcome, Failed)
-    return outcome.fault.message
+    return outcome.error.message
 
 
 def bound(variables: dict[Variable, Value], *body: Statement) -> str:
@@ -172,7 +172,7 @@ def test_guard_without_a_value_is_an_error_of_the_action() -> None:
     interpreter = Interpreter(system({x: None}, action(guard=Unary("value", x))))
     (outcome,) = interpreter.outcomes((None,))
     assert isinstance(outcome, Failed)
-    assert outcome.fault.message == "x is none where a value is needed"
+    assert outcome.error.message == "x is none where a value is needed"
 
 
 def test_writing_to_a_place_that_is_not_there_is_an_error() -> None:

@@ -28,7 +28,7 @@ def test_engine_agrees_with_the_interpreter(example: Example, engine: ExplicitEn
         answer = engine.check(system, (), Limits(states_max=STATES_MAX), lambda _: True)
         seen = answer.coverage
         assert (seen.states, seen.transitions, seen.depth) == (found.states, found.transitions, found.depth)
-        assert dict(seen.cuts) == found.cuts
+        assert dict(seen.bounds_reached) == found.cuts
         assert seen.action_counts == found.action_counts
         for one in answer.properties:
             kind = next(asked.kind for asked in system.properties if asked.name == one.name)

@@ -120,7 +120,7 @@ def interpreted_outcomes(interpreter: Interpreter, state: State) -> Iterator[tup
             case StoppedAtBound(action, arguments, _, _):
                 yield action, arguments, "no step"
             case _:
-                yield outcome.fault.action, outcome.fault.arguments, "no step"
+                yield outcome.error.action, outcome.error.arguments, "no step"
 
 
 def generated_outcomes(code: Code, packed: int) -> Counter[tuple[object, ...]]:

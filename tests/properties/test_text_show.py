@@ -161,7 +161,7 @@ def test_itf_trace_has_its_variables_states_and_loop() -> None:
 def test_fault_survives_json() -> None:
     made = quorum_election(2, 1, 0)
     state = tuple(variable.initial for variable in made.variables)
-    run = Run(state, (), fault=StepError(0, (2,), (frozenset({1}), (1, "a"), None), "wrong"))
+    run = Run(state, (), error=StepError(0, (2,), (frozenset({1}), (1, "a"), None), "wrong"))
     assert run_from_json(made, run_to_json(made, run)) == run
 
 

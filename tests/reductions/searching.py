@@ -86,8 +86,8 @@ class Seen:
 
     depths: dict[int, int] = field(default_factory=dict)
     hits: dict[str, int] = field(default_factory=dict)
-    cuts: set[str] = field(default_factory=set)
-    fault: int | None = None
+    bounds_reached: set[str] = field(default_factory=set)
+    error: int | None = None
     taken: set[int] = field(default_factory=set)
 
 
@@ -138,9 +138,9 @@ class _Search:
         faults: list[tuple[int, int]] = []
         for function in self.code.expand:
             function([state], set(), lambda _: None, lambda _: None, counts, cuts, faults, [], None)
-        self.seen.cuts |= {name for name, cut in zip(self.code.bounds, cuts, strict=True) if cut}
-        if faults and self.seen.fault is None:
-            self.seen.fault = depth
+        self.seen.bounds_reached |= {name for name, cut in zip(self.code.bounds, cuts, strict=True) if cut}
+        if faults and self.seen.error is None:
+            self.seen.error = depth
 
     def ask(self, state: int, kind: str, depth: int, after: int | None = None) -> None:
         for item in self.reduced.questions.sought:

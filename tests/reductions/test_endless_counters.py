@@ -175,8 +175,8 @@ def _confirmed(system: ir.System, answer: Answer) -> None:
     for found in answer.properties:
         if found.run is not None:
             assert replay(system, found.run) is None, found
-    if answer.fault is not None:
-        assert replay(system, answer.fault) is None
+    if answer.error is not None:
+        assert replay(system, answer.error) is None
 
 
 @pytest.mark.parametrize("seed", first_of(range(20_000, 20_400), 3))
@@ -203,7 +203,7 @@ def test_verdicts_are_those_of_every_bound_that_is_great_enough(seed: int) -> No
                     assert len(found.run.steps) <= len(other.run.steps)
                     if within.coverage.complete and len(found.run.steps) < bound:
                         assert len(found.run.steps) == len(other.run.steps)
-            elif other.verdict == "holds" and found.verdict == "violated" and answer.fault is None:
+            elif other.verdict == "holds" and found.verdict == "violated" and answer.error is None:
                 assert found.run is not None
                 assert len(found.run.steps) >= bound or not within.coverage.complete
 
@@ -356,7 +356,7 @@ def test_a_counter_without_an_end_is_no_bound_that_was_not_reached() -> None:
 def test_without_reductions_a_counter_ends_at_its_bound() -> None:
     system = system_of(LEAD.format(bound=2))
     answer = NativeEngine(reductions=False).check(system, (), LIMITS, _go_on)
-    assert answer.coverage.cuts == (("Term", 1),)
+    assert answer.coverage.bounds_reached == (("Term", 1),)
     assert explored_form(system, False).system.endless == ()
 
 

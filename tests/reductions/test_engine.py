@@ -37,10 +37,10 @@ def assert_alike(system: System, whole: Answer, reduced: Answer) -> None:
         assert item.verdict == answers[item.name].verdict
         if kinds[item.name] not in ("eventually", "leads_to"):
             assert length(item) == length(answers[item.name])
-    assert (reduced.fault is None) == (whole.fault is None)
-    if reduced.fault is not None and whole.fault is not None:
-        assert len(reduced.fault.steps) == len(whole.fault.steps)
-    assert {name for name, _ in reduced.coverage.cuts} == {name for name, _ in whole.coverage.cuts}
+    assert (reduced.error is None) == (whole.error is None)
+    if reduced.error is not None and whole.error is not None:
+        assert len(reduced.error.steps) == len(whole.error.steps)
+    assert {name for name, _ in reduced.coverage.bounds_reached} == {name for name, _ in whole.coverage.bounds_reached}
     assert reduced.coverage.unreached == whole.coverage.unreached
 
 

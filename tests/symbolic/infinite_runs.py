@@ -36,7 +36,7 @@ class Steps:
         steps, enabled = [], set()
         for outcome in self.interpreter.outcomes(state):
             found = outcome.step if isinstance(outcome, Taken) else outcome
-            found = found if isinstance(found, StoppedAtBound) or isinstance(outcome, Taken) else outcome.fault  # type: ignore[union-attr]
+            found = found if isinstance(found, StoppedAtBound) or isinstance(outcome, Taken) else outcome.error  # type: ignore[union-attr]
             constraint = constraint_of(self.system, found.action, found.arguments)  # type: ignore[union-attr]
             enabled.add(constraint)
             if isinstance(outcome, Taken):

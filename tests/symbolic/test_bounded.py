@@ -52,10 +52,10 @@ def assert_agrees(system: System, expected: Explored, seed: int) -> None:
         else:
             assert given.run is None or "error of the spec" in given.scope, where
             assert given.verdict != decided or given.run is None, where
-    if answer.fault is not None:
-        assert replay(system, answer.fault) is None
+    if answer.error is not None:
+        assert replay(system, answer.error) is None
         assert expected.fault_depth is not None
-        assert len(answer.fault.steps) >= expected.fault_depth
+        assert len(answer.error.steps) >= expected.fault_depth
 
 
 def test_branches_that_no_step_takes_set_nothing_that_a_step_reads() -> None:

@@ -153,7 +153,7 @@ action up(s: Server) do s.n := s.n + 1
 invariant small: Server.n <= 1
 """
     answer = check(system_of(text), 3)
-    assert answer.fault is not None
+    assert answer.error is not None
     assert told(answer) == {"small": "unknown"}
     assert told(check(system_of(text.replace("up(s: Server)", "up(s: Server) when s.n < 1")), 3)) == {"small": "holds"}
 

@@ -36,7 +36,7 @@ TOGETHER = 30
 def check(system: System, depth: int, reductions: bool) -> dict[str, PropertyAnswer]:
     """The answers by name."""
     answer = BoundedEngine(depth, reductions).check(system, (), Limits(), lambda _: True)
-    return {found.name: found for found in answer.properties} if answer.fault is None else {}
+    return {found.name: found for found in answer.properties} if answer.error is None else {}
 
 
 @pytest.mark.parametrize("first", first_of(range(0, 900, TOGETHER)))

@@ -67,7 +67,7 @@ def test_violations_are_found_by_runs_as_short(spec: str, name: str, pinned: Fou
     answer = BoundedEngine(depth).check(system, first, Limits(), for_some_time(RUN_SECONDS_MAX))
     asked = {one.name: one for one in system.properties}
     is_over = answer.coverage.stopped in (None, DEPTH_REACHED) and not answer.notes
-    assert answer.fault is None
+    assert answer.error is None
     assert [found.name for found in answer.properties] == [one for one in asked if one in first]
     for found in answer.properties:
         record_property(COUNTED, "open" if found.run is None or not is_over else "decided")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from hacheck.checker.engine import Answer, Coverage, PropertyAnswer
-from hacheck.checker.explicit.coverage_text import covered, cut_counts, stopped_short, unlikely
+from hacheck.checker.explicit.coverage_text import bound_counts, covered, stopped_short, unlikely
 from hacheck.checker.explicit.premises import PREMISE, premise_of
-from hacheck.checker.explicit.property_conditions import FAULT, modes_of, select
+from hacheck.checker.explicit.property_conditions import NO_VALUE, modes_of, select
 from hacheck.checker.explicit.run_reconstruction import run_along, run_and_step, run_into_error
 from hacheck.checker.explicit.search_result import (
-    FAULTY,
+    SPEC_ERROR,
     Findings,
     GaveUp,
     Lasso,
@@ -46,32 +46,32 @@ class Explored:
     @property
     def scope(self) -> str:
         """What a finished search covers."""
-        scope = covered(self.subject.system, self.cuts)
+        scope = covered(self.subject.system, self.bounds_reached)
         return scope if not self.omission else f"{scope}; {unlikely(self.omission)}"
 
     @property
-    def cuts(self) -> tuple[tuple[str, int], ...]:
+    def bounds_reached(self) -> tuple[tuple[str, int], ...]:
         """The bounds that cut steps."""
-        return cut_counts(self.findings.cuts, self.subject.bounds)
+        return bound_counts(self.findings.bounds_reached, self.subject.bounds)
 
 
 def answer_of(explored: Explored, watch: Stopwatch) -> Answer:
     """The answer to every question, by the engine that made the watch."""
     with watch.phase("retracing runs"):
-        fault, answers = _answers(explored, watch)
-    return Answer(coverage_of(explored, watch.seconds()), answers, fault, phases=watch.phases())
+        error, answers = _answers(explored, watch)
+    return Answer(coverage_of(explored, watch.seconds()), answers, error, phases=watch.phases())
 
 
 def _answers(explored: Explored, watch: Stopwatch) -> tuple[Run | None, tuple[PropertyAnswer, ...]]:
     findings = explored.findings
-    fault = None
+    error = None
     undecided = None
     if findings.stopped is not None:
         undecided = stopped_short(findings.size, findings.depth, findings.stopped)
-    if findings.faults:
+    if findings.errors:
         undecided = undecided or NOT_CHECKED
         try:
-            fault = run_into_error(explored.subject, findings.path_to(findings.alike(FAULTY)))
+            error = run_into_error(explored.subject, findings.path_to(findings.alike(SPEC_ERROR)))
         except GaveUp as given_up:
             undecided = _untraced("an error of the spec", given_up)
         except Unconfirmed:
@@ -81,7 +81,7 @@ def _answers(explored: Explored, watch: Stopwatch) -> tuple[Run | None, tuple[Pr
     if undecided is None and live:
         with watch.phase("judging liveness"):
             judged = dict(zip((asked.name for asked in live), explored.judge(live), strict=True))
-    return fault, tuple(_answer(explored, asked, undecided, judged) for asked in explored.asked)
+    return error, tuple(_answer(explored, asked, undecided, judged) for asked in explored.asked)
 
 
 def coverage_of(explored: Explored, wall_seconds: float) -> Coverage:
@@ -98,7 +98,7 @@ def coverage_of(explored: Explored, wall_seconds: float) -> Coverage:
         wall_seconds=wall_seconds,
         complete=findings.stopped is None,
         stopped=findings.stopped,
-        cuts=explored.cuts,
+        bounds_reached=explored.bounds_reached,
         action_counts=tuple(findings.counts),
         unreached=tuple((variable, members) for variable, members in unreached.items() if members),
         unexercised=_unexercised(explored),
@@ -187,7 +187,7 @@ def _judged(subject: Subject, asked: Property, judgement: LivenessVerdict, scope
 def _hit(explored: Explored, asked: Property, without_value: bool = False) -> Run | None:
     """The shortest run to where a property is decided; or to where it has no value."""
     subject, findings = explored.subject, explored.findings
-    key = FAULT + asked.name if without_value else asked.name
+    key = NO_VALUE + asked.name if without_value else asked.name
     if key in findings.found:
         return run_along(subject, findings.path_to(findings.alike(key)))
     if key not in findings.hits:
@@ -211,8 +211,8 @@ def valueless(system: System, asked: Property, expression: Expression, run: Run)
             interpreter.holds_step(asked, states[-2], states[-1])
         else:
             interpreter.value(expression, states[-1])
-    except EvaluationError as fault:
-        return f"an error of the spec after {plural(len(run.steps))}: {fault.message}"
+    except EvaluationError as error:
+        return f"an error of the spec after {plural(len(run.steps))}: {error.message}"
     raise AssertionError(f"{asked.name} has a value after all")
 
 

@@ -76,8 +76,8 @@ class NativeEngine:
                 return no_start(system, properties)
             kernels = Kernels(built.program.words, self.fingerprint, self.threads == 1, cache)
             watch.attended("compiling", lambda: kernels.search)
-        except EvaluationError as fault:
-            return no_start(system, properties, f"an error of the spec {fault.message}")
+        except EvaluationError as error:
+            return no_start(system, properties, f"an error of the spec {error.message}")
         except GaveUp as given_up:
             return unexplored(system, properties, given_up.reason)
         except Unavailable as unavailable:
@@ -103,7 +103,7 @@ class NativeEngine:
             bounded = again.check(replace(builder.given, endless=()), open_ones, _left(limits, builder.watch), report)
             found = {one.name: one for one in bounded.properties}
             answers = tuple(found.get(one.name, one) for one in answer.properties)
-            answer = replace(answer, properties=answers, fault=answer.fault or bounded.fault)
+            answer = replace(answer, properties=answers, error=answer.error or bounded.error)
         return replace(answer, notes=(*answer.notes, *notes), endless=tuple(one.counter for one in builder.gaps))
 
     def _explored(self, builder: Builder, built: Built, search: Search) -> Answer:

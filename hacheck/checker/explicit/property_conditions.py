@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # what is found compiled is not lowered
     from hacheck.compile.lowering.expression_nodes import Node
     from hacheck.compile.lowering.layout import Place
 
-FAULT = "fault:"
+NO_VALUE = "fault:"
 """Before a property's name: the key of what is sought where the property has no value."""
 
 
@@ -79,12 +79,12 @@ def _sought(lowered: Lowered, question: Property) -> Iterator[SearchTarget]:
     graph = lowered.graph
     condition = lower_condition(lowered, question.goal, question.kind == "step")
     wanted = condition.value if question.kind == "reachable" else graph.not_(condition.value)
-    wanted = graph.and_(graph.not_(condition.fault), wanted)
+    wanted = graph.and_(graph.not_(condition.error), wanted)
     kind: Literal["state", "dead", "step"] = (
         "step" if question.kind == "step" else "dead" if question.kind == "deadlock" else "state"
     )
     yield SearchTarget(question.name, wanted, kind)
-    yield SearchTarget(FAULT + question.name, condition.fault, kind)
+    yield SearchTarget(NO_VALUE + question.name, condition.error, kind)
 
 
 def _exercised(lowered: Lowered, question: Property) -> Iterator[SearchTarget]:
@@ -97,12 +97,12 @@ def _exercised(lowered: Lowered, question: Property) -> Iterator[SearchTarget]:
 
     graph = lowered.graph
     condition = lower_condition(lowered, premise)
-    wanted = graph.or_(condition.value, condition.fault)
+    wanted = graph.or_(condition.value, condition.error)
     goals = [question.goal] if question.premise is None else [question.goal, question.premise]
     read = set[int]()
     for goal in goals:
         found = lower_condition(lowered, goal, question.kind == "step")
-        read |= _slots_of(found.value) | _slots_of(found.fault)
+        read |= _slots_of(found.value) | _slots_of(found.error)
     # A property that comes to a constant needs no slots: its condition is not worth keeping any.
     yield SearchTarget(PREMISE + question.name, wanted if _slots_of(wanted) <= read else graph.one, "state")
 

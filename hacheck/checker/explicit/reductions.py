@@ -27,7 +27,7 @@ from hacheck.model.ir import Fresh, Property
 from hacheck.model.rewrite import walk
 from hacheck.model.runs import State
 from hacheck.model.symmetry import Symmetry, alike, symmetries
-from hacheck.model.symmetry_stops import FAULT
+from hacheck.model.symmetry_stops import SPEC_ERROR
 from hacheck.model.symmetry_types import Kind, SymmetryClass, exchange, renamed
 from hacheck.model.types import Identity
 
@@ -65,7 +65,7 @@ def _roots(lowered: Lowered, questions: Questions) -> Iterator[Node]:
     yield from (item.wanted for item in questions.sought)
     for asked in questions.asked:
         for condition in _conditions(lowered, asked):
-            yield from (condition.value, condition.fault)
+            yield from (condition.value, condition.error)
 
 
 def _conditions(lowered: Lowered, asked: Property) -> Iterator[Condition]:
@@ -118,14 +118,14 @@ class _Known:
 
     def _of_property(self, name: str) -> frozenset[str]:
         conditions = _conditions(self.lowered, self.asked[name])
-        can_fail = any(condition.fault is not self.lowered.graph.zero for condition in conditions)
-        return frozenset({FAULT}) if can_fail else frozenset()
+        can_fail = any(condition.error is not self.lowered.graph.zero for condition in conditions)
+        return frozenset({SPEC_ERROR}) if can_fail else frozenset()
 
 
 def _stops(block: Block) -> Iterator[str]:
     for statement in block:
         if isinstance(statement, Stopped):
-            yield statement.text if statement.kind == "cut" else FAULT
+            yield statement.text if statement.kind == "cut" else SPEC_ERROR
         elif isinstance(statement, Branch):
             yield from _stops(statement.then)
             yield from _stops(statement.otherwise)

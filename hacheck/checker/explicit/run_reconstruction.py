@@ -82,7 +82,7 @@ def run_into_error(subject: Subject, way: StatePath) -> Run:
     for action, arguments in _likely_first(subject, None):
         for outcome in interpreter.outcomes_with(action, arguments, last):
             if isinstance(outcome, Failed):
-                return Run(run.initial, run.steps, None, outcome.fault)
+                return Run(run.initial, run.steps, None, outcome.error)
     raise _no_run(subject, f"the interpreter knows no error of the spec in {last}")
 
 

@@ -19,7 +19,7 @@ Occurrence: TypeAlias = tuple[int, tuple[Value, ...]]
 """An action by its index in `System.actions`, and the values of its parameters."""
 
 
-FAULTY = ""
+SPEC_ERROR = ""
 """The key of steps that are an error of the spec."""
 
 
@@ -65,12 +65,12 @@ class Findings(Protocol):
     """What a search leaves.
 
     `size`: distinct states found. `depth`: steps to the states found last. `stopped`: why the search ended before it
-    had expanded every state it found; `None` if it did. `counts`: steps taken, by action. `cuts`: steps cut, by bound
-    (as in `Subject.bounds`). `found`: for the key of each state or dead-end condition that was met, a packed state
-    that meets it, among those at the fewest steps. `hits`: for the key of each step condition that was met, the states
-    before and after such a step, the one before at the fewest steps. `faults`: a packed state at the fewest steps and
-    an instance whose step there is an error of the spec; empty if there is none. `bytes_per_state`: bytes held for
-    each state found, `None` where nobody counts.
+    had expanded every state it found; `None` if it did. `counts`: steps taken, by action. `bounds_reached`: steps cut,
+    by bound (as in `Subject.bounds`). `found`: for the key of each state or dead-end condition that was met, a packed
+    state that meets it, among those at the fewest steps. `hits`: for the key of each step condition that was met, the
+    states before and after such a step, the one before at the fewest steps. `errors`: a packed state at the fewest
+    steps and an instance whose step there is an error of the spec; empty if there is none. `bytes_per_state`: bytes
+    held for each state found, `None` where nobody counts.
     """
 
     @property
@@ -82,20 +82,20 @@ class Findings(Protocol):
     @property
     def counts(self) -> Sequence[int]: ...
     @property
-    def cuts(self) -> Sequence[int]: ...
+    def bounds_reached(self) -> Sequence[int]: ...
     @property
     def found(self) -> Mapping[str, int]: ...
     @property
     def hits(self) -> Mapping[str, tuple[int, int]]: ...
     @property
-    def faults(self) -> Sequence[tuple[int, int]]: ...
+    def errors(self) -> Sequence[tuple[int, int]]: ...
     @property
     def bytes_per_state(self) -> float | None: ...
 
     def alike(self, key: str) -> Sequence[int]:
         """The states of the level of `found[key]` that meet the condition, as far as was seen of the level. Of a step
-        condition the states before such a step, all of one level; of `FAULTY` those before an error of the spec. Never
-        empty; of a dead-end condition and of `FAULTY` one will do. Errors: `GaveUp`."""
+        condition the states before such a step, all of one level; of `SPEC_ERROR` those before an error of the spec.
+        Never empty; of a dead-end condition and of `SPEC_ERROR` one will do. Errors: `GaveUp`."""
         ...
 
     def path_to(self, targets: Sequence[int]) -> StatePath:

@@ -114,8 +114,8 @@ class Comparison:
                 return self.names[step.action], "state", self.seen(step.state)
             case StoppedAtBound():
                 return self.names[outcome.action], "bound", _bound(outcome.bound)
-            case Failed(fault):
-                return self.names[fault.action], "error", ""
+            case Failed(error):
+                return self.names[error.action], "error", ""
 
     def _direct_end(self, step: DirectStep) -> End:
         match step.outcome:
@@ -181,8 +181,8 @@ class Comparison:
                 return self.system.actions[step.action].kind != "fault" and step.state != state
             case StoppedAtBound():
                 return self.system.actions[outcome.action].kind != "fault"
-            case Failed(fault):
-                return self.system.actions[fault.action].kind != "fault"
+            case Failed(error):
+                return self.system.actions[error.action].kind != "fault"
 
     def _transitions(
         self, state: State, here: DirectState, taken: Iterable[Taken], steps: Iterable[DirectStep]

@@ -15,8 +15,8 @@ from functools import partial
 
 from hacheck.checker.engine import DEPTH_REACHED, Answer, Limits, PropertyAnswer, Report
 from hacheck.checker.explicit.answers import Explored, answer_of
-from hacheck.checker.explicit.property_conditions import FAULT
-from hacheck.checker.explicit.search_result import BEYOND, FAULTY, GaveUp, Lasso, LivenessVerdict, StatePath
+from hacheck.checker.explicit.property_conditions import NO_VALUE
+from hacheck.checker.explicit.search_result import BEYOND, SPEC_ERROR, GaveUp, Lasso, LivenessVerdict, StatePath
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.lassos import Lassos
 from hacheck.checker.symbolic.prepared_encoding import Prepared, Wanted, prepared_or_answer
@@ -40,18 +40,18 @@ class BoundedFindings:
     stopped: str | None = None
     ended: bool = False
     counts: Sequence[int] = ()
-    cuts: Sequence[int] = ()
+    bounds_reached: Sequence[int] = ()
     found: dict[str, int] = field(default_factory=dict)
     hits: dict[str, tuple[int, int]] = field(default_factory=dict)
-    faults: list[tuple[int, int]] = field(default_factory=list)
+    errors: list[tuple[int, int]] = field(default_factory=list)
     bytes_per_state: float | None = None
     ways: dict[int, StatePath] = field(default_factory=dict)
     judged: dict[str, LivenessVerdict] = field(default_factory=dict)
 
     def alike(self, key: str) -> Sequence[int]:
         """The one state that is known to meet the condition, or from which a step does."""
-        if key == FAULTY:
-            return [self.faults[0][0]]
+        if key == SPEC_ERROR:
+            return [self.errors[0][0]]
         return [self.found[key] if key in self.found else self.hits[key][0]]
 
     def path_to(self, targets: Sequence[int]) -> StatePath:
@@ -193,13 +193,13 @@ class Search:
     def _note(self, key: str, length: int, model: Model) -> None:
         """Keeps a run that was found."""
         findings, on_step = self.findings, self.open.pop(key)
-        if not key.startswith(FAULT):
-            self.open.pop(FAULT + key, None)
+        if not key.startswith(NO_VALUE):
+            self.open.pop(NO_VALUE + key, None)
         way = self._way(model, length - on_step)
         end = way.states[-1]
         findings.ways.setdefault(end, way)
         if key == ERROR:
-            findings.faults.append((end, 0))
+            findings.errors.append((end, 0))
         elif on_step:
             findings.hits[key] = end, self.unrolling.packed(model, length)
         else:
@@ -237,7 +237,7 @@ def _up_to(prepared: Prepared, found: PropertyAnswer, findings: BoundedFindings)
     if found.verdict != "unknown" or found.run is not None:
         return found
     kind = next(asked.kind for asked in prepared.questions.asked if asked.name == found.name)
-    if findings.faults:
+    if findings.errors:
         return found
     word = "not reached" if kind == "reachable" else "not violated"
     why = "" if findings.stopped in (None, DEPTH_REACHED) else f"; stopped: {findings.stopped}"

@@ -81,13 +81,13 @@ def judged(prepared: Prepared, gaps: Mapping[str, Cti], limits: Limits, report: 
     )
     answer = NativeEngine(threads=1, stop_early=True).check(system, (), within, report)
     verdicts = {found.name.removeprefix("gap "): found.verdict for found in answer.properties}
-    if answer.fault is not None:
+    if answer.error is not None:
         return dict(gaps)
-    known = {name: _known(verdicts[name], asked[name][1], bool(answer.coverage.cuts)) for name in gaps}
+    known = {name: _known(verdicts[name], asked[name][1], bool(answer.coverage.bounds_reached)) for name in gaps}
     return {name: replace(gap, reachable=known[name]) for name, gap in gaps.items()}
 
 
-def _known(verdict: str, is_whole: bool, is_cut: bool) -> bool | None:
+def _known(verdict: str, is_whole: bool, is_bounded: bool) -> bool | None:
     """Whether a state is reachable, from whether one like it is. A cut step is no step here either."""
     if verdict == "holds" and is_whole:
         return True

@@ -183,7 +183,7 @@ class Proof:
             return False
         search.look(length)
         findings.depth = length
-        broken = {*findings.found, *findings.hits, *([ERROR] if findings.faults else [])}
+        broken = {*findings.found, *findings.hits, *([ERROR] if findings.errors else [])}
         for name, keys in self._keys.items():
             if name in self.candidates and broken & set(keys):
                 del self.candidates[name]
@@ -269,7 +269,7 @@ def _worded(proof: Proof, gaps: Mapping[str, Cti], answer: Answer, named: frozen
     """The answer: what was shown, what was refuted, and what neither."""
     prepared = proof.prepared
     properties = [_one(proof, gaps, found) for found in answer.properties if not named or found.name in named]
-    if answer.fault is not None:
+    if answer.error is not None:
         properties = [
             PropertyAnswer(one.name, "unknown", NOT_CHECKED) if one.verdict == "holds" and one.run is None else one
             for one in properties

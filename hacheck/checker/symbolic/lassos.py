@@ -23,7 +23,7 @@ from hacheck.model.data import dataclass
 from hacheck.model.ir import Expression, Property
 
 LIVE = ("eventually", "leads_to")
-CUT = ".cut"
+BOUND = ".cut"
 """The name of the formula that a bound forbids some step."""
 
 Constraint = tuple[int, ...]
@@ -68,17 +68,17 @@ def conditions(behaviour: Behaviour, asked: Sequence[Property]) -> Mapping[str, 
     for one in live_of(behaviour, asked):
         for is_goal, (name, expression) in zip((True, False), one.expressions, strict=False):
             condition = lower_condition(lowered, expression)
-            has_value = graph.not_(condition.fault)
+            has_value = graph.not_(condition.error)
             sought = graph.not_(condition.value) if is_goal else condition.value
             found[_unmet(one) if is_goal else _begins(one)] = graph.and_(has_value, sought)
-            if condition.fault is not graph.zero:
-                found[name] = condition.fault
+            if condition.error is not graph.zero:
+                found[name] = condition.error
         for constraint in (*one.weak, *one.strong):
             ways = (outcome.condition for outcome in behaviour.outcomes if outcome.instance in constraint)
             found[_enabled(constraint)] = graph.any_of(ways)
-    cuts = [outcome.condition for outcome in behaviour.outcomes if outcome.ended == "cut"]
-    if found and cuts:
-        found[CUT] = graph.any_of(cuts)
+    bounds_reached = [outcome.condition for outcome in behaviour.outcomes if outcome.ended == "cut"]
+    if found and bounds_reached:
+        found[BOUND] = graph.any_of(bounds_reached)
     return found
 
 
@@ -122,9 +122,9 @@ class Lassos:
                     self._expressions[key] = name, expression
             self._ways[name] = parts.ways(one)
             found[f".lasso {name}"] = self.library.all_of((self._waits[name], self.library.any_of(self._ways[name])))
-            if CUT in self.unrolling.formulas and name not in self.beyond:
-                cut = self.unrolling.at(CUT, length)
-                found[f".beyond {name}"] = self.library.all_of((self._waits[name], cut))
+            if BOUND in self.unrolling.formulas and name not in self.beyond:
+                at_bound = self.unrolling.at(BOUND, length)
+                found[f".beyond {name}"] = self.library.all_of((self._waits[name], at_bound))
         return found
 
     def _waiting(self, one: Live, length: int) -> Formula:

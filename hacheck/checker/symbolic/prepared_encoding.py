@@ -43,8 +43,8 @@ class Prepared:
     def bounds(self) -> str:
         """The bounds that may cut steps, in words; nothing where there are none."""
         words = dict(self.system.bounds)
-        cuts = (outcome.text for outcome in self.encoding.behaviour.outcomes if outcome.ended == "cut")
-        return "; ".join(words.get(name, name) for name in dict.fromkeys(cuts))
+        bounds_reached = (outcome.text for outcome in self.encoding.behaviour.outcomes if outcome.ended == "cut")
+        return "; ".join(words.get(name, name) for name in dict.fromkeys(bounds_reached))
 
     def within(self, words: str) -> str:
         """The words with the bounds that may cut steps."""
@@ -112,8 +112,8 @@ def prepared_or_answer(
     `properties`. Errors: `Refused` without Z3."""
     try:
         prepared = prepare(system, asked, limits, report, watch, wanted)
-    except EvaluationError as fault:
-        return no_start(system, properties, f"an error of the spec {fault.message}")
+    except EvaluationError as error:
+        return no_start(system, properties, f"an error of the spec {error.message}")
     except GaveUp as given_up:
         return unexplored(system, properties, given_up.reason)
     return no_start(system, properties) if prepared is None else prepared

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hacheck.checker.explicit.property_conditions import FAULT
+from hacheck.checker.explicit.property_conditions import NO_VALUE
 from hacheck.checker.symbolic.bit_vector_terms import joined
 from hacheck.checker.symbolic.prepared_encoding import encoded
 from hacheck.checker.symbolic.system_encoding import CAN, DOMAIN, ERROR, INIT, ONE, Encoding
@@ -43,12 +43,12 @@ def _lines(encoding: Encoding) -> Iterator[str]:
     yield from (_defined(name[1:], formulas[name]) for name in (INIT, DOMAIN, ERROR))
     yield _defined("trans", joined("and", steps))
     for key in encoding.sought:
-        name = f"fault.{key.removeprefix(FAULT)}" if key.startswith(FAULT) else f"found.{key}"
+        name = f"fault.{key.removeprefix(NO_VALUE)}" if key.startswith(NO_VALUE) else f"found.{key}"
         yield _defined(name, formulas[key])
     yield '(echo "an initial state, and a step from it:")'
     yield "(push 1)\n(assert init)\n(assert trans)\n(check-sat)\n(pop 1)"
     for key, item in encoding.sought.items():
-        if item.kind != "step" and not key.startswith(FAULT):
+        if item.kind != "step" and not key.startswith(NO_VALUE):
             yield f'(echo "{key}, found in an initial state:")'
             yield f"(push 1)\n(assert init)\n(assert |found.{key}|)\n(check-sat)\n(pop 1)"
     yield ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from hacheck.checker.explicit.premises import PREMISE
-from hacheck.checker.explicit.property_conditions import FAULT, Questions
+from hacheck.checker.explicit.property_conditions import NO_VALUE, Questions
 from hacheck.checker.symbolic.action_outcomes import Behaviour, Outcome, behaviour, reads
 from hacheck.checker.symbolic.bit_vector_terms import Terms, joined, negation, number, sort_of
 from hacheck.checker.symbolic.well_formed_states import well_formed
@@ -79,7 +79,7 @@ class Encoding:
 
     def keys_of(self, name: str) -> list[str]:
         """Under which keys a property is broken: where it fails, and where it has no value."""
-        return [key for key in (name, FAULT + name) if key in self.sought]
+        return [key for key in (name, NO_VALUE + name) if key in self.sought]
 
     @property
     def symbols(self) -> Iterator[Symbol]:

@@ -53,8 +53,8 @@ def reasons(system: System, name: str, limits: Limits, report: Report) -> Reason
         both = tuple(state + (force,) * len(parts) for force in (True, False) for state in initial)
         prepared = prepared_from(weak, names, both, library, watch)
         return replace(Core(prepared, parts).reasons(name, names[1:]), unasked=unasked)
-    except EvaluationError as fault:
-        return Reasons(name, failed=f"an error of the spec {fault.message}")
+    except EvaluationError as error:
+        return Reasons(name, failed=f"an error of the spec {error.message}")
     except GaveUp as given_up:
         return Reasons(name, failed=f"stopped because {given_up.reason}")
 

@@ -101,7 +101,7 @@ def _note(
     go_on: Callable[[], bool],
 ) -> None:
     result = run_check(Prepared(asked.check, system, asked.properties), engine, limits, lambda _: go_on(), replay)
-    if result.has_fault:
+    if result.has_error:
         for found in maps.values():
             found.open[point] = "the spec has an error under these settings"
         return
@@ -112,7 +112,7 @@ def _note(
             found.violations[point] = Violation(system, answer.run)
         elif answer.verdict == "holds":
             found.safe.append(point)
-            if result.answer.coverage.cuts:
+            if result.answer.coverage.bounds_reached:
                 found.bounded.append(point)
         else:
             found.open[point] = answer.scope

@@ -214,7 +214,7 @@ def explored_as_json(explored: Explored, defaults: Mapping[str, str]) -> dict[st
         "values": {name: value for name, value in explored.values if defaults.get(name) != value},
         "claims": list(explored.claims),
         "states": explored.states,
-        "cuts": list(explored.cuts),
+        "cuts": list(explored.bounds_reached),
     }
     return made | ({"endless": list(explored.endless)} if explored.endless else {})
 

@@ -85,7 +85,7 @@ def vacuous(result: CheckResult) -> RenderableType | None:
     table.add_column(style="warn", no_wrap=True)
     table.add_column()
     if no_step(result):
-        within = " within the bounds below" if result.answer.coverage.cuts else ""
+        within = " within the bounds below" if result.answer.coverage.bounds_reached else ""
         words = f"possible in any initial state{within}: every verdict is about initial states only"
         table.add_row("no step", words)
     so_far = "" if result.answer.coverage.complete else " so far"
@@ -124,7 +124,7 @@ def facts(result: CheckResult, defaults: Mapping[str, str]) -> RenderableType:
         held = size(round(coverage.bytes_per_state * coverage.states))
         table.add_row("memory", f"{held}, {coverage.bytes_per_state:.0f} bytes a state")
     meanings = dict(system.bounds)
-    for index, (bound, count) in enumerate(coverage.cuts):
+    for index, (bound, count) in enumerate(coverage.bounds_reached):
         meaning = meanings.get(bound, "")
         said = f": {meaning}" if meaning else ""
         table.add_row("cut at" if index == 0 else "", f"{bound}{said} ({plural(count, 'step')} not taken)")
@@ -145,10 +145,10 @@ def extent(result: CheckResult) -> Text:
     coverage = result.answer.coverage
     if not coverage.complete:
         return Text(f"stopped before the end: {coverage.stopped or 'not every state was visited'}", style="warn")
-    words = "every reachable state within the bounds below" if coverage.cuts else "every reachable state"
+    words = "every reachable state within the bounds below" if coverage.bounds_reached else "every reachable state"
     if coverage.omission:
         return Text(f"{words}; {unlikely(coverage.omission)}", style="warn")
-    return Text(words, style="" if coverage.cuts else "ok")
+    return Text(words, style="" if coverage.bounds_reached else "ok")
 
 
 NOTHING_ASKED = "nothing is asked: without an invariant or another property, only errors of the spec itself are found"

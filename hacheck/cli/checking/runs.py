@@ -52,7 +52,7 @@ def full_run(
     parts.append(steps_table(layout, views[:loop]))
     if run.loop is not None:
         parts.append(loop_part(layout, views[loop:], run.loop))
-    if run.fault is not None:
+    if run.error is not None:
         parts.append(fault_part(system, run, layout.marks, places))
     if about is not None:
         parts.append(ending(system, run, about, layout))
@@ -147,13 +147,13 @@ def fault_part(
     system: System, run: Run, marks: Symbols, places: Callable[[Action], str] | None = None
 ) -> RenderableType:
     """The step that cannot be completed, because the spec is wrong, and where it is declared."""
-    assert run.fault is not None, "a run without a fault has no step that failed"
-    action = system.actions[run.fault.action]
+    assert run.error is not None, "a run without a fault has no step that failed"
+    action = system.actions[run.error.action]
     source = f" ({action.source})" if action.source else ""
     place = places(action) if places is not None else ""
     return Text.assemble(
         (f"{marks.violated} next, {action.name} ", "bad"),
-        (f"cannot be completed: {run.fault.message}", "bad"),
+        (f"cannot be completed: {run.error.message}", "bad"),
         (source, "quiet"),
         (f"\n  {place}" if place else "", "quiet"),
     )

@@ -58,7 +58,7 @@ def simulate_spec(
     console.print(f"{specification.name}, seed {seed}: {run_title(system, run)}", markup=False)
     console.print()
     console.print(runs.full_run(console, system, run, None, places=specification.place_of))
-    if len(run.steps) < steps and run.fault is None:
+    if len(run.steps) < steps and run.error is None:
         console.print("\nNothing more can happen here.", style="warn")
     if place is not None:
         saved = {
@@ -72,7 +72,7 @@ def simulate_spec(
             "loop": None,
         }
         place.write(saved)
-    return ExitCode.AS_EXPECTED if run.fault is None else ExitCode.BAD_INPUT
+    return ExitCode.AS_EXPECTED if run.error is None else ExitCode.BAD_INPUT
 
 
 @dataclass(frozen=True, slots=True)

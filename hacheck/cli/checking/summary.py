@@ -30,7 +30,7 @@ def exit_code(results: Sequence[CheckResult], *, all_ran: bool) -> ExitCode:
     surprise, also where the user stopped after it, then that something is not known."""
     if differs(results):
         return ExitCode.OUR_BUG
-    if any(result.has_fault for result in results):
+    if any(result.has_error for result in results):
         return ExitCode.BAD_INPUT
     outcomes = {result.outcome for result in results}
     if "unexpected" in outcomes:
@@ -91,7 +91,7 @@ def remark(result: CheckResult) -> str:
     """What stands out about a check, in a few words."""
     if differs([result]):
         return "the two interpreters differ, see above"
-    if result.has_fault:
+    if result.has_error:
         return "the spec has an error, see above"
     if not result.properties:
         return "nothing asked"

@@ -223,7 +223,7 @@ def is_short(found: PropertyResult) -> bool:
 
 def show_runs(request: Request, console: Console, specification: Specification, result: CheckResult) -> None:
     """The runs: surprises always, expected violations and witnesses on request."""
-    fault = result.answer.fault
+    fault = result.answer.error
     if fault is not None:
         console.print()
         console.print(

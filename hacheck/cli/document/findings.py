@@ -108,7 +108,7 @@ def facts(specification: Specification, result: CheckResult) -> list[str]:
     items.append(f"faults: {'; '.join(system.faults) or 'none'}")
     items.append(f"explored: {extent(result).plain}: {plural(coverage.states, 'state')}, depth {coverage.depth}")
     meanings = dict(system.bounds)
-    cuts = [f"{name} ({meanings[name]})" if meanings.get(name) else name for name, _ in coverage.cuts]
+    cuts = [f"{name} ({meanings[name]})" if meanings.get(name) else name for name, _ in coverage.bounds_reached]
     if cuts:
         items.append(f"bounds that were met: {'; '.join(sorted(cuts))}")
     by_verdict: dict[str, list[str]] = {}
@@ -118,7 +118,7 @@ def facts(specification: Specification, result: CheckResult) -> list[str]:
         surprise = {"expected": "", "unexpected": ", which is not expected", "undecided": ""}[found.outcome]
         by_verdict.setdefault(f"{verdict_of(found)}{surprise}", []).append(f"{code(found.asked.name)}{shown}")
     items += [f"{word}: {', '.join(names)}" for word, names in by_verdict.items()]
-    if result.answer.fault is not None:
+    if result.answer.error is not None:
         items.append("the spec has an error, see below")
     return items
 

@@ -28,9 +28,9 @@ def story(system: System, run: Run, about: Property | None) -> list[str]:
         lines += [step_line(view) for view in views[loop:]]
     elif run.loop is not None:
         lines += ["", "From here on nothing happens any more."]
-    if run.fault is not None:
-        failed = code(system.actions[run.fault.action].name)
-        lines += ["", f"The next step, {failed}, is an error: {run.fault.message}."]
+    if run.error is not None:
+        failed = code(system.actions[run.error.action].name)
+        lines += ["", f"The next step, {failed}, is an error: {run.error.message}."]
     found = [] if about is None else read_by(system, run, about)
     if found:
         lines += ["", "So: " + "; ".join(f"{code(name)} is {words}" for name, words in found) + "."]

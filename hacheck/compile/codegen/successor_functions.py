@@ -28,7 +28,7 @@ _LOADED_WORDS_MAX = 2  # of so many words all are loaded at once, of more each w
 STOP_BIT = 1 << 31
 """Set in the tag of an outcome that is no step."""
 
-FAULT_EVENT = 1
+ERROR_EVENT = 1
 """The bit of an error of the spec among the events of a call; the step conditions' bits are above it."""
 
 
@@ -227,12 +227,12 @@ class _Outcomes:
     def stopped(self, stopped: Stopped) -> None:
         code, notes = self.values.code, self.plan.notes
         if stopped.kind == "cut":
-            change(code, notes.cuts + self.plan.bounds[stopped.text], "add", "1")
+            change(code, notes.bounds_reached + self.plan.bounds[stopped.text], "add", "1")
         else:
-            change(code, notes.events, "or", str(FAULT_EVENT))
+            change(code, notes.events, "or", str(ERROR_EVENT))
             where = code.put(f"add i64 %tag, {self.index}")
             least = self.plan.module.intrinsic("llvm.umin.i64", "i64", "i64, i64")
-            address = code.at("%notes", notes.least_fault)
+            address = code.at("%notes", notes.least_error)
             before = code.put(f"load i64, ptr {address}")
             code.do(f"store i64 {code.put(f'call i64 {least}(i64 {before}, i64 {where})')}, ptr {address}")
         if self.plan.lively is not None and self.action in self.plan.lively:

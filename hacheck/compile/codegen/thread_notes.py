@@ -23,9 +23,9 @@ class Notes:
     """Where things are, as indices of words.
 
     - `pending`: a bit for each state condition that is still asked, 64 to a word;
-    - `events`, `least_fault`, `alive`: what `expand` tells itself between the states of a call;
-    - `steps`: how many steps, by action; `cuts`: how many outcomes were cut, by bound;
-    - `fault`: whether there was an error of the spec; the instance; the state before it;
+    - `events`, `least_error`, `alive`: what `expand` tells itself between the states of a call;
+    - `steps`: how many steps, by action; `bounds_reached`: how many outcomes were cut, by bound;
+    - `error`: whether there was an error of the spec; the instance; the state before it;
     - `states`, `deads`: for each condition whether there was a hit, and the state;
     - `step_hits`: for each step condition whether there was a hit, the states before and after.
     """
@@ -34,11 +34,11 @@ class Notes:
     conditions: int
     pending: int
     events: int
-    least_fault: int
+    least_error: int
     alive: int
     steps: int
-    cuts: int
-    fault: int
+    bounds_reached: int
+    error: int
     states: int
     deads: int
     step_hits: int
@@ -65,7 +65,7 @@ class Notes:
         notes = array("Q", bytes(8 * self.size))
         for number in range(self.conditions):
             self.ask(notes, number)
-        notes[self.least_fault] = _NONE
+        notes[self.least_error] = _NONE
         return notes
 
     def ask(self, notes: NotesArray, number: int) -> None:
@@ -78,17 +78,17 @@ class Notes:
 
     def steps_of(self, notes: NotesArray) -> list[int]:
         """How many steps there were, by action."""
-        return notes[self.steps : self.cuts].tolist()
+        return notes[self.steps : self.bounds_reached].tolist()
 
-    def cuts_of(self, notes: NotesArray) -> list[int]:
+    def bounds_reached_of(self, notes: NotesArray) -> list[int]:
         """How many outcomes were cut, by bound."""
-        return notes[self.cuts : self.fault].tolist()
+        return notes[self.bounds_reached : self.error].tolist()
 
-    def fault_of(self, notes: NotesArray) -> tuple[int, int] | None:
+    def error_of(self, notes: NotesArray) -> tuple[int, int] | None:
         """The first error of the spec: the packed state before it, and the instance."""
-        if not notes[self.fault]:
+        if not notes[self.error]:
             return None
-        return self._packed(notes, self.fault + 2), notes[self.fault + 1]
+        return self._packed(notes, self.error + 2), notes[self.error + 1]
 
     def state_of(self, notes: NotesArray, number: int) -> int | None:
         """The first packed state in which a state condition held."""

@@ -30,11 +30,11 @@ _COPIES_OF_ONE_MAX = 4
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition over states (or over steps: then it reads slots before and after). Where `fault` holds, evaluating
+    """A condition over states (or over steps: then it reads slots before and after). Where `error` holds, evaluating
     it is an error of the spec and `value` says nothing."""
 
     value: Node
-    fault: Node
+    error: Node
 
 
 def lower(system: System, initial: Sequence[State], copies_max: int = _COPIES_OF_ONE_MAX) -> Lowered:

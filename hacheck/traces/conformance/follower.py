@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hacheck.checker.explicit.coverage_text import cut_counts
+from hacheck.checker.explicit.coverage_text import bound_counts
 from hacheck.compile.machine.reserved_memory import Region
 from hacheck.model.data import dataclass
 from hacheck.traces.conformance.automaton import MARKS_MAX, Automaton
@@ -88,9 +88,9 @@ class Memory:
             k.TABLE_SHIFT: 64 - table_bits,
             k.STARTS: self.starts.ctypes.data,
             k.START_COUNT: len(self.starts),
-            k.CUT_FIRST: notes.cuts,
-            k.CUT_COUNT: notes.fault - notes.cuts,
-            k.FAULT: notes.fault,
+            k.CUT_FIRST: notes.bounds_reached,
+            k.CUT_COUNT: notes.error - notes.bounds_reached,
+            k.FAULT: notes.error,
             k.MARK_COUNT: marks,
             k.MARKS: self._marks.ctypes.data,
             k.BYTES: self._bytes.address,
@@ -131,12 +131,12 @@ class Memory:
 
     def met(self) -> list[int]:
         """How many steps met each bound so far. With an automaton, which counts all as one, nobody knows."""
-        return self.compiled.program.notes.cuts_of(self._notes)
+        return self.compiled.program.notes.bounds_reached_of(self._notes)
 
     def met_since(self, before: list[int]) -> tuple[str, ...]:
         """The bounds that were met since then, those that were met most often first."""
         counts = [now - then for now, then in zip(self.met(), before, strict=True)]
-        return tuple(name for name, _ in cut_counts(counts, self.compiled.program.bounds))
+        return tuple(name for name, _ in bound_counts(counts, self.compiled.program.bounds))
 
     def snapshot(self) -> dict[str, Any]:
         """The candidates of all sets, and how far they are."""

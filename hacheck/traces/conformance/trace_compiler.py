@@ -121,7 +121,7 @@ def _made(wanted: _Wanted) -> Entry:
     conditions = [lower_condition(lowered, one.goal) for one in wanted.asked]
     graph = lowered.graph
     marks = [
-        Mark(one.name, graph.and_(graph.not_(condition.fault), graph.not_(condition.value)))
+        Mark(one.name, graph.and_(graph.not_(condition.error), graph.not_(condition.value)))
         for one, condition in zip(wanted.asked, conditions, strict=True)
     ]
     records = record_slots(shape, lowered.layout)

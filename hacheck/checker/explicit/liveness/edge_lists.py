@@ -11,7 +11,7 @@ from hacheck.checker.explicit.liveness.fields import (
     ENTRY_BYTES,
     EXPAND,
     FLAGS,
-    HEAD_CUT,
+    HEAD_BOUND,
     IN_DOUBT,
     LISTS,
     LISTS_CHUNK,
@@ -72,7 +72,7 @@ STOP = 1 << 31
     CACHE_MASK,  # how many they are, less one
     NEXT,  # the entries of LISTS that this thread has for its own
     END,
-    CUT_SEEN,  # whether a bound cut a step of a vertex that was reached
+    BOUND_SEEN,  # whether a bound cut a step of a vertex that was reached
     LOST,  # whether a successor is missing among the states, which is our mistake
     WORKER_WORDS,
 ) = range(25)
@@ -255,15 +255,15 @@ def list_steps(ground: int, worker: int, n: int, k: int) -> None:
         bit = 1 << ((constraint - 1) & 63) if constraint else 0
         store64(able, word, load64(able, word) | bit)
         if tag & STOP:
-            put_entry(list_, 0, head | HEAD_CUT)
-            store64(worker, CUT_SEEN, 1)
+            put_entry(list_, 0, head | HEAD_BOUND)
+            store64(worker, BOUND_SEEN, 1)
         else:
             place = load64(places, j)
             if place & WAITS:
                 place = load64(found, place ^ WAITS)
             target = (place >> 1) - 1
             if place & IN_DOUBT and (constraint or target != load32(sources, source)):
-                put_entry(list_, (head & (HEAD_CUT - 1)) + 1, constraint << bits | target)
+                put_entry(list_, (head & (HEAD_BOUND - 1)) + 1, constraint << bits | target)
                 put_entry(list_, 0, head + 1)
                 store64(covered, word, load64(covered, word) | bit)
         j += 1
@@ -284,14 +284,14 @@ def list_enabled(ground: int, worker: int, source: int) -> None:
         while rest:
             constraint = trailing_zeros(rest) + 1 + w * 64
             head += 1
-            put_entry(list_, head & (HEAD_CUT - 1), constraint << bits | ((1 << bits) - 1))
+            put_entry(list_, head & (HEAD_BOUND - 1), constraint << bits | ((1 << bits) - 1))
             rest = rest & (rest - 1)
     put_entry(list_, 0, head)
 
 
 def copy_list(to: int, list_: int) -> None:
     """Copies a list."""
-    size = (entry_at(list_, 0) & (HEAD_CUT - 1)) + 1
+    size = (entry_at(list_, 0) & (HEAD_BOUND - 1)) + 1
     place = 0
     while place < size:
         put_entry(to, place, entry_at(list_, place))
@@ -336,7 +336,7 @@ def list_of(ground: int, vertex: int) -> int:
 def enabled_word(ground: int, list_: int, word: int) -> int:
     """The word `word` of the constraints that are enabled in the vertex of a list."""
     bits = load64(ground, TARGET_BITS)
-    count = entry_at(list_, 0) & (HEAD_CUT - 1)
+    count = entry_at(list_, 0) & (HEAD_BOUND - 1)
     enabled = 0
     place = 1
     while place <= count:

@@ -37,7 +37,7 @@ IN_DOUBT = 1
 IS_START = 2
 """Flag: a run that waits for the goal of the property at hand may begin here."""
 
-HEAD_CUT = 1 << 31
+HEAD_BOUND = 1 << 31
 """In the first entry of a list: a bound cuts a step."""
 
 NOTHING = (1 << 64) - 1

@@ -14,7 +14,7 @@ from hacheck.checker.explicit.liveness.fields import (
     FOUND_STEP,
     FRAMES,
     HEAD,
-    HEAD_CUT,
+    HEAD_BOUND,
     HEIGHT,
     HOME,
     MASKS,
@@ -75,7 +75,7 @@ def find_before(ground: int, first: int, end: int) -> None:
     while first < end:
         vertex = load32(order, first)
         list_ = list_of(ground, vertex)
-        count = entry_at(list_, 0) & (HEAD_CUT - 1)
+        count = entry_at(list_, 0) & (HEAD_BOUND - 1)
         step = 0
         while step < count:
             if entry_at(list_, 1 + step) & targets == target:
@@ -139,7 +139,7 @@ def walk(ground: int, vertices: int) -> int:
         if head and disables(ground, list_):
             said = FOUND_VERTEX
             break
-        count = entry_at(list_, 0) & (HEAD_CUT - 1)
+        count = entry_at(list_, 0) & (HEAD_BOUND - 1)
         step = 0
         while step < count:
             entry = entry_at(list_, 1 + step)

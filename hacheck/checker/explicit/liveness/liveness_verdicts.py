@@ -137,13 +137,13 @@ class _Judging:
         self.marks.prepare(slices, asked)
         every_state_is_fair = not mask.weak | mask.strong
         levels = reached(ground, slices, every_state_is_fair)
-        cut = any(worker[edge_lists.CUT_SEEN] for worker in ground.workers)
+        at_bound = any(worker[edge_lists.BOUND_SEEN] for worker in ground.workers)
         if not every_state_is_fair:
             judge_components(ground, slices, mask, levels[-1])
         assert not any(worker[edge_lists.LOST] for worker in ground.workers), "every successor has been found before"
         nearest = nearest_fair(ground, slices, levels)
         if nearest is None:
-            return BEYOND if cut else None
+            return BEYOND if at_bound else None
         try:
             return self.lasso(ground, slices, levels, nearest, mask)
         except GaveUp as given_up:

@@ -26,8 +26,8 @@ def conditions(lowered: Lowered, asked: Sequence[Property]) -> tuple[tuple[str, 
                 if expression is not None:
                     condition = lower_condition(lowered, expression)
                     found.append((f"{key}:{item.name}", condition.value))
-                    if condition.fault is not lowered.graph.zero:
-                        found.append((f"{key}-fault:{item.name}", condition.fault))
+                    if condition.error is not lowered.graph.zero:
+                        found.append((f"{key}-fault:{item.name}", condition.error))
     return tuple(found)
 
 

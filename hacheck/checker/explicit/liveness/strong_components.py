@@ -22,7 +22,7 @@ from hacheck.checker.explicit.liveness.fields import (
     FAIR_COUNT,
     FIRST_PART,
     FRAMES,
-    HEAD_CUT,
+    HEAD_BOUND,
     HEIGHT,
     MASKS,
     MORE,
@@ -75,7 +75,7 @@ def visit(ground: int, vertex: int, depth: int, height: int, number: int) -> Non
         store64(frame, SOMETIMES + w, 0)
     bits = load64(ground, TARGET_BITS)
     list_ = list_of(ground, vertex)
-    count = entry_at(list_, 0) & (HEAD_CUT - 1)
+    count = entry_at(list_, 0) & (HEAD_BOUND - 1)
     step = 0
     while step < count:
         entry = entry_at(list_, 1 + step)
@@ -92,7 +92,7 @@ def follow(ground: int, frame: int, part: int) -> int:
     `OUTSIDE`."""
     records = load64(ground, RECORDS)
     list_ = list_of(ground, load32(frame, VERTEX))
-    count = entry_at(list_, 0) & (HEAD_CUT - 1)
+    count = entry_at(list_, 0) & (HEAD_BOUND - 1)
     bits = load64(ground, TARGET_BITS)
     least = load32(frame, LEAST)
     step = load32(frame, NEXT_STEP)

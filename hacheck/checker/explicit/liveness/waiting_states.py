@@ -6,9 +6,9 @@ The steps of a state are listed when it is first reached, by whichever property 
 from __future__ import annotations
 
 from hacheck.checker.explicit.liveness.edge_lists import (
+    BOUND_SEEN,
     BUFFER,
     CLAIMED,
-    CUT_SEEN,
     FOUND,
     LISTED,
     SOURCES,
@@ -28,7 +28,7 @@ from hacheck.checker.explicit.liveness.fields import (
     ENTRY_BYTES,
     FIRST_PART,
     FLAGS,
-    HEAD_CUT,
+    HEAD_BOUND,
     IN_DOUBT,
     IS_START,
     LEVEL_END,
@@ -133,7 +133,7 @@ def make_lists(ground: int, worker: int, n: int, missing: int) -> None:
     while i < n:
         if load64(listed, i) == 0:
             list_ = made_list(worker, source)
-            start = room_for(ground, worker, (entry_at(list_, 0) & (HEAD_CUT - 1)) + 1)
+            start = room_for(ground, worker, (entry_at(list_, 0) & (HEAD_BOUND - 1)) + 1)
             if start:
                 vertex = load32(load64(worker, SOURCES), source)
                 copy_list(load64(ground, LISTS) + start * ENTRY_BYTES, list_)
@@ -181,7 +181,7 @@ def claim_listed(ground: int, worker: int, n: int) -> int:
             list_ = load64(listed, i)
             if list_:
                 head = entry_at(list_, 0)
-                count = head & (HEAD_CUT - 1)
+                count = head & (HEAD_BOUND - 1)
                 step = 1
                 while step <= count:
                     target = entry_at(list_, step) & targets
@@ -190,8 +190,8 @@ def claim_listed(ground: int, worker: int, n: int) -> int:
                     else:
                         claimed = claim(ground, worker, target, claimed)
                     step += 1
-                if head & HEAD_CUT:
-                    store64(worker, CUT_SEEN, 1)
+                if head & HEAD_BOUND:
+                    store64(worker, BOUND_SEEN, 1)
             i += 1
     return claimed
 

@@ -182,7 +182,7 @@ class Ground:
         """Makes ready for reaching: nothing was reached, and nothing looked up lately."""
         self.words[fields.ORDER_COUNT] = 0
         for worker in self.workers:
-            worker[edge_lists.CUT_SEEN] = 0
+            worker[edge_lists.BOUND_SEEN] = 0
             ctypes.memset(worker[edge_lists.RECENT], 0, self._recent_bytes)
 
     def free(self) -> None:
@@ -302,7 +302,7 @@ class Ground:
     def list_at(self, address: int) -> List:
         """The list at an address."""
         size, bits = self.entry_bytes, self.words[fields.TARGET_BITS]
-        count = ctypes.c_uint32.from_address(address).value & (fields.HEAD_CUT - 1)
+        count = ctypes.c_uint32.from_address(address).value & (fields.HEAD_BOUND - 1)
         entries = array("I" if size == 4 else "Q", ctypes.string_at(address + size, count * size))
         nowhere = (1 << bits) - 1
         enabled = 0

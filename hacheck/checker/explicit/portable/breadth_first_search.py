@@ -36,20 +36,20 @@ class Finder:
 class Log:
     """What a search saw. `order`: states as found; `levels`: index of each level's first state; `marks`: length of
     `order` after each batch and function; `starts`: index of each batch's first state; `found`: for each finder its
-    first hit; `hits`: for each step condition its first (before, after); `faults`: the first (state, instance)
+    first hit; `hits`: for each step condition its first (before, after); `errors`: the first (state, instance)
     whose step is an error of the spec. `stopped`: why the search ended early."""
 
     order: list[int]
     seen: set[int]
     initial: int
     counts: list[int]
-    cuts: list[int]
+    bounds_reached: list[int]
     hits: list[list[tuple[int, int]]]
     levels: list[int] = field(default_factory=list)
     marks: array[int] = field(default_factory=lambda: array("Q"))
     starts: array[int] = field(default_factory=lambda: array("Q"))
     found: dict[str, int] = field(default_factory=dict)
-    faults: list[tuple[int, int]] = field(default_factory=list)
+    errors: list[tuple[int, int]] = field(default_factory=list)
     expanded: int = 0
     stopped: str | None = None
 
@@ -115,8 +115,8 @@ class _Search:
                 log.seen.add,
                 log.order.append,
                 log.counts,
-                log.cuts,
-                log.faults,
+                log.bounds_reached,
+                log.errors,
                 log.hits,
                 lively,
             )

@@ -34,7 +34,7 @@ class _Graph:
     edges: Edges
     enabled: list[int]
     inside: list[int]
-    cut: bytearray
+    at_bound: bytearray
     """Where a step was not taken because it would have passed a bound."""
 
 
@@ -70,7 +70,9 @@ def judge_one(code: Code, log: Log, asked: Property) -> LivenessVerdict:
         lambda vertex: part[vertex] in by_mark,
     )
     if walk is None:
-        leaving = nearest(graph.edges, [(start, depths[start]) for start in starts], bad, lambda at: graph.cut[at] == 1)
+        leaving = nearest(
+            graph.edges, [(start, depths[start]) for start in starts], bad, lambda at: graph.at_bound[at] == 1
+        )
         return None if leaving is None else BEYOND
     entry = walk.vertices[-1]
     return _lasso(
@@ -82,10 +84,10 @@ def _marks(code: Code, log: Log, expression: Expression) -> bytearray | int:
     """Where the expression holds; or the place of the first state in which it has no value."""
     condition = lower_condition(code.lowered, expression)
     found: bytearray = compiled(marking_source(code.lowered, condition.value), "condition")["mark"](log.order)
-    if condition.fault is code.lowered.graph.zero:
+    if condition.error is code.lowered.graph.zero:
         return found
-    faulty: bytearray = compiled(marking_source(code.lowered, condition.fault), "fault")["mark"](log.order)
-    place = faulty.find(1)
+    erroneous: bytearray = compiled(marking_source(code.lowered, condition.error), "fault")["mark"](log.order)
+    place = erroneous.find(1)
     return found if place < 0 else place
 
 
@@ -94,7 +96,7 @@ def _graph(code: Code, log: Log, bad: bytearray, constraints: Constraints) -> _G
     place_of = {state: place for place, state in enumerate(log.order)}
     start, target, by = array("Q", [0]), array("I"), array("I")
     enabled = [0] * len(log.order)
-    cut = bytearray(len(log.order))
+    at_bound = bytearray(len(log.order))
     for place, state in enumerate(log.order):
         if bad[place]:
             found: list[int] = []
@@ -103,7 +105,7 @@ def _graph(code: Code, log: Log, bad: bytearray, constraints: Constraints) -> _G
             for function in code.listing():
                 function(state, found.append, taken.append, stopped.append, stopped.append)
             able = 0
-            cut[place] = bool(stopped)
+            at_bound[place] = bool(stopped)
             for instance in stopped:
                 able |= constraints.taken_by[instance]
             for successor, instance in zip(found, taken, strict=True):
@@ -115,7 +117,7 @@ def _graph(code: Code, log: Log, bad: bytearray, constraints: Constraints) -> _G
             enabled[place] = able
         start.append(len(target))
     inside = [place for place in range(len(bad)) if bad[place]]
-    return _Graph(Edges(start, target, by), enabled, inside, cut)
+    return _Graph(Edges(start, target, by), enabled, inside, at_bound)
 
 
 def _depths(log: Log) -> array[int]:

@@ -43,8 +43,8 @@ class PortableEngine:
             if not initial:
                 return no_start(system, properties)
             made = watch.attended("lowering", partial(_made, system, properties, initial))
-        except EvaluationError as fault:
-            return no_start(system, properties, f"an error of the spec {fault.message}")
+        except EvaluationError as error:
+            return no_start(system, properties, f"an error of the spec {error.message}")
         except GaveUp as given_up:
             return unexplored(system, properties, given_up.reason)
         questions, prepared = made

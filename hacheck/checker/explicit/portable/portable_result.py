@@ -10,7 +10,7 @@ from hacheck.checker.explicit.portable.breadth_first_search import Log
 from hacheck.checker.explicit.portable.condition_functions import Prepared
 from hacheck.checker.explicit.portable.python_program import Code, successors
 from hacheck.checker.explicit.portable.shortest_paths import path_to
-from hacheck.checker.explicit.search_result import FAULTY, StatePath, Subject
+from hacheck.checker.explicit.search_result import SPEC_ERROR, StatePath, Subject
 from hacheck.compile.lowering.layout import pack
 from hacheck.model.data import dataclass
 
@@ -53,9 +53,9 @@ class LogFindings:
         return self.log.counts
 
     @property
-    def cuts(self) -> Sequence[int]:
+    def bounds_reached(self) -> Sequence[int]:
         """Cut steps by bound."""
-        return self.log.cuts
+        return self.log.bounds_reached
 
     @property
     def found(self) -> dict[str, int]:
@@ -68,9 +68,9 @@ class LogFindings:
         return {key: hits[0] for key, hits in zip(self.prepared.steps, self.log.hits, strict=True) if hits}
 
     @property
-    def faults(self) -> Sequence[tuple[int, int]]:
+    def errors(self) -> Sequence[tuple[int, int]]:
         """The first state and instance whose step is an error of the spec."""
-        return self.log.faults
+        return self.log.errors
 
     @property
     def bytes_per_state(self) -> float | None:
@@ -80,8 +80,8 @@ class LogFindings:
     def alike(self, key: str) -> Sequence[int]:
         """The states of one level that meet a condition, or from which a step does."""
         log = self.log
-        if key == FAULTY:
-            return [log.faults[0][0]]
+        if key == SPEC_ERROR:
+            return [log.errors[0][0]]
         if key in self.prepared.steps:
             number = self.prepared.steps.index(key)
             first, end = self._level(log.hits[number][0][0])

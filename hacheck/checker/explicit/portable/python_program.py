@@ -88,7 +88,7 @@ def expansion_source(lowered: Lowered, wanted: Wanted, bounds: dict[str, int]) -
     """Functions `expand0`, `expand1`, …: each runs its share of the instances on a batch of states.
 
     They add new states to the set behind `seen` and to the list behind `push`, and count steps by action and cuts by
-    bound. `faults` gets the first (state, instance) whose step is an error of the spec, `hits[i]` the first
+    bound. `errors` gets the first (state, instance) whose step is an error of the spec, `hits[i]` the first
     (before, after) of which step condition i holds; `lively[k]` is set when the k-th state has a step
     of the actions asked for that changes it.
     """
@@ -236,16 +236,16 @@ def generate(lowered: Lowered, wanted: Wanted) -> Code:
 def bounds_of(lowered: Lowered) -> dict[str, int]:
     """The bounds at which the instances can cut a step, each with its place."""
     with room_for_nesting():
-        names = dict.fromkeys(text for instance in lowered.instances for text in cut_names(instance.block))
+        names = dict.fromkeys(text for instance in lowered.instances for text in bound_names(instance.block))
     return {name: place for place, name in enumerate(names)}
 
 
-def cut_names(block: Block) -> Iterator[str]:
+def bound_names(block: Block) -> Iterator[str]:
     """The bounds at which a block can cut a step."""
     for statement in block:
         if isinstance(statement, Branch):
-            yield from cut_names(statement.then)
-            yield from cut_names(statement.otherwise)
+            yield from bound_names(statement.then)
+            yield from bound_names(statement.otherwise)
         elif isinstance(statement, Stopped) and statement.kind == "cut":
             yield statement.text
 

@@ -19,7 +19,7 @@ from hacheck.checker.explicit.portable.python_program import (
     generate,
     successors,
 )
-from hacheck.checker.explicit.property_conditions import FAULT, select
+from hacheck.checker.explicit.property_conditions import NO_VALUE, select
 from hacheck.checker.explicit.run_reconstruction import run_along, run_into_error
 from hacheck.checker.explicit.search_result import StatePath
 from hacheck.compile.lowering.layout import pack
@@ -36,12 +36,12 @@ _ASKED_STEPS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The packed states of a walk, and the instance of each step. `faulty`: the places of states from which a
+    """The packed states of a walk, and the instance of each step. `erroneous`: the places of states from which a
     step is an error of the spec."""
 
     states: list[int]
     by: list[int]
-    faulty: list[int]
+    erroneous: list[int]
 
 
 def simulate(system: System, seed: int, steps: int) -> Run | None:
@@ -58,7 +58,7 @@ def simulate(system: System, seed: int, steps: int) -> Run | None:
     packed = [pack(code.lowered.layout, state) for state in initial]
     walk = _walk(code, packed, random.Random(seed), steps)
     way = StatePath(walk.states, tuple(walk.by))
-    stuck_in_error = len(walk.by) < steps and len(walk.by) in walk.faulty
+    stuck_in_error = len(walk.by) < steps and len(walk.by) in walk.erroneous
     return (run_into_error if stuck_in_error else run_along)(subject_of(code), way)
 
 
@@ -69,7 +69,7 @@ def _walk(
     for step in range(steps):
         if step and step % _ASKED_STEPS == 0 and not go_on():
             break
-        possible = successors(code, walk.states[-1], lambda _: walk.faulty.append(len(walk.by)))
+        possible = successors(code, walk.states[-1], lambda _: walk.erroneous.append(len(walk.by)))
         if not possible:
             break
         state, instance = possible[chance.randrange(len(possible))]
@@ -101,8 +101,8 @@ class SimulationEngine:
         asked = select(system, properties)
         try:
             initial = Interpreter(system).initial_states()
-        except EvaluationError as fault:
-            return no_start(system, properties, f"an error of the spec {fault.message}")
+        except EvaluationError as error:
+            return no_start(system, properties, f"an error of the spec {error.message}")
         if not initial:
             return no_start(system, properties)
         lowered = lower(system, initial)
@@ -113,7 +113,7 @@ class SimulationEngine:
 
 
 def _finders(code: Code, asked: tuple[Property, ...]) -> dict[str, Callable[[Walk], int | None]]:
-    """For each property that a walk can decide, the number of steps after which it does; under `FAULT` and its name,
+    """For each property that a walk can decide, the number of steps after which it does; under `NO_VALUE` and its name,
     after which it has no value."""
     lowered, graph = code.lowered, code.lowered.graph
     finders: dict[str, Callable[[Walk], int | None]] = {}
@@ -123,9 +123,9 @@ def _finders(code: Code, asked: tuple[Property, ...]) -> dict[str, Callable[[Wal
         on_steps = question.kind == "step"
         condition = lower_condition(lowered, question.goal, on_steps)
         wanted = condition.value if question.kind == "reachable" else graph.not_(condition.value)
-        sought = {question.name: graph.and_(graph.not_(condition.fault), wanted)}
-        if condition.fault is not graph.zero:
-            sought[FAULT + question.name] = condition.fault
+        sought = {question.name: graph.and_(graph.not_(condition.error), wanted)}
+        if condition.error is not graph.zero:
+            sought[NO_VALUE + question.name] = condition.error
         for name, node in sought.items():
             find = compiled(finding_source(lowered, node, on_steps), question.name)["find"]
             finders[name] = partial(_step_place if on_steps else _state_place, find)
@@ -155,7 +155,7 @@ class _Sampling:
     seen: set[int] = field(default_factory=set)
     counts: list[int] = field(default_factory=list)
     found: dict[str, Run] = field(default_factory=dict)
-    fault: Run | None = None
+    error: Run | None = None
     depth: int = 0
     walks: int = 0
     stopped: str | None = None
@@ -182,8 +182,8 @@ class _Sampling:
             length = self.finders[name](walk)
             if length is not None:
                 self.found[name] = run_along(subject_of(self.code), _way(walk, length))
-        if self.fault is None and walk.faulty:
-            self.fault = run_into_error(subject_of(self.code), _way(walk, walk.faulty[0]))
+        if self.error is None and walk.erroneous:
+            self.error = run_into_error(subject_of(self.code), _way(walk, walk.erroneous[0]))
 
     def reason(self) -> str | None:
         """Why to stop here, if there is a reason."""
@@ -210,7 +210,7 @@ class _Sampling:
             len(self.seen), sum(self.counts), self.depth, seconds, False, self.stopped, (), tuple(self.counts)
         )
         answers = tuple(self.answer_to(question, samples) for question in asked)
-        return Answer(coverage, answers, self.fault, engine="simulation")
+        return Answer(coverage, answers, self.error, engine="simulation")
 
     def answer_to(self, question: Property, samples: str) -> PropertyAnswer:
         """What the samples say of one property."""
@@ -218,7 +218,7 @@ class _Sampling:
         if run is not None:
             verdict: VerdictKind = "holds" if question.kind == "reachable" else "violated"
             return PropertyAnswer(question.name, verdict, samples, run)
-        run = self.found.get(FAULT + question.name)
+        run = self.found.get(NO_VALUE + question.name)
         if run is not None:
             scope = valueless(self.code.lowered.system, question, question.goal, run)
             return PropertyAnswer(question.name, "unknown", scope, run)

@@ -169,8 +169,8 @@ class Search:
         self.seconds_before = manifest.seconds
         worker.control[NEXT] = worker.first + manifest.states
         self._before = sum(map(count, levels[: self.depth]))
-        tally.counts, tally.cuts = list(manifest.counts), list(manifest.cuts)
-        tally.found, tally.hits, tally.fault = dict(manifest.found), dict(manifest.hits), manifest.fault
+        tally.counts, tally.bounds_reached = list(manifest.counts), list(manifest.bounds_reached)
+        tally.found, tally.hits, tally.error = dict(manifest.found), dict(manifest.hits), manifest.error
         tally.met_at = dict(manifest.met_at)
         tally.ask_no_more()
 

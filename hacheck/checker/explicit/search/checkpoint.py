@@ -133,10 +133,10 @@ class Keeper:
             levels=tuple(self._pieces(number, level) for number, level in enumerate(search.levels)),
             files={},
             counts=tally.all_counts(),
-            cuts=tally.all_cuts(),
+            bounds_reached=tally.all_bounds_reached(),
             found=dict(tally.found),
             hits=dict(tally.hits),
-            fault=tally.fault,
+            error=tally.error,
             met_at=dict(tally.met_at),
             seconds=search.seconds(),
         )

@@ -39,7 +39,7 @@ class Manifest:
     - `states`: how many there are.
     - `depth`, `expanded`: the level that is being expanded, and how many of its states are.
     - `levels`: the pieces of each level. `files`: the chunks of each file.
-    - `counts`, `cuts`, `found`, `hits`, `fault`, `met_at`: as in `Tally`.
+    - `counts`, `bounds_reached`, `found`, `hits`, `error`, `met_at`: as in `Tally`.
     - `seconds`: how long the search took so far.
     """
 
@@ -50,10 +50,10 @@ class Manifest:
     levels: tuple[tuple[Piece, ...], ...]
     files: dict[str, tuple[Chunk, ...]]
     counts: list[int]
-    cuts: list[int]
+    bounds_reached: list[int]
     found: dict[str, int]
     hits: dict[str, tuple[int, int]]
-    fault: tuple[int, int] | None
+    error: tuple[int, int] | None
     met_at: dict[str, int]
     seconds: float
 
@@ -123,8 +123,8 @@ def _is_sound(found: Manifest) -> bool:
     pieces = [piece for level in found.levels for piece in level]
     chunks = [number for file in found.files.values() for chunk in file for number in chunk]
     hits = [number for pair in found.hits.values() for number in pair]
-    numbers = [found.states, found.depth, found.expanded, *chunks, *hits, *(found.fault or ()), *found.counts]
-    numbers += [*found.cuts, *found.found.values(), *found.met_at.values()]
+    numbers = [found.states, found.depth, found.expanded, *chunks, *hits, *(found.error or ()), *found.counts]
+    numbers += [*found.bounds_reached, *found.found.values(), *found.met_at.values()]
     numbers += [number for _, first, count in pieces for number in (first, count)]
     fits = all(0 <= number < 2**64 for number in numbers) and found.seconds >= 0
     known = all(re.fullmatch(r"[\w-]+", name) for name in found.files)

@@ -21,7 +21,7 @@ CANONICAL = 40  # 0 where there is none
 INSPECT = 41
 ENTRIES = 42  # on the way back: address of entry 0
 SHARES = 44  # a thread sets aside one of so many parts of what is left of the slice
-FAULTY = 43  # on the way back: for each instance, whether its action is a fault, in a byte
+IS_FAULT = 43  # on the way back: for each instance, whether its action is a fault, in a byte
 PARTS = 48  # for each range of the level: its first block, its first state, its end; the last one has no first block
 
 PART_BLOCK, PART_FIRST, PART_END, PART_WORDS = 0, 1, 2, 3

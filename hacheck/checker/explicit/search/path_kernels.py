@@ -17,9 +17,9 @@ from hacheck.checker.explicit.search.control_words import (
     END,
     ENTRIES,
     EXPAND,
-    FAULTY,
     HASHES,
     INSPECT,
+    IS_FAULT,
     LOG,
     LOG_FULL,
     NEXT,
@@ -141,7 +141,7 @@ def lead_back(thread: int, shared: int) -> int:
     table = load64(shared, TABLE)
     shift = load64(shared, SHIFT)
     entries = load64(shared, ENTRIES)
-    faulty = load64(shared, FAULTY)
+    faulty = load64(shared, IS_FAULT)
     out = load64(thread, OUT)
     tags = load64(thread, TAGS)
     hashes = load64(thread, HASHES)

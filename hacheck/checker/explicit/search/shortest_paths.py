@@ -22,8 +22,8 @@ from hacheck.checker.explicit.search.control_words import (
     END,
     ENTRIES,
     EXPAND,
-    FAULTY,
     INSPECT,
+    IS_FAULT,
     LOG,
     LOG_FULL,
     NEXT,
@@ -63,7 +63,7 @@ class Back:
         for place in (LOG, BLOCK, EXPAND, CANONICAL, INSPECT):
             self.shared[place] = search.shared[place]
         self.shared[ENTRIES] = self.entries.address
-        self.shared[FAULTY] = self._faulty.buffer_info()[0]
+        self.shared[IS_FAULT] = self._faulty.buffer_info()[0]
         self._steps = [array("Q", bytes(8 * BEST_WORDS * search.shared[BLOCK])) for _ in search.workers.all]
         self.notes = [self._silent() for _ in search.workers.all]
         self.threads = [array("Q", worker.control) for worker in search.workers.all]
@@ -247,5 +247,5 @@ class Back:
             notes[places.dead_hit(number)] = 1
         for number in range(len(program.steps)):
             notes[places.step_hit(number)] = 1
-        notes[places.fault] = 1
+        notes[places.error] = 1
         return notes

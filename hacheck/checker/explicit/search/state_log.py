@@ -15,7 +15,7 @@ from hacheck.checker.explicit.search.breadth_first_search import Search
 from hacheck.checker.explicit.search.levels import Ranges, contains, head
 from hacheck.checker.explicit.search.search_limits import GRACE_SECONDS, Bounds
 from hacheck.checker.explicit.search.shortest_paths import PHASE, Back
-from hacheck.checker.explicit.search_result import FAULTY, GaveUp, StatePath
+from hacheck.checker.explicit.search_result import SPEC_ERROR, GaveUp, StatePath
 from hacheck.model.ir import System
 
 _NOWHERE = (1 << 64) - 1
@@ -64,10 +64,10 @@ class Log:
         self.stopped = search.stopped
         self.seconds = search.seconds()
         self.counts: Sequence[int] = search.tally.all_counts()
-        self.cuts: Sequence[int] = search.tally.all_cuts()
+        self.bounds_reached: Sequence[int] = search.tally.all_bounds_reached()
         self.found: Mapping[str, int] = dict(search.tally.found)
         self.hits: Mapping[str, tuple[int, int]] = dict(search.tally.hits)
-        self.faults: Sequence[tuple[int, int]] = () if search.tally.fault is None else (search.tally.fault,)
+        self.errors: Sequence[tuple[int, int]] = () if search.tally.error is None else (search.tally.error,)
         self.bytes_per_state: float | None = search.taken / self.size if self.size else None
         self.trouble: str | None = None
         self._back: Back | None = None
@@ -140,8 +140,8 @@ class Log:
 
     def alike(self, key: str) -> States:
         """The states of the level of `found[key]` that meet the condition, as far as was seen of the level; of a step
-        condition those before such a step, of `FAULTY` those before an error of the spec. Cost: where states were not
-        kept, that of another search up to them. Errors: `GaveUp`."""
+        condition those before such a step, of `SPEC_ERROR` those before an error of the spec. Cost: where states were
+        not kept, that of another search up to them. Errors: `GaveUp`."""
         if self._search.forgets:
             return self._until(key).alike(key)
         program, places = self._search.functions.program, self._search.tally.places
@@ -150,8 +150,8 @@ class Log:
             number = program.states.index(key)
             hit = places.state_hit(number)
             return States(self, self._looking_back.meeting(self.levels[met_at], hit, number))
-        if key == FAULTY:
-            hit = places.fault
+        if key == SPEC_ERROR:
+            hit = places.error
         elif key in program.deads:
             hit = places.dead_hit(program.deads.index(key))
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from hacheck.checker.explicit.search_result import FAULTY
+from hacheck.checker.explicit.search_result import SPEC_ERROR
 from hacheck.compile.codegen.generated_program import Program
 from hacheck.compile.codegen.thread_notes import Notes, NotesArray
 from hacheck.model.data import dataclass, field
@@ -21,9 +21,9 @@ class Tally:
     """Read and written only while no thread works.
 
     - `places`: where things are in the notes.
-    - `counts`, `cuts`: what was counted before these notes were begun.
-    - `found`, `hits`, `fault`: as in `Findings`, of what was met so far.
-    - `met_at`: by key (`FAULTY` for an error of the spec) at how many steps it was met: for conditions of steps and
+    - `counts`, `bounds_reached`: what was counted before these notes were begun.
+    - `found`, `hits`, `error`: as in `Findings`, of what was met so far.
+    - `met_at`: by key (`SPEC_ERROR` for an error of the spec) at how many steps it was met: for conditions of steps and
       dead ends, and errors, the state before.
     """
 
@@ -31,19 +31,19 @@ class Tally:
     places: Notes
     notes: Sequence[NotesArray]
     counts: list[int]
-    cuts: list[int]
+    bounds_reached: list[int]
     found: dict[str, int] = field(default_factory=dict)
     hits: dict[str, tuple[int, int]] = field(default_factory=dict)
-    fault: tuple[int, int] | None = None
+    error: tuple[int, int] | None = None
     met_at: dict[str, int] = field(default_factory=dict)
 
     def all_counts(self) -> list[int]:
         """Steps by action."""
         return _sums(self.counts, [self.places.steps_of(notes) for notes in self.notes])
 
-    def all_cuts(self) -> list[int]:
+    def all_bounds_reached(self) -> list[int]:
         """Cut outcomes by bound."""
-        return _sums(self.cuts, [self.places.cuts_of(notes) for notes in self.notes])
+        return _sums(self.bounds_reached, [self.places.bounds_reached_of(notes) for notes in self.notes])
 
     def gather(self, level: int, new_level: int) -> None:
         """Takes down what was met since: by steps from states of a level, in states of a new level."""
@@ -63,10 +63,10 @@ class Tally:
                 steps = _noted(places.step_of(notes, number) for notes in self.notes)
                 if steps:
                     self.hits[key], self.met_at[key] = min(steps), level
-        if self.fault is None:
-            faults = _noted(places.fault_of(notes) for notes in self.notes)
-            if faults:
-                self.fault, self.met_at[FAULTY] = min(faults), level
+        if self.error is None:
+            errors = _noted(places.error_of(notes) for notes in self.notes)
+            if errors:
+                self.error, self.met_at[SPEC_ERROR] = min(errors), level
         self.ask_no_more()
 
     def ask_no_more(self) -> None:
@@ -82,8 +82,8 @@ class Tally:
             for number, key in enumerate(program.steps):
                 if key in self.hits:
                     notes[places.step_hit(number)] = 1
-            if self.fault is not None:
-                notes[places.fault] = 1
+            if self.error is not None:
+                notes[places.error] = 1
 
     def has_met(self, keys: frozenset[str]) -> bool:
         """Whether all of these were met."""
