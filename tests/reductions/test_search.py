@@ -57,7 +57,7 @@ def assert_keeps(system: System) -> None:
     for reduced in reduced_systems(system):
         seen = search(reduced, STATES_MAX)
         assert_same_states(reduced, seen, dict(zip(states, depths.values(), strict=True)))
-        assert seen.bounds_reached == set(whole.bounds_reached)
+        assert seen.bounds_reached == set(whole.cuts)
         assert seen.taken == {action for action, count in enumerate(whole.action_counts) if count}
         keys = {item.key for item in reduced.questions.sought}
         assert seen.hits == {key: depth for key, depth in everything.hits.items() if key in keys}
