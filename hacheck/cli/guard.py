@@ -12,6 +12,8 @@ from enum import IntEnum
 from functools import wraps
 from typing import ParamSpec
 
+from hacheck.api.errors import InputError
+
 Parameters = ParamSpec("Parameters")
 
 SHOWN_MAX = 1000
@@ -74,6 +76,9 @@ def _ending(body: Callable[[], ExitCode], *, unread: int) -> int:
         return int(code)
     except BadInput as error:
         _say_bad_input(error)
+        return int(ExitCode.BAD_INPUT)
+    except InputError as error:
+        _say_bad_input(BadInput(error.message, error.hint))
         return int(ExitCode.BAD_INPUT)
     except Reported as reported:
         return int(reported.code)

@@ -8,6 +8,7 @@ from glob import escape, glob
 from pathlib import Path
 from typing import Annotated
 
+from hacheck.api.errors import InputError, require_known
 from hacheck.cli.declaring import Argument, Writes, flag, option
 from hacheck.cli.guard import BadInput
 
@@ -145,18 +146,9 @@ def parse_folders(checkpoint: str | None, resume: str | None) -> Path | None:
     return None if folder is None else Path(folder)
 
 
-def did_you_mean(word: str, known: Iterable[str], otherwise: str) -> str:
-    """A hint with the nearest known words, or `otherwise`."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(word, list(dict.fromkeys(known)), n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(near)}?" if near else otherwise
-
-
 def all_known(what: str, asked: Iterable[str], known: Iterable[str]) -> None:
     """Errors: `BadInput` for the first word asked that is not among those known."""
-    names = list(known)
-    for word in asked:
-        if word not in names:
-            listed = ", ".join(names) if names else "none"
-            raise BadInput(f"unknown {what} `{word}`", did_you_mean(word, names, f"there are: {listed}"))
+    try:
+        require_known(what, asked, known)
+    except InputError as error:
+        raise BadInput(error.message, error.hint) from None

@@ -1,9 +1,8 @@
-"""What `hacheck verify --recheck` found, for people and as JSON."""
+"""What `hacheck verify --recheck` found, for people."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -40,27 +39,3 @@ def difference(console: Console, one: ShownDifference) -> RenderableType:
     lines += [Text(f"    {value}", style="quiet") for value in one.state]
     lines += [Text(f"  explored: {one.first}"), Text(f"  second interpreter: {one.second}"), Text(f"  {REPORT_IT}")]
     return Padding(Group(*lines), (1, 0, 0, 2))
-
-
-def as_json(found: Rechecked | None) -> dict[str, Any] | None:
-    """The same as data; nothing where it was not asked for."""
-    if found is None:
-        return None
-    return {
-        "states": found.states,
-        "steps": found.steps,
-        "of_states": found.of,
-        "seconds": round(found.seconds, 3),
-        "everything": found.everything,
-        "not_supported": found.unsupported or None,
-        "differences": [
-            {
-                "where": one.where,
-                "path": list(one.path),
-                "state": list(one.state),
-                "explored": one.first,
-                "second": one.second,
-            }
-            for one in found.differences
-        ],
-    }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,13 +10,14 @@ from typing import Any
 
 from rich.console import Console
 
+from hacheck.api.errors import near_names
 from hacheck.checker.described_run import run_title
 from hacheck.checker.explicit.portable.random_walks import simulate
 from hacheck.cli.checking import report, runs
 from hacheck.cli.console import error_console, output_console
-from hacheck.cli.guard import BadInput, ExitCode, version
-from hacheck.cli.json_output import from_rows, open_target, rows
-from hacheck.cli.options import all_known, did_you_mean
+from hacheck.cli.guard import BadInput, ExitCode
+from hacheck.cli.json_output import from_rows, open_target
+from hacheck.cli.options import all_known
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.data import dataclass
@@ -61,17 +61,9 @@ def simulate_spec(
     if len(run.steps) < steps and run.error is None:
         console.print("\nNothing more can happen here.", style="warn")
     if place is not None:
-        saved = {
-            "hacheck": version(),
-            "spec": spec,
-            "path": os.path.abspath(specification.path),
-            "system": system.name,
-            "settings": dict(system.settings),
-            "seed": seed,
-            "run": rows(system, run),
-            "loop": None,
-        }
-        place.write(saved)
+        from hacheck.api.simulate_document import simulate_document
+
+        place.write(simulate_document(specification, spec, system, seed, run))
     return ExitCode.AS_EXPECTED if run.error is None else ExitCode.BAD_INPUT
 
 
@@ -156,6 +148,11 @@ def saved_runs(content: Json, file: str, spec: str | None = None) -> list[Saved]
 
     Errors: `BadInput` when it is neither, or `spec` is not in it.
     """
+    if isinstance(content, dict) and content.get("version", 1) != 1:
+        raise BadInput(
+            f"{file}: document version {content['version']}, where this hacheck reads 1",
+            "use the hacheck that wrote it",
+        )
     try:
         if "specs" in content:
             return saved_runs(one_of_several(content["specs"], file, spec), file)
@@ -218,7 +215,7 @@ def choose(found: list[Saved], file: str, check: str | None, only: str | None) -
         names = [str(saved.property) for saved in found]
         raise BadInput(
             f"{file}: no such run in it",
-            did_you_mean(only or "", names, f"there are: {'; '.join(listed) or 'none'}"),
+            near_names(only or "", names, f"there are: {'; '.join(listed) or 'none'}"),
         )
     shown = "\n    ".join(listed[:20])
     raise BadInput(f"{file}: holds {len(fitting)} runs", f"say which:\n    {shown}")

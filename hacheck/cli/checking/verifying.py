@@ -3,7 +3,7 @@ ends."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,7 @@ from hacheck.model.language import Specification
 if TYPE_CHECKING:
     from hacheck.checker.recheck_result import Recheck
     from hacheck.cli.checking.kept_trials import Raised
+    from hacheck.documents.verify import VerifyDocument
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,23 @@ def verify_spec(request: Request) -> ExitCode:
         write_itf(folder, results)
     if target is not None:
         not_run = [*skipped, *(check.name for check in selection.left_out)]
-        target.write(json_output.verify_json(specification, spec, results, not_run, code, raised))
+        target.write(document_of(specification, spec, results, not_run, code, raised))
     return code
+
+
+def document_of(
+    specification: Specification,
+    spec: str,
+    results: Sequence[CheckResult],
+    not_run: Sequence[str],
+    code: ExitCode,
+    raised: Mapping[str, Raised],
+) -> VerifyDocument:
+    """What `--json` writes about a spec; the module is loaded only where it does."""
+    from hacheck.api.verify_document import verify_document
+    from hacheck.cli.checking.raised_json import raised_parts
+
+    return verify_document(specification, spec, results, not_run, code, raised_parts(raised))
 
 
 def kept_checks(exploring: Exploring, selection: Selection) -> frozenset[str]:

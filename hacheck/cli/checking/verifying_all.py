@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.padding import Padding
@@ -17,12 +18,14 @@ from hacheck.cli.checking.progress_of_several import progress_of_several
 from hacheck.cli.checking.raising_limits import raise_limits
 from hacheck.cli.checking.side_by_side import SideBySide, SpecResult, jobs_default
 from hacheck.cli.checking.summary import STYLES, VERDICTS, exit_code, listed, remark, tally
-from hacheck.cli.checking.verifying import Request
+from hacheck.cli.checking.verifying import Request, document_of
 from hacheck.cli.console import error_console, output_console, plural, seconds, symbols
 from hacheck.cli.engines import refuse_ignored, refuse_no_exploration
 from hacheck.cli.guard import BadInput, ExitCode
-from hacheck.cli.json_output import Json
 from hacheck.cli.progress import Interruption
+
+if TYPE_CHECKING:
+    from hacheck.documents.verify import VerifyDocument
 
 
 def verify_all(request: Request) -> ExitCode:
@@ -36,13 +39,15 @@ def verify_all(request: Request) -> ExitCode:
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)
     code, found_of_each, not_run = run_and_show(request, console)
     if target is not None:
-        target.write(json_output.all_json(found_of_each, not_run, code))
+        from hacheck.api.verify_document import verify_all_document
+
+        target.write(verify_all_document(found_of_each, not_run, code))
     return code
 
 
-def run_and_show(request: Request, console: Console) -> tuple[ExitCode, list[Json], list[str]]:
-    """Runs everything and shows the table: what the process is to return, the JSON of each spec if it is asked for, and
-    the specs of which nothing was run."""
+def run_and_show(request: Request, console: Console) -> tuple[ExitCode, list[VerifyDocument], list[str]]:
+    """Runs everything and shows the table. Returns the exit code, each spec's document where `--json` is given, and the
+    specs of which nothing was run."""
     paths = shipped.specs()
     width = max((len(path.stem) for path in paths), default=0)
     done: list[SpecResult] = []
@@ -82,11 +87,11 @@ def raised_of(
     return dict(zip((name for name, *_ in specs), raise_limits(request, console, specs, interruption), strict=True))
 
 
-def json_of(found: SpecResult, raised: dict[str, Raised] | None) -> Json:
+def json_of(found: SpecResult, raised: dict[str, Raised] | None) -> VerifyDocument:
     """All that was found, as `hacheck verify` has it for this spec alone."""
     assert found.specification is not None, "only what could be read is written down"
     not_run = [*found.skipped, *found.left_out]
-    return json_output.verify_json(found.specification, found.name, found.results, not_run, code_of(found), raised)
+    return document_of(found.specification, found.name, found.results, not_run, code_of(found), raised or {})
 
 
 def code_of(found: SpecResult) -> ExitCode:

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
+from hacheck.api.comparison import Checker, Compared, system_under, unknown_events
+from hacheck.api.conform_document import conform_document
 from hacheck.cli.console import output_console, plural
-from hacheck.cli.guard import BadInput, ExitCode, version
+from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import open_target
-from hacheck.cli.logs.comparison import Compared, Comparison, Judge, events_of, system_under, what_is_compared
+from hacheck.cli.logs.comparison import ComparisonOptions, what_is_compared
 from hacheck.cli.logs.conformance_report import show_summary, show_verdict, title
 from hacheck.cli.logs.traces import opened, quarantine
 from hacheck.cli.logs.traces_report import show_findings
 from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.sources import load_specification
+from hacheck.documents.records import ConformDocument
 from hacheck.model.data import dataclass
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.traces.conformance.trace_checker import TraceChecker
-from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.dataset import Dataset, Located
 from hacheck.traces.drivers.contract import Outcome
 from hacheck.traces.drivers.contract import Progress as Far
@@ -42,7 +41,7 @@ class ConformRequest:
     traces: str
     adapter: str | None
     zone: str | None
-    comparison: Comparison
+    comparison: ComparisonOptions
     skew_ms: int
     capacity: int
     any_start: int
@@ -64,7 +63,7 @@ class ConformResult:
 
     request: ConformRequest
     compared: Compared
-    judge: Judge
+    judge: Checker
     outcome: Outcome
     findings: Findings
     not_compared: Mapping[str, int]
@@ -85,7 +84,7 @@ def conform_traces(request: ConformRequest) -> ExitCode:
             findings = Findings(quarantine(request.quarantine, stack))
             found = judged(request, compared, findings, table_of(request))
             if target is not None:
-                target.write(to_json(found))
+                target.write(document_of(found))
     except TracesError as error:
         raise BadInput(error.message, error.hint) from None
     except ObservingError as error:
@@ -140,7 +139,7 @@ def judged(request: ConformRequest, compared: Compared, findings: Findings, tabl
             rules=compared.rules,
             called=compared.called,
         )
-        judge = compared.judge(checker)
+        judge = compared.checker(checker)
         if request.json != "-" and not request.quiet:
             heading = title(request.spec, compared.check, compared.given, compared.every_step, checker)
             output_console(no_color=request.no_color).print(heading)
@@ -153,21 +152,13 @@ def judged(request: ConformRequest, compared: Compared, findings: Findings, tabl
             outcome = check_locally(
                 dataset, judge, findings, table=table, collect=collect, options=options, report=report
             )
-    return ConformResult(request, compared, judge, outcome, findings, not_compared(outcome, compared, judge))
-
-
-def not_compared(outcome: Outcome, compared: Compared, judge: Judge) -> dict[str, int]:
-    """The records of each event that the spec does not know under any settings that the traces gave, most first."""
-    systems = [system_under(judge, settings) for settings in outcome.settings or ((),)]
-    known = {one.event for one in compared.derived}.union(*(events_of(system) for system in systems))
-    found = [(event, number) for event, number in outcome.events.items() if event not in known]
-    return dict(sorted(found, key=lambda pair: -pair[1]))
+    return ConformResult(request, compared, judge, outcome, findings, unknown_events(outcome, compared, judge))
 
 
 def judged_on_spark(
     request: ConformRequest,
     dataset: Located,
-    judge: Judge,
+    judge: Checker,
     findings: Findings,
     table: Path | None,
     report: Callable[[Far], bool],
@@ -198,28 +189,16 @@ def exit_code(outcome: Outcome, findings: Findings) -> ExitCode:
     return ExitCode.UNDECIDED if undecided else ExitCode.AS_EXPECTED
 
 
-def to_json(found: ConformResult) -> dict[str, Any]:
-    """Everything found, as JSON."""
-    request, compared, outcome = found.request, found.compared, found.outcome
-    return {
-        "hacheck": version(),
-        "spec": request.spec,
-        "check": compared.check,
-        "settings": dict(compared.system.settings),
-        "traces": request.traces,
-        "lines": "every step" if compared.every_step else "as the spec says",
-        "skew_ms": request.skew_ms,
-        "within_ns": {rule.name: rule.nanoseconds for rule in compared.rules},
-        "exit_code": int(found.exit_code),
-        "complete": outcome.complete,
-        "counts": {kind: outcome.counts.get(kind, 0) for kind in ("conforms", "deviates", "unknown")},
-        "records": outcome.records,
-        "not_compared": found.not_compared,
-        "verdicts": [verdict_json(verdict) for batch in outcome.verdicts for verdict in from_batch(batch)],
-        "findings": found.findings.to_json(),
-    }
-
-
-def verdict_json(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as JSON; its run as those of `verify` are written."""
-    return asdict(verdict) | {"run": json.loads(verdict.run) if verdict.run else None}
+def document_of(found: ConformResult) -> ConformDocument:
+    """Everything found, as `--json` writes it."""
+    request, compared = found.request, found.compared
+    return conform_document(
+        spec=request.spec,
+        traces=request.traces,
+        compared=compared,
+        skew_ms=request.skew_ms,
+        exit_code=found.exit_code,
+        outcome=found.outcome,
+        not_compared=found.not_compared,
+        findings=found.findings,
+    )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hacheck.api.comparison import Checker, Compared
 from hacheck.cli.console import output_console, plural
 from hacheck.cli.guard import BadInput, ExitCode
-from hacheck.cli.logs.comparison import Compared, Comparison, Judge, what_is_compared
+from hacheck.cli.logs.comparison import ComparisonOptions, what_is_compared
 from hacheck.cli.logs.conformance import exit_code
 from hacheck.cli.logs.conformance_report import show_summary, show_verdict
 from hacheck.cli.logs.traces import words
@@ -34,7 +35,7 @@ class MonitorRequest:
     spec: str
     folder: str
     results: str
-    comparison: Comparison
+    comparison: ComparisonOptions
     per_node: bool
     skew_ms: int
     capacity: int
@@ -51,7 +52,7 @@ class MonitorRequest:
 class Watched:
     """What is watched, and by whom: the schema of the records, and when a trace is over."""
 
-    checker: Judge
+    checker: Checker
     schema: TraceSchema
     ends: Ends
 
@@ -110,7 +111,7 @@ def what_is_watched(request: MonitorRequest, compared: Compared) -> Watched:
     fields = {**given_fields(compared), **field_types(points)}
     schema = TraceSchema(tuple(fields.items()), order)
     last = words(request.last, "--last") or frozenset()
-    return Watched(compared.judge(checker), schema, Ends(events=last, idle_seconds=request.idle_seconds))
+    return Watched(compared.checker(checker), schema, Ends(events=last, idle_seconds=request.idle_seconds))
 
 
 def given_fields(compared: Compared) -> dict[str, FieldType]:

@@ -24,6 +24,8 @@ from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.compile.lowering.recursion import room_for_nesting
+from hacheck.documents.document import from_dict
+from hacheck.documents.records import SimulateTracesDocument
 from hacheck.model.data import dataclass
 from hacheck.model.observing.line_writers import has_lines, logged
 from hacheck.model.observing.record_layout import ObservingError
@@ -94,7 +96,7 @@ def simulate_traces(walks: Walks, unlike: Unlike, output: Output) -> ExitCode:
     code = ExitCode.AS_EXPECTED if complete else ExitCode.UNDECIDED
     if target is not None:
         more = {"out": output.out, "jobs": writing.jobs, "seconds": round(writing.elapsed, 3), "exit_code": int(code)}
-        target.write({"hacheck": version(), **said, **more})
+        target.write(from_dict(SimulateTracesDocument, {"hacheck": version(), **said, **more}))
     if output.json != "-" and not (output.quiet and complete):
         show(plan, output.out, total, len(files), writing.elapsed, no_color=output.no_color)
     if stopped is not None:

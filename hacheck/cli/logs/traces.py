@@ -13,6 +13,8 @@ from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
 from hacheck.cli.logs.traces_report import show_findings, show_statistics, show_tally
 from hacheck.cli.progress_line import ProgressLine
+from hacheck.documents.document import from_dict
+from hacheck.documents.records import TracesDocument
 from hacheck.model.data import dataclass
 from hacheck.traces.adapters.adapter_files import load
 from hacheck.traces.adapters.logs import LogDataset, open_logs
@@ -81,7 +83,7 @@ def _look(request: TracesRequest) -> ExitCode:
         content = {"hacheck": version(), "action": request.action, "place": request.place, "exit_code": int(code)}
         content |= {"schema": dataset.schema.header(), "findings": findings.to_json()}
         content |= {"traces": statistics.to_json(), "lines": None if tally is None else tally.to_json()}
-        target.write(content | written)
+        target.write(from_dict(TracesDocument, content | written))
     if request.json == "-" or (request.quiet and not findings.total):
         return code
     out = output_console(no_color=request.no_color)

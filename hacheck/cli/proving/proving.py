@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from hacheck.api.prove_document import outside_document, proof_document, unfinished_document
 from hacheck.checker.parametric import certificate
 from hacheck.checker.parametric.cti_states import Counterexample, counterexample, reached
 from hacheck.checker.parametric.encoding_context import Unsupported
@@ -28,7 +29,7 @@ from hacheck.cli.heading import heading
 from hacheck.cli.options import all_known
 from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
-from hacheck.cli.proving import as_json, report
+from hacheck.cli.proving import report
 from hacheck.cli.proving.at_work import AtWork
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
@@ -84,7 +85,7 @@ def prove_spec(request: Request) -> ExitCode:
         except Unsupported as reason:
             console.print(report.outside(str(reason)))
             if target is not None:
-                target.write(as_json.outside(request.spec, specification.name, str(reason)))
+                target.write(outside_document(request.spec, specification.name, str(reason)))
             return ExitCode.BAD_INPUT
         if told is not None and not told[1].claims:
             raise BadInput(f"check {check} asks nothing that could be proved", "name one with --property")
@@ -103,9 +104,9 @@ def prove_spec(request: Request) -> ExitCode:
     if folder is not None and proof is not None and proof.proved:
         _keep(console, folder, proof)
     if target is not None and proof is not None:
-        target.write(as_json.proof(request.spec, check, proof, violated, examples, spent))
+        target.write(proof_document(request.spec, check, proof, violated, examples, spent))
     elif target is not None:
-        target.write(as_json.unfinished(request.spec, specification.name, check, at_work.asking.why, spent))
+        target.write(unfinished_document(request.spec, specification.name, check, at_work.asking.why, spent))
     if violated:
         return ExitCode.NOT_AS_EXPECTED
     return ExitCode.AS_EXPECTED if proof is not None and proof.proved else ExitCode.UNDECIDED

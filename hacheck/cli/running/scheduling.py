@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from hacheck.api.comparison import nodes_of
 from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli.console import output_console, plural, say, seconds, symbols
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
-from hacheck.cli.logs.comparison import nodes_of
 from hacheck.cli.options import all_known
 from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.running.protocols import first_possible, refusals
 from hacheck.cli.running.simulation_story import drawn
 from hacheck.cli.sources import instantiate, load_specification
+from hacheck.documents.implementation import CheckImplDocument, Disagreement, ScheduleStep
 from hacheck.impl.simulator.story import StoryLine
 from hacheck.impl.system import System
 from hacheck.impl.systems import system as code_of
@@ -84,7 +85,7 @@ def explore_schedules(request: Request) -> ExitCode:
     ended = exit_code(explored, request.limits, compared=compared)
     told = [(found, _instead(tracker, found)) for found in explored.found]
     if target is not None:
-        target.write({"hacheck": version(), **_as_json(request, explored, told, unshown), "exit_code": int(ended)})
+        target.write(document_of(request, explored, told, unshown, ended))
     if request.json != "-":
         _show(request, setting, explored, told, unshown, ended)
     return ended
@@ -264,29 +265,37 @@ def _told(found: Found) -> Iterator[StoryLine]:
             yield StoryLine(step.at_us, "record", event.text.removeprefix(f"{event.node}: "), event.node)
 
 
-def _as_json(
-    request: Request, explored: Explored, told: Sequence[tuple[Found, Diagnosis | None]], unshown: Unshown
-) -> dict[str, Any]:
-    return {
-        "code": request.code,
-        "schedules": explored.schedules,
-        "steps": explored.steps,
-        "states": explored.states,
-        "deviations_explored": explored.complete,
-        "not_compared_to_the_end": explored.cut + explored.undecided,
-        "lines_never_written": unshown.lines,
-        "actions_never_possible": unshown.actions,
-        "seconds": round(explored.seconds, 3),
-        "disagreements": [
-            {
-                "why": why(found),
-                "expected": [] if explanation is None else list(explanation.expected),
-                "expected_before_step": [] if explanation is None else list(explanation.sooner),
-                "steps": [
-                    {"step": list(step.choice), "about": step.about, "shown": [event.text for event in step.shown]}
-                    for step in found.steps
-                ],
-            }
-            for found, explanation in told
+def document_of(
+    request: Request,
+    explored: Explored,
+    told: Sequence[tuple[Found, Diagnosis | None]],
+    unshown: Unshown,
+    ended: ExitCode,
+) -> CheckImplDocument:
+    """Everything that was found, as `--json` writes it."""
+    return CheckImplDocument(
+        hacheck=version(),
+        code=request.code,
+        schedules=explored.schedules,
+        steps=explored.steps,
+        states=explored.states,
+        deviations_explored=explored.complete,
+        not_compared_to_the_end=explored.cut + explored.undecided,
+        lines_never_written=unshown.lines,
+        actions_never_possible=unshown.actions,
+        seconds=round(explored.seconds, 3),
+        disagreements=[_disagreement(found, explanation) for found, explanation in told],
+        exit_code=int(ended),
+    )
+
+
+def _disagreement(found: Found, explanation: Diagnosis | None) -> Disagreement:
+    return Disagreement(
+        why=why(found),
+        expected=[] if explanation is None else list(explanation.expected),
+        expected_before_step=[] if explanation is None else list(explanation.sooner),
+        steps=[
+            ScheduleStep(step=list(step.choice), about=step.about, shown=[event.text for event in step.shown])
+            for step in found.steps
         ],
-    }
+    )

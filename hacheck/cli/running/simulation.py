@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -15,7 +14,7 @@ from hacheck.atomic_files import replace_bytes
 from hacheck.checker.engine import Progress, Report
 from hacheck.checker.resources import usable_cores
 from hacheck.cli.console import output_console, plural, say
-from hacheck.cli.guard import BadInput, ExitCode, version
+from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import open_folder, open_target
 from hacheck.cli.processes import Died, Done, Failed, Processes
 from hacheck.cli.progress import Interruption
@@ -96,8 +95,7 @@ def simulate_seeds(request: Request) -> ExitCode:
     elapsed = time.monotonic() - begun
     summary = simulation_report.Summary(request.protocol, request.faults, plan, tally, tuple(told), elapsed, possible)
     if target is not None:
-        content = simulation_report.as_json(summary, request.seeds)
-        target.write({"hacheck": version(), **content, "exit_code": int(code)})
+        target.write(simulation_report.document_of(summary, request.seeds, code))
     if request.json != "-":
         simulation_report.show(summary, request.seeds, request.out, quiet=request.quiet, no_color=request.no_color)
         _show_how_to_compare(request, plan, possible)
@@ -305,8 +303,7 @@ def replay_run(request: Request, file: str) -> ExitCode:
     code = exit_code(tally, complete=True)
     summary = simulation_report.Summary(request.protocol, "those of the file", saved.plan, tally, (told,), 0.0)
     if target is not None:
-        content: dict[str, Any] = simulation_report.as_json(summary, 1)
-        target.write({"hacheck": version(), **content, "exit_code": int(code)})
+        target.write(simulation_report.document_of(summary, 1, code))
     if request.json != "-":
         simulation_report.show_run(told, saved.system, file, no_color=request.no_color)
         _show_how_to_compare(request, saved.plan, [fault.kind for fault in outcome.faults])

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from rich.text import Text
 
 from hacheck.cli.console import output_console, plural, say, seconds, symbols, visible
+from hacheck.cli.guard import ExitCode, version
 from hacheck.cli.running.simulation_story import drawn
+from hacheck.documents.implementation import (
+    BrokenPromise,
+    FailedRun,
+    MessageCounts,
+    RunCounts,
+    SimulateImplDocument,
+    StoryEntry,
+)
 from hacheck.impl.simulator.profiles import TARGETS
 from hacheck.impl.simulator.reducing import failure
 from hacheck.impl.simulator.running import Outcome, Plan
@@ -234,42 +243,45 @@ def show_run(one: Failure, protocol: str, file: str, *, no_color: bool) -> None:
 # ---- JSON ----
 
 
-def as_json(summary: Summary, runs: int) -> dict[str, Any]:
-    """Everything the screen shows, and each told run in full."""
+def document_of(summary: Summary, runs: int, code: ExitCode) -> SimulateImplDocument:
+    """Everything the screen shows, and each run shown in full. `runs`: how many were requested."""
     tally, plan = summary.tally, summary.plan
-    return {
-        "protocol": summary.protocol,
-        "faults": summary.faults,
-        "replicas": plan.replicas,
-        "clients": plan.clients,
-        "settings": dict(plan.settings),
-        "seconds": plan.fault_us / 1e6,
-        "stretch": plan.stretch,
-        "seed": plan.seed,
-        "runs": {"asked": runs, "done": tally.runs, "kept": tally.runs - sum(map(len, tally.failures.values()))},
-        "messages": {"delivered": tally.delivered, "lost": tally.lost},
-        "events": tally.events,
-        "virtual_seconds": tally.simulated_us / 1e6,
-        "wall_seconds": round(summary.elapsed, 3),
-        "ended_themselves": tally.halts,
-        "faults_happened": dict(sorted(tally.happened.items())),
-        "faults_without_effect": tally.idle,
-        "faults_possible": list(summary.possible),
-        "failures": dict(sorted(tally.failures.items())),
-        "told": [_run_json(one) for one in summary.told],
-    }
+    kept = tally.runs - sum(map(len, tally.failures.values()))
+    return SimulateImplDocument(
+        hacheck=version(),
+        protocol=summary.protocol,
+        faults=summary.faults,
+        replicas=plan.replicas,
+        clients=plan.clients,
+        settings=dict(plan.settings),
+        seconds=plan.fault_us / 1e6,
+        stretch=plan.stretch,
+        seed=plan.seed,
+        runs=RunCounts(asked=runs, done=tally.runs, kept=kept),
+        messages=MessageCounts(delivered=tally.delivered, lost=tally.lost),
+        events=tally.events,
+        virtual_seconds=tally.simulated_us / 1e6,
+        wall_seconds=round(summary.elapsed, 3),
+        ended_themselves=tally.halts,
+        faults_happened=dict(sorted(tally.happened.items())),
+        faults_without_effect=tally.idle,
+        faults_possible=list(summary.possible),
+        failures=dict(sorted(tally.failures.items())),
+        runs_shown=[_failed_run(one) for one in summary.told],
+        exit_code=int(code),
+    )
 
 
-def _run_json(one: Failure) -> dict[str, Any]:
+def _failed_run(one: Failure) -> FailedRun:
     outcome = one.outcome
-    return {
-        "failure": one.label,
-        "seed": one.seed,
-        "attempts": one.attempts,
-        "faults_before": one.faults,
-        "broken": msgspec.to_builtins(outcome.broken),
-        "defect": msgspec.to_builtins(outcome.defect),
-        "exhausted": outcome.exhausted,
-        "plan": msgspec.to_builtins(outcome.again()),
-        "story": [msgspec.to_builtins(line) for line in one.told],
-    }
+    return FailedRun(
+        failure=one.label,
+        seed=one.seed,
+        attempts=one.attempts,
+        faults_before=one.faults,
+        broken=msgspec.convert(msgspec.to_builtins(outcome.broken), list[BrokenPromise]),
+        defect=msgspec.to_builtins(outcome.defect),
+        exhausted=outcome.exhausted,
+        plan=msgspec.to_builtins(outcome.again()),
+        story=msgspec.convert(msgspec.to_builtins(one.told), list[StoryEntry]),
+    )

@@ -1,28 +1,14 @@
-"""What `hacheck timing` shows.
-
-The JSON:
-
-```
-{"hacheck": version, "spec", "check", "exit_code",
- "constants": [{"name", "low", "high", "now", "description"}, …],
- "properties": [{"name", "holds_now": bool or null, "safe": [point, …], "bounded": [point, …],
-   "unsafe": [{"point", "steps"}, …], "open": [{"point", "why"}, …],
-   "region": [{"coefficients", "bound", "told"}, …] or null,
-   "room": [[low, high], …] or null, "nearest_unsafe": point or null, "run": run or null}, …]}
-```
-
-A point has a value for each constant, in their order. `region`: inequalities, `coefficients` times the constants at
-most `bound`, that hold together of all safe points and of no unsafe one. `run`: of the nearest unsafe point.
-"""
+"""What `hacheck timing` shows, and the document that it writes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from hacheck.api.run_rows import run_object
 from hacheck.checker.described_run import run_title
 from hacheck.checker.timing.constant_grid import Asked, Map
 from hacheck.checker.timing.inequalities import Inequality
@@ -31,8 +17,15 @@ from hacheck.cli.checking.runs import full_run, indented
 from hacheck.cli.console import plural, seconds, symbols, visible
 from hacheck.cli.guard import ExitCode, version
 from hacheck.cli.heading import heading
+from hacheck.documents.timing import (
+    OpenPoint,
+    RegionInequality,
+    TimedProperty,
+    TimingDocument,
+    UnsafePoint,
+    VariedConstant,
+)
 from hacheck.model.data import dataclass
-from hacheck.model.run_json import run_to_json
 
 if TYPE_CHECKING:
     from hacheck.model.language import Specification
@@ -126,38 +119,43 @@ def closing(asked: Asked, found: list[Found], code: ExitCode, took: float) -> Re
     return Text(f"{plural(explored, 'combination')} explored, {seconds(took)}: {told}")
 
 
-def as_json(spec: str, asked: Asked, found: list[Found], code: ExitCode) -> Any:
+def timing_document(spec: str, asked: Asked, found: list[Found], code: ExitCode) -> TimingDocument:
     """Everything that was found."""
     names = [one.name for one in asked.constants]
-    return {
-        "hacheck": version(),
-        "spec": spec,
-        "check": asked.check.name,
-        "exit_code": int(code),
-        "constants": [
-            {"name": one.name, "low": one.low, "high": one.high, "now": one.now, "description": one.description}
+    return TimingDocument(
+        hacheck=version(),
+        spec=spec,
+        check=asked.check.name,
+        exit_code=int(code),
+        constants=[
+            VariedConstant(name=one.name, low=one.low, high=one.high, now=one.now, description=one.description)
             for one in asked.constants
         ],
-        "properties": [_property(asked, one, names) for one in found],
-    }
+        properties=[_property(asked, one, names) for one in found],
+    )
 
 
-def _property(asked: Asked, found: Found, names: list[str]) -> Any:
+def _property(asked: Asked, found: Found, names: list[str]) -> TimedProperty:
     seen, now = found.map, tuple(one.now for one in asked.constants)
     worst = seen.nearest(asked.constants)
     violation = None if worst is None else seen.violations[worst]
     rooms = [seen.room(asked.constants, place) for place in range(len(names))]
-    return {
-        "name": seen.name,
-        "holds_now": True if now in seen.safe else False if now in seen.violations else None,
-        "safe": sorted(seen.safe),
-        "bounded": sorted(seen.bounded),
-        "unsafe": [{"point": point, "steps": len(one.run.steps)} for point, one in sorted(seen.violations.items())],
-        "open": [{"point": point, "why": why} for point, why in sorted(seen.open.items())],
-        "region": None
+    return TimedProperty(
+        name=seen.name,
+        holds_now=True if now in seen.safe else False if now in seen.violations else None,
+        safe=[list(point) for point in sorted(seen.safe)],
+        bounded=[list(point) for point in sorted(seen.bounded)],
+        unsafe=[
+            UnsafePoint(point=list(point), steps=len(one.run.steps)) for point, one in sorted(seen.violations.items())
+        ],
+        open=[OpenPoint(point=list(point), why=why) for point, why in sorted(seen.open.items())],
+        region=None
         if found.region is None
-        else [{"coefficients": a.coefficients, "bound": a.bound, "told": a.told(names)} for a in found.region],
-        "room": None if None in rooms else rooms,
-        "nearest_unsafe": worst,
-        "run": None if violation is None else run_to_json(violation.system, violation.run),
-    }
+        else [
+            RegionInequality(coefficients=list(one.coefficients), bound=one.bound, text=one.told(names))
+            for one in found.region
+        ],
+        room=None if None in rooms else [list(room) for room in rooms if room is not None],
+        nearest_unsafe=None if worst is None else list(worst),
+        run=None if violation is None else run_object(violation.system, violation.run),
+    )

@@ -62,7 +62,7 @@ def time_spec(request: Request) -> ExitCode:
     code = _code(asked, found)
     console.print(report.closing(asked, found, code, time.monotonic() - begun))
     if target is not None:
-        target.write(report.as_json(request.spec, asked, found, code))
+        target.write(report.timing_document(request.spec, asked, found, code))
     return code
 
 

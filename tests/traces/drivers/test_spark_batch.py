@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hacheck.cli.logs.comparison import Comparison, what_is_compared
+from hacheck.cli.logs.comparison import ComparisonOptions, what_is_compared
 from hacheck.cli.sources import load_specification
 from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
@@ -74,9 +74,9 @@ def test_spark_judges_each_trace_under_its_settings_and_by_rules_of_time(spark: 
     long = [("1", "hello", 3), *GOOD, ("3", "began", 4), ("1", "began", 5)]
     place = written(tmp_path, long=long, other=[("1", "hello", 2)], short=GOOD[:2])
     specification = load_specification(str(spec))
-    comparison = Comparison(None, {}, False, None, {"few": 10**9}, {})
+    comparison = ComparisonOptions(None, {}, False, None, {"few": 10**9}, {})
     compared = what_is_compared(comparison, specification, no_color=True)
-    judge = compared.judge(TraceChecker(compared.system, Order.TOTAL, rules=compared.rules))
+    judge = compared.checker(TraceChecker(compared.system, Order.TOTAL, rules=compared.rules))
     verdicts, outcome, _ = checked(spark, place, judge)
     locally = check_locally(open_traces(place, Findings()), judge, Findings(), options=Options(workers=1))
     assert replace(outcome, table=None) == locally

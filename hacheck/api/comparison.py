@@ -1,0 +1,121 @@
+"""What traces are compared with: the system whose steps write lines, under which settings, and what else is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from hacheck.api.errors import require_known
+from hacheck.model.data import dataclass
+from hacheck.model.language.log_settings import FromRecord
+from hacheck.model.observing.line_writers import has_lines, lines_of, logged, without_lines
+from hacheck.traces.conformance.broken_durations import Rule
+from hacheck.traces.conformance.checker_by_settings import CheckerBySettings
+from hacheck.traces.conformance.trace_checker import TraceChecker
+
+if TYPE_CHECKING:
+    from hacheck.model.ir import System
+    from hacheck.model.language import Specification
+    from hacheck.traces.drivers.contract import Outcome
+
+Checker: TypeAlias = TraceChecker | CheckerBySettings
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What the caller wants traces to be compared with: under which check's settings and which further ones; whether a
+    record stands for each step; which events leave no line; for how long which invariants may be broken, in
+    nanoseconds; the model's names of nodes that records call otherwise; which invariants are checked on the way."""
+
+    check: str
+    settings: Mapping[str, str]
+    every_step: bool
+    hidden: frozenset[str]
+    within: Mapping[str, int]
+    called: Mapping[str, str]
+    invariants: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What the traces are compared with. `system`: where their records give no settings; `check`: whose settings;
+    `given`: those of the caller; `derived`: which settings records give; `every_step`: whether each step is a line;
+    `hidden`: events without one; `asked`: the invariants checked on the way; `rules`: those that may not be broken for
+    long; `called`: the model's names of nodes that records call otherwise."""
+
+    specification: Specification
+    system: System
+    check: str
+    given: Mapping[str, str]
+    derived: tuple[FromRecord, ...]
+    every_step: bool
+    hidden: frozenset[str]
+    asked: tuple[str, ...]
+    rules: tuple[Rule, ...]
+    called: Mapping[str, str]
+
+    def checker(self, base: TraceChecker) -> Checker:
+        """The checker of all traces. `base`: that of traces whose records give no settings."""
+        if not self.derived:
+            return base
+        return CheckerBySettings(
+            base, self.specification, self.check, self.given, self.derived, self.every_step, self.hidden
+        )
+
+
+def compared_with(comparison: Comparison, specification: Specification, system: System) -> Compared:
+    """What traces are compared with. `system`: that of the check and the settings, with its lines.
+
+    Errors: `InputError` for an event, an invariant or a node that is not there.
+    """
+    every_step = comparison.every_step or not has_lines(system)
+    trace = specification.trace
+    derived = () if trace is None else tuple(one for one in trace.derived if one.setting not in comparison.settings)
+    system = logged(system, every_step)
+    require_known("event", comparison.hidden, sorted(events_of(system)))
+    invariants = [one.name for one in system.properties if one.kind == "invariant"]
+    checked = tuple(invariants) if comparison.invariants == ("all",) else comparison.invariants
+    require_known("invariant", checked, invariants)
+    require_known("invariant", comparison.within, invariants)
+    named = next((one for one in specification.checks if one.name == comparison.check), None)
+    most = {one.name: one.nanoseconds for one in (named.restored if named is not None else ())}
+    require_known("node", comparison.called.values(), nodes_of(system))
+    return Compared(
+        specification=specification,
+        system=without_lines(system, comparison.hidden),
+        check=comparison.check,
+        given=comparison.settings,
+        derived=derived,
+        every_step=every_step,
+        hidden=comparison.hidden,
+        asked=checked,
+        rules=tuple(Rule(name, nanoseconds) for name, nanoseconds in {**most, **comparison.within}.items()),
+        called=comparison.called,
+    )
+
+
+def events_of(system: System) -> frozenset[str]:
+    """The events of the lines of a system."""
+    return frozenset(line.event for action in system.actions for line in lines_of(action))
+
+
+def nodes_of(system: System) -> list[str]:
+    """What the nodes of a system are called."""
+    return [f"{kind.name}-{number}" for kind in system.nodes for number in range(1, kind.size + 1)]
+
+
+def system_under(checker: Checker, settings: Iterable[str]) -> System:
+    """The system that a trace was compared with whose records gave these settings."""
+    if isinstance(checker, TraceChecker):
+        return checker.system
+    pairs = (text.partition("=") for text in settings)
+    found = checker.variant(tuple((name, value) for name, _, value in pairs))
+    return checker.base.system if isinstance(found, str) else found.system
+
+
+def unknown_events(outcome: Outcome, compared: Compared, checker: Checker) -> dict[str, int]:
+    """The records of each event that the spec does not know under any settings that the traces gave, most first."""
+    systems = [system_under(checker, settings) for settings in outcome.settings or ((),)]
+    known = {one.event for one in compared.derived}.union(*(events_of(system) for system in systems))
+    found = [(event, number) for event, number in outcome.events.items() if event not in known]
+    return dict(sorted(found, key=lambda pair: -pair[1]))

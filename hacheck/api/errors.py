@@ -1,0 +1,31 @@
+"""What a caller gave and cannot be used: what, where, and what to give instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """Something that the caller gave cannot be used. `message`: what and why; `hint`: what to give instead."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message if hint is None else f"{message}; {hint}")
+        self.message = message
+        self.hint = hint
+
+
+def near_names(word: str, known: Iterable[str], otherwise: str) -> str:
+    """A hint with the nearest known words, or `otherwise`."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(dict.fromkeys(known)), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(near)}?" if near else otherwise
+
+
+def require_known(what: str, words: Iterable[str], known: Iterable[str]) -> None:
+    """Errors: `InputError` for the first word that is not among those known."""
+    names = list(known)
+    for word in words:
+        if word not in names:
+            listed = ", ".join(names) if names else "none"
+            raise InputError(f"unknown {what} `{word}`", near_names(word, names, f"there are: {listed}"))
