@@ -92,7 +92,9 @@ def check_verdict(specification: Specification, result: CheckResult, raised: Rai
         notes=list(answer.notes),
         reach=answer.reach or None,
         lemmas_found=list(answer.lemmas),
-        bounds=[Bound(name=name, meaning=meanings.get(name, ""), cut_steps=count) for name, count in coverage.bounds_reached],
+        bounds=[
+            Bound(name=name, meaning=meanings.get(name, ""), cut_steps=count) for name, count in coverage.bounds_reached
+        ],
         bounds_not_reached=[UnreachedBound(name=name, meaning=meaning) for name, meaning in not_reached(result)],
         reductions=list(answer.reductions),
         no_step_possible=no_step(result),
