@@ -12,8 +12,8 @@ from hacheck.checker.explicit.portable.random_walks import simulate
 from hacheck.model.interpreter import EvaluationError, replay
 from hacheck.model.language import format_text, load
 from hacheck.model.language.codes import CODES
-from hacheck.model.language.lalr_parser import Unreadable, read
 from hacheck.model.language.parse_tree import Tree
+from hacheck.model.language.parser import Unreadable, read
 from tests.fuzz.kinds import Kind
 from tests.fuzz.mutation import changed_text
 from tests.language.examples import examples

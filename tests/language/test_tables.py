@@ -1,62 +1,55 @@
-"""The parser's tables: kept beside the grammar, and those of the grammar."""
+"""The parser's tables that hacheck brings are those of its grammar; a changed grammar has tables of its own."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from lark import Lark
 
-from hacheck.model.language import grammar_tables, grammar_tables_builder
+from hacheck.model.language import parser
+from hacheck.model.language.parser import GRAMMAR, TABLES
 
-
-def test_tables_that_are_kept_are_those_of_the_grammar() -> None:
-    made = grammar_tables_builder.written(
-        grammar_tables_builder.made(grammar_tables.GRAMMAR.read_text(encoding="utf-8"))
-    )
-    mend = "the grammar was changed: python -m hacheck.model.language.grammar_tables_builder"
-    assert grammar_tables.KEPT.read_text(encoding="utf-8") == made, mend
+MEND = 'the grammar was changed: python -c "from hacheck.model.language.parser import write_tables; write_tables()"'
 
 
-def test_states_and_rules_are_as_many_as_lark_has() -> None:
-    known = grammar_tables.load_tables()
-    parser = Lark(grammar_tables.GRAMMAR.read_text(encoding="utf-8"), parser="lalr", maybe_placeholders=True)
-    table = parser.parser.parser._parse_table
-    assert len(known.rules) == len(parser.rules)
-    rows = [known.moves[state] for state in range(len(known.moves.lines))]
-    assert sorted(sorted(row) for row in rows) == sorted(sorted(row) for row in table.states.values())
+def test_the_tables_are_those_of_the_grammar() -> None:
+    signature, _, _ = TABLES.read_bytes().partition(b"\n")
+    assert signature == parser._signature(GRAMMAR.read_bytes()), MEND
+    kept, made = parser.parser(), parser.made(GRAMMAR.read_bytes())
+    assert kept.rules == made.rules
+    rows, others = (one.parser.parser._parse_table.states for one in (kept, made))
+    assert sorted(sorted(row) for row in rows.values()) == sorted(sorted(row) for row in others.values())
+    assert parser.spelled() == made.parser.lexer.spelled
 
 
-def test_row_is_read_once_and_in_full() -> None:
-    moves = grammar_tables.Moves(["A", "B", "C"], ["-3:0,2;7:1", ""])
-    assert moves[0] == {"A": -3, "C": -3, "B": 7}
-    assert list(moves) == [0]
-    assert moves[0] is moves[0]
-    with pytest.raises(IndexError):
-        moves[2]
-    assert moves[1] == {}
-
-
-def test_changed_grammar_is_read_by_tables_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_changed_grammar_has_tables_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     other = tmp_path / "other.lark"
-    other.write_text(grammar_tables.GRAMMAR.read_text(encoding="utf-8").replace('"halt"', '"stop"'), encoding="utf-8")
-    kept = grammar_tables.load_tables()
-    monkeypatch.setattr(grammar_tables, "GRAMMAR", other)
-    changed = grammar_tables.load_tables()
-    assert "halt" in kept.words
-    assert "halt" not in changed.words
+    other.write_text(GRAMMAR.read_text(encoding="utf-8").replace('"halt"', '"stop"'), encoding="utf-8")
+    monkeypatch.setattr(parser, "GRAMMAR", other)
+    parser.parser.cache_clear()
+    try:
+        changed = parser.spelled()
+    finally:
+        parser.parser.cache_clear()
+    assert "stop" in changed
+    assert "halt" not in changed
 
 
-def test_tables_are_written_as_they_are_read_back() -> None:
-    plain = {"start": 0, "words": {"a": "A"}, "moves": ["1:2", "3:4;5:6"], "rules": []}
-    assert json.loads(grammar_tables_builder.written(plain)) == plain
+def test_tables_are_written_so_that_they_are_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(parser, "TABLES", tmp_path / "grammar.tables")
+    parser.write_tables()
+    monkeypatch.setattr(parser, "made", None)
+    parser.parser.cache_clear()
+    try:
+        assert parser.read('system A "x"').root.data == "start"
+    finally:
+        parser.parser.cache_clear()
 
 
-def test_what_reads_a_text_needs_nothing_of_what_makes_the_tables() -> None:
-    """Importing lark takes as long as reading a spec of a thousand words."""
+def test_reading_a_text_does_not_work_the_tables_out() -> None:
+    """That takes lark a third of a second."""
     reading = "from hacheck.model.language import load; load('system A \"x\"', 'a.ha')"
-    command = [sys.executable, "-c", f"{reading}; import sys; print('lark' in sys.modules)"]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\n"
+    hidden = "from lark.parsers import lalr_analysis; lalr_analysis.LALR_Analyzer = None"
+    subprocess.run([sys.executable, "-c", f"{hidden}; {reading}"], check=True)

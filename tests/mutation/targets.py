@@ -15,8 +15,8 @@ NOT_ELABORATION = frozenset(
         "__init__.py", "code_info.py", "codes.py", "codes_of_meaning.py",
         "codes_of_names.py", "codes_of_text.py", "codes_of_types.py", "declaration_builder.py",
         "declarations.py", "diagnostics.py", "foreign_syntax.py", "format.py",
-        "grammar_tables.py", "grammar_tables_builder.py", "lalr_parser.py", "old_words.py",
-        "parse.py", "parse_tree.py", "raised_limits.py", "specification.py",
+        "lexer.py", "old_words.py",
+        "parse.py", "parse_tree.py", "parser.py", "raised_limits.py", "specification.py",
         "syntax_errors.py", "syntax_tree.py", "tree_builder.py",
     }
 )  # fmt: skip

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hacheck.model.language import Span, format_text
-from hacheck.model.language.lalr_parser import read as read_tree
 from hacheck.model.language.parse import parse
+from hacheck.model.language.parser import read as read_tree
 from tests.language.examples import examples
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +48,7 @@ def comments(text: str) -> list[str]:
 
 @cache
 def tokens(text: str) -> tuple[tuple[int, int], ...]:
-    return tuple((start, end) for _, start, end in read_tree(text).tokens)
+    return tuple(token.place[:2] for token in read_tree(text).tokens)
 
 
 def assert_well_formatted(text: str) -> None:

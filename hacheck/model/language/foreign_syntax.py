@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
-from hacheck.model.language.grammar_tables import NAME, NUMBER, TEXT
-from hacheck.model.language.lalr_parser import Unreadable
+from hacheck.model.language.lexer import NAME, NUMBER, TEXT
+from hacheck.model.language.parser import Unreadable
 
 COMMENT = "a comment begins with `#`"
 DIVISION = "there is no division: multiply the other side, as in `2 * a <= b`; of voters, `majority(…)`"

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable
 
 from hacheck.model.data import dataclass, field
-from hacheck.model.language.lalr_parser import Unreadable, read
-from hacheck.model.language.parse_tree import NOWHERE, Tree
+from hacheck.model.language.parse_tree import NOWHERE, Token, Tree
+from hacheck.model.language.parser import Unreadable, read
 
 INDENT = "  "
 PARTS = {
@@ -115,13 +115,14 @@ def _surveyed(root: Tree) -> Structure:
 # ---- tokens ----
 
 
-def _pieces(text: str, tokens: Iterable[tuple[str, int, int]]) -> Iterable[Piece]:
+def _pieces(text: str, tokens: Iterable[Token]) -> Iterable[Piece]:
     end = 0
-    for kind, start, after in tokens:
+    for token in tokens:
+        start, after, _ = token.place
         yield from _between(text, end, start)
         before = text[end:start]
         after_comment = before.rsplit("\n", 1)[-1]
-        yield Piece(" ".join(text[start:after].split()), kind, start, _ends(text, end, start), len(after_comment))
+        yield Piece(" ".join(token.split()), token.kind, start, _ends(text, end, start), len(after_comment))
         end = after
     yield from _between(text, end, len(text))
 

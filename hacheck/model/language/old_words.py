@@ -6,8 +6,8 @@ import re
 
 from hacheck.model.data import dataclass
 from hacheck.model.language.diagnostics import Diagnostic, Span
-from hacheck.model.language.grammar_tables import NAME
-from hacheck.model.language.lalr_parser import Unreadable, read
+from hacheck.model.language.lexer import NAME
+from hacheck.model.language.parser import Unreadable, read
 
 WORDS = {"datagram": "queued", "transition": "step_invariant"}
 """The word of today for each old one."""

@@ -12,10 +12,10 @@ from hacheck.model.data import replace
 from hacheck.model.language.declaration_builder import build_file
 from hacheck.model.language.declarations import File
 from hacheck.model.language.diagnostics import Diagnostic, Span
-from hacheck.model.language.grammar_tables import NUMBER
-from hacheck.model.language.lalr_parser import Reading, Unreadable, read
+from hacheck.model.language.lexer import NUMBER
 from hacheck.model.language.old_words import old_word
 from hacheck.model.language.parse_tree import Token, Tree
+from hacheck.model.language.parser import Reading, Unreadable, read
 from hacheck.model.language.syntax_errors import broken_by, syntax_error
 
 CHARACTERS_MAX = 1 << 20
@@ -84,7 +84,7 @@ def _unreadable(text: str, path: str) -> Diagnostic | None:
 
 
 def _too_much(reading: Reading, path: str) -> Diagnostic | None:
-    long = any(kind == NUMBER and end - start > DIGITS_MAX for kind, start, end in reading.tokens)
+    long = any(token.kind == NUMBER and len(token) > DIGITS_MAX for token in reading.tokens)
     stack: list[tuple[Tree, int]] = [(reading.root, 0)] if long or reading.root.height > NESTING_MAX else []
     while stack:
         node, depth = stack.pop()

@@ -1,10 +1,10 @@
-"""The parser's tree: tokens and nodes, and where in the text they stand."""
+"""The parser's tree: lark's tokens and nodes, with where in the text they stand."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
-from hacheck.model.data import dataclass
+import lark
 
 Place: TypeAlias = tuple[int, int, int]
 """Start and end in the text, and the line of the start, counted from 1."""
@@ -12,24 +12,39 @@ NOWHERE: Place = (0, 0, 0)
 """The place of a node for which nothing is written, like an empty body."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(lark.Token):
     """A word, number, text or sign; `kind` is its name in the grammar."""
 
-    kind: str
-    text: str
-    place: Place
+    __slots__ = ()
+
+    @property
+    def kind(self) -> str:
+        return self.type
+
+    @property
+    def text(self) -> str:
+        return str(self.value)
+
+    @property
+    def place(self) -> Place:
+        return cast(Place, (self.start_pos, self.end_pos, self.line))
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(lark.Tree[Any]):
     """What a rule of the grammar has read: `data` is the rule's name, or what its alternative is called.
 
     The children are trees, tokens, and `None` where something optional is not written. `height`: how many levels of
     trees there are below.
     """
 
-    data: str
     children: list[Any]
-    place: Place
     height: int
+
+    def __init__(self, data: str, children: list[Any], meta: Any = None) -> None:
+        super().__init__(data, children, meta)
+        self.height = max((child.height + 1 for child in children if isinstance(child, Tree)), default=0)
+
+    @property
+    def place(self) -> Place:
+        meta = self.meta
+        return NOWHERE if meta.empty else (meta.start_pos, meta.end_pos, meta.line)

@@ -7,8 +7,8 @@ import re
 from hacheck.model.data import dataclass
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
 from hacheck.model.language.foreign_syntax import habit, said_otherwise
-from hacheck.model.language.grammar_tables import END, NAME
-from hacheck.model.language.lalr_parser import Unreadable, tables
+from hacheck.model.language.lexer import END, NAME
+from hacheck.model.language.parser import Unreadable, spelled
 
 HEAD = re.compile(
     r"^[ \t]*(use|param|switch|assumption|type|record|ordered|identity|node|ghost|shared|initially|message|operation"
@@ -109,7 +109,7 @@ def _shorten(text: str) -> str:
 
 def _hint(failure: Unreadable, text: str) -> str | None:
     found, wanted = failure.text, failure.wanted
-    words = {written for written, kind in _spelled() if kind in wanted}
+    words = {written for written, kind in spelled().items() if kind in wanted}
     before = text[failure.before[1] : failure.start].split()
     if found in ("=", "==") and ":=" in words:
         return "an assignment is written `:=`"
@@ -145,19 +145,14 @@ def _hint(failure: Unreadable, text: str) -> str | None:
     return near(found, [word for word in words if word.isalpha()])
 
 
-def _spelled() -> list[tuple[str, str]]:
-    """Every word and sign of the grammar, with the kind of token it is."""
-    return [*tables().words.items(), *tables().signs.items()]
-
-
 def _expected(failure: Unreadable) -> str:
-    spelled = {kind: written for written, kind in _spelled()}
+    written = {kind: text for text, kind in spelled().items()}
     words = []
     for kind in sorted(failure.wanted):
         if kind in PLAIN:
             words.append(PLAIN[kind])
-        elif kind in spelled:
-            words.append(f"`{spelled[kind]}`")
+        elif kind in written:
+            words.append(f"`{written[kind]}`")
         else:
             words.append(kind.lower().replace("_", " "))
     words.sort(key=lambda word: (word.startswith("`"), len(word) > 3, word))
