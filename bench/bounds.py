@@ -18,7 +18,6 @@ from pathlib import Path
 from hacheck import shipped
 from hacheck.checker.engine import Limits
 from hacheck.checker.limit_trials import explored_of
-from hacheck.checker.resources import memory_default
 from hacheck.checker.verify import Question, questions_of
 from hacheck.cli.checking.kept_trials import KeptTrials, explored_key, kept_trials
 from hacheck.cli.checking.progress_of_several import progress_of_several
@@ -30,10 +29,11 @@ from hacheck.cli.checking.verifying import Request
 from hacheck.cli.console import error_console
 from hacheck.cli.engines import Exploring
 from hacheck.cli.options import parse_count, parse_seconds
-from hacheck.cli.progress import Interruption
 from hacheck.cli.sources import load_specification
 from hacheck.model.language import Specification
 from hacheck.model.language.raised_limits import digest
+from hacheck.supervise.interruption import Interruption
+from hacheck.supervise.resources import memory_default
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT, PAGE = ROOT / "bench" / "bounds", ROOT / "docs" / "bounds.md"

@@ -24,11 +24,11 @@ from systems import system_of
 from hacheck.checker.explicit.property_conditions import pose
 from hacheck.compile.lowering.blocks import Lowered
 from hacheck.compile.lowering.layout import contents
-from hacheck.compile.lowering.recursion import room_for_nesting
 from hacheck.compile.lowering.system import lower
 from hacheck.model.interpreter import Interpreter, call
 from hacheck.model.ir import System
 from hacheck.model.runs import State
+from hacheck.supervise.recursion_limit import room_for_nesting
 
 
 def promela(system: System, invariants: Sequence[str] = ()) -> str:

@@ -14,8 +14,8 @@ from pathlib import Path
 from hacheck.checker.parametric.lemma_search import search
 from hacheck.checker.parametric.proof import Proof, Wanted, prepared, prove_given
 from hacheck.checker.parametric.solver_queries import Asking
-from hacheck.checker.resources import usable_cores
 from hacheck.model.language import load
+from hacheck.supervise.resources import usable_cores
 
 ROOT = Path(__file__).resolve().parents[1]
 PROOFS = (

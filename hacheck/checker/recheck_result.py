@@ -56,7 +56,7 @@ class Visited(Protocol):
         ...
 
     def path_to(self, targets: list[int]) -> StatePath:
-        """A shortest run to a packed state. Cost: up to that of the search as far as that state. Errors: `GaveUp`."""
+        """A shortest run to a packed state. Cost: up to that of the search that far. Errors: `Cancelled`."""
         ...
 
 

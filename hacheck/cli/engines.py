@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hacheck.checker.resources import usable_cores
 from hacheck.cli.guard import BadInput
 from hacheck.cli.options import ENGINES, all_known, parse_count, parse_folders, parse_seconds
 from hacheck.model.data import dataclass
+from hacheck.supervise.resources import usable_cores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

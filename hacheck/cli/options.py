@@ -102,7 +102,7 @@ def parse_size(text: str) -> int:
 
 def memory_limit(text: str | None) -> int | None:
     """Bytes at which to stop, as given, or by default; `None` where the machine does not say what it has."""
-    from hacheck.checker.resources import memory_default
+    from hacheck.supervise.resources import memory_default
 
     return memory_default() if text is None else parse_size(text)
 

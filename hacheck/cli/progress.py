@@ -1,4 +1,4 @@
-"""Shows how far an exploration is while it runs, and turns Ctrl-C into a polite request to stop.
+"""Shows how far an exploration is while it runs.
 
 On a terminal one line is kept up to date; elsewhere a plain line is written every few seconds. Both go to
 standard error, so that the answers can be piped.
@@ -6,12 +6,9 @@ standard error, so that the answers can be piped.
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console
@@ -32,32 +29,6 @@ EXPLORING = Progress(0, 0, 0, 0, 0.0, 0).phase
 
 RATE_SECONDS = 1.0
 """Over how long a time the rate of exploration is measured."""
-
-
-class Interruption:
-    """Whether the user has asked to stop. The first Ctrl-C asks, the second ends the process at once."""
-
-    def __init__(self) -> None:
-        self.requested = False
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self.requested:
-            raise KeyboardInterrupt
-        self.requested = True
-
-    @contextmanager
-    def watching(self) -> Iterator[Interruption]:
-        """Listens to Ctrl-C (and to a polite kill) as long as the block runs."""
-        listening = threading.current_thread() is threading.main_thread()  # only there Python lets us listen
-        numbers = (signal.SIGINT, signal.SIGTERM) if listening else ()
-        before = {number: signal.getsignal(number) for number in numbers}
-        for number in before:
-            signal.signal(number, self._handle)
-        try:
-            yield self
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
 
 class Meter:

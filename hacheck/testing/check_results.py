@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from hacheck.checker.described_run import StepView, initial_lines, read_by, run_title, step_views
 from hacheck.checker.engine import Limits, Progress
-from hacheck.checker.resources import memory_default, usable_cores
 from hacheck.checker.step_effects import StepEffect
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, Question, questions_of, run_check
 from hacheck.model.interpreter import replay
 from hacheck.model.ir import Property, System
 from hacheck.model.language.parse import parse
 from hacheck.model.runs import Run
+from hacheck.supervise.resources import memory_default, usable_cores
 
 if TYPE_CHECKING:
     from hacheck.model.language import Specification

@@ -5,7 +5,6 @@ DuckDB sorts, because it goes on to disk where memory ends.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from hacheck.supervise.resources import usable_cores
 from hacheck.traces.dataset import ROW, SOURCE, Located, located_schema
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.parquet_files import BATCH_ROWS
@@ -76,7 +76,7 @@ def sorted_by(
     """Batches of one schema sorted by some columns, in bytewise order of strings, in batches of the same schema."""
     kept = _Kept(batches)
     records = pa.RecordBatchReader.from_batches(schema, kept.batches())
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = usable_cores()
     with tempfile.TemporaryDirectory(prefix="hacheck-sort-", dir=scratch) as folder:
         settings: dict[str, Any] = {
             "memory_limit": f"{memory_bytes}B",

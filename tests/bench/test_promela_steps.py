@@ -13,11 +13,11 @@ from systems import system_of
 from hacheck.checker.explicit.portable.python_program import Wanted, generate, successors
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Instance, Lowered, Stopped
 from hacheck.compile.lowering.layout import pack
-from hacheck.compile.lowering.recursion import room_for_nesting
 from hacheck.compile.lowering.system import lower
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import Assign, Binary, Choose, Constant, Domain, If, Local, System, Target, Unary, Variable
 from hacheck.model.types import Bool, Range
+from hacheck.supervise.recursion_limit import room_for_nesting
 from tests.models import small
 from tests.nightly import first_of, nightly
 from tests.strategies import seeded_system

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from hacheck.checker.explicit import native_program
-from hacheck.checker.resources import usable_cores
 from hacheck.cli.engines import Exploring, engine_for
 from hacheck.cli.guard import ExitCode
 from hacheck.compile.machine import compiler
 from hacheck.compile.machine.compiler import Availability
+from hacheck.supervise.resources import usable_cores
 from tests.cli.command import hacheck
 
 SPECS = Path(__file__).parent.parent / "golden" / "specs"

@@ -12,7 +12,8 @@ from rich.console import Console
 
 from hacheck.checker.engine import Progress
 from hacheck.cli.console import THEME
-from hacheck.cli.progress import Interruption, LiveLine, Meter, PlainLines, Silent, progress_display
+from hacheck.cli.progress import LiveLine, Meter, PlainLines, Silent, progress_display
+from hacheck.supervise.interruption import Interruption
 
 
 def at(seconds: float, states: int = 1000) -> Progress:

@@ -21,7 +21,6 @@ import pytest
 
 from hacheck import shipped
 from hacheck.checker.engine import Limits, Progress
-from hacheck.checker.resources import memory_default
 from hacheck.cli.checking import side_by_side
 from hacheck.cli.checking.progress_of_several import SeveralSilent
 from hacheck.cli.checking.side_by_side import (
@@ -35,7 +34,8 @@ from hacheck.cli.checking.side_by_side import (
 from hacheck.cli.checking.verifying import Request
 from hacheck.cli.engines import Exploring
 from hacheck.cli.guard import BadInput, ExitCode
-from hacheck.cli.progress import Interruption
+from hacheck.supervise.interruption import Interruption
+from hacheck.supervise.resources import memory_default
 from tests.cli.command import hacheck
 from tests.cli.test_verify_all import FALSE, FINE, ship, untimed
 

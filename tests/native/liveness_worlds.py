@@ -26,7 +26,7 @@ from hacheck.checker.explicit.portable.shortest_paths import path_to
 from hacheck.checker.explicit.property_conditions import pose
 from hacheck.checker.explicit.run_reconstruction import run_along
 from hacheck.checker.explicit.search import control_words, state_kernels
-from hacheck.checker.explicit.search_result import GaveUp, Lasso, LivenessVerdict, Subject, Valueless
+from hacheck.checker.explicit.search_result import Lasso, LivenessVerdict, Subject, Valueless
 from hacheck.compile.kernels.to_llvm import kernel_ir
 from hacheck.compile.kernels.to_python import as_python
 from hacheck.compile.lowering.layout import pack
@@ -36,6 +36,7 @@ from hacheck.compile.machine.reserved_memory import Region
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import System
 from hacheck.model.runs import Run
+from hacheck.supervise.task import Cancelled
 
 STOP = 1 << 31
 """In a tag: an outcome that is no step."""
@@ -201,6 +202,6 @@ def give_up_after(pulses: int) -> Callable[[], None]:
     def poll() -> None:
         left[0] -= 1
         if left[0] < 0:
-            raise GaveUp("interrupted")
+            raise Cancelled("interrupted")
 
     return poll

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from hacheck.checker.explicit.stopwatch import begun
 from hacheck.compile.machine.compiler import (
     KERNEL_LEVELS,
     CompilerError,
@@ -301,7 +300,7 @@ def test_llvmlite_is_loaded_only_to_compile() -> None:
 def test_modules_compiled_beside_their_printing_are_those_compiled_one_by_one() -> None:
     texts = [f"define i64 @f{number}(i64 %x) {{ ret i64 %x }}" for number in range(3)]
     printed = ((text, KERNEL_LEVELS) for text in texts)
-    assert compile_objects(printed, begun) == [compile_object(text) for text in texts]
+    assert compile_objects(printed) == [compile_object(text) for text in texts]
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -309,7 +308,7 @@ def test_a_module_that_is_refused_is_told_after_the_last(place: int) -> None:
     texts = ["define void @f() { ret void }"] * 3
     texts[place] = "nonsense"
     with pytest.raises(CompilerError):
-        compile_objects(((text, KERNEL_LEVELS) for text in texts), begun)
+        compile_objects((text, KERNEL_LEVELS) for text in texts)
 
 
 def test_what_goes_wrong_while_modules_are_printed_is_told() -> None:
@@ -318,7 +317,7 @@ def test_what_goes_wrong_while_modules_are_printed_is_told() -> None:
         raise KeyError("printing")
 
     with pytest.raises(KeyError, match="printing"):
-        compile_objects(printed(), begun)
+        compile_objects(printed())
 
 
 def test_code_in_a_circle_of_garbage_is_freed_safely() -> None:

@@ -8,14 +8,15 @@ from dataclasses import replace
 import pytest
 
 from hacheck.checker.engine import Limits, Progress
-from hacheck.checker.explicit.memory_use import process_bytes
 from hacheck.checker.explicit.search import search_limits, shortest_paths
 from hacheck.checker.explicit.search import state_log as log_module
 from hacheck.checker.explicit.search.breadth_first_search import Options
-from hacheck.checker.explicit.search_result import SPEC_ERROR, GaveUp
+from hacheck.checker.explicit.search_result import SPEC_ERROR
 from hacheck.model.interpreter import EvaluationError
 from hacheck.model.ir import FALSE, TRUE, Choose, Domain, Property, System
 from hacheck.model.types import Bool
+from hacheck.supervise.resources import process_bytes
+from hacheck.supervise.task import Cancelled
 from tests.models.quorum_election import quorum_election
 from tests.native.searching import election, model_of, portable, searched
 from tests.strategies import seeded_system
@@ -153,7 +154,7 @@ def test_looking_back_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(shortest_paths, "GRACE_SECONDS", 0.0)
     monkeypatch.setattr(log_module, "GRACE_SECONDS", 0.0)
-    with searched(election(3, 2, 1), report=report) as log, pytest.raises(GaveUp, match="interrupted"):
+    with searched(election(3, 2, 1), report=report) as log, pytest.raises(Cancelled, match="interrupted"):
         log.path_to([log.state(log.levels[-1][0][0])])
     assert asked[-1] == "retracing the run"
 
@@ -189,7 +190,7 @@ def test_fingerprints_find_the_same_states_and_runs() -> None:
         assert other.found.keys() == log.found.keys()
         for key in log.found:
             assert other.path_to(other.alike(key)) == log.path_to(log.alike(key))
-        with pytest.raises(GaveUp):
+        with pytest.raises(Cancelled):
             other.spans  # noqa: B018
 
 
@@ -232,5 +233,5 @@ def test_a_repeated_search_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -
 
     with searched(model, SLOW, report=report, fingerprint=True) as log:
         key = max(log.found)
-        with pytest.raises(GaveUp, match="interrupted"):
+        with pytest.raises(Cancelled, match="interrupted"):
             log.path_to(log.alike(key))

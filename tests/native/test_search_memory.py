@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.memory_use import process_bytes
 from hacheck.checker.explicit.search.control_words import ROOM, SHIFT, TABLE
 from hacheck.checker.explicit.search.search_limits import Bounds
 from hacheck.checker.explicit.search.visited_set import Visited
 from hacheck.compile.machine import reserved_memory
 from hacheck.compile.machine.reserved_memory import Region, available_bytes, reserve, touched
-from hacheck.compile.machine.thread_pool import ThreadPool
+from hacheck.supervise.resources import process_bytes
+from hacheck.supervise.thread_pool import ThreadPool
 from tests.native.searching import never_stop
 
 ROOT = Path(__file__).parents[2]
@@ -167,7 +167,7 @@ def test_nobody_works_any_more_when_a_signal_interrupts() -> None:
     script = """
 import os, signal, threading, time
 from hacheck.checker.explicit.search.control_words import ROOM, SHIFT, TABLE
-from hacheck.compile.machine.thread_pool import ThreadPool
+from hacheck.supervise.thread_pool import ThreadPool
 signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the shell had it ignored
 pool, ends = ThreadPool(3), []
 def work():

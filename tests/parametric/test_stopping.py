@@ -14,34 +14,34 @@ import pytest
 from hacheck.checker.parametric.obligation_solving import Progress
 from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.checker.symbolic.z3_library import z3_module
-from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.proving import proving
-from hacheck.cli.proving.at_work import AtWork
+from hacheck.cli.proving.proof_supervision import ProofSupervisor
+from hacheck.supervise.interruption import Interruption
 from tests.parametric.proofs import ROOT
 
 
-def at_work(seconds: float, memory_max: int | None = None) -> AtWork:
+def supervisor(seconds: float, memory_max: int | None = None) -> ProofSupervisor:
     """Somebody who waits for so long, or until so many bytes are in use."""
     line = ProgressLine(quiet=True, no_color=True)
-    return AtWork(Asking(time.monotonic() + seconds), Interruption(), line, memory_max)
+    return ProofSupervisor(Asking(time.monotonic() + seconds), Interruption(), line, memory_max)
 
 
 def test_what_ends_is_handed_over_and_so_are_its_errors() -> None:
-    assert at_work(60).made("adding", lambda: 1 + 1) == 2
+    assert supervisor(60).run("adding", lambda: 1 + 1) == 2
     with pytest.raises(ZeroDivisionError):
-        at_work(60).made("dividing", lambda: 1 // 0)
+        supervisor(60).run("dividing", lambda: 1 // 0)
 
 
 def test_nobody_waits_for_what_does_not_end_in_time() -> None:
-    waiting, end = at_work(0.2), threading.Event()
-    assert waiting.made("waiting", end.wait) is None
+    waiting, end = supervisor(0.2), threading.Event()
+    assert waiting.run("waiting", end.wait) is None
     assert waiting.asking.why == "out of time"
     end.set()
 
 
 def test_who_asks_to_stop_is_heard_while_work_is_under_way() -> None:
-    waiting = at_work(60)
+    waiting = supervisor(60)
 
     def work() -> str:
         waiting.interruption.requested = True
@@ -49,43 +49,43 @@ def test_who_asks_to_stop_is_heard_while_work_is_under_way() -> None:
             time.sleep(0.01)
         return "what there is"
 
-    assert waiting.made("proving", work) == "what there is"
+    assert waiting.run("proving", work) == "what there is"
     assert waiting.asking.why == "interrupted"
 
 
 def test_what_needs_no_time_limit_is_ended_by_who_asks_to_stop_only() -> None:
-    waiting = at_work(0.0)
-    assert waiting.made("judging", lambda: time.sleep(0.3) or "judged", timed=False) == "judged"
+    waiting = supervisor(0.0)
+    assert waiting.run("judging", lambda: time.sleep(0.3) or "judged", timed=False) == "judged"
     waiting.interruption.requested, end = True, threading.Event()
-    assert waiting.made("judging", end.wait, timed=False) is None
+    assert waiting.run("judging", end.wait, timed=False) is None
     end.set()
 
 
 def test_where_memory_does_not_suffice_that_is_said() -> None:
-    waiting = at_work(60)
+    waiting = supervisor(60)
 
     def work() -> None:
         raise MemoryError
 
-    assert waiting.made("proving", work) is None
+    assert waiting.run("proving", work) is None
     assert waiting.asking.why == "out of memory"
 
 
 def test_nobody_waits_for_what_uses_more_memory_than_it_may() -> None:
-    waiting, end = at_work(60, memory_max=1), threading.Event()
-    assert waiting.made("waiting", end.wait) is None
+    waiting, end = supervisor(60, memory_max=1), threading.Event()
+    assert waiting.run("waiting", end.wait) is None
     assert waiting.asking.why == "out of memory"
     end.set()
 
 
 def test_where_z3_has_no_memory_left_nothing_more_is_asked() -> None:
-    waiting = at_work(60)
+    waiting = supervisor(60)
 
     def work() -> None:
         with waiting.asking.context():
             raise z3_module().Z3Exception(b"out of memory")
 
-    assert waiting.made("proving", work) is None
+    assert waiting.run("proving", work) is None
     assert (waiting.asking.over, waiting.asking.why) == (True, "out of memory")
 
 

@@ -12,19 +12,12 @@ from hacheck.checker.explicit.answers import Explored, answer_of
 from hacheck.checker.explicit.native_engine import NativeEngine
 from hacheck.checker.explicit.property_conditions import select
 from hacheck.checker.explicit.search import shortest_paths, state_log
-from hacheck.checker.explicit.search_result import (
-    SPEC_ERROR,
-    GaveUp,
-    Lasso,
-    LivenessVerdict,
-    StatePath,
-    Subject,
-    Undecided,
-)
+from hacheck.checker.explicit.search_result import SPEC_ERROR, Lasso, LivenessVerdict, StatePath, Subject, Undecided
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.model.ir import FALSE, Property, System
 from hacheck.model.language import load
 from hacheck.model.runs import State
+from hacheck.supervise.task import Cancelled
 from tests.models.quorum_election import quorum_election
 
 SPEC = """
@@ -71,7 +64,7 @@ class Found:
     def path_to(self, targets: Sequence[int]) -> StatePath:
         """The way round the ring."""
         if self.gives_up:
-            raise GaveUp("interrupted")
+            raise Cancelled("interrupted")
         return StatePath(list(range(targets[0] + 1)))
 
 

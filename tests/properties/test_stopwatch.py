@@ -8,8 +8,8 @@ import time
 import pytest
 
 from hacheck.checker.engine import Limits, Progress
-from hacheck.checker.explicit.search_result import GaveUp
 from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.supervise.task import Cancelled
 
 
 def test_a_phase_inside_another_counts_for_itself() -> None:
@@ -29,13 +29,13 @@ def test_a_phase_inside_another_counts_for_itself() -> None:
 
 def test_work_is_done_and_its_errors_are_the_callers() -> None:
     watch = Stopwatch(Limits(), lambda _: True)
-    assert watch.attended("lowering", lambda: 7) == 7
+    assert watch.supervised("lowering", lambda: 7) == 7
 
     def broken() -> None:
         raise LookupError("nothing")
 
     with pytest.raises(LookupError, match="nothing"):
-        watch.attended("lowering", broken)
+        watch.supervised("lowering", broken)
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_long_work_is_given_up(limits: Limits, answer: bool, reason: str) -> Non
         return answer
 
     begun = time.monotonic()
-    with pytest.raises(GaveUp) as given_up:
-        Stopwatch(limits, report).attended("compiling", end.wait)
+    with pytest.raises(Cancelled) as given_up:
+        Stopwatch(limits, report).supervised("compiling", end.wait)
     end.set()
     assert given_up.value.reason == reason
     assert time.monotonic() - begun < 2

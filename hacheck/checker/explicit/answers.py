@@ -10,7 +10,6 @@ from hacheck.checker.explicit.run_reconstruction import run_along, run_and_step,
 from hacheck.checker.explicit.search_result import (
     SPEC_ERROR,
     Findings,
-    GaveUp,
     Lasso,
     LivenessCheck,
     LivenessVerdict,
@@ -25,6 +24,7 @@ from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import Expression, Property, System
 from hacheck.model.render_expression import show_expression
 from hacheck.model.runs import Run, State
+from hacheck.supervise.task import Cancelled
 
 NOT_CHECKED = "not judged, because a step is an error of the spec"
 
@@ -72,7 +72,7 @@ def _answers(explored: Explored, watch: Stopwatch) -> tuple[Run | None, tuple[Pr
         undecided = undecided or NOT_CHECKED
         try:
             error = run_into_error(explored.subject, findings.path_to(findings.alike(SPEC_ERROR)))
-        except GaveUp as given_up:
+        except Cancelled as given_up:
             undecided = _untraced("an error of the spec", given_up)
         except Unconfirmed:
             undecided = UNCONFIRMED
@@ -150,7 +150,7 @@ def _answer(
                 return PropertyAnswer(name, "holds", f"reached after {steps}", run)
             return PropertyAnswer(name, "violated", f"after {steps}, the fewest possible", run)
         without = _hit(explored, asked, without_value=True)
-    except GaveUp as given_up:
+    except Cancelled as given_up:
         met = "what decides it" if asked.kind == "reachable" else "a violation"
         return PropertyAnswer(name, "unknown", _untraced(met, given_up))
     except Unconfirmed:
@@ -216,7 +216,7 @@ def valueless(system: System, asked: Property, expression: Expression, run: Run)
     raise AssertionError(f"{asked.name} has a value after all")
 
 
-def _untraced(what: str, given_up: GaveUp) -> str:
+def _untraced(what: str, given_up: Cancelled) -> str:
     return f"{what} was met, but the run to it was not traced back; stopped because {given_up.reason}"
 
 

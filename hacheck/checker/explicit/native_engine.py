@@ -11,7 +11,6 @@ from pathlib import Path
 from hacheck import __version__
 from hacheck.checker.engine import Answer, Limits, Progress, Refused, Report
 from hacheck.checker.explicit.answers import UNCONFIRMED, Explored, answer_of, no_start, unexplored
-from hacheck.checker.explicit.memory_use import process_bytes
 from hacheck.checker.explicit.native_program import Builder, Built, Unavailable
 from hacheck.checker.explicit.property_conditions import goal_of, select
 from hacheck.checker.explicit.reduction_data import told
@@ -23,7 +22,7 @@ from hacheck.checker.explicit.search.kernel_groups import Kernels
 from hacheck.checker.explicit.search.levels import pieces
 from hacheck.checker.explicit.search.search_limits import Bounds
 from hacheck.checker.explicit.search.state_log import Log
-from hacheck.checker.explicit.search_result import GaveUp, LivenessVerdict, Subject, Undecided
+from hacheck.checker.explicit.search_result import LivenessVerdict, Subject, Undecided
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.explicit.tier_up import Improvement, functions_of
 from hacheck.checker.recheck_result import Recheck, Rechecked
@@ -31,6 +30,8 @@ from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.model.data import dataclass, replace
 from hacheck.model.interpreter import EvaluationError
 from hacheck.model.ir import Property, System
+from hacheck.supervise.resources import process_bytes
+from hacheck.supervise.task import Cancelled
 
 NAME = "native"
 UNSURE = Undecided("not judged: with hashes for states a way out of a loop may be missing")
@@ -75,10 +76,10 @@ class NativeEngine:
             if not built.initial:
                 return no_start(system, properties)
             kernels = Kernels(built.program.words, self.fingerprint, self.threads == 1, cache)
-            watch.attended("compiling", lambda: kernels.search)
+            watch.supervised("compiling", lambda: kernels.search)
         except EvaluationError as error:
             return no_start(system, properties, f"an error of the spec {error.message}")
-        except GaveUp as given_up:
+        except Cancelled as given_up:
             return unexplored(system, properties, given_up.reason)
         except Unavailable as unavailable:
             return self._elsewhere(unavailable.reason, system, properties, limits, report)
@@ -163,7 +164,7 @@ class NativeEngine:
 
         try:
             return native_liveness.judged(builder, search, log, asked)
-        except GaveUp as given_up:
+        except Cancelled as given_up:
             return [Undecided(f"not judged, stopped because {given_up.reason}") for _ in asked]
 
     def _elsewhere(
@@ -184,7 +185,7 @@ class NativeEngine:
             for first, end in pieces(log.spans):
                 states += built.count_orbits(log.address + first * size, end - first)
                 bounds.poll("counting")
-        except GaveUp:
+        except Cancelled:
             return None
         return states
 

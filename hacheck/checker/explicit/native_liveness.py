@@ -9,29 +9,30 @@ from hacheck.checker.explicit.liveness.working_memory import EXPORTED, KERNELS, 
 from hacheck.checker.explicit.native_program import Builder
 from hacheck.checker.explicit.search.breadth_first_search import Search
 from hacheck.checker.explicit.search.state_log import Log
-from hacheck.checker.explicit.search_result import GaveUp, LivenessVerdict
+from hacheck.checker.explicit.search_result import LivenessVerdict
 from hacheck.compile.kernels.compiled_kernels import compiled_kernels
 from hacheck.compile.machine.compiler import link
 from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.model.ir import Property
+from hacheck.supervise.task import Cancelled
 
 PHASE = "judging liveness"
 
 
 def judged(builder: Builder, search: Search, log: Log, asked: Sequence[Property]) -> Sequence[LivenessVerdict]:
-    """What there is to say about each property. Errors: `GaveUp`."""
+    """What there is to say about each property. Errors: `Cancelled`."""
     if not log.size:
         return [None for _ in asked]  # no run begins
     bounds, built = search.bounds, builder.for_liveness(log.size)
 
     def kernels(constants: Mapping[str, int]) -> Kernels:
-        return builder.watch.attended("compiling", lambda: _kernels(constants, builder.cache))
+        return builder.watch.supervised("compiling", lambda: _kernels(constants, builder.cache))
 
     def poll() -> None:
         bounds.poll(PHASE)
         reason = bounds.reason(0, search.taken)
         if reason is not None:
-            raise GaveUp(reason)
+            raise Cancelled(reason)
 
     space = StateSpace(
         words=log.words,

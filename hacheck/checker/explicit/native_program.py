@@ -19,7 +19,7 @@ from hacheck.checker.explicit.reduction_data import (
     reductions_to_json,
     told,
 )
-from hacheck.checker.explicit.stopwatch import Stopwatch, begun
+from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.compile.codegen.generated_program import Program, ProgramError, program_from_json, program_to_json
 from hacheck.compile.codegen.word_layout import from_words, to_words
 from hacheck.compile.lowering.layout import pack
@@ -131,7 +131,7 @@ class Builder:
     def for_search(self) -> Built:
         """What was thoroughly compiled, if it is kept; else, unless patient, what is compiled quickly.
 
-        Errors: `EvaluationError` where a system cannot begin; `GaveUp`; `Unavailable`."""
+        Errors: `EvaluationError` where a system cannot begin; `Cancelled`; `Unavailable`."""
         if not (availability := is_available()):
             raise Unavailable(availability.reason)
         thorough = key_of("search", self.text, KERNEL_LEVELS)
@@ -143,12 +143,12 @@ class Builder:
 
     def thoroughly(self) -> Built:
         """The same thoroughly compiled, by a thread of its own: nothing is used that others may be using, and nobody
-        is told how far it is. It is kept for the next time. Errors: those of `for_search` but `GaveUp`."""
+        is told how far it is. It is kept for the next time. Errors: those of `for_search` but `Cancelled`."""
         key = key_of("search", self.text, KERNEL_LEVELS)
         return self.cache.found_or_made(key, self._kept, self._compiled_again)
 
     def for_liveness(self, states: int) -> BuiltForLiveness:
-        """For a graph of so many states. Errors: `GaveUp`."""
+        """For a graph of so many states. Errors: `Cancelled`."""
         patient = self.patient or states >= LONG_STATES
         key = key_of("liveness", self.text, levels_of(patient))
         compiled = partial(self._compiled_for_liveness, patient)
@@ -188,12 +188,12 @@ class Builder:
     def _lowered(self) -> Form:
         if self._form is None:
             lowered = partial(lowered_form, self.system, self.asked, self.reduces, self.gaps)
-            self._form = self.watch.attended("lowering", lowered)
+            self._form = self.watch.supervised("lowering", lowered)
         return self._form
 
     def _made(self, compiled: Callable[[Form], Entry]) -> Entry:
         form = self._lowered()
-        return self.watch.attended("compiling", partial(compiled, form))
+        return self.watch.supervised("compiling", partial(compiled, form))
 
     def _compiled(self, patient: bool, form: Form) -> Entry:
         from hacheck.compile.codegen.system_module import emit_in_parts
@@ -208,7 +208,7 @@ class Builder:
             if form.reductions.permutes:
                 yield from _canonical(self.system, parts.program, form.reductions)
 
-        objects = compile_objects(modules(), begun)
+        objects = compile_objects(modules())
         facts = {
             "program": program_to_json(parts.program, self.system),
             "initial": [f"{pack(parts.program.layout, state):x}" for state in form.initial],
@@ -235,7 +235,7 @@ class Builder:
         marks = [Mark(key, wanted) for key, wanted in conditions(form.lowered, form.questions.asked)]
         parts = emit_in_parts(form.lowered, marks=marks, lists_stops=True)
         modules = ((text, levels_of(patient)) for text in parts.texts)
-        return Entry(tuple(compile_objects(modules, begun)), {"program": program_to_json(parts.program, self.system)})
+        return Entry(tuple(compile_objects(modules)), {"program": program_to_json(parts.program, self.system)})
 
 
 def levels_of(patient: bool) -> Levels:

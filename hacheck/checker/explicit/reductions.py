@@ -20,7 +20,6 @@ from hacheck.compile.lowering.expression_nodes import Node
 from hacheck.compile.lowering.layout import slots_of
 from hacheck.compile.lowering.permuted_instances import maps_onto_itself
 from hacheck.compile.lowering.permuted_slots import Exchange, exchange_in, slots_holding
-from hacheck.compile.lowering.recursion import room_for_nesting
 from hacheck.compile.lowering.system import Condition, lower_condition
 from hacheck.model.counters.value_distances import Gaps
 from hacheck.model.ir import Fresh, Property
@@ -30,6 +29,7 @@ from hacheck.model.symmetry import Symmetry, alike, symmetries
 from hacheck.model.symmetry_stops import SPEC_ERROR
 from hacheck.model.symmetry_types import Kind, SymmetryClass, exchange, renamed
 from hacheck.model.types import Identity
+from hacheck.supervise.recursion_limit import room_for_nesting
 
 # More members than these are left alone: where they cannot be told apart, all their orders are tried.
 _NODES_MAX = 8

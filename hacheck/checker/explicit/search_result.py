@@ -48,15 +48,6 @@ class StatePath:
         return StatePath([*self.states, *states], (*self.by, *by))
 
 
-class GaveUp(Exception):
-    """Something that takes long was stopped before its end. `reason` completes the sentence "stopped because …"
-    ("interrupted", "60 seconds passed")."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
 class Unconfirmed(Exception):
     """What was found is no run of the system: it forgets how far apart the values of counters are."""
 
@@ -95,12 +86,12 @@ class Findings(Protocol):
     def alike(self, key: str) -> Sequence[int]:
         """The states of the level of `found[key]` that meet the condition, as far as was seen of the level. Of a step
         condition the states before such a step, all of one level; of `SPEC_ERROR` those before an error of the spec.
-        Never empty; of a dead-end condition and of `SPEC_ERROR` one will do. Errors: `GaveUp`."""
+        Never empty; of a dead-end condition and of `SPEC_ERROR` one will do. Errors: `Cancelled`."""
         ...
 
     def path_to(self, targets: Sequence[int]) -> StatePath:
         """A shortest run to one of some states, which are all of one level; among the shortest, one with the fewest
-        faults. Errors: `GaveUp`."""
+        faults. Errors: `Cancelled`."""
         ...
 
 

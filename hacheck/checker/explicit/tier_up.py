@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from hacheck.checker.explicit.native_program import Built
 from hacheck.checker.explicit.search.worker_memory import Functions
-from hacheck.checker.explicit.stopwatch import begun
+from hacheck.supervise.task import start_thread
 
 LINE_SECONDS = 0.0003
 """Of exploring, for each line of IR that was compiled quickly. Thorough code takes 70 microseconds a line to make, and
@@ -49,7 +49,7 @@ class Improvement:
         """The better functions, once, when they are there. `seconds`: for how long the search has been exploring.
         Errors: those of `make`."""
         if self._thread is None and seconds >= self.after_seconds:
-            self._thread = begun(self._run)
+            self._thread = start_thread(self._run)
         if self._failed:
             raise self._failed[0]
         if self._told or not self._made:

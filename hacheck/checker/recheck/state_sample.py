@@ -12,13 +12,14 @@ import time
 from collections.abc import Mapping
 
 from hacheck.checker.explicit.run_reconstruction import run_along
-from hacheck.checker.explicit.search_result import GaveUp, Subject
+from hacheck.checker.explicit.search_result import Subject
 from hacheck.checker.recheck.state_comparison import Compared, Comparison, Difference
 from hacheck.checker.recheck_result import GoOn, Rechecked, ShownDifference, Visited
 from hacheck.model import direct
 from hacheck.model.data import dataclass
 from hacheck.model.language import Specification
 from hacheck.model.runs import State
+from hacheck.supervise.task import Cancelled
 
 KNOWN_MAX = 50_000
 """So many states that wait to be re-checked are remembered."""
@@ -118,7 +119,7 @@ class _Sample:
         begun = time.perf_counter()
         try:
             run = run_along(self.subject, self.visited.path_to([self.visited.packed(number)]))
-        except GaveUp:
+        except Cancelled:
             self.tracing = float("inf")
             return
         self.tracing += time.perf_counter() - begun

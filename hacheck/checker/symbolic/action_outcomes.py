@@ -13,9 +13,9 @@ from typing import Literal, TypeAlias, assert_never
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Lowered, Merge, SetTemp, Stopped
 from hacheck.compile.lowering.expression_graph import Graph
 from hacheck.compile.lowering.expression_nodes import Node
-from hacheck.compile.lowering.recursion import room_for_nesting
 from hacheck.compile.lowering.substitution import rebuilt
 from hacheck.model.data import dataclass, field
+from hacheck.supervise.recursion_limit import room_for_nesting
 
 Ended: TypeAlias = Literal["step", "cut", "fault"]
 

@@ -16,7 +16,7 @@ from functools import partial
 from hacheck.checker.engine import DEPTH_REACHED, Answer, Limits, PropertyAnswer, Report
 from hacheck.checker.explicit.answers import Explored, answer_of
 from hacheck.checker.explicit.property_conditions import NO_VALUE
-from hacheck.checker.explicit.search_result import BEYOND, SPEC_ERROR, GaveUp, Lasso, LivenessVerdict, StatePath
+from hacheck.checker.explicit.search_result import BEYOND, SPEC_ERROR, Lasso, LivenessVerdict, StatePath
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.lassos import Lassos
 from hacheck.checker.symbolic.prepared_encoding import Prepared, Wanted, prepared_or_answer
@@ -24,6 +24,7 @@ from hacheck.checker.symbolic.system_encoding import ERROR, INIT
 from hacheck.checker.symbolic.z3_library import Formula, Model
 from hacheck.model.data import dataclass, field, replace
 from hacheck.model.ir import Property, System
+from hacheck.supervise.task import Cancelled
 
 NAME = "bmc"
 DEPTH = 10
@@ -159,7 +160,7 @@ class Search:
                 if not self.open and not self.lassos.open:
                     break
             findings.stopped = DEPTH_REACHED
-        except GaveUp as given_up:
+        except Cancelled as given_up:
             findings.stopped = given_up.reason
 
     def longer(self, length: int) -> bool:

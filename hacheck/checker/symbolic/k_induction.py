@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from hacheck.checker.engine import Answer, Limits, PropertyAnswer, Report
 from hacheck.checker.explicit.answers import NOT_CHECKED, Explored, answer_of
-from hacheck.checker.explicit.search_result import GaveUp, LivenessVerdict, Undecided
+from hacheck.checker.explicit.search_result import LivenessVerdict, Undecided
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.bounded_model_checking import BoundedFindings, Search
 from hacheck.checker.symbolic.cti import Cti, cti_in, judged
@@ -23,6 +23,7 @@ from hacheck.checker.symbolic.system_encoding import DOMAIN, ERROR
 from hacheck.checker.symbolic.z3_library import Formula, Model
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import Property, System
+from hacheck.supervise.task import Cancelled
 
 NAME = "induction"
 DEPTH = 3
@@ -109,7 +110,7 @@ def with_found(
             return before, (), ("no lemmas were found that would do",)
         larger = replace(system, properties=(*system.properties, *found))
         prepared = prepare(larger, (*asked, *(one.name for one in found)), limits, report, watch, wanted)
-    except GaveUp as given_up:
+    except Cancelled as given_up:
         return before, (), (f"no lemmas were found that would do: {given_up.reason}",)
     assert prepared is not None, "the system has an initial state"
     proof = Proof(prepared, Search(prepared, BoundedFindings()))
@@ -170,7 +171,7 @@ class Proof:
                 self.length = length
             for name in list(self.candidates):
                 self._explain(name, self.length)
-        except GaveUp as given_up:
+        except Cancelled as given_up:
             self.stopped = given_up.reason
 
     def _base(self, length: int) -> bool:

@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TypeVar
 
-from hacheck.checker.explicit.search_result import GaveUp
 from hacheck.checker.symbolic.fact_table import Table, fact_name, unlike
 from hacheck.checker.symbolic.implications import base
 from hacheck.checker.symbolic.lemma_candidates import Claim, Cube, Literal, Teller
 from hacheck.checker.symbolic.prepared_encoding import Prepared
 from hacheck.checker.symbolic.system_encoding import DOMAIN
 from hacheck.checker.symbolic.z3_library import Formula, Model, Solver, fewest, held
+from hacheck.supervise.task import Cancelled
 
 CANDIDATES_MAX = 24
 """So many claims, the plainest, are tried against one counterexample for one that steps keep."""
@@ -205,7 +205,7 @@ class Finder:
         while True:
             self.rounds += 1
             if self.rounds > ROUNDS_MAX:
-                raise GaveUp(f"{ROUNDS_MAX} counterexamples to induction were not enough")
+                raise Cancelled(f"{ROUNDS_MAX} counterexamples to induction were not enough")
             model = self._solver(outcome).model(broken, *(use for use, _ in self._before))
             if model is None:
                 return self._core(outcome, broken, self._before)
@@ -252,7 +252,7 @@ class Finder:
             if len(plain) == CANDIDATES_MAX:
                 break
         if not plain:
-            raise GaveUp("a state that no run leads to is like one that runs lead to in every fact")
+            raise Cancelled("a state that no run leads to is like one that runs lead to in every fact")
         for key, claim in plain.items():
             if self._inductive(claim):
                 self._take(key, claim)

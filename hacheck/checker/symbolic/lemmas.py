@@ -21,7 +21,7 @@ def lemmas(
     system: System, names: tuple[str, ...], limits: Limits, report: Report, watch: Stopwatch
 ) -> tuple[tuple[Property, ...], tuple[str | None, ...]]:
     """Lemmas with which all these properties may be inductive, and each as text of a spec if it can be said there; none
-    where none were found. Errors: `GaveUp`, `Refused`, `EvaluationError` as `prepare`."""
+    where none were found. Errors: `Cancelled`, `Refused`, `EvaluationError` as `prepare`."""
     own = tuple(one for one in system.properties if one.name in names)
     known = facts(system)
     asked = tuple(

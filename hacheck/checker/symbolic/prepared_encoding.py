@@ -8,7 +8,7 @@ from hacheck.checker.engine import Answer, Limits, Report
 from hacheck.checker.explicit.answers import no_start, unexplored
 from hacheck.checker.explicit.property_conditions import Questions, pose
 from hacheck.checker.explicit.reductions import reduced
-from hacheck.checker.explicit.search_result import GaveUp, Subject
+from hacheck.checker.explicit.search_result import Subject
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.lassos import conditions
 from hacheck.checker.symbolic.system_encoding import Encoding, encode, nothing_more
@@ -20,6 +20,7 @@ from hacheck.model.data import dataclass
 from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import System
 from hacheck.model.runs import State
+from hacheck.supervise.task import Cancelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +75,10 @@ def prepare(
 ) -> Prepared | None:
     """The system prepared to be asked about properties; `None` where it has no initial state.
 
-    Errors: `EvaluationError` where it cannot even begin; `GaveUp`; `Refused` without Z3.
+    Errors: `EvaluationError` where it cannot even begin; `Cancelled`; `Refused` without Z3.
     """
     library = Library(Supervisor(limits, report, watch.started))
-    initial = watch.attended("lowering", Interpreter(system).initial_states)
+    initial = watch.supervised("lowering", Interpreter(system).initial_states)
     return prepared_from(system, properties, initial, library, watch, wanted) if initial else None
 
 
@@ -89,8 +90,8 @@ def prepared_from(
     watch: Stopwatch,
     wanted: Wanted = FINITE,
 ) -> Prepared:
-    """The system prepared, which may begin in these states. Errors: `GaveUp`."""
-    questions, encoding = watch.attended("encoding", partial(_encoded, system, properties, initial, wanted))
+    """The system prepared, which may begin in these states. Errors: `Cancelled`."""
+    questions, encoding = watch.supervised("encoding", partial(_encoded, system, properties, initial, wanted))
     with watch.phase("encoding"):
         unrolling = Unrolling(encoding, library)
     lowered = encoding.lowered
@@ -114,7 +115,7 @@ def prepared_or_answer(
         prepared = prepare(system, asked, limits, report, watch, wanted)
     except EvaluationError as error:
         return no_start(system, properties, f"an error of the spec {error.message}")
-    except GaveUp as given_up:
+    except Cancelled as given_up:
         return unexplored(system, properties, given_up.reason)
     return no_start(system, properties) if prepared is None else prepared
 

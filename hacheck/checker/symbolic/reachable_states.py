@@ -19,7 +19,6 @@ from hacheck.checker.explicit.search.exploration import explore
 from hacheck.checker.explicit.search.kernel_groups import Kernels
 from hacheck.checker.explicit.search.search_limits import Bounds
 from hacheck.checker.explicit.search.state_log import Log
-from hacheck.checker.explicit.search_result import GaveUp
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.explicit.tier_up import functions_of
 from hacheck.compile.lowering.expression_nodes import Node, reachable
@@ -27,6 +26,7 @@ from hacheck.compile.lowering.layout import Layout
 from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
+from hacheck.supervise.task import Cancelled
 
 Column: TypeAlias = Any
 """An array of int64, one number for each state, or one number for all."""
@@ -44,7 +44,7 @@ class Reached:
 
 def reached(system: System, limits: Limits, report: Report, watch: Stopwatch) -> Reached | None:
     """The states that an explicit search finds, `STATES_MAX` at most; `None` where there is no machine code. Errors:
-    `GaveUp`."""
+    `Cancelled`."""
     builder = Builder(replace(system, properties=()), (), False, ObjectCache(None), watch)
     try:
         built = builder.for_search()
@@ -56,7 +56,7 @@ def reached(system: System, limits: Limits, report: Report, watch: Stopwatch) ->
     log = explore(search, system, built.initial)
     try:
         if log.stopped is not None and "states" not in log.stopped:
-            raise GaveUp(log.stopped)
+            raise Cancelled(log.stopped)
         return Reached(_columns(log, built.program.layout), log.size)
     finally:
         log.close()

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hacheck.checker.engine import Limits, Report
-from hacheck.checker.explicit.search_result import GaveUp
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.k_induction import DEPTH
 from hacheck.checker.symbolic.prepared_encoding import Prepared, prepared_from
@@ -23,6 +22,7 @@ from hacheck.compile.lowering.layout import Cell
 from hacheck.model.data import dataclass, replace
 from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import System
+from hacheck.supervise.task import Cancelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def reasons(system: System, name: str, limits: Limits, report: Report) -> Reason
     watch = Stopwatch(limits, report)
     try:
         library = Library(Supervisor(limits, report, watch.started))
-        initial = watch.attended("lowering", Interpreter(system).initial_states)
+        initial = watch.supervised("lowering", Interpreter(system).initial_states)
         weak, parts, unasked = weakened(system)
         names = (name, *(one.name for one in system.properties if one.kind == "lemma" and one.name != name))
         # The constants that put conditions in force are known to be either.
@@ -55,7 +55,7 @@ def reasons(system: System, name: str, limits: Limits, report: Report) -> Reason
         return replace(Core(prepared, parts).reasons(name, names[1:]), unasked=unasked)
     except EvaluationError as error:
         return Reasons(name, failed=f"an error of the spec {error.message}")
-    except GaveUp as given_up:
+    except Cancelled as given_up:
         return Reasons(name, failed=f"stopped because {given_up.reason}")
 
 

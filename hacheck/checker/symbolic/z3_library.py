@@ -5,14 +5,13 @@ Everything here speaks Z3's own Python interface, which has no types; what other
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from hacheck.checker.engine import Limits, Progress, Refused, Report
-from hacheck.checker.explicit.memory_use import process_bytes
-from hacheck.checker.explicit.search_result import GaveUp
-from hacheck.checker.explicit.stopwatch import Work
+from hacheck.supervise.resources import process_bytes
+from hacheck.supervise.task import Budget, Cancelled, supervised
 
 Formula: TypeAlias = Any
 """A term of Z3, a truth value or a bit vector."""
@@ -39,12 +38,12 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def attempted(work: Callable[[], Made]) -> Made:
-    """What the work makes. Errors: `GaveUp` where memory does not suffice; else those of the work."""
+    """What the work makes. Errors: `Cancelled` where memory does not suffice; else those of the work."""
     try:
         return work()
     except Exception as error:
         if is_out_of_memory(error):
-            raise GaveUp("Z3 ran out of memory") from None
+            raise Cancelled("Z3 ran out of memory") from None
         raise
 
 
@@ -64,47 +63,24 @@ class Supervisor:
     """Lets Z3 work while it reports what is being done, and stops it when a limit or the user says so."""
 
     def __init__(self, limits: Limits, report: Report, started: float) -> None:
-        self.limits, self.report, self.started = limits, report, started
+        self.report = report
+        self.budget = Budget(started, limits.wall_seconds_max, limits.memory_bytes_max)
         self.depth = 0
         self.phase = "solving"
 
-    def seconds(self) -> float:
-        """Since the check began."""
-        return time.perf_counter() - self.started
-
     def reason(self) -> str | None:
-        """Why to stop, if there is a reason."""
+        """The reason to stop, if there is one."""
         memory = process_bytes()
-        if not self.report(Progress(0, 0, self.depth, 0, self.seconds(), memory, self.phase)):
+        if not self.report(Progress(0, 0, self.depth, 0, self.budget.seconds(), memory, self.phase)):
             return "interrupted"
-        seconds_max, bytes_max = self.limits.wall_seconds_max, self.limits.memory_bytes_max
-        if seconds_max is not None and self.seconds() >= seconds_max:
-            return f"{seconds_max:g} seconds passed"
-        if bytes_max is not None and memory >= bytes_max:
-            return f"{bytes_max / 2**30:.3g} GiB of memory were in use"
-        return None
+        return self.budget.exceeded(memory)
 
-    def attended(self, work: Callable[[], Made], interrupt: Callable[[], None]) -> Made:
-        """What the work makes, which goes on in a thread of its own. Errors: `GaveUp`; what the work raises."""
+    def supervised(self, work: Callable[[], Made], interrupt: Callable[[], None]) -> Made:
+        """What the work returns. Errors: `Cancelled`; what the work raises."""
         if (early := self.reason()) is not None:
-            raise GaveUp(early)
-        under_way = Work(work)
-        wait = 0.001
-        while not under_way.is_over(wait):
-            wait = min(_WAIT_SECONDS, wait * 2)
-            reason = self.reason() if wait == _WAIT_SECONDS else None
-            if reason is not None:
-                self._stop(under_way, interrupt)
-                raise GaveUp(reason)
-        return attempted(under_way.result)
-
-    def _stop(self, under_way: Work[Made], interrupt: Callable[[], None]) -> None:
-        """Interrupts until the work has ended: Z3 forgets an interruption that comes before its search begins."""
-        deadline = time.perf_counter() + _GRACE_SECONDS
-        while time.perf_counter() < deadline:
-            interrupt()
-            if under_way.is_over(_WAIT_SECONDS):
-                return
+            raise Cancelled(early)
+        running = partial(supervised, work, self.reason, cancel=interrupt)
+        return attempted(partial(running, grace_seconds=_GRACE_SECONDS, poll_seconds=_WAIT_SECONDS))
 
 
 class Library:
@@ -117,11 +93,11 @@ class Library:
 
     def parsed(self, text: str) -> Sequence[Formula]:
         """What a text of SMT-LIB asserts, in its order."""
-        return self.attended(lambda: list(self.z3.parse_smt2_string(text, ctx=self.context)))
+        return self.supervised(lambda: list(self.z3.parse_smt2_string(text, ctx=self.context)))
 
-    def attended(self, work: Callable[[], Made]) -> Made:
-        """What work of Z3 makes, within the limits. Errors: `GaveUp`."""
-        return self.supervisor.attended(work, self.context.interrupt)
+    def supervised(self, work: Callable[[], Made]) -> Made:
+        """What work of Z3 makes, within the limits. Errors: `Cancelled`."""
+        return self.supervisor.supervised(work, self.context.interrupt)
 
     def constant(self, name: str, sort: str) -> Formula:
         """A constant: `sort` is `Bool` or `(_ BitVec 3)`; `name` is as SMT-LIB has it, without bars."""
@@ -188,7 +164,7 @@ class Replacement:
         self._new = terms(*(new.as_ast() for _, new in pairs))
 
     def of(self, formula: Formula) -> Formula:
-        """The formula with the constants replaced. Errors: `GaveUp`."""
+        """The formula with the constants replaced. Errors: `Cancelled`."""
         z3, context = self.library.z3, self.library.context
         count, old, new = len(self._pairs), self._old, self._new
         made = attempted(lambda: z3.Z3_substitute(context.ref(), formula.as_ast(), count, old, new))
@@ -208,11 +184,11 @@ class Solver:
         self._solver.add(*formulas)
 
     def model(self, *assumed: Formula) -> Model | None:
-        """A model of what is asserted and assumed, if there is one. Errors: `GaveUp`."""
+        """A model of what is asserted and assumed, if there is one. Errors: `Cancelled`."""
         solver, z3 = self._solver, self.library.z3
-        found = self.library.attended(lambda: solver.check(*assumed))
+        found = self.library.supervised(lambda: solver.check(*assumed))
         if found == z3.unknown:
-            raise GaveUp(f"Z3 gave up: {solver.reason_unknown()}")
+            raise Cancelled(f"Z3 gave up: {solver.reason_unknown()}")
         return Model(self.library, solver.model()) if found == z3.sat else None
 
     def core(self) -> list[str]:
@@ -220,7 +196,7 @@ class Solver:
         return [self.library.name_of(constant) for constant in self._solver.unsat_core()]
 
     def refuted(self, assumed: Iterable[Formula]) -> list[str] | None:
-        """The names of those of some constants that cannot all be true; `None` if they can. Errors: `GaveUp`."""
+        """The names of those of some constants that cannot all be true; `None` if they can. Errors: `Cancelled`."""
         return self.core() if self.model(*assumed) is None else None
 
 

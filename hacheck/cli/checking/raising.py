@@ -23,11 +23,12 @@ from hacheck.cli.checking.side_by_side import (
 )
 from hacheck.cli.engines import Exploring, engine_for
 from hacheck.cli.guard import BadInput
-from hacheck.cli.processes import Died, Done, Event, Failed, Processes, Told
-from hacheck.cli.progress import Interruption
-from hacheck.compile.lowering.recursion import room_for_nesting
+from hacheck.cli.jobs import job_pool
 from hacheck.model.data import dataclass, field, replace
 from hacheck.model.language import Specification
+from hacheck.supervise.interruption import Interruption
+from hacheck.supervise.process_pool import Died, Done, Event, Failed, Message, ProcessPool
+from hacheck.supervise.recursion_limit import room_for_nesting
 
 TOTAL_SECONDS = 600.0
 """How long all trials together may take, where the user does not say."""
@@ -86,7 +87,7 @@ class Raising:
         self, jobs: int, exploring: Exploring, limits: Limits, seconds: float, display: SeveralDisplay,
         interruption: Interruption, *, keeping: bool = True,
     ) -> None:  # fmt: skip
-        self._processes: Processes[tuple[int, int]] = Processes(jobs)
+        self._processes: ProcessPool[tuple[int, int]] = job_pool(jobs)
         self._exploring = shared_threads(replace(exploring, checkpoint=None, resume=False), jobs)
         self._limits, self._end = shared_limits(limits, jobs), time.monotonic() + seconds
         self._display, self._interruption, self._keeping = display, interruption, keeping
@@ -151,7 +152,7 @@ class Raising:
 
     def _hand_out(self) -> None:
         """Begins the cheapest trials that wait, one for each free process."""
-        while self._processes.busy < self._processes.number and (left := self._end - time.monotonic()) > 0:
+        while self._processes.busy < self._processes.size and (left := self._end - time.monotonic()) > 0:
             waiting = [(check.waiting[0].weight, index) for index, check in enumerate(self._checks) if check.waiting]
             if not waiting:
                 return
@@ -169,7 +170,7 @@ class Raising:
     def _seconds_of_one(self, left: float) -> float:
         """How long the next trial may take, of the seconds that are left for all."""
         waiting = 1 + sum(len(one.waiting) for one in self._checks)
-        patience = PATIENCE * self._processes.number
+        patience = PATIENCE * self._processes.size
         share = left * patience / (waiting + patience)
         return round(min(max(self._limits.wall_seconds_max or left, share), left), 1)
 
@@ -180,8 +181,8 @@ class Raising:
     def _take(self, key: tuple[int, int], event: Event) -> None:
         check, trial = self._checks[key[0]], self._running[key]
         title = self._title(key[0], trial)
-        if isinstance(event, Told):
-            self._display.update(title, event.progress)
+        if isinstance(event, Message):
+            self._display.update(title, event.content)
             return
         check.running -= 1
         del self._running[key]

@@ -11,8 +11,8 @@ from rich.console import Console
 from hacheck.checker.limit_trials import explored_of, plan
 from hacheck.checker.verify import CheckResult
 from hacheck.cli.console import error_console
-from hacheck.cli.progress import Interruption
 from hacheck.model.language import Specification
+from hacheck.supervise.interruption import Interruption
 
 if TYPE_CHECKING:
     from hacheck.cli.checking.kept_trials import KeptTrials, Raised

@@ -20,12 +20,13 @@ from hacheck.cli.checking import report
 from hacheck.cli.console import error_console, output_console, symbols
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.options import all_known
-from hacheck.cli.progress import Interruption, progress_display
+from hacheck.cli.progress import progress_display
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
 from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.language import Parameter, Specification
+from hacheck.supervise.interruption import Interruption
 
 INDENT = (0, 0, 0, 2)
 SPARE_MAX = 20

@@ -14,22 +14,23 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from hacheck.checker.engine import Limits, Progress, Refused, Report
-from hacheck.checker.resources import memory_default, usable_cores
 from hacheck.checker.verify import CheckResult, Question, run_check
 from hacheck.cli.checking.progress_of_several import SeveralDisplay
 from hacheck.cli.checking.verifying import Request
 from hacheck.cli.console import error_console
 from hacheck.cli.engines import Exploring, engine_for, recheck_for
 from hacheck.cli.guard import BadInput, ExitCode, Reported
-from hacheck.cli.processes import Died, Done, Event, Failed, Job, Processes, Told
-from hacheck.cli.progress import Interruption
+from hacheck.cli.jobs import Job, job_pool
 from hacheck.cli.selection import choose, prepare
 from hacheck.cli.sources import read_library, read_spec, show_findings
-from hacheck.compile.lowering.recursion import room_for_nesting
 from hacheck.model.data import dataclass, field, replace
 from hacheck.model.interpreter import replay
 from hacheck.model.language import Specification, load
 from hacheck.model.language.specification import Loaded
+from hacheck.supervise.interruption import Interruption
+from hacheck.supervise.process_pool import Died, Done, Event, Failed, Message, ProcessPool
+from hacheck.supervise.recursion_limit import room_for_nesting
+from hacheck.supervise.resources import memory_default, usable_cores
 
 WAIT_SECONDS = 0.1
 FAREWELL_SECONDS = 0.7
@@ -110,7 +111,7 @@ class SideBySide:
     ) -> None:
         self._request, self._display, self._interruption = request, display, interruption
         self._works = [_Work(path) for path in paths]
-        self._processes: Processes[tuple[int, int]] = Processes(jobs)
+        self._processes: ProcessPool[tuple[int, int]] = job_pool(jobs)
         self._exploring = shared_threads(request.exploring, jobs)
         self._alone = request.limits
         self._shared = shared_limits(self._alone, jobs)
@@ -141,10 +142,10 @@ class SideBySide:
 
     def _hand_out(self) -> None:
         """Begins what there is a process for: the next spec in time, else the first check that waits."""
-        while self._processes.busy < self._processes.number:
+        while self._processes.busy < self._processes.size:
             waiting = sum(len(work.waiting) for work in self._works)
             unread = next((index for index, work in enumerate(self._works) if not work.is_begun), None)
-            if unread is not None and waiting < self._processes.number:
+            if unread is not None and waiting < self._processes.size:
                 self._begin_reading(unread)
             elif waiting:
                 first = next(index for index, work in enumerate(self._works) if work.waiting)
@@ -183,8 +184,8 @@ class SideBySide:
         index, number = key
         work = self._works[index]
         title = work.title(number)
-        if isinstance(event, Told):
-            self._display.update(title, event.progress)
+        if isinstance(event, Message):
+            self._display.update(title, event.content)
             return
         work.running -= 1
         work.end = time.monotonic()

@@ -13,7 +13,6 @@ from rich.text import Text
 from hacheck.atomic_files import replace_text
 from hacheck.checker.described_run import run_title
 from hacheck.checker.engine import Engine, Limits, Progress, Refused
-from hacheck.checker.resources import memory_default
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, run_check, runs_of
 from hacheck.cli import json_output
 from hacheck.cli.checking import recheck_report, report, runs
@@ -22,12 +21,14 @@ from hacheck.cli.checking.summary import exit_code, summary
 from hacheck.cli.console import error_console, output_console, symbols
 from hacheck.cli.engines import Exploring, engine_for, recheck_for, refuse_ignored, refuse_no_exploration
 from hacheck.cli.guard import BadInput, ExitCode
-from hacheck.cli.progress import Interruption, progress_display
+from hacheck.cli.progress import progress_display
 from hacheck.cli.selection import Selection, select
 from hacheck.cli.sources import load_specification
 from hacheck.model.data import dataclass, field, replace
 from hacheck.model.interpreter import replay
 from hacheck.model.language import Specification
+from hacheck.supervise.interruption import Interruption
+from hacheck.supervise.resources import memory_default
 
 if TYPE_CHECKING:
     from hacheck.checker.recheck_result import Recheck

@@ -22,7 +22,7 @@ from hacheck.cli.checking.verifying import Request, document_of
 from hacheck.cli.console import error_console, output_console, plural, seconds, symbols
 from hacheck.cli.engines import refuse_ignored, refuse_no_exploration
 from hacheck.cli.guard import BadInput, ExitCode
-from hacheck.cli.progress import Interruption
+from hacheck.supervise.interruption import Interruption
 
 if TYPE_CHECKING:
     from hacheck.documents.verify import VerifyDocument

@@ -14,11 +14,12 @@ from hacheck.cli.diagrams.view import View, view_of
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import open_target
 from hacheck.cli.options import all_known
-from hacheck.cli.progress import Interruption, progress_display
+from hacheck.cli.progress import progress_display
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
 from hacheck.model.data import dataclass
 from hacheck.model.ir import System
+from hacheck.supervise.interruption import Interruption
 
 
 @dataclass(frozen=True, slots=True)

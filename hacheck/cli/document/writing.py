@@ -18,12 +18,13 @@ from hacheck.cli.document.page import Source, page
 from hacheck.cli.document.prose import code
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import open_target
-from hacheck.cli.progress import Interruption, progress_display
+from hacheck.cli.progress import progress_display
 from hacheck.cli.selection import Selection, one_system, select
 from hacheck.cli.sources import load_specification, with_libraries
 from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
 from hacheck.model.language import Specification
+from hacheck.supervise.interruption import Interruption
 
 WALK_STATES, WALK_RUNS = 20_000, 1_000
 """How far the model is walked for the diagram: breadth first up to so many states, then so many runs at random. Not a

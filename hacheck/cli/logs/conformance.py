@@ -15,12 +15,12 @@ from hacheck.cli.logs.comparison import ComparisonOptions, what_is_compared
 from hacheck.cli.logs.conformance_report import show_summary, show_verdict, title
 from hacheck.cli.logs.traces import opened, quarantine
 from hacheck.cli.logs.traces_report import show_findings
-from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.sources import load_specification
 from hacheck.documents.records import ConformDocument
 from hacheck.model.data import dataclass
 from hacheck.model.observing.record_layout import ObservingError
+from hacheck.supervise.interruption import Interruption
 from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.dataset import Dataset, Located
 from hacheck.traces.drivers.contract import Outcome

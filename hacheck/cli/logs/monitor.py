@@ -12,11 +12,11 @@ from hacheck.cli.logs.conformance import exit_code
 from hacheck.cli.logs.conformance_report import show_summary, show_verdict
 from hacheck.cli.logs.traces import words
 from hacheck.cli.logs.traces_report import show_findings
-from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.sources import load_specification
 from hacheck.model.data import dataclass
 from hacheck.model.observing.record_layout import ObservingError
+from hacheck.supervise.interruption import Interruption
 from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.drivers.contract import Outcome, Report
 from hacheck.traces.drivers.contract import Progress as Far

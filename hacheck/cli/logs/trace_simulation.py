@@ -13,22 +13,23 @@ from typing import Any
 
 from hacheck.atomic_files import replace_text
 from hacheck.checker.engine import Progress, Report
-from hacheck.checker.resources import usable_cores
 from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli.guard import BadInput, ExitCode, Reported, version
+from hacheck.cli.jobs import job_pool
 from hacheck.cli.json_output import open_folder, open_target
 from hacheck.cli.logs.trace_simulation_report import far, show, told, written
 from hacheck.cli.options import all_known
-from hacheck.cli.processes import Died, Done, Failed, Processes, Told
-from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.sources import instantiate, load_specification
-from hacheck.compile.lowering.recursion import room_for_nesting
 from hacheck.documents.document import from_dict
 from hacheck.documents.records import SimulateTracesDocument
 from hacheck.model.data import dataclass
 from hacheck.model.observing.line_writers import has_lines, logged
 from hacheck.model.observing.record_layout import ObservingError
+from hacheck.supervise.interruption import Interruption
+from hacheck.supervise.process_pool import Died, Done, Failed, Message, ProcessPool
+from hacheck.supervise.recursion_limit import room_for_nesting
+from hacheck.supervise.resources import usable_cores
 from hacheck.traces import manifest
 from hacheck.traces.simulation.damage import KINDS
 from hacheck.traces.simulation.part_files import FORMS, MANIFEST, TRUTH, UNFINISHED, File, Written, write_part
@@ -236,7 +237,7 @@ class Writing:
 
     def _side_by_side(self, pickled: bytes, is_over: Callable[[], bool], line: ProgressLine) -> None:
         waiting = list(range(self.plan.files))
-        with Processes[int](self.jobs) as processes:
+        with job_pool(self.jobs) as processes:
             while (waiting or processes.busy) and not is_over():
                 while waiting and processes.busy < self.jobs:
                     number = waiting.pop(0)
@@ -248,10 +249,10 @@ class Writing:
             while processes.busy and (left := until - time.monotonic()) > 0:
                 self._take(processes, left)
 
-    def _take(self, processes: Processes[int], seconds_: float) -> None:
+    def _take(self, processes: ProcessPool[int], seconds_: float) -> None:
         for number, event in processes.wait(seconds_):
             match event:
-                case Told(progress):
+                case Message(progress):
                     self._under_way[number] = Written(progress.depth, 0, progress.transitions, progress.states)
                 case Done(None):
                     pass

@@ -19,7 +19,6 @@ from hacheck.checker.parametric.size_independence import Uniform, at_size
 from hacheck.checker.parametric.small_violations import Violation, violations
 from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.checker.parametric.theory import Theory
-from hacheck.checker.resources import usable_cores
 from hacheck.checker.verify import default_check
 from hacheck.cli import json_output
 from hacheck.cli.console import error_console, output_console
@@ -27,13 +26,14 @@ from hacheck.cli.engines import z3_is_there
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.heading import heading
 from hacheck.cli.options import all_known
-from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.proving import report
-from hacheck.cli.proving.at_work import AtWork
+from hacheck.cli.proving.proof_supervision import ProofSupervisor
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
 from hacheck.model.data import dataclass, field, replace
+from hacheck.supervise.interruption import Interruption
+from hacheck.supervise.resources import usable_cores
 
 EXPLORING_SECONDS = 8.0
 """So long small sizes are explored for what could not be proved."""
@@ -79,9 +79,9 @@ def prove_spec(request: Request) -> ExitCode:
     line = ProgressLine(quiet=False, no_color=request.no_color)
     console.print(heading(specification, check))
     with Interruption().watching() as interruption:
-        at_work = AtWork(Asking(begun + request.seconds_max), interruption, line, request.memory_max)
+        supervisor = ProofSupervisor(Asking(begun + request.seconds_max), interruption, line, request.memory_max)
         try:
-            told = at_work.made("telling the model in logic", partial(prepared, wanted))
+            told = supervisor.run("telling the model in logic", partial(prepared, wanted))
         except Unsupported as reason:
             console.print(report.outside(str(reason)))
             if target is not None:
@@ -93,12 +93,12 @@ def prove_spec(request: Request) -> ExitCode:
         if told is not None:
             console.print(report.scope(told[1]))
         until = begun + request.seconds_max
-        proof, violated = (None, ()) if told is None else _proof(request, wanted, *told, at_work, until)
+        proof, violated = (None, ()) if told is None else _proof(request, wanted, *told, supervisor, until)
         late = max(until, time.monotonic() + LATE_SECONDS)
-        examples = [] if proof is None or proof.proved else _examples(wanted, proof, at_work, late)
+        examples = [] if proof is None or proof.proved else _examples(wanted, proof, supervisor, late)
     spent = time.monotonic() - begun
     if proof is None:
-        console.print(report.unfinished(at_work.asking.why, spent))
+        console.print(report.unfinished(supervisor.asking.why, spent))
     else:
         _show(console, proof, violated, examples, spent)
     if folder is not None and proof is not None and proof.proved:
@@ -106,33 +106,33 @@ def prove_spec(request: Request) -> ExitCode:
     if target is not None and proof is not None:
         target.write(proof_document(request.spec, check, proof, violated, examples, spent))
     elif target is not None:
-        target.write(unfinished_document(request.spec, specification.name, check, at_work.asking.why, spent))
+        target.write(unfinished_document(request.spec, specification.name, check, supervisor.asking.why, spent))
     if violated:
         return ExitCode.NOT_AS_EXPECTED
     return ExitCode.AS_EXPECTED if proof is not None and proof.proved else ExitCode.UNDECIDED
 
 
 def _proof(
-    request: Request, wanted: Wanted, made: Uniform, theory: Theory, at_work: AtWork, until: float
+    request: Request, wanted: Wanted, made: Uniform, theory: Theory, supervisor: ProofSupervisor, until: float
 ) -> tuple[Proof | None, tuple[Violation, ...]]:
     """What was proved with what is given; what small sizes violate of the rest; and what was proved with lemmas that
     were looked for. `None` if nothing was found before it had to stop. `until`: on the monotonic clock, when time is
     out."""
-    asking, threads = at_work.asking, request.threads or usable_cores()
-    proof = at_work.made("proving", lambda: prove_given(made, theory, asking, at_work.tell, threads))
+    asking, threads = supervisor.asking, request.threads or usable_cores()
+    proof = supervisor.run("proving", lambda: prove_given(made, theory, asking, supervisor.tell, threads))
     if proof is None or proof.proved:
         return proof, ()
-    violated = _violated(wanted, proof, at_work, until)
+    violated = _violated(wanted, proof, supervisor, until)
     rest = without(proof, {one.property.name for one in violated})
     more: Proof | None = rest
     if not (rest.proved or request.given_only or asking.over):
-        more = at_work.made("looking for lemmas", lambda: search(wanted, rest, asking, at_work.tell, threads))
+        more = supervisor.run("looking for lemmas", lambda: search(wanted, rest, asking, supervisor.tell, threads))
     if more is None:
         more = replace(rest, stopped=asking.why)
     return with_violated(more, [one.property for one in violated]), violated
 
 
-def _violated(wanted: Wanted, proof: Proof, at_work: AtWork, until: float) -> tuple[Violation, ...]:
+def _violated(wanted: Wanted, proof: Proof, supervisor: ProofSupervisor, until: float) -> tuple[Violation, ...]:
     """What exploring small sizes refutes."""
     from hacheck.checker.explicit.native_engine import NativeEngine
 
@@ -140,18 +140,20 @@ def _violated(wanted: Wanted, proof: Proof, at_work: AtWork, until: float) -> tu
     end = min(max(until, now + LATE_SECONDS), now + EXPLORING_SECONDS)
 
     def go_on() -> bool:
-        return not at_work.interruption.requested
+        return not supervisor.interruption.requested
 
     explored = partial(violations, wanted, proof, NativeEngine(), end, go_on)
-    return at_work.made("exploring small sizes", explored, timed=False) or ()
+    return supervisor.run("exploring small sizes", explored, timed=False) or ()
 
 
-def _examples(wanted: Wanted, proof: Proof, at_work: AtWork, until: float) -> list[tuple[str, Counterexample]]:
+def _examples(
+    wanted: Wanted, proof: Proof, supervisor: ProofSupervisor, until: float
+) -> list[tuple[str, Counterexample]]:
     """The first step at which each claim failed, with whether its state is reachable. `until`: on the monotonic clock,
     when to come to an end."""
     found: dict[str, Counterexample] = {}
-    judging = partial(_judge, wanted, proof, at_work.interruption, until, found)
-    at_work.made("judging counterexamples", judging, timed=False)
+    judging = partial(_judge, wanted, proof, supervisor.interruption, until, found)
+    supervisor.run("judging counterexamples", judging, timed=False)
     return list(found.items())
 
 

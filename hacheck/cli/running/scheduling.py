@@ -11,7 +11,6 @@ from hacheck.cli.console import output_console, plural, say, seconds, symbols
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
 from hacheck.cli.options import all_known
-from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.running.protocols import first_possible, refusals
 from hacheck.cli.running.simulation_story import drawn
@@ -23,6 +22,7 @@ from hacheck.impl.systems import system as code_of
 from hacheck.model.data import dataclass, replace
 from hacheck.model.observing.line_writers import has_lines, logged
 from hacheck.model.observing.record_layout import ObservingError
+from hacheck.supervise.interruption import Interruption
 from hacheck.testing.expected_lines import instead
 from hacheck.testing.line_encoding import UnfitEvent
 from hacheck.testing.reference_protocols import FOLLOWED, Followed

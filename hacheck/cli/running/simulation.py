@@ -12,12 +12,10 @@ import msgspec
 
 from hacheck.atomic_files import replace_bytes
 from hacheck.checker.engine import Progress, Report
-from hacheck.checker.resources import usable_cores
 from hacheck.cli.console import output_console, plural, say
 from hacheck.cli.guard import BadInput, ExitCode
+from hacheck.cli.jobs import job_pool
 from hacheck.cli.json_output import open_folder, open_target
-from hacheck.cli.processes import Died, Done, Failed, Processes
-from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.running import simulation_report
 from hacheck.cli.running.followed import conform_command, followed_by, is_as_counted, record_command, refuse_sides
@@ -34,6 +32,9 @@ from hacheck.impl.simulator.targets import Cluster
 from hacheck.impl.system import Refused, System
 from hacheck.impl.systems import system as system_of
 from hacheck.model.data import dataclass
+from hacheck.supervise.interruption import Interruption
+from hacheck.supervise.process_pool import Died, Done, Failed, ProcessPool
+from hacheck.supervise.resources import usable_cores
 
 SEEDS_MAX = 100_000_000
 CHUNK = 8
@@ -191,7 +192,7 @@ def _all(request: Request, system: System, plan: Plan, is_over: Callable[[], boo
                 break
         return total
     waiting = chunks[::-1]
-    with Processes[int](jobs) as processes:
+    with job_pool(jobs) as processes:
         while (waiting or processes.busy) and not enough():
             while waiting and processes.busy < jobs:
                 chunk = waiting.pop()
@@ -205,7 +206,7 @@ def _all(request: Request, system: System, plan: Plan, is_over: Callable[[], boo
     return total
 
 
-def _take(processes: Processes[int], total: Tally) -> None:
+def _take(processes: ProcessPool[int], total: Tally) -> None:
     for first, event in processes.wait(WAIT_SECONDS):
         match event:
             case Done(tally):

@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.resources import memory_default
 from hacheck.checker.timing.constant_grid import Asked, explore
 from hacheck.checker.timing.inequalities import region
 from hacheck.checker.timing.time_constants import Constant, NotVaried, constant, count_of, time_constants
@@ -17,7 +16,6 @@ from hacheck.cli.console import error_console, output_console
 from hacheck.cli.engines import Exploring, engine_for, z3_is_there
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.options import all_known
-from hacheck.cli.progress import Interruption
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
@@ -25,6 +23,8 @@ from hacheck.cli.timing import report
 from hacheck.model.data import dataclass, field
 from hacheck.model.ir import System
 from hacheck.model.language import Specification
+from hacheck.supervise.interruption import Interruption
+from hacheck.supervise.resources import memory_default
 
 INTERVAL = re.compile(r"(\w+)(?:=([0-9]{1,15})\.\.([0-9]{1,15}))?")
 DECIDABLE = ("invariant", "lemma", "step", "deadlock", "eventually", "leads_to")

@@ -31,8 +31,8 @@ from hacheck.compile.codegen.successor_functions import Plan, chunk_function, ch
 from hacheck.compile.codegen.word_layout import arranged_in_words, word_count
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Lowered, SearchTarget, Stopped
 from hacheck.compile.lowering.expression_nodes import Node, reachable
-from hacheck.compile.lowering.recursion import room_for_nesting
 from hacheck.model.data import dataclass, replace
+from hacheck.supervise.recursion_limit import room_for_nesting
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from hacheck.compile.lowering.expression_graph import Graph
 from hacheck.compile.lowering.expression_nodes import Node
 from hacheck.compile.lowering.expressions import truth
 from hacheck.compile.lowering.layout import lay_out
-from hacheck.compile.lowering.recursion import room_for_nesting
 from hacheck.compile.lowering.scope import Context, Scope
 from hacheck.compile.lowering.statements import finished, run
 from hacheck.compile.lowering.symbolic_values import constant
@@ -22,6 +21,7 @@ from hacheck.model.ir import Action, Expression, Require, Statement, System
 from hacheck.model.rewrite import conjuncts
 from hacheck.model.runs import State
 from hacheck.model.types import Value, cardinality, values
+from hacheck.supervise.recursion_limit import room_for_nesting
 
 # How many copies of action ends a whole system may be lowered to, and one instance.
 _COPIES_MAX = 6_000

@@ -10,10 +10,11 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from queue import SimpleQueue
-from threading import RLock, Thread
+from threading import RLock
 from typing import Any, Literal
 
 from hacheck.model.data import dataclass
+from hacheck.supervise.task import start_thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +91,9 @@ def compile_object(ir: str, levels: Levels = KERNEL_LEVELS) -> bytes:
         return code
 
 
-def compile_objects(
-    modules: Iterable[tuple[str, Levels]], begin: Callable[[Callable[[], None]], Thread]
-) -> list[bytes]:
+def compile_objects(modules: Iterable[tuple[str, Levels]]) -> list[bytes]:
     """Object code of each module, as by `compile_object`, made by another thread while this one prints the next.
-    `begin`: runs something in a thread. Errors: those of the iterable; `CompilerError`."""
+    Errors: those of the iterable; `CompilerError`."""
     waiting: SimpleQueue[tuple[str, Levels] | None] = SimpleQueue()
     made: list[bytes] = []
     failed: list[BaseException] = []
@@ -107,7 +106,7 @@ def compile_objects(
             except BaseException as error:
                 failed.append(error)
 
-    thread = begin(compile_them)
+    thread = start_thread(compile_them)
     try:
         for module in modules:
             waiting.put(module)

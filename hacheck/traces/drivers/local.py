@@ -6,7 +6,6 @@ that is in order already (a clustered folder) is judged as it is read, file by f
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -15,15 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from hacheck.model.data import dataclass
+from hacheck.supervise.process_pool import Done
+from hacheck.supervise.resources import usable_cores
 from hacheck.traces.dataset import PACKED, Dataset, Located
 from hacheck.traces.drivers.buckets import bucket_of, no_room
 from hacheck.traces.drivers.columns import pruned
 from hacheck.traces.drivers.contract import ConformanceChecker, Outcome, Phase, Progress, Report
 from hacheck.traces.drivers.local_tasks import CheckFile, Flush, Following, Judge, Ordering, Read, Told
-from hacheck.traces.drivers.process_pool import Done, ProcessPool
 from hacheck.traces.drivers.record_batches import Unit, sources, units
 from hacheck.traces.drivers.trace_verdicts import Task
 from hacheck.traces.drivers.verdict_table import VerdictTable, from_message
+from hacheck.traces.drivers.worker_processes import WorkerProcesses
 from hacheck.traces.findings import Finding, Findings
 from hacheck.traces.record_checks import Expected
 
@@ -88,7 +89,7 @@ class _Local:
         self._dataset, self._findings, self._report = dataset, findings, report
         self._task = Task(judge, pruned(dataset.schema, judge.columns), expected, sources(dataset.files))
         self._options = options
-        self._workers = options.workers or cores()
+        self._workers = options.workers or usable_cores()
         self._start = time.perf_counter()
         self._records = 0
 
@@ -113,10 +114,10 @@ class _Local:
         share = self._options.memory_bytes // self._workers
         count = buckets_for(self._dataset, found, self._workers, share)
         work = Ordering(self._task, self._dataset, scratch, count, share)
-        with ProcessPool(work, min(self._workers, count)) as pool:
+        with WorkerProcesses(work, min(self._workers, count)) as pool:
             if not self._follow(pool.do([Read(unit) for unit in found]), "reading", len(found), verdicts):
                 return False
-            if not self._follow(pool.all_do(Flush()), "reading", len(found), verdicts, done=len(found)):
+            if not self._follow(pool.each_does(Flush()), "reading", len(found), verdicts, done=len(found)):
                 return False
             damaged: dict[int, list[tuple[str, Finding]]] = {}
             for name, finding in self._findings.damaged.items():
@@ -126,7 +127,7 @@ class _Local:
 
     def _ordered(self, verdicts: VerdictTable) -> bool:
         files = len(self._dataset.files)
-        with ProcessPool(Following(self._task, self._dataset), min(self._workers, files)) as pool:
+        with WorkerProcesses(Following(self._task, self._dataset), min(self._workers, files)) as pool:
             return self._follow(pool.do([CheckFile(number) for number in range(files)]), "judging", files, verdicts)
 
     def _follow(self, messages: Iterator[Any], phase: Phase, total: int, verdicts: VerdictTable, done: int = 0) -> bool:
@@ -149,11 +150,6 @@ class _Local:
             ):
                 return False
         return True
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def buckets_for(dataset: Located, found: list[Unit], workers: int, share_bytes: int) -> int:

@@ -16,10 +16,10 @@ from hacheck.traces.dataset import Dataset, Located
 from hacheck.traces.drivers.buckets import Scatter, in_order
 from hacheck.traces.drivers.columns import Columns
 from hacheck.traces.drivers.pacing import paced
-from hacheck.traces.drivers.process_pool import Send
 from hacheck.traces.drivers.record_batches import Unit, in_batches, pieces, row_group_runs
 from hacheck.traces.drivers.trace_verdicts import Task, judged
 from hacheck.traces.drivers.verdict_table import as_message
+from hacheck.traces.drivers.worker_processes import Send
 from hacheck.traces.findings import Finding, Findings, TracesError
 from hacheck.traces.records import SEQ, TRACE_ID
 

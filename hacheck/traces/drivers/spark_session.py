@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hacheck
+from hacheck.supervise.resources import usable_cores
 from hacheck.traces.drivers.contract import DriverError
 from hacheck.traces.drivers.java import java_home
-from hacheck.traces.drivers.local import cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,7 @@ QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 def local_master(workers: int | None = None) -> str:
     """A session on this machine, in which a task that failed is tried again."""
-    return f"local[{workers or cores()},{FAILURES_MAX}]"
+    return f"local[{workers or usable_cores()},{FAILURES_MAX}]"
 
 
 def session(
@@ -109,7 +109,7 @@ def classic_settings(master: str, *, quick: bool) -> dict[str, str]:
         found["spark.driver.extraJavaOptions"] = found["spark.executor.extraJavaOptions"] = QUICK_JAVA
     if master.startswith("local"):
         found |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-        found["spark.sql.shuffle.partitions"] = str(3 * cores())
+        found["spark.sql.shuffle.partitions"] = str(3 * usable_cores())
     return found
 
 

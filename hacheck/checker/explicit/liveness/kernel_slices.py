@@ -8,7 +8,7 @@ from time import perf_counter
 
 from hacheck.checker.explicit.liveness import fields
 from hacheck.checker.explicit.liveness.working_memory import Ground, Kernels, List
-from hacheck.compile.machine.thread_pool import ThreadPool
+from hacheck.supervise.thread_pool import ThreadPool
 
 _SLICE_SECONDS = 0.03
 _RANGE = 2**16  # what is gone over in one call
@@ -16,7 +16,7 @@ _ALONE_MAX = 1_000  # vertices of a level that one thread reaches sooner than se
 
 
 class Slices:
-    """Calls kernels. `poll` is called between calls, at least every twentieth of a second; it raises `GaveUp` where
+    """Calls kernels. `poll` is called between calls, at least every twentieth of a second; it raises `Cancelled` where
     there is to be an end."""
 
     def __init__(self, ground: Ground, kernels: Kernels, poll: Callable[[], None]) -> None:

@@ -23,7 +23,6 @@ from hacheck.checker.explicit.liveness.shortest_lasso import Asked, fair_loop, i
 from hacheck.checker.explicit.liveness.working_memory import Ground, Kernels, StateSpace, kernel_constants
 from hacheck.checker.explicit.search_result import (
     BEYOND,
-    GaveUp,
     Lasso,
     LivenessVerdict,
     Occurrence,
@@ -33,6 +32,7 @@ from hacheck.checker.explicit.search_result import (
 )
 from hacheck.model.data import dataclass
 from hacheck.model.ir import Fairness, Property, System
+from hacheck.supervise.task import Cancelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,9 @@ class Searched:
 
 
 def judge(searched: Searched, asked: Sequence[Property], poll: Callable[[], None]) -> list[LivenessVerdict]:
-    """What there is to say about each property. `poll` is called at least every tenth of a second, and raises `GaveUp`
-    to stop. Cost: about that of the search for all properties together, and for each of them about a third of that."""
+    """What there is to say about each property. `poll` is called at least every tenth of a second, and raises
+    `Cancelled` to stop. Cost: about that of the search for all properties together, and for each of them about a
+    third of that."""
     marks = Marks(searched.space, searched.marks, poll)
     judged: dict[str, LivenessVerdict] = {}
     try:
@@ -66,8 +67,8 @@ def judge(searched: Searched, asked: Sequence[Property], poll: Callable[[], None
         live = [item for item in asked if item.name not in judged]
         if live:
             _Judging(searched, marks, live, poll, judged).run()
-    except (GaveUp, MemoryError) as failure:
-        reason = failure.reason if isinstance(failure, GaveUp) else searched.full
+    except (Cancelled, MemoryError) as failure:
+        reason = failure.reason if isinstance(failure, Cancelled) else searched.full
         undecided = Undecided(f"not judged, stopped because {reason}")
         judged |= {item.name: undecided for item in asked if item.name not in judged}
     return [judged[item.name] for item in asked]
@@ -146,7 +147,7 @@ class _Judging:
             return BEYOND if at_bound else None
         try:
             return self.lasso(ground, slices, levels, nearest, mask)
-        except GaveUp as given_up:
+        except Cancelled as given_up:
             text = f"a fair run that avoids it was found, but not traced; stopped because {given_up.reason}"
             return Undecided(text)
 
@@ -197,7 +198,7 @@ def judge_components(ground: Ground, slices: Slices, mask: Asked, end: int) -> N
         words[fields.ROOTS_NEXT] = words[fields.NUMBERED] = words[fields.AGAIN_COUNT] = 0
         words[fields.ROUND_END] = words[fields.PARTS]
         if words[fields.PARTS] + words[fields.ROOTS_END] >= fields.OUTSIDE:
-            raise GaveUp("there are more strongly connected sets than this engine can number")
+            raise Cancelled("there are more strongly connected sets than this engine can number")
         words[fields.AGAIN] = rooms[round_ % 2]
         slices.until("find_components", words.address)
         words[fields.ROOTS], words[fields.ROOTS_END] = words[fields.AGAIN], words[fields.AGAIN_COUNT]

@@ -32,7 +32,7 @@ def conditions(lowered: Lowered, asked: Sequence[Property]) -> tuple[tuple[str, 
 
 
 class Marks:
-    """Marks the states of a state space, some at a time. `poll` is called in between, and raises `GaveUp` to stop."""
+    """Marks the states of a state space, some at a time. `poll` is called in between, and may raise `Cancelled`."""
 
     def __init__(
         self, space: StateSpace, functions: Mapping[str, Callable[..., int]], poll: Callable[[], None]

@@ -9,9 +9,9 @@ from typing import Any
 
 from hacheck.checker.explicit.liveness import edge_lists, fields, lasso_kernels, strong_components, waiting_states
 from hacheck.checker.explicit.search import state_kernels
-from hacheck.checker.explicit.search_result import GaveUp
 from hacheck.compile.machine.reserved_memory import Region, reserve
 from hacheck.model.data import dataclass
+from hacheck.supervise.task import Cancelled
 
 KERNELS: tuple[Callable[..., Any], ...] = (
     *state_kernels.CORE,
@@ -115,7 +115,7 @@ class List:
 
 
 class Ground:
-    """Memory for the work on a state space. Errors: `GaveUp` where it does not fit into `room` bytes (`None`: nobody
+    """Memory for the work on a state space. Errors: `Cancelled` where it does not fit into `room` bytes (`None`: nobody
     counts), with `room_text` as its reason.
 
     Cost: up to 57 bytes for each state (24 more for each 64 constraints above 64) and, as far as there is room, 4 bytes
@@ -151,7 +151,7 @@ class Ground:
         }
         left = None if room is None else room - sum(sizes.values())
         if size > fields.VERTICES_MAX or (left is not None and left < 0):
-            raise GaveUp(reason)
+            raise Cancelled(reason)
         for field in sizes.keys() - {fields.RECORDS}:
             self.words[field] = self.region(sizes[field])
         # There is a record for the vertex that is none: nothing looks for it.

@@ -13,9 +13,9 @@ from bisect import bisect_right
 from collections.abc import Callable
 
 from hacheck.checker.engine import Limits, Progress, Report
-from hacheck.checker.explicit.memory_use import process_bytes
 from hacheck.checker.explicit.portable.python_program import Code
 from hacheck.model.data import dataclass, field
+from hacheck.supervise.resources import process_bytes
 
 _BATCH_MIN, _BATCH_MAX = 16, 4_096
 _BATCH_SECONDS = 0.05

@@ -6,13 +6,11 @@ from functools import partial
 
 from hacheck.checker.engine import Answer, Limits, Progress, Report
 from hacheck.checker.explicit.answers import Explored, answer_of, no_start, unexplored
-from hacheck.checker.explicit.memory_use import process_bytes
 from hacheck.checker.explicit.portable.breadth_first_search import search
 from hacheck.checker.explicit.portable.condition_functions import Prepared, prepare
 from hacheck.checker.explicit.portable.liveness_verdicts import judge
 from hacheck.checker.explicit.portable.portable_result import LogFindings, subject_of
 from hacheck.checker.explicit.property_conditions import Questions, pose
-from hacheck.checker.explicit.search_result import GaveUp
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.recheck_result import Recheck, Rechecked
 from hacheck.compile.lowering.layout import pack
@@ -21,6 +19,8 @@ from hacheck.model.data import dataclass, replace
 from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import System
 from hacheck.model.runs import State
+from hacheck.supervise.resources import process_bytes
+from hacheck.supervise.task import Cancelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class PortableEngine:
         """Errors: none for anything a spec can contain; an `AssertionError` is a bug of ours."""
         watch = Stopwatch(limits, report)
         try:
-            initial = watch.attended("lowering", Interpreter(system).initial_states)
+            initial = watch.supervised("lowering", Interpreter(system).initial_states)
             if not initial:
                 return no_start(system, properties)
-            made = watch.attended("lowering", partial(_made, system, properties, initial))
+            made = watch.supervised("lowering", partial(_made, system, properties, initial))
         except EvaluationError as error:
             return no_start(system, properties, f"an error of the spec {error.message}")
-        except GaveUp as given_up:
+        except Cancelled as given_up:
             return unexplored(system, properties, given_up.reason)
         questions, prepared = made
         code = prepared.code

@@ -16,10 +16,10 @@ from hacheck.checker.explicit.portable.python_expressions import Speller, condit
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Instance, Lowered, Stopped
 from hacheck.compile.lowering.control_path import branch
 from hacheck.compile.lowering.expression_nodes import Node, is_leaf, is_test
-from hacheck.compile.lowering.recursion import room_for_nesting
 from hacheck.compile.lowering.substitution import replaced
 from hacheck.compile.lowering.system import block_size
 from hacheck.model.data import dataclass
+from hacheck.supervise.recursion_limit import room_for_nesting
 
 _CHUNK_STATEMENTS = 1_500  # of one generated function
 

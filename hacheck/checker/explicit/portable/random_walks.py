@@ -9,7 +9,6 @@ from functools import partial
 
 from hacheck.checker.engine import Answer, Coverage, Limits, Progress, PropertyAnswer, Report, VerdictKind
 from hacheck.checker.explicit.answers import no_start, valueless
-from hacheck.checker.explicit.memory_use import process_bytes
 from hacheck.checker.explicit.portable.portable_result import subject_of
 from hacheck.checker.explicit.portable.python_program import (
     Code,
@@ -28,6 +27,7 @@ from hacheck.model.data import dataclass, field
 from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run
+from hacheck.supervise.resources import process_bytes
 
 _REPORT_SECONDS = 0.2
 _ASKED_STEPS = 1_000

@@ -39,10 +39,10 @@ from hacheck.checker.explicit.search.slice_length import SLICE_SECONDS, Pace
 from hacheck.checker.explicit.search.thread_totals import Tally, tally_of
 from hacheck.checker.explicit.search.visited_set import BITS_MAX, Visited
 from hacheck.checker.explicit.search.worker_memory import Functions, Worker, Workers, allocate_workers
-from hacheck.checker.explicit.search_result import GaveUp
 from hacheck.compile.codegen.word_layout import to_words
-from hacheck.compile.machine.thread_pool import ThreadPool
 from hacheck.model.data import dataclass
+from hacheck.supervise.task import Cancelled
+from hacheck.supervise.thread_pool import ThreadPool
 
 ALONE_MAX = 1_000
 """States of a level that one thread expands sooner than several."""
@@ -175,11 +175,11 @@ class Search:
         tally.ask_no_more()
 
     def make_room(self) -> None:
-        """Makes room in the visited set for all states there are, none of which are in it. Errors: `GaveUp`."""
+        """Makes room in the visited set for all states there are, none of which are in it. Errors: `Cancelled`."""
         if self.size > self.shared[ROOM]:
             self._grow_for(self.size)
         if self.stopped is not None:
-            raise GaveUp(self.stopped)
+            raise Cancelled(self.stopped)
         self.shared[USED] = self.size
 
     def come_to_rest(self) -> bool:

@@ -28,8 +28,8 @@ from hacheck.checker.explicit.search.checkpoint_manifest import (
 )
 from hacheck.checker.explicit.search.levels import Ranges
 from hacheck.checker.explicit.search.restored_search import restore
-from hacheck.checker.explicit.search_result import GaveUp
 from hacheck.model.data import dataclass
+from hacheck.supervise.task import Cancelled
 
 PHASE = "writing the checkpoint"
 
@@ -62,7 +62,7 @@ class Keeper:
 
     def __init__(self, keeping: Keeping, search: Search) -> None:
         """Makes the folder ready; where the search is to be gone on with, it then is where it was. Errors:
-        `CheckpointError`; `GaveUp` if it was told to stop."""
+        `CheckpointError`; `Cancelled` if it was told to stop."""
         self.trouble: str | None = None
         self.resumes = keeping.resumes
         self._keeping, self._search = keeping, search
@@ -117,7 +117,7 @@ class Keeper:
         asked for a search to be kept wants what it has found."""
         while self._writing is not None and self._writing.is_alive():
             self._writing.join(_WAIT_SECONDS)
-            with suppress(GaveUp):
+            with suppress(Cancelled):
                 self._search.bounds.poll(PHASE)
 
     # ---- what is kept ------------------------------------------------------------------------------------------

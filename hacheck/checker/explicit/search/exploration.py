@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from hacheck.checker.explicit.search.breadth_first_search import Search
 from hacheck.checker.explicit.search.checkpoint import Keeper, Keeping
 from hacheck.checker.explicit.search.state_log import Log
-from hacheck.checker.explicit.search_result import GaveUp
 from hacheck.model.data import replace
 from hacheck.model.ir import System
+from hacheck.supervise.task import Cancelled
 
 
 def explore(
@@ -49,6 +49,6 @@ def _keeper(search: Search, keeping: Keeping | None) -> Keeper | None:
     exact = "fingerprints" if search.kernels.fingerprint else "exact"
     try:
         return Keeper(replace(keeping, identity=f"{keeping.identity}, {exact}"), search)
-    except GaveUp as given_up:
+    except Cancelled as given_up:
         search.stopped = given_up.reason
         return None

@@ -11,7 +11,7 @@ from pathlib import Path
 from hacheck.checker.explicit.search.breadth_first_search import Search
 from hacheck.checker.explicit.search.checkpoint_manifest import CheckpointError, Chunk, Manifest, damaged
 from hacheck.checker.explicit.search.levels import Ranges, pieces
-from hacheck.checker.explicit.search_result import GaveUp
+from hacheck.supervise.task import Cancelled
 
 PHASE = "resuming"
 
@@ -20,7 +20,7 @@ _ENTERED_AT_ONCE = 256  # states that `enter` has room for
 
 def restore(manifest: Manifest, folder: Path, identity: str, search: Search) -> None:
     """Brings a search that has not begun to where the manifest says. All states become those of its first thread.
-    Errors: `CheckpointError` if they are of another search, damaged, or too many; `GaveUp`."""
+    Errors: `CheckpointError` if they are of another search, damaged, or too many; `Cancelled`."""
     if manifest.identity != identity:
         raise CheckpointError(
             f"the checkpoint in {folder} is of something else: another model, other settings, properties or options, "
@@ -31,7 +31,9 @@ def restore(manifest: Manifest, folder: Path, identity: str, search: Search) -> 
         raise CheckpointError(f"the checkpoint in {folder} has more states than {search.options.threads} threads can")
     need = manifest.states * (size + 16)
     if search.bounds.bytes_free(search.taken) < need:
-        raise GaveUp(f"the checkpoint alone takes {need / 2**20:,.0f} MiB; {search.bounds.out_of_memory(search.taken)}")
+        raise Cancelled(
+            f"the checkpoint alone takes {need / 2**20:,.0f} MiB; {search.bounds.out_of_memory(search.taken)}"
+        )
     for name, chunks in manifest.files.items():
         _verify(folder / name, chunks, search)
     levels: list[Ranges] = []
@@ -51,7 +53,7 @@ def restore(manifest: Manifest, folder: Path, identity: str, search: Search) -> 
     search.resume(levels, manifest)
     try:
         _fill(search, ((worker.first, at),))
-    except GaveUp:
+    except Cancelled:
         search.visited.free()
         raise
 

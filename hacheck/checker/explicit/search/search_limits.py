@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from hacheck.checker.engine import Limits, Progress, Report
-from hacheck.checker.explicit.memory_use import process_bytes
-from hacheck.checker.explicit.search_result import GaveUp
 from hacheck.compile.machine.reserved_memory import available_bytes
+from hacheck.supervise.resources import process_bytes
+from hacheck.supervise.task import Cancelled
 
 REPORT_SECONDS = 0.15
 _MEASURE_SECONDS = 0.03
@@ -91,7 +91,7 @@ class Bounds:
         return None if self.report(self.seen) else INTERRUPTED
 
     def poll(self, phase: str, grace: float = 0.0) -> None:
-        """Reports, if it is time to, that something else is done now. Errors: `GaveUp` when told not to go on; so many
+        """Reports, if it is time to, that something else is done now. Errors: `Cancelled` when it is to stop, `grace`
         seconds later."""
         if phase == self.phase and not self.is_due():
             return
@@ -100,7 +100,7 @@ class Bounds:
             return
         self._refused = self._refused or self._reported
         if self._reported - self._refused >= grace:
-            raise GaveUp(INTERRUPTED)
+            raise Cancelled(INTERRUPTED)
 
     def _held(self, taken: int) -> int:
         return max(self._before + taken, self._process)

@@ -36,9 +36,10 @@ from hacheck.checker.explicit.search.levels import Ranges, control_words, count,
 from hacheck.checker.explicit.search.path_kernels import BEST_WORDS
 from hacheck.checker.explicit.search.search_limits import GRACE_SECONDS
 from hacheck.checker.explicit.search.slice_length import Pace
-from hacheck.checker.explicit.search_result import GaveUp, StatePath
+from hacheck.checker.explicit.search_result import StatePath
 from hacheck.compile.codegen.thread_notes import NotesArray
 from hacheck.compile.machine.reserved_memory import Region, reserve
+from hacheck.supervise.task import Cancelled
 
 PHASE = "retracing the run"
 
@@ -81,7 +82,7 @@ class Back:
     # ---- runs --------------------------------------------------------------------------------------------------
 
     def path_to(self, indices: Sequence[int], depth: int) -> StatePath:
-        """A run to one of some states, all at this number of steps. Errors: `GaveUp`."""
+        """A run to one of some states, all at this number of steps. Errors: `Cancelled`."""
         self._start_over()
         layer = self._put(indices)
         for level in range(depth - 1, -1, -1):
@@ -133,7 +134,7 @@ class Back:
         states = count(layer)
         bits = max((2 * states).bit_length(), _TABLE_BITS_LEAST)
         if 8 << bits > self._free(0):
-            raise GaveUp(self.search.bounds.out_of_memory(self.search.taken))
+            raise Cancelled(self.search.bounds.out_of_memory(self.search.taken))
         table = Region(8 << bits)
         try:
             self.shared[TABLE], self.shared[SHIFT] = table.address, 64 - bits
@@ -160,7 +161,7 @@ class Back:
         made = [(first, control[NEXT]) for first, control in zip(before, self.threads, strict=True)]
         layer = tuple((first, end) for first, end in made if first < end)
         if not layer:
-            raise GaveUp(self.search.bounds.out_of_memory(self.search.taken))
+            raise Cancelled(self.search.bounds.out_of_memory(self.search.taken))
         return layer
 
     def _allow(self, table_bytes: int) -> None:
@@ -181,7 +182,8 @@ class Back:
 
     def meeting(self, states: Ranges, hit: int, condition: int | None = None) -> array[int]:
         """The indices of the states that meet something: the word `hit` of the notes then says so. `condition`: the
-        number of the state condition that is asked; else it is noted when the states are expanded. Errors: `GaveUp`."""
+        number of the state condition that is asked; else it is noted when the states are expanded. Errors:
+        `Cancelled`."""
         self._start_over()
         places = self.search.tally.places
         pending, bit = places.pending, 0
@@ -199,7 +201,7 @@ class Back:
         return met
 
     def find(self, state: int) -> int | None:
-        """The index of a packed state, found by looking at all. Errors: `GaveUp`."""
+        """The index of a packed state, found by looking at all. Errors: `Cancelled`."""
         size = self.search.workers.words * 8
         wanted = array("B", state.to_bytes(size, "little"))
         for level in self.search.levels:

@@ -15,8 +15,9 @@ from hacheck.checker.explicit.search.breadth_first_search import Search
 from hacheck.checker.explicit.search.levels import Ranges, contains, head
 from hacheck.checker.explicit.search.search_limits import GRACE_SECONDS, Bounds
 from hacheck.checker.explicit.search.shortest_paths import PHASE, Back
-from hacheck.checker.explicit.search_result import SPEC_ERROR, GaveUp, StatePath
+from hacheck.checker.explicit.search_result import SPEC_ERROR, StatePath
 from hacheck.model.ir import System
+from hacheck.supervise.task import Cancelled
 
 _NOWHERE = (1 << 64) - 1
 
@@ -87,10 +88,10 @@ class Log:
 
     @property
     def spans(self) -> Ranges:
-        """All indices in use, in their order: a range for each thread that found something. Errors: `GaveUp` if
+        """All indices in use, in their order: a range for each thread that found something. Errors: `Cancelled` if
         states were not kept."""
         if self._search.forgets:
-            raise GaveUp("states were not kept")
+            raise Cancelled("states were not kept")
         return self._spans
 
     def state(self, index: int) -> int:
@@ -123,7 +124,7 @@ class Log:
 
     def index_of(self, state: int) -> int | None:
         """The index of a packed state, if it was found. Cost: where the visited set is no help (fingerprints, or a
-        search interrupted while it grew), that of reading all states. Errors: `GaveUp`."""
+        search interrupted while it grew), that of reading all states. Errors: `Cancelled`."""
         search = self._search
         if search.kernels.fingerprint or search.visited.region is None:
             return self._looking_back.find(state)
@@ -141,7 +142,7 @@ class Log:
     def alike(self, key: str) -> States:
         """The states of the level of `found[key]` that meet the condition, as far as was seen of the level; of a step
         condition those before such a step, of `SPEC_ERROR` those before an error of the spec. Cost: where states were
-        not kept, that of another search up to them. Errors: `GaveUp`."""
+        not kept, that of another search up to them. Errors: `Cancelled`."""
         if self._search.forgets:
             return self._until(key).alike(key)
         program, places = self._search.functions.program, self._search.tally.places
@@ -160,7 +161,7 @@ class Log:
 
     def path_to(self, targets: Sequence[int]) -> StatePath:
         """A shortest run to one of some states, which are all of one level; among the shortest, one with the fewest
-        faults, and among those, always the same one. Cost: at most about that of the search. Errors: `GaveUp`."""
+        faults, and among those, always the same one. Cost: at most about that of the search. Errors: `Cancelled`."""
         if isinstance(targets, States) and targets.log is not self:
             return targets.log.path_to(targets)
         indices = targets.indices if isinstance(targets, States) else array("Q", map(self._known_index, targets))
@@ -200,6 +201,6 @@ class Log:
         again.stopped = None
         again.run(frozenset([key]))
         if key not in again.tally.met_at:
-            raise GaveUp(str(again.stopped))
+            raise Cancelled(str(again.stopped))
         self._repeated.append(Log(again, self._system))
         return self._repeated[-1]

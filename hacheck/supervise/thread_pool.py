@@ -25,7 +25,7 @@ class ThreadPool:
     __slots__ = ("_answers", "_inboxes", "_threads", "size")
 
     def __init__(self, size: int) -> None:
-        """`size`: of the crew, the calling thread included."""
+        """`size`: how many threads, the calling one included."""
         self.size = size
         self._inboxes: list[SimpleQueue[Job | None]] = [SimpleQueue() for _ in range(size - 1)]
         self._answers: SimpleQueue[tuple[int, int | BaseException]] = SimpleQueue()
@@ -39,7 +39,7 @@ class ThreadPool:
     def run(self, jobs: Sequence[Job]) -> list[int]:
         """Does the jobs at once, the first on the calling thread; what they return. Returns, or raises what a signal
         raises, only when none of them runs any more: kernels work in memory that the caller may free."""
-        assert len(jobs) <= self.size, "a job for each of the crew"
+        assert len(jobs) <= self.size, "a job for each thread"
         answers = [0] * len(jobs)
         try:
             for inbox, job in zip(self._inboxes, jobs[1:], strict=False):

@@ -15,7 +15,8 @@ import pytest
 
 from hacheck.checker.engine import Progress, Report
 from hacheck.cli.guard import BadInput
-from hacheck.cli.processes import Died, Done, Event, Failed, Processes, Told
+from hacheck.cli.jobs import job_pool
+from hacheck.supervise.process_pool import Caller, Died, Done, Event, Failed, Message, ProcessPool
 
 PATIENCE_SECONDS = 60.0
 NESTED = 3_000
@@ -83,18 +84,18 @@ def folder(report: Report) -> str:
     return str(Path.cwd())
 
 
-def ended(processes: Processes[str]) -> tuple[str, Event]:
+def ended(processes: ProcessPool[str]) -> tuple[str, Event]:
     """How the only job under way ends."""
     assert processes.busy == 1
     until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:
         for key, event in processes.wait(1.0):
-            if not isinstance(event, Told):
+            if not isinstance(event, Message):
                 return key, event
     raise AssertionError("no job has ended")
 
 
-def done(processes: Processes[str]) -> dict[str, tuple[int, int]]:
+def done(processes: ProcessPool[str]) -> dict[str, tuple[int, int]]:
     """What the jobs returned that are done by now, of several at once."""
     results: dict[str, tuple[int, int]] = {}
     for key, event in processes.wait(PATIENCE_SECONDS):
@@ -104,17 +105,17 @@ def done(processes: Processes[str]) -> dict[str, tuple[int, int]]:
     return results
 
 
-def told(processes: Processes[str]) -> Told:
+def told(processes: ProcessPool[str]) -> Message:
     """The next word of how far a job is."""
     until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:
         for _, event in processes.wait(1.0):
-            assert isinstance(event, Told), event
+            assert isinstance(event, Message), event
             return event
     raise AssertionError("no job has told anything")
 
 
-def pid_of(processes: Processes[str]) -> int:
+def pid_of(processes: ProcessPool[str]) -> int:
     """The process that does the next job."""
     processes.begin("who", partial(double, 0))
     event = ended(processes)[1]
@@ -133,7 +134,7 @@ def is_alive(pid: int) -> bool:
 
 
 def test_jobs_run_side_by_side_and_each_process_does_several() -> None:
-    with Processes[str](2) as processes:
+    with job_pool(2) as processes:
         found: dict[str, tuple[int, int]] = {}
         for number in range(6):
             while processes.busy == 2:
@@ -147,10 +148,10 @@ def test_jobs_run_side_by_side_and_each_process_does_several() -> None:
 
 
 def test_a_job_tells_how_far_it_is_and_stops_when_asked() -> None:
-    with Processes[str](1) as processes:
+    with job_pool(1) as processes:
         processes.begin("endless", until_stopped)
         first, second = told(processes), told(processes)
-        assert second.progress.states > first.progress.states
+        assert second.content.states > first.content.states
         processes.ask_to_stop()
         assert ended(processes) == ("endless", Done("stopped"))
         assert pid_of(processes)  # and it goes on with another
@@ -167,7 +168,7 @@ def test_a_job_tells_how_far_it_is_and_stops_when_asked() -> None:
 def test_what_a_job_raises_comes_back_in_words(
     job: Callable[[Report], object], kind: str, message: str, hint: str | None
 ) -> None:
-    with Processes[str](1) as processes:
+    with job_pool(1) as processes:
         processes.begin("bad", job)
         key, event = ended(processes)
         assert key == "bad"
@@ -177,7 +178,7 @@ def test_what_a_job_raises_comes_back_in_words(
 
 
 def test_what_is_nested_deeply_comes_through() -> None:
-    with Processes[str](1) as processes:
+    with job_pool(1) as processes:
         processes.begin("deep", partial(same, nested(NESTED)))
         event = ended(processes)[1]
         assert isinstance(event, Done)
@@ -186,13 +187,13 @@ def test_what_is_nested_deeply_comes_through() -> None:
 
 def test_processes_work_in_the_folder_of_the_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with Processes[str](1) as processes:
+    with job_pool(1) as processes:
         processes.begin("where", folder)
         assert ended(processes) == ("where", Done(str(tmp_path)))
 
 
 def test_a_process_that_is_killed_is_missed_and_the_others_go_on() -> None:
-    with Processes[str](2) as processes:
+    with job_pool(2) as processes:
         pid = pid_of(processes)
         processes.begin("endless", until_stopped)
         told(processes)
@@ -207,7 +208,7 @@ def test_a_process_that_is_killed_is_missed_and_the_others_go_on() -> None:
 
 
 def test_a_process_that_ends_by_itself_is_missed() -> None:
-    with Processes[str](1) as processes:
+    with job_pool(1) as processes:
         processes.begin("rash", partial(end, 7))
         event = ended(processes)[1]
         assert isinstance(event, Died)
@@ -216,7 +217,7 @@ def test_a_process_that_ends_by_itself_is_missed() -> None:
 
 
 def test_a_process_killed_while_it_has_no_job_is_replaced() -> None:
-    with Processes[str](1) as processes:
+    with job_pool(1) as processes:
         pid = pid_of(processes)
         os.kill(pid, signal.SIGKILL)
         while is_alive(pid):
@@ -225,7 +226,7 @@ def test_a_process_killed_while_it_has_no_job_is_replaced() -> None:
 
 
 def test_closing_ends_processes_whatever_they_do() -> None:
-    with Processes[str](1) as processes:
+    with job_pool(1) as processes:
         pid = pid_of(processes)
         processes.begin("endless", until_stopped)
         told(processes)
@@ -233,7 +234,7 @@ def test_closing_ends_processes_whatever_they_do() -> None:
 
 
 def test_processes_do_not_hear_control_c() -> None:
-    with Processes[str](1) as processes:
+    with job_pool(1) as processes:
         pid = pid_of(processes)
         os.kill(pid, signal.SIGINT)
         assert pid_of(processes) == pid
@@ -242,9 +243,9 @@ def test_processes_do_not_hear_control_c() -> None:
 def test_a_process_ends_when_its_caller_is_gone() -> None:
     code = (
         "from functools import partial\n"
-        "from hacheck.cli.processes import Processes\n"
-        "from tests.cli.test_processes import pid_of, told, until_stopped\n"
-        "processes = Processes(1)\n"
+        "from hacheck.cli.jobs import job_pool\n"
+        "from tests.supervise.test_process_pool import pid_of, told, until_stopped\n"
+        "processes = job_pool(1)\n"
         "print(pid_of(processes), flush=True)\n"
         "processes.begin('endless', until_stopped)\n"
         "while True: told(processes)\n"
@@ -260,3 +261,25 @@ def test_a_process_ends_when_its_caller_is_gone() -> None:
     while is_alive(pid) and time.monotonic() < until:
         time.sleep(0.05)
     assert not is_alive(pid)
+
+
+def count(_: object, caller: Caller) -> tuple[int, int]:
+    """How many tasks this process has done, and which process it is."""
+    COUNTED.append(0)
+    return len(COUNTED), os.getpid()
+
+
+COUNTED: list[int] = []
+
+
+def test_a_process_that_died_with_what_its_tasks_left_is_missed_by_the_next_one() -> None:
+    with ProcessPool[str](count, 1, stateful=True) as processes:
+        processes.begin("first", None)
+        event = ended(processes)[1]
+        assert isinstance(event, Done)
+        assert event.result[0] == 1
+        os.kill(event.result[1], signal.SIGKILL)
+        while is_alive(event.result[1]):
+            time.sleep(0.01)
+        processes.begin("second", None)
+        assert ended(processes) == ("second", Died("SIGKILL", -9))

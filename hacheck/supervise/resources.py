@@ -1,9 +1,13 @@
-"""How much memory and how many threads an exploration takes by default."""
+"""How many cores and how much memory this process may use, and how much memory it does."""
 
 from __future__ import annotations
 
 import os
+import resource
+import sys
 from pathlib import Path
+
+_STATM = Path("/proc/self/statm")
 
 
 def usable_cores() -> int:
@@ -35,3 +39,13 @@ def memory_default() -> int | None:
         if text.isdigit():
             found.append(int(text))
     return min(found) * 3 // 4 if found else None
+
+
+def process_bytes() -> int:
+    """Bytes of physical memory held now; where the system does not say, the most held so far."""
+    try:
+        pages = int(_STATM.read_bytes().split()[1])
+    except (OSError, IndexError, ValueError):
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
+    return pages * resource.getpagesize()
