@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hacheck.compile.codegen.word_layout import from_words
+from hacheck.compile import from_words
 from hacheck.model.data import dataclass, field, replace
 from hacheck.model.ir import System
 from hacheck.model.observing.record_conditions import observed

@@ -12,7 +12,6 @@ import pytest
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit import native_program
 from hacheck.checker.explicit.native_engine import NativeEngine
-from hacheck.checker.explicit.native_program import described
 from hacheck.checker.explicit.reduction_data import (
     Dropped,
     Reductions,
@@ -20,6 +19,7 @@ from hacheck.checker.explicit.reduction_data import (
     reductions_from_json,
     reductions_to_json,
 )
+from hacheck.compile.artifact import described
 from hacheck.compile.codegen import successor_functions
 from hacheck.compile.codegen.system_module import emit_in_parts
 from hacheck.model.ir import FALSE, System
@@ -62,7 +62,7 @@ def test_what_a_system_does_matters() -> None:
 def test_every_process_describes_a_system_alike() -> None:
     code = (
         "import hashlib; from tests.native.test_building import ICESTORM, icestorm\n"
-        "from hacheck.checker.explicit.native_program import described\n"
+        "from hacheck.compile.artifact import described\n"
         "print(hashlib.sha256(described(icestorm(ICESTORM.read_text())).encode()).hexdigest())"
     )
     seen = set()

@@ -20,7 +20,8 @@ SOURCES = (
     "model/ir.py",
     "compile/lowering/text.py",
     "checker/explicit/native/words.py",
-    "traces/conformance/compiling.py",
+    "traces/conformance/trace_compiler.py",
+    "traces/simulation/walk_kernel.py",
 )
 
 
@@ -52,7 +53,8 @@ def change(path: Path, text: str) -> None:
         ("compile/lowering/text.py", "# changed\n", True),
         ("checker/explicit/native/words.py", "", True),
         ("model/new.py", "", True),
-        ("traces/conformance/compiling.py", "# changed\n", True),
+        ("traces/conformance/trace_compiler.py", "# changed\n", True),
+        ("traces/simulation/walk_kernel.py", "# changed\n", True),
         ("traces/records.py", "# not in the code\n", False),
         ("checker/explicit/native/__pycache__/words.py", "# no source\n", False),
         ("cli/main.py", "# not in the code\n", False),

@@ -6,11 +6,10 @@ lowered. The functions for liveness are made, and kept, when liveness is asked f
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hacheck.checker.explicit.reduction_data import (
     NONE,
@@ -20,18 +19,11 @@ from hacheck.checker.explicit.reduction_data import (
     told,
 )
 from hacheck.checker.explicit.stopwatch import Stopwatch
-from hacheck.compile.codegen.generated_program import Program, ProgramError, program_from_json, program_to_json
+from hacheck.compile.artifact import QUICK_LEVELS, Artifact, Source, Unit, build, compiled, described, loaded
+from hacheck.compile.codegen.generated_program import Program, ProgramError
 from hacheck.compile.codegen.word_layout import from_words, to_words
 from hacheck.compile.lowering.layout import pack
-from hacheck.compile.machine.compiler import (
-    KERNEL_LEVELS,
-    Levels,
-    Linked,
-    compile_object,
-    compile_objects,
-    is_available,
-    link,
-)
+from hacheck.compile.machine.compiler import KERNEL_LEVELS, Levels, Linked, compile_object, is_available
 from hacheck.compile.machine.object_cache import Entry, ObjectCache, key_of
 from hacheck.model.counters.value_distances import Followed, Gaps, followed, representatives, unbounded
 from hacheck.model.data import dataclass, replace
@@ -43,18 +35,10 @@ if TYPE_CHECKING:  # what is found compiled is not lowered
     from hacheck.checker.explicit.property_conditions import Questions
     from hacheck.compile.lowering.blocks import Lowered
 
-QUICK_LEVELS = Levels(passes=None, codegen=0)
-"""It takes a tenth of the time that thorough compiling takes, with the passes that kernels get, and a search by it a
-quarter longer."""
-
-LARGE_LINES = 30_000
-"""Of IR. What has more is compiled the quick way where nobody knows how much there will be to do."""
+Product = TypeVar("Product")
 
 LONG_STATES = 10_000_000
 """With so many states, thorough code for liveness spares more time than it costs."""
-
-_SET_OF_WORDS = re.compile(r"frozenset\(\{('[^'\\]*'(?:, '[^'\\]*')*)\}\)")
-_OTHER_SET = re.compile(r"frozenset\(\{[^0-9}]")
 
 
 class Unavailable(Exception):
@@ -126,6 +110,7 @@ class Builder:
         self.cache, self.watch = cache, watch
         self.text = f"{asked} {reduces} {self.gaps}\n{described(self.system)}"
         self._form: Form | None = None
+        self._printed: list[str] = []
         self._quick: tuple[list[str], Entry] | None = None
 
     def for_search(self) -> Built:
@@ -139,7 +124,7 @@ class Builder:
         if found is not None:
             return found
         key = thorough if self.patient else key_of("search", self.text, QUICK_LEVELS)
-        return self.cache.found_or_made(key, self._kept, partial(self._made, partial(self._compiled, self.patient)))
+        return self._built(key, partial(self._emitted, self.patient), self._loaded)
 
     def thoroughly(self) -> Built:
         """The same thoroughly compiled, by a thread of its own: nothing is used that others may be using, and nobody
@@ -151,21 +136,26 @@ class Builder:
         """For a graph of so many states. Errors: `Cancelled`."""
         patient = self.patient or states >= LONG_STATES
         key = key_of("liveness", self.text, levels_of(patient))
-        compiled = partial(self._compiled_for_liveness, patient)
-        return self.cache.found_or_made(key, self._kept_for_liveness, partial(self._made, compiled))
+        return self._built(key, partial(self._emitted_for_liveness, patient), self._loaded_for_liveness)
+
+    def _built(self, key: str, emit: Callable[[Form], Source], load: Callable[[Artifact], Product | None]) -> Product:
+        run = self.watch.supervised
+        return build(key, self.cache, self.system, lower=self._lowered, emit=emit, load=load, run=run)
 
     # ---- what is kept ----
 
     def _kept(self, entry: Entry) -> Built | None:
-        facts = entry.facts
+        return loaded(self.system, entry, self._loaded)
+
+    def _loaded(self, artifact: Artifact) -> Built | None:
+        (program,), (functions,), initial = artifact.programs, artifact.code, artifact.starts
+        if self._printed:
+            self._quick, self._printed = (self._printed, artifact.entry), []
         try:
-            program = program_from_json(facts["program"], self.system)
-            initial = tuple(int(state, 16) for state in facts["initial"])
-            reductions = reductions_from_json(facts["reductions"], self.system)
-            quick = int(facts["quick_lines"])
+            reductions = reductions_from_json(artifact.facts["reductions"], self.system)
+            quick = int(artifact.facts["quick_lines"])
         except (ProgramError, KeyError, TypeError, ValueError):
             return None
-        functions = link(entry.objects)
         if not reductions.permutes:
             return Built(program, initial, reductions, functions, 0, None, partial(pack, program.layout), quick)
         count = functions.function("count_orbits", 2) if reductions.exact else None
@@ -174,12 +164,8 @@ class Builder:
             reduce = _without_distances(self.system, self.gaps, reduce)
         return Built(program, initial, reductions, functions, functions.address("canonical"), count, reduce, quick)
 
-    def _kept_for_liveness(self, entry: Entry) -> BuiltForLiveness | None:
-        try:
-            program = program_from_json(entry.facts["program"], self.system)
-        except (ProgramError, KeyError, TypeError):
-            return None
-        code = link(entry.objects)
+    def _loaded_for_liveness(self, artifact: Artifact) -> BuiltForLiveness:
+        (program,), (code,) = artifact.programs, artifact.code
         marks = {key: code.function(f"mark_{number}", 3) for number, key in enumerate(program.marks)}
         return BuiltForLiveness(program, code.address("expand"), marks, code)
 
@@ -187,15 +173,10 @@ class Builder:
 
     def _lowered(self) -> Form:
         if self._form is None:
-            lowered = partial(lowered_form, self.system, self.asked, self.reduces, self.gaps)
-            self._form = self.watch.supervised("lowering", lowered)
+            self._form = lowered_form(self.system, self.asked, self.reduces, self.gaps)
         return self._form
 
-    def _made(self, compiled: Callable[[Form], Entry]) -> Entry:
-        form = self._lowered()
-        return self.watch.supervised("compiling", partial(compiled, form))
-
-    def _compiled(self, patient: bool, form: Form) -> Entry:
+    def _emitted(self, patient: bool, form: Form) -> Source:
         from hacheck.compile.codegen.system_module import emit_in_parts
 
         parts = emit_in_parts(form.lowered, form.questions.sought, form.questions.lively)
@@ -208,44 +189,36 @@ class Builder:
             if form.reductions.permutes:
                 yield from _canonical(self.system, parts.program, form.reductions)
 
-        objects = compile_objects(modules())
-        facts = {
-            "program": program_to_json(parts.program, self.system),
-            "initial": [f"{pack(parts.program.layout, state):x}" for state in form.initial],
-            "reductions": reductions_to_json(form.reductions),
-            "quick_lines": 0 if patient else sum(text.count("\n") for text in printed),
-        }
-        entry = Entry(tuple(objects), facts)
-        if not patient:
-            self._quick = printed, entry
-        return entry
+        def facts() -> Mapping[str, Any]:
+            if not patient:
+                self._printed = printed
+            lines = 0 if patient else sum(text.count("\n") for text in printed)
+            return {"reductions": reductions_to_json(form.reductions), "quick_lines": lines}
+
+        starts = [pack(parts.program.layout, state) for state in form.initial]
+        return Source([Unit(parts.program, modules())], starts, facts)
 
     def _compiled_again(self) -> Entry:
         """What was compiled quickly, in this process or an earlier one."""
         if self._quick is None:
-            return self._compiled(True, lowered_form(self.system, self.asked, self.reduces, self.gaps))
+            form = lowered_form(self.system, self.asked, self.reduces, self.gaps)
+            return compiled(self.system, self._emitted(True, form))
         texts, entry = self._quick
         better = [compile_object(text, KERNEL_LEVELS) for text in texts]
         return Entry((*better, *entry.objects[len(texts) :]), {**entry.facts, "quick_lines": 0})
 
-    def _compiled_for_liveness(self, patient: bool, form: Form) -> Entry:
+    def _emitted_for_liveness(self, patient: bool, form: Form) -> Source:
         from hacheck.checker.explicit.liveness.marked_states import conditions
         from hacheck.compile.codegen.system_module import Mark, emit_in_parts
 
         marks = [Mark(key, wanted) for key, wanted in conditions(form.lowered, form.questions.asked)]
         parts = emit_in_parts(form.lowered, marks=marks, lists_stops=True)
-        modules = ((text, levels_of(patient)) for text in parts.texts)
-        return Entry(tuple(compile_objects(modules)), {"program": program_to_json(parts.program, self.system)})
+        return Source([Unit(parts.program, ((text, levels_of(patient)) for text in parts.texts))])
 
 
 def levels_of(patient: bool) -> Levels:
     """How thoroughly generated code is compiled before anything is explored."""
     return KERNEL_LEVELS if patient else QUICK_LEVELS
-
-
-def levels_for(ir: str) -> Levels:
-    """How thoroughly generated code is compiled where nobody knows how much there will be to do."""
-    return KERNEL_LEVELS if ir.count("\n") <= LARGE_LINES else QUICK_LEVELS
 
 
 def printed(system: System, reduces: bool = True) -> str:
@@ -282,31 +255,6 @@ def lowered_form(system: System, asked: tuple[str, ...], reduces: bool, gaps: tu
     if reduces:
         lowered, reductions = reduced(lowered, questions, initial, gaps=gaps)
     return Form(lowered, questions, reductions, initial)
-
-
-def described(system: System) -> str:
-    """A text that differs for systems that differ in what they do. Comments, places and words in the file count for
-    nothing."""
-    actions = tuple(replace(action, description="", source="", line=0) for action in system.actions)
-    properties = tuple(replace(asked, description="", source="", line=0) for asked in system.properties)
-    bare = replace(
-        system,
-        description="",
-        source="",
-        settings=(),
-        actions=actions,
-        properties=properties,
-        observations=(),
-        assumptions=(),
-        faults=(),
-    )
-    # Words in sets have another order in each process.
-    text = _SET_OF_WORDS.sub(lambda found: f"{{{sorted(found[1].split(', '))}}}", repr(bare))
-    if _OTHER_SET.search(text) is None:
-        return text
-    from hacheck.model.text import print_system  # in it all sets have one order, which takes its time
-
-    return print_system(bare)
 
 
 def _canonical(system: System, program: Program, reductions: Reductions) -> Iterator[tuple[str, Levels]]:

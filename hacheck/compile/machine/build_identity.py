@@ -13,7 +13,7 @@ from pathlib import Path
 import hacheck
 
 # every source that generated code depends on
-_SOURCES = ("model", "compile", "checker/explicit", "traces/conformance")
+_SOURCES = ("model", "compile", "checker/explicit", "traces/conformance", "traces/simulation")
 _WITHOUT_SAY = ("__pycache__", "language", "portable")  # a model's own text is part of the key, however it came about
 _START_FIELD = 19  # of /proc/self/stat, after the name
 _CLOCK_SECONDS = 0.1  # by which the clocks of files and processes may differ

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hacheck.compile.machine.reserved_memory import Region
+from hacheck.compile import Region
 from hacheck.model.data import dataclass
 from hacheck.traces.conformance.kernels import automaton_fields as k
 from hacheck.traces.conformance.trace_program import Compiled

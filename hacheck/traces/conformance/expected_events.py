@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hacheck.compile.codegen.word_layout import from_words
+from hacheck.compile import from_words
 from hacheck.model.data import dataclass
 from hacheck.model.execution import Line
 from hacheck.model.interpreter import Interpreter

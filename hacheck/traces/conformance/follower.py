@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hacheck.checker.explicit.coverage_text import bound_counts
-from hacheck.compile.machine.reserved_memory import Region
+from hacheck.compile import Region
 from hacheck.model.data import dataclass
 from hacheck.traces.conformance.automaton import MARKS_MAX, Automaton
 from hacheck.traces.conformance.kernels import control as k

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hacheck.compile.lowering.layout import Cell, Flagged, Layout, slots_of
+from hacheck.compile import Cell, Flagged, Layout, slots_of
 from hacheck.model.observing.record_layout import Observed
 from hacheck.model.runs import State
 from hacheck.model.types import Option, Range, Set, Value, values

@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hacheck.compile.codegen.word_layout import from_words
-from hacheck.compile.lowering.layout import pack, slots_of
+from hacheck.compile import from_words, pack, slots_of
 from hacheck.model.data import dataclass, field
 from hacheck.model.interpreter import Interpreter, Taken, replay
 from hacheck.model.ir import System

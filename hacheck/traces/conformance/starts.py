@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hacheck.compile.codegen.word_layout import from_words
+from hacheck.compile import from_words
 from hacheck.model.ir import System
 from hacheck.model.observing.line_writers import lines_of, without_lines
 from hacheck.model.observing.record_conditions import observed

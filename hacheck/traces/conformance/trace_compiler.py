@@ -7,14 +7,22 @@ lowered.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
-from hacheck.checker.explicit.native_program import described, levels_for
-from hacheck.compile.codegen.generated_program import ProgramError, program_from_json, program_to_json
-from hacheck.compile.kernels.compiled_kernels import compiled_kernels
-from hacheck.compile.lowering.layout import pack
-from hacheck.compile.machine.compiler import KERNEL_LEVELS, compile_object, link
-from hacheck.compile.machine.object_cache import Entry, ObjectCache, key_of
+from hacheck.compile import (
+    KERNEL_LEVELS,
+    Artifact,
+    ObjectCache,
+    Source,
+    Unit,
+    build,
+    compiled_kernels,
+    described,
+    key_of,
+    link,
+    pack,
+)
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
 from hacheck.model.evaluation import StartError
@@ -29,7 +37,7 @@ from hacheck.traces.conformance.trace_program import Compiled, LineActions
 from hacheck.traces.findings import TracesError
 
 if TYPE_CHECKING:  # what is found compiled is not lowered
-    from hacheck.compile.lowering.blocks import Lowered
+    from hacheck.compile import Lowered, Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,29 +74,23 @@ def compiled(
     cache = ObjectCache() if cache is None else cache
     wanted = _Wanted(shape, starts, asked, whole)
     key = key_of("conformance", wanted.text, KERNEL_LEVELS)
-    return cache.found_or_made(key, lambda entry: _kept(entry, wanted, cache), lambda: _made(wanted))
+    load = partial(_loaded, wanted, cache)
+    return build(key, cache, shape.system, lower=partial(_lowered, wanted), emit=partial(_emitted, shape), load=load)
 
 
 # ---- what is kept ----
 
 
-def _kept(entry: Entry, wanted: _Wanted, cache: ObjectCache) -> Compiled | None:
-    shape, facts = wanted.shape, entry.facts
-    try:
-        program = program_from_json(facts["program"], shape.system)
-        line_actions = None if facts["telling"] is None else program_from_json(facts["telling"], shape.system)
-        packed = tuple(int(state, 16) for state in facts["initial"])
-    except (ProgramError, KeyError, TypeError, ValueError):
-        return None
-    if len(entry.objects) != 1 + (line_actions is not None):
-        return None
+def _loaded(wanted: _Wanted, cache: ObjectCache, artifact: Artifact) -> Compiled:
+    shape, program, code = wanted.shape, artifact.programs[0], artifact.code[0]
     record, base = record_shape(shape, program.layout)
     taken = tuple(bits_of(program.layout, slot) for slot in taken_slots(shape, program.layout))
     names = tuple(one.name for one in wanted.asked)
-    code = link(entry.objects[:1])
-    told = None if line_actions is None else LineActions(line_actions.notes, link(entry.objects[1:]))
+    line_actions = None
+    if len(artifact.programs) > 1:
+        line_actions = LineActions(artifact.programs[1].notes, artifact.code[1])
     loops = _kernels(base, program.words, record.words, shape.places + 1, cache)
-    return Compiled(shape, program, record, base, taken, packed, names, code, loops, told)
+    return Compiled(shape, program, record, base, taken, artifact.starts, names, code, loops, line_actions)
 
 
 def _kernels(base: int, words: int, record: int, ring: int, cache: ObjectCache) -> Mapping[str, Callable[..., int]]:
@@ -102,11 +104,18 @@ def _kernels(base: int, words: int, record: int, ring: int, cache: ObjectCache) 
 # ---- what is made ----
 
 
-def _made(wanted: _Wanted) -> Entry:
-    """The code, and what belongs to it. Errors: `TracesError` where the system cannot begin, `CompilerError`."""
-    from hacheck.compile.codegen.system_module import Mark, emit
-    from hacheck.compile.lowering.cone_of_influence import relevant
-    from hacheck.compile.lowering.system import lower, lower_condition
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The lowered form, the conditions that get functions of their own, and the states that a trace may start in."""
+
+    lowered: Lowered
+    marks: Sequence[Mark]
+    initial: Sequence[State]
+
+
+def _lowered(wanted: _Wanted) -> _Form:
+    """Errors: `TracesError` where the system cannot begin."""
+    from hacheck.compile import Mark, lower, lower_condition, relevant
 
     shape = wanted.shape
     try:
@@ -128,20 +137,20 @@ def _made(wanted: _Wanted) -> Entry:
     kept = [*taken_slots(shape, lowered.layout), *(slot for group in records for slot in group)]
     slots = (graph.slot(slot, lowered.layout.slots[slot].high) for slot in kept)
     roots = [*(mark.wanted for mark in marks), *slots]
-    lowered = lowered if wanted.whole else relevant(lowered, roots)
-    emitted = emit(lowered, marks=marks, apart=record_slots(shape, lowered.layout))
-    objects = [compile_object(emitted.ir, levels_for(emitted.ir))]
-    facts: dict[str, Any] = {
-        "program": program_to_json(emitted.program, shape.system),
-        "initial": [f"{state:x}" for state in dict.fromkeys(pack(emitted.program.layout, one) for one in initial)],
-        "telling": None,
-    }
-    some = _line_actions(shape, lowered)
+    return _Form(lowered if wanted.whole else relevant(lowered, roots), marks, initial)
+
+
+def _emitted(shape: Observed, form: _Form) -> Source:
+    from hacheck.compile import emit, levels_for
+
+    apart = record_slots(shape, form.lowered.layout)
+    emitted = [emit(form.lowered, marks=form.marks, apart=apart)]
+    some = _line_actions(shape, form.lowered)
     if some is not None:
-        told = emit(some, apart=record_slots(shape, lowered.layout))
-        objects.append(compile_object(told.ir, levels_for(told.ir)))
-        facts["telling"] = program_to_json(told.program, shape.system)
-    return Entry(tuple(objects), facts)
+        emitted.append(emit(some, apart=apart))
+    units = [Unit(one.program, [(one.ir, levels_for(one.ir))]) for one in emitted]
+    starts = dict.fromkeys(pack(units[0].program.layout, state) for state in form.initial)
+    return Source(units, tuple(starts))
 
 
 def _line_actions(shape: Observed, lowered: Lowered) -> Lowered | None:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from hacheck.compile.codegen.generated_program import Program
-from hacheck.compile.codegen.thread_notes import Notes
-from hacheck.compile.lowering.layout import unpack
-from hacheck.compile.machine.compiler import Linked
+from hacheck.compile import Linked, Notes, Program, unpack
 from hacheck.model.data import dataclass, field
 from hacheck.model.observing.record_layout import PREFIX, Observed
 from hacheck.model.runs import State

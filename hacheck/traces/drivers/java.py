@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hacheck.atomic_files import replacing
-from hacheck.compile.machine.object_cache import cache_folder
+from hacheck.compile import cache_folder
 from hacheck.traces.drivers.contract import DriverError
 
 VERSION_MIN = 17

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hacheck.compile.lowering.layout import scalar
+from hacheck.compile import scalar
 from hacheck.model.data import dataclass
 from hacheck.model.types import Range, Set, cardinality
 from hacheck.traces.simulation import random_numbers

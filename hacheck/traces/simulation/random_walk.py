@@ -6,10 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hacheck.compile.lowering.layout import pack
-from hacheck.compile.machine.compiler import is_available
-from hacheck.compile.machine.object_cache import ObjectCache
-from hacheck.compile.machine.reserved_memory import Region
+from hacheck.compile import ObjectCache, Region, is_available, pack
 from hacheck.model.data import dataclass
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import System
@@ -136,7 +133,7 @@ class PortableWalker:
 
     def __init__(self, system: System, shape: Writing | None, seed: int, steps: int) -> None:
         from hacheck.checker.explicit.portable.python_program import Wanted, generate
-        from hacheck.compile.lowering.system import lower
+        from hacheck.compile import lower
 
         initial = initial_states(system)
         self._code = generate(lower(system, initial), Wanted())

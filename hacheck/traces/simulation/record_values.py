@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hacheck.compile.lowering.layout import scalar
+from hacheck.compile import scalar
 from hacheck.model import types as ty
 from hacheck.model.data import dataclass
 from hacheck.model.types import (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hacheck.compile.machine.object_cache import ObjectCache
+from hacheck.compile import ObjectCache
 from hacheck.model.data import dataclass
 from hacheck.model.interpreter import call
 from hacheck.traces.records import EVENT, FIELDS, NODE, SEQ, TIME, TRACE_ID

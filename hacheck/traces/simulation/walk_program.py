@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from hacheck.checker.explicit.native_program import described, levels_for
-from hacheck.compile.codegen.generated_program import Program, ProgramError, program_from_json, program_to_json
-from hacheck.compile.codegen.system_module import emit
-from hacheck.compile.kernels.compiled_kernels import compiled_kernels
-from hacheck.compile.lowering.cone_of_influence import relevant
-from hacheck.compile.lowering.layout import Cell, Group, Layout, pack, slots_of
-from hacheck.compile.lowering.system import lower
-from hacheck.compile.machine.compiler import KERNEL_LEVELS, Linked, compile_object, link
-from hacheck.compile.machine.object_cache import Entry, ObjectCache, key_of
+from hacheck.compile import (
+    KERNEL_LEVELS,
+    Artifact,
+    Cell,
+    Group,
+    Layout,
+    Linked,
+    ObjectCache,
+    Program,
+    Source,
+    Unit,
+    build,
+    compiled_kernels,
+    described,
+    key_of,
+    link,
+    pack,
+    scalar,
+    slots_of,
+)
 from hacheck.model.data import dataclass
 from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import System
@@ -21,6 +33,9 @@ from hacheck.model.runs import State
 from hacheck.model.types import Value
 from hacheck.traces.simulation import walk_kernel
 from hacheck.traces.simulation.line_variables import Writing
+
+if TYPE_CHECKING:  # what is found compiled is not lowered
+    from hacheck.compile import Lowered
 
 WORD_BITS = 64
 
@@ -83,15 +98,12 @@ def compiled(system: System, shape: Writing | None, cache: ObjectCache | None = 
     """
     cache = ObjectCache() if cache is None else cache
     key = key_of("simulation", f"{'' if shape is None else shape.line_variables}\n{described(system)}", KERNEL_LEVELS)
-    return cache.found_or_made(key, lambda entry: _kept(system, shape, entry, cache), lambda: _made(system, shape))
+    load = partial(_loaded, shape, cache)
+    return build(key, cache, system, lower=partial(_lowered, system, shape), emit=_emitted, load=load)
 
 
-def _kept(system: System, shape: Writing | None, entry: Entry, cache: ObjectCache) -> Compiled | None:
-    try:
-        program = program_from_json(entry.facts["program"], system)
-        starts = tuple(int(state, 16) for state in entry.facts["starts"])
-    except (ProgramError, KeyError, TypeError, ValueError):
-        return None
+def _loaded(shape: Writing | None, cache: ObjectCache, artifact: Artifact) -> Compiled:
+    (program,), (code,) = artifact.programs, artifact.code
     lines = None if shape is None else line_shape(shape, program.layout)
     constants = {
         "W": program.words,
@@ -100,28 +112,40 @@ def _kept(system: System, shape: Writing | None, entry: Entry, cache: ObjectCach
         "FIRST": 0 if lines is None else lines.first,
     }
     loops = link([compiled_kernels(walk_kernel.KERNELS, constants, walk_kernel.EXPORTED, cache)])
-    return Compiled(
-        program, starts, lines, link(list(entry.objects)), loops.function("walk", walk_kernel.EXPORTED["walk"])
-    )
+    return Compiled(program, artifact.starts, lines, code, loops.function("walk", walk_kernel.EXPORTED["walk"]))
 
 
-def _made(system: System, shape: Writing | None) -> Entry:
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The lowered form, the slots of each line, and the states that a walk may start in."""
+
+    lowered: Lowered
+    lines: Sequence[Sequence[int]]
+    initial: Sequence[State]
+
+
+def _lowered(system: System, shape: Writing | None) -> _Form:
+    from hacheck.compile import lower, relevant
+
     initial = initial_states(system)
     # With a state in which every line says something else nothing of a line is taken for a constant.
     seen = initial if shape is None else (*initial, _other(shape, initial[0]))
     lowered = lower(system, seen, copies_max=1)
-    groups = [] if shape is None else _groups(shape, lowered.layout)
-    kept = [slot for group in groups for slot in group]
+    lines = [] if shape is None else _groups(shape, lowered.layout)
+    kept = [slot for line in lines for slot in line]
     if shape is not None:
         kept += slots_of(_place(shape, lowered.layout, shape.count_variable))
     graph = lowered.graph
     lowered = relevant(lowered, [graph.slot(slot, lowered.layout.slots[slot].high) for slot in kept])
-    emitted = emit(lowered, apart=groups)
-    objects = (compile_object(emitted.ir, levels_for(emitted.ir)),)
-    layout = emitted.program.layout
-    starts = dict.fromkeys(pack(layout, state) for state in initial)
-    facts = {"program": program_to_json(emitted.program, system), "starts": [f"{state:x}" for state in starts]}
-    return Entry(objects, facts)
+    return _Form(lowered, lines, initial)
+
+
+def _emitted(form: _Form) -> Source:
+    from hacheck.compile import emit, levels_for
+
+    emitted = emit(form.lowered, apart=form.lines)
+    starts = dict.fromkeys(pack(emitted.program.layout, state) for state in form.initial)
+    return Source([Unit(emitted.program, [(emitted.ir, levels_for(emitted.ir))])], tuple(starts))
 
 
 # ---- where lines are ----
@@ -146,7 +170,6 @@ def _other(shape: Writing, state: State) -> State:
 
 
 def _last(kind: Any) -> Value:
-    from hacheck.compile.lowering.layout import scalar
     from hacheck.model.types import Map, cardinality
 
     if isinstance(kind, Map):
