@@ -32,6 +32,7 @@ COMMANDS = (
     Command("prove", ASK),
     Command("why", ASK),
     Command("timing", ASK),
+    Command("replay", ASK),
     Command("conform", ASK),
     Command("monitor", ASK),
     Command("simulate", ASK),

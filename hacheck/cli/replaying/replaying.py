@@ -1,0 +1,160 @@
+"""Carries out `hacheck replay`: the run, the product, the steps as they come, the outcome."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hacheck.cli.console import error_console, output_console
+from hacheck.cli.guard import BadInput, ExitCode, version
+from hacheck.cli.json_output import open_folder, open_target
+from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.replaying import outcome_report
+from hacheck.cli.replaying.chosen_run import Chosen, chosen_run, random_runs
+from hacheck.model.data import dataclass, replace
+from hacheck.replay.outcomes import ReplayResult, StepResult
+from hacheck.replay.product import Product
+from hacheck.replay.products import UnknownProduct, names, product
+from hacheck.replay.replayer import Patience, carry_out
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asked of `replay`. `random`: so many random runs, of `steps` steps, from `seed` on."""
+
+    run: str
+    check: str | None
+    property: str | None
+    settings: Mapping[str, str]
+    on: str
+    random: int | None
+    steps: int
+    seed: int
+    repeat: int
+    linger_seconds: float
+    json: str | None
+    keep: str | None
+    quiet: bool
+    no_color: bool
+
+
+def list_products(*, no_color: bool) -> ExitCode:
+    """Shows every product, and whether it can be started here."""
+    console = output_console(no_color=no_color)
+    console.print(outcome_report.products_table([product(name) for name in names()]))
+    return ExitCode.AS_EXPECTED
+
+
+def replay_run(request: Request) -> ExitCode:
+    """Carries out what is asked for, shows it, and returns what the process is to return."""
+    plugin = _product(request.on)
+    target = None if request.json is None else open_target(request.json)
+    folder = _folder(request.keep)
+    several = _repeated if request.random is None else _random
+    results = several(request, plugin, folder)
+    code = exit_code(results)
+    to_stderr = target is not None and target.path is None
+    console = (error_console if to_stderr else output_console)(no_color=request.no_color)
+    if len(results) > 1:
+        console.print(outcome_report.totals(console, results))
+    if target is not None:
+        target.write(to_json(request, results, code))
+    return code
+
+
+def _product(name: str) -> Product:
+    try:
+        found = product(name)
+    except UnknownProduct as unknown:
+        raise BadInput(f"no product `{name}`", str(unknown)) from None
+    why = found.missing()
+    if why is not None:
+        raise BadInput(f"{found.name} cannot be started here: {why}")
+    return found
+
+
+def _folder(keep: str | None) -> Path:
+    if keep is None:
+        return Path(tempfile.mkdtemp(prefix="hacheck-replay-"))
+    folder = open_folder(keep)
+    if any(folder.iterdir()):
+        raise BadInput(f"--keep {keep}: is not empty", "give a new folder")
+    return folder.resolve()
+
+
+def _repeated(request: Request, plugin: Product, folder: Path) -> list[ReplayResult]:
+    chosen = chosen_run(request.run, request.check, request.property, request.settings, no_color=request.no_color)
+    _fits(chosen, plugin)
+    results = []
+    for number in range(1, request.repeat + 1):
+        title = f"{chosen.data.title}, {number} of {request.repeat}"
+        results.append(_carried_out(request, chosen, plugin, folder / f"run-{number}", title))
+    return results
+
+
+def _random(request: Request, plugin: Product, folder: Path) -> list[ReplayResult]:
+    assert request.random is not None
+    seeds = range(request.seed, request.seed + request.random)
+    results = []
+    walks = random_runs(request.run, request.check, request.settings, seeds, request.steps, no_color=request.no_color)
+    for seed, chosen in walks:
+        _fits(chosen, plugin)
+        result = _carried_out(request, chosen, plugin, folder / f"seed-{seed}", f"{chosen.data.title}, seed {seed}")
+        results.append(replace(result, run=f"{result.run} --random 1 --steps {request.steps} --seed {seed}"))
+    return results
+
+
+def _fits(chosen: Chosen, plugin: Product) -> None:
+    if chosen.data.spec not in plugin.specs:
+        raise BadInput(
+            f"runs of {chosen.data.spec} cannot be carried out on {plugin.name}",
+            f"it is for runs of {', '.join(plugin.specs)}; `hacheck replay --list` shows all products",
+        )
+
+
+def _carried_out(request: Request, chosen: Chosen, plugin: Product, place: Path, title: str) -> ReplayResult:
+    console = (error_console if request.json == "-" else output_console)(no_color=request.no_color)
+    if not request.quiet:
+        console.print(outcome_report.heading(console, title, plugin, place))
+    total = len(chosen.data.steps)
+    line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
+    with line.shown(f"starting {plugin.name}"):
+
+        def report(result: StepResult) -> None:
+            line.tell(lambda: f"step {result.number} of {total}: {result.title}")
+            if not request.quiet:
+                console.print(outcome_report.step(console, result))
+
+        patience = Patience(linger_seconds=request.linger_seconds)
+        result = carry_out(chosen.data, plugin, place, report, patience)
+    console.print(outcome_report.outcome(console, result))
+    return result
+
+
+def exit_code(results: Sequence[ReplayResult]) -> ExitCode:
+    """1 where one is refuted or masked, else 0 where one is confirmed, else 3."""
+    outcomes = {result.outcome for result in results}
+    if outcomes & {"refuted", "masked"}:
+        return ExitCode.NOT_AS_EXPECTED
+    return ExitCode.AS_EXPECTED if "confirmed" in outcomes else ExitCode.UNDECIDED
+
+
+def overall(results: Sequence[ReplayResult]) -> str:
+    """The outcome of several: the one that decides the exit code."""
+    order = ("refuted", "masked", "confirmed", "environment", "not_carried_out")
+    return min((result.outcome for result in results), key=order.index)
+
+
+def to_json(request: Request, results: Sequence[ReplayResult], code: ExitCode) -> dict[str, Any]:
+    """Everything found, as JSON."""
+    kinds = ("confirmed", "refuted", "not_carried_out", "masked", "environment")
+    return {
+        "hacheck": version(),
+        "outcome": overall(results),
+        "exit_code": int(code),
+        "product": request.on,
+        "counts": {kind: sum(result.outcome == kind for result in results) for kind in kinds},
+        "runs": [result.to_json() for result in results],
+    }

@@ -1,0 +1,1 @@
+"""Real IceStorm replicas as a product that runs of `icestorm` are carried out on."""

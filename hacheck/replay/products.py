@@ -1,0 +1,55 @@
+"""The products that runs can be carried out on, by name. A plug-in is loaded when it is asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from typing import cast
+
+from hacheck.replay.product import Product
+
+_PACKAGE = "hacheck.replay"
+
+PLACES: Mapping[str, tuple[str, str]] = {
+    "icestorm": (f"{_PACKAGE}.icestorm.plugin", "IceStorm"),
+}
+"""In which module each plug-in is, and its class."""
+
+
+class UnknownProduct(Exception):
+    """There is no such plug-in: the nearest name, or how to name one's own."""
+
+
+def names() -> tuple[str, ...]:
+    """All products with a plug-in."""
+    return tuple(PLACES)
+
+
+def product(name: str) -> Product:
+    """A product. `name`: one of `names()`, or `module:class` of somebody else's. Errors: `UnknownProduct`."""
+    place, colon, attribute = name.partition(":")
+    if not colon:
+        if name not in PLACES:
+            near = get_close_matches(name, PLACES, 1)
+            all_of_them = f"there are {', '.join(PLACES)}, or module:class for one of your own"
+            raise UnknownProduct(f"did you mean {near[0]}?" if near else all_of_them)
+        place, attribute = PLACES[name]
+    else:
+        _look_here()
+    try:
+        found = getattr(import_module(place), attribute, None)
+    except ImportError as error:
+        raise UnknownProduct(f"{place} cannot be imported: {error}") from None
+    if found is None or not hasattr(found, "session"):
+        raise UnknownProduct(f"{place} has no plug-in `{attribute}`: see docs/replay.md")
+    return cast(Product, found())
+
+
+def _look_here() -> None:
+    """A plug-in of one's own may lie in the current directory, whichever way hacheck was started."""
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.insert(0, here)

@@ -1,0 +1,244 @@
+"""One connection through a proxy: its messages passed on, or held until their step is due.
+
+When its server ends, a caller learns of that only when its own step is due; if the server was started again by then,
+what the caller sends is sent to it on a new connection. So a step of a model that calls a process reaches the process
+that is there at that step, whenever the caller began to call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from typing import Protocol, TypeAlias
+
+from hacheck.model.data import dataclass
+from hacheck.replay.traffic import CLIENT, Message, Traffic
+
+HOST = "127.0.0.1"
+READ_BYTES = 1 << 16
+POLL_SECONDS = 0.01
+FAILURE_SECONDS_MAX = 30.0
+
+Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a wire reader found in a message: as the fields of `traffic.Message`."""
+
+    kind: str
+    operation: str
+    number: int
+    detail: str
+
+
+class WireReader(Protocol):
+    """Reads the messages of one connection; made anew for each, so it may remember requests for their replies."""
+
+    greetings: int
+    """So many messages a server sends on a new connection before it is asked for anything."""
+
+    @property
+    def unanswered(self) -> int:
+        """How many requests that have come wait for a reply."""
+        ...
+
+    def length(self, begin: bytes) -> int | None:
+        """How many bytes the first message takes; `None`: too little has come to know. Errors: `ValueError`, for what
+        is no message of the protocol: the rest of the connection is then passed on unread."""
+        ...
+
+    def read(self, raw: bytes, *, to_server: bool) -> Heard | None:
+        """What a whole message is; `None`: nothing that a schedule cares about, which passes at once."""
+        ...
+
+
+class RelayedConnection:
+    """A connection of `source` to `target`, which listens at `port`. To be used in the loop's thread."""
+
+    def __init__(
+        self, traffic: Traffic, source: int, target: int, port: int, wire: WireReader, client: Streams
+    ) -> None:
+        self.traffic, self.source, self.target, self.port, self.wire = traffic, source, target, port, wire
+        self.client_reader, self.client = client
+        self.server: asyncio.StreamWriter | None = None
+        self._loop = asyncio.get_running_loop()
+        self._requests: set[int] = set()  # held, by number
+        self._replies: set[int] = set()
+        self._number = 0
+        self._ended = False  # the client has closed its end
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Relays until both ends are closed."""
+        found = await self._connect()
+        if found is None:
+            self._refuse()
+            return
+        reader, self.server = found
+        try:
+            self._start(self._pass_replies(reader))
+            await self._pass_requests()
+            while self._tasks:
+                await asyncio.gather(*self._tasks)
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def abort(self) -> None:
+        """Breaks both ends."""
+        for writer in (self.client, self.server):
+            if writer is not None:
+                writer.transport.abort()
+
+    # ---- connections ----
+
+    async def _connect(self) -> Streams | None:
+        """A connection to the server; none, if it is not there when the step of the caller is due."""
+        while True:
+            found = await self._tried()
+            if found is not None or self._is_due():
+                return found
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _tried(self) -> Streams | None:
+        if not self.traffic.is_refused(self.source, self.target):
+            with suppress(OSError):
+                return await asyncio.open_connection(HOST, self.port)
+        return None
+
+    def _has_no_server(self) -> bool:
+        return self.server is None
+
+    async def _is_there(self) -> bool:
+        found = await self._tried()
+        if found is not None:
+            found[1].close()
+        return found is not None
+
+    def _is_due(self) -> bool:
+        """Whether what goes wrong may show now."""
+        traffic = self.traffic
+        return not traffic.failures_wait or self.source == CLIENT or traffic.acting == self.source
+
+    def _refuse(self) -> None:
+        """Resets the connection, as a port does at which nobody listens."""
+        taken: socket.socket = self.client.get_extra_info("socket")
+        with suppress(OSError):
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.client.transport.abort()
+
+    # ---- messages ----
+
+    async def _pass_requests(self) -> None:
+        with suppress(OSError, asyncio.IncompleteReadError):
+            async for raw, heard in _messages(self.client_reader, self.wire, to_server=True):
+                self._take(raw, heard, self._requests, self._send_request)
+        while self._requests:  # what was sent before the end still arrives
+            await asyncio.sleep(POLL_SECONDS)
+        self._ended = True
+        if self.server is not None and not self.server.is_closing():
+            with suppress(OSError):
+                self.server.write_eof()
+
+    async def _pass_replies(self, reader: asyncio.StreamReader) -> None:
+        with suppress(OSError, asyncio.IncompleteReadError):
+            async for raw, heard in _messages(reader, self.wire, to_server=False):
+                self._take(raw, heard, self._replies, self._send_reply)
+        if self.server is not None:
+            self.server.close()
+        self.server = None
+        while self._replies:
+            await asyncio.sleep(POLL_SECONDS)
+        is_orderly = await self._is_there()  # a server that has closed the connection, and not ended
+        while self._has_no_server() and not self._ended:
+            if is_orderly and not self._requests:
+                break
+            if self._is_due() and (self.wire.unanswered > len(self._requests) or not await self._is_there()):
+                break
+            await asyncio.sleep(POLL_SECONDS)
+        if self._has_no_server():
+            self._requests.clear()
+            self.client.close()
+
+    def _take(self, raw: bytes, heard: Heard | None, held: set[int], send: Callable[[bytes], None]) -> None:
+        if heard is None:
+            send(raw)
+            return
+        self._number += 1
+        number = self._number
+
+        def carry(goes: bool) -> None:
+            if goes:
+                send(raw)
+            held.discard(number)
+
+        ends = (self.source, self.target) if heard.kind == "request" else (self.target, self.source)
+        deliver = lambda goes: self._soon(lambda: carry(goes))  # noqa: E731
+        message = Message(*ends, heard.kind, heard.operation, heard.number, heard.detail, deliver)
+        if self.traffic.came(message):
+            held.add(number)
+
+    def _send_reply(self, raw: bytes) -> None:
+        if not self.client.is_closing():
+            self.client.write(raw)
+
+    def _send_request(self, raw: bytes) -> None:
+        if self.server is not None and not self.server.is_closing():
+            self.server.write(raw)
+        else:
+            self._start(self._send_anew(raw))
+
+    async def _send_anew(self, raw: bytes) -> None:
+        """Sends a request to the server that is there now, on a new connection."""
+        found = await self._tried()
+        if found is None:
+            self.client.close()
+            return
+        reader, writer = found
+        messages = _messages(reader, self.wire, to_server=False)
+        for _ in range(self.wire.greetings):
+            await anext(messages)
+        self.server = writer
+        writer.write(raw)
+        self._start(self._pass_replies(reader))
+
+    def _start(self, work: object) -> None:
+        task: asyncio.Task[None] = self._loop.create_task(work)  # type: ignore[arg-type]
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _soon(self, what: Callable[[], None]) -> None:
+        """Does it in the loop's thread: at once, if that is this one."""
+        try:
+            here = asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            here = False
+        if here:
+            what()
+        elif self._loop.is_running():
+            self._loop.call_soon_threadsafe(what)
+
+
+async def _messages(
+    reader: asyncio.StreamReader, wire: WireReader, *, to_server: bool
+) -> AsyncIterator[tuple[bytes, Heard | None]]:
+    """The messages of one direction, whole, each with what it is."""
+    waiting, readable = b"", True
+    while True:
+        try:
+            length = wire.length(waiting) if readable else len(waiting) or None
+        except ValueError:
+            readable, length = False, len(waiting)
+        if length is not None and len(waiting) >= length:
+            raw, waiting = waiting[:length], waiting[length:]
+            yield raw, wire.read(raw, to_server=to_server) if readable else None
+            continue
+        more = await reader.read(READ_BYTES)
+        if not more:
+            return
+        waiting += more

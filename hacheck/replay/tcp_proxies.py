@@ -1,0 +1,123 @@
+"""A proxy in front of each process, which reads the messages of its protocol and holds those that `Traffic` holds.
+
+The process that owns the other end of a connection says who calls (`/proc/net/tcp`, `/proc/PID/fd`; so Linux only);
+everybody who is no process of the product counts as a client. A connection that is closed at once cannot be told from a
+client's: services that replay keep theirs open until they are answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from hacheck.replay.relayed_connection import HOST, RelayedConnection, WireReader
+from hacheck.replay.traffic import CLIENT, Traffic
+
+CLOSE_SECONDS_MAX = 5.0
+
+
+class TcpProxies:
+    """All proxies of one replay, in a thread of their own. `ports`: of each process, the port that others know and its
+    own. `process_ids`: which process is which member now."""
+
+    def __init__(
+        self,
+        traffic: Traffic,
+        ports: Mapping[int, tuple[int, int]],
+        process_ids: Callable[[], Mapping[int, int]],
+        reader: Callable[[], WireReader],
+    ) -> None:
+        """Errors: `OSError`, for a port that is taken."""
+        self._traffic, self._ports, self._process_ids, self._reader = traffic, ports, process_ids, reader
+        self._connections: dict[asyncio.Task[None], RelayedConnection | None] = {}
+        self._loop = asyncio.new_event_loop()
+        self._failed: OSError | None = None
+        started = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(started,), daemon=True)
+        self._thread.start()
+        started.wait()
+        if self._failed is not None:
+            raise self._failed
+        traffic.breakers.append(self._break)
+
+    def close(self) -> None:
+        """Breaks all connections and ends the thread."""
+        if self._loop.is_running():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(CLOSE_SECONDS_MAX)
+
+    def _run(self, started: threading.Event) -> None:
+        asyncio.set_event_loop(self._loop)
+        servers: list[asyncio.Server] = []
+        try:
+            for member, (known, _) in self._ports.items():
+                serving = asyncio.start_server(self._accepting(member), HOST, known)
+                servers.append(self._loop.run_until_complete(serving))
+            self._loop.call_soon(started.set)
+            self._loop.run_forever()
+        except OSError as error:
+            self._failed = error
+            started.set()
+        finally:
+            self._loop.run_until_complete(self._end(servers))
+            self._loop.close()
+
+    async def _end(self, servers: list[asyncio.Server]) -> None:
+        """Closes what listens, breaks what is connected, and waits for all of it."""
+        for server in servers:
+            server.close()
+        for task, connection in list(self._connections.items()):
+            if connection is not None:
+                connection.abort()
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+        await asyncio.sleep(0)
+
+    def _accepting(self, member: int) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
+        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = self._loop.create_task(self._relay(reader, writer, member))
+            self._connections[task] = None
+            task.add_done_callback(lambda task: self._connections.pop(task, None))
+
+        return accept
+
+    async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, target: int) -> None:
+        source = owner_of(writer.get_extra_info("peername")[1], self._process_ids())
+        port = self._ports[target][1]
+        connection = RelayedConnection(self._traffic, source, target, port, self._reader(), (reader, writer))
+        task = asyncio.current_task()
+        assert task is not None
+        self._connections[task] = connection
+        try:
+            await connection.run()
+        finally:
+            connection.abort()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    def _break(self, source: int, target: int) -> None:
+        for connection in list(self._connections.values()):
+            if connection is not None and (connection.source, connection.target) == (source, target):
+                self._loop.call_soon_threadsafe(connection.abort)
+
+
+def owner_of(port: int, process_ids: Mapping[int, int]) -> int:
+    """Which member has a connection from this port of loopback; `process_ids`: by member. `CLIENT`, if none has."""
+    inode = ""
+    with open("/proc/net/tcp", encoding="ascii") as table:
+        for line in table:
+            fields = line.split()
+            if fields[1].endswith(f":{port:04X}"):
+                inode = f"socket:[{fields[9]}]"
+                break
+    for member, process_id in process_ids.items():
+        folder = f"/proc/{process_id}/fd"
+        with suppress(OSError):
+            for number in os.listdir(folder):
+                with suppress(OSError):
+                    if os.readlink(f"{folder}/{number}") == inode:
+                        return member
+    return CLIENT
