@@ -34,7 +34,7 @@ OWN_DOING = ("cut.*", "*.up", "*.paused")
 @dataclass(frozen=True, slots=True)
 class Patience:
     """How long is waited. `settle_seconds`: for the product's state to become the model's after a step;
-    `linger_seconds`: how long a run without end is watched; `rounds`: how often one that goes round is taken."""
+    `linger_seconds`: how long a run without end is watched; `rounds`: how often another repeating part is taken."""
 
     settle_seconds: float = 4.0
     linger_seconds: float = 20.0

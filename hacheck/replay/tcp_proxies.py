@@ -1,7 +1,7 @@
 """A proxy in front of each process, which reads the messages of its protocol and holds those that `Traffic` holds.
 
 The process that owns the other end of a connection says who calls (`/proc/net/tcp`, `/proc/PID/fd`; so Linux only);
-everybody who is no process of the product counts as a client. A connection that is closed at once cannot be told from a
+everybody who is no process of the product counts as a client. A connection that is closed at once cannot be distinguished from a
 client's: services that replay keep theirs open until they are answered.
 """
 

@@ -1,0 +1,1 @@
+"""Runs of models carried out on real processes."""

@@ -48,7 +48,7 @@ def list_products(*, no_color: bool) -> ExitCode:
 
 
 def replay_run(request: Request) -> ExitCode:
-    """Carries out what is asked for, shows it, and returns what the process is to return."""
+    """Carries out the runs, shows it, and returns what the process is to return."""
     plugin = _product(request.on)
     target = None if request.json is None else open_target(request.json)
     folder = _folder(request.keep)
