@@ -125,7 +125,9 @@ class RegisterSession:
         if self.position.of("Server.leads", s):
             replay.until("take-over", lambda: "takes over" in self.lines()[s], SECONDS)
         else:
+            since = len(self.traffic.log)
             self.take("ping", s, 3 - s)
+            replay.until("pong", lambda: self.traffic.passed(since, "pong", "reply"), SECONDS)
         self.traffic.acting = None
 
     def observe(self) -> dict[str, object]:

@@ -36,14 +36,14 @@ class ProgressLine:
 
     @contextmanager
     def shown(self, first: str) -> Iterator[None]:
-        """Shows it as long as the block runs. `first`: what it says until something is told."""
+        """Shows it as long as the block runs. `first`: what it says until there is something."""
         if self._quiet or not self._live:
             yield
             return
         with self._console.status(first) as self._status:
             yield
 
-    def tell(self, text: Callable[[], str]) -> None:
+    def update(self, text: Callable[[], str]) -> None:
         """Shows this and the time, or not: it may be called often."""
         now = time.monotonic()
         if self._quiet or now < self._due:

@@ -11,6 +11,7 @@ from hacheck.documents.document import Document, Json
 from hacheck.documents.implementation import CheckImplDocument, SimulateImplDocument
 from hacheck.documents.prove import ProveDocument
 from hacheck.documents.records import ConformDocument, SimulateTracesDocument, TracesDocument
+from hacheck.documents.replay import ReplayDocument
 from hacheck.documents.run import SimulateDocument
 from hacheck.documents.timing import TimingDocument
 from hacheck.documents.verify import VerifyAllDocument, VerifyDocument
@@ -20,6 +21,7 @@ DOCUMENTS: Final[tuple[type[Document], ...]] = (
     VerifyAllDocument,
     ProveDocument,
     TimingDocument,
+    ReplayDocument,
     ConformDocument,
     SimulateDocument,
     SimulateTracesDocument,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
-from hacheck.model.data import dataclass, field
+from hacheck.model.data import dataclass
 
 Outcome: TypeAlias = Literal["confirmed", "refuted", "not_carried_out", "masked", "environment"]
 """`confirmed`: every step came out as the model says, and what the run shows was observed on the product; of a random
@@ -70,31 +70,3 @@ class ReplayResult:
     recording: str
     seconds: float
     total_steps: int = 0
-    notes: tuple[str, ...] = field(default_factory=tuple)
-
-    def to_json(self) -> dict[str, Any]:
-        """Everything, as JSON."""
-        return {
-            "outcome": self.outcome,
-            "reason": self.reason,
-            "product": self.product,
-            "run": self.run,
-            "at_step": self.at_step,
-            "step": self.step,
-            "steps_compared": sum(1 for one in self.steps if one.number and not one.differences),
-            "steps_of_run": self.total_steps,
-            "steps": [
-                {
-                    "number": one.number,
-                    "title": one.title,
-                    "changes": list(one.changes),
-                    "differences": list(one.differences),
-                    "observed": dict(one.observed),
-                    "at_seconds": round(one.at, 3),
-                }
-                for one in self.steps
-            ],
-            "evidence": list(self.evidence),
-            "recording": self.recording,
-            "seconds": round(self.seconds, 3),
-        }

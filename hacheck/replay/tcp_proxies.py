@@ -1,8 +1,8 @@
 """A proxy in front of each process, which reads the messages of its protocol and holds those that `Traffic` holds.
 
 The process that owns the other end of a connection says who calls (`/proc/net/tcp`, `/proc/PID/fd`; so Linux only);
-everybody who is no process of the product counts as a client. A connection that is closed at once cannot be distinguished from a
-client's: services that replay keep theirs open until they are answered.
+everybody who is no process of the product counts as a client. So does a process that closes its connection at once: it
+must stay open until it is answered.
 """
 
 from __future__ import annotations

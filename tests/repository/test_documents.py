@@ -59,6 +59,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
         ),
     ),
     "check-impl": (("check-impl", "fiorano-shared", "--schedules", "20"),),
+    "replay": (("replay", "register.ha", "--check", "cut", "--property", "one_leader", "--on", "plugin:Register"),),
 }
 """Commands for each kind of document, in an order in which later ones find what earlier ones have written."""
 
@@ -87,6 +88,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list
     examples = SCHEMAS.parents[1] / "examples"
     for path in (*SPECS.glob("*.ha"), *(examples / "proofs").glob("*.ha"), examples / "timing" / "lease.ha"):
         shutil.copy(path, folder)
+    for path in (examples / "replay").iterdir():
+        if path.is_file():
+            shutil.copy(path, folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv(

@@ -125,7 +125,7 @@ def judged(request: ConformRequest, compared: Compared, findings: Findings, tabl
     with Interruption().watching() as interruption, line.shown("reading"):
 
         def report(far: Far) -> bool:
-            line.tell(lambda: f"{far.phase}, {plural(far.records, 'record')}, {plural(far.traces, 'trace')} checked")
+            line.update(lambda: f"{far.phase}, {plural(far.records, 'record')}, {plural(far.traces, 'trace')} checked")
             return not interruption.requested
 
         dataset = opened(request.traces, request.adapter, request.zone, findings)

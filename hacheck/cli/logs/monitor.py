@@ -75,7 +75,7 @@ def monitor_traces(request: MonitorRequest) -> ExitCode:
     with Interruption().watching() as interruption, line.shown("reading"):
 
         def report(far: Far) -> bool:
-            line.tell(lambda: f"{plural(far.records, 'record')}, {plural(far.traces, 'trace')} checked; Ctrl-C ends")
+            line.update(lambda: f"{plural(far.records, 'record')}, {plural(far.traces, 'trace')} checked; Ctrl-C ends")
             return not interruption.requested
 
         try:

@@ -227,7 +227,7 @@ class Writing:
 
             def report(written: Written, number: int = number) -> bool:
                 self._under_way[number] = written
-                line.tell(lambda: far(self.plan, self._total(), line.passed))
+                line.update(lambda: far(self.plan, self._total(), line.passed))
                 return not is_over()
 
             file = _written(maker, self.folder, number, report)
@@ -243,7 +243,7 @@ class Writing:
                     number = waiting.pop(0)
                     processes.begin(number, partial(write_file, pickled, str(self.folder), number))
                 self._take(processes, WAIT_SECONDS)
-                line.tell(lambda: far(self.plan, self._total(), line.passed))
+                line.update(lambda: far(self.plan, self._total(), line.passed))
             processes.ask_to_stop()
             until = time.monotonic() + JOIN_SECONDS
             while processes.busy and (left := until - time.monotonic()) > 0:

@@ -192,9 +192,9 @@ class _Far:
     def read(self, records: int) -> None:
         """So many records more were read."""
         self._read += records
-        self._line.tell(lambda: f"{plural(self._read, 'record')} read")
+        self._line.update(lambda: f"{plural(self._read, 'record')} read")
 
     def done(self, records: int) -> None:
         """So many records more were looked at."""
         self._done += records
-        self._line.tell(lambda: f"{self._done:,} of {plural(self._read, 'record')} checked")
+        self._line.update(lambda: f"{self._done:,} of {plural(self._read, 'record')} checked")

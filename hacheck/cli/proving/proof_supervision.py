@@ -59,7 +59,7 @@ class ProofSupervisor:
 
     def _reason(self, timed: bool) -> str | None:
         """The reason to wait no longer: the work was to stop some time ago."""
-        self.line.tell(lambda: self._doing)
+        self.line.update(lambda: self._doing)
         if self.interruption.requested:
             self.asking.stop()
         if self._memory_max is not None and process_bytes() >= self._memory_max:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.resources import memory_default
 from hacheck.checker.verify import default_check, run_check
 from hacheck.cli.checking import saved_runs
 from hacheck.cli.engines import Exploring, engine_for
@@ -17,6 +16,7 @@ from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.data import dataclass
 from hacheck.model.interpreter import replay
 from hacheck.replay.model_run import ModelRun, model_run
+from hacheck.supervise.resources import memory_default
 
 if TYPE_CHECKING:
     from hacheck.model.ir import System

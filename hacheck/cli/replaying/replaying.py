@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import get_args
 
 from hacheck.cli.console import error_console, output_console
 from hacheck.cli.guard import BadInput, ExitCode, version
@@ -13,8 +13,9 @@ from hacheck.cli.json_output import open_folder, open_target
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.replaying import outcome_report
 from hacheck.cli.replaying.chosen_run import Chosen, chosen_run, random_runs
+from hacheck.documents.replay import ReplayDocument, ReplayedRun, ReplayedStep, ReplayOutcome
 from hacheck.model.data import dataclass, replace
-from hacheck.replay.outcomes import ReplayResult, StepResult
+from hacheck.replay.outcomes import Outcome, ReplayResult, StepResult
 from hacheck.replay.product import Product
 from hacheck.replay.products import UnknownProduct, names, product
 from hacheck.replay.replayer import Patience, carry_out
@@ -60,7 +61,7 @@ def replay_run(request: Request) -> ExitCode:
     if len(results) > 1:
         console.print(outcome_report.totals(console, results))
     if target is not None:
-        target.write(to_json(request, results, code))
+        target.write(document_of(request, results, code))
     return code
 
 
@@ -123,7 +124,7 @@ def _carried_out(request: Request, chosen: Chosen, plugin: Product, place: Path,
     with line.shown(f"starting {plugin.name}"):
 
         def report(result: StepResult) -> None:
-            line.tell(lambda: f"step {result.number} of {total}: {result.title}")
+            line.update(lambda: f"step {result.number} of {total}: {result.title}")
             if not request.quiet:
                 console.print(outcome_report.step(console, result))
 
@@ -141,20 +142,46 @@ def exit_code(results: Sequence[ReplayResult]) -> ExitCode:
     return ExitCode.AS_EXPECTED if "confirmed" in outcomes else ExitCode.UNDECIDED
 
 
-def overall(results: Sequence[ReplayResult]) -> str:
+def overall(results: Sequence[ReplayResult]) -> Outcome:
     """The outcome of several: the one that decides the exit code."""
-    order = ("refuted", "masked", "confirmed", "environment", "not_carried_out")
+    order: tuple[Outcome, ...] = ("refuted", "masked", "confirmed", "environment", "not_carried_out")
     return min((result.outcome for result in results), key=order.index)
 
 
-def to_json(request: Request, results: Sequence[ReplayResult], code: ExitCode) -> dict[str, Any]:
-    """Everything found, as JSON."""
-    kinds = ("confirmed", "refuted", "not_carried_out", "masked", "environment")
-    return {
-        "hacheck": version(),
-        "outcome": overall(results),
-        "exit_code": int(code),
-        "product": request.on,
-        "counts": {kind: sum(result.outcome == kind for result in results) for kind in kinds},
-        "runs": [result.to_json() for result in results],
-    }
+def document_of(request: Request, results: Sequence[ReplayResult], code: ExitCode) -> ReplayDocument:
+    """Everything found, as `--json` writes it."""
+    return ReplayDocument(
+        hacheck=version(),
+        outcome=overall(results),
+        exit_code=int(code),
+        product=request.on,
+        counts={kind: sum(result.outcome == kind for result in results) for kind in get_args(ReplayOutcome)},
+        runs=[_run_of(result) for result in results],
+    )
+
+
+def _run_of(result: ReplayResult) -> ReplayedRun:
+    return ReplayedRun(
+        outcome=result.outcome,
+        reason=result.reason,
+        product=result.product,
+        run=result.run,
+        at_step=result.at_step,
+        step=result.step,
+        steps_compared=sum(1 for one in result.steps if one.number and not one.differences),
+        steps_of_run=result.total_steps,
+        steps=[
+            ReplayedStep(
+                number=one.number,
+                title=one.title,
+                changes=list(one.changes),
+                differences=list(one.differences),
+                observed=dict(one.observed),
+                at_seconds=round(one.at, 3),
+            )
+            for one in result.steps
+        ],
+        evidence=list(result.evidence),
+        recording=result.recording,
+        seconds=round(result.seconds, 3),
+    )

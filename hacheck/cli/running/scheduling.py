@@ -116,7 +116,7 @@ def _explored(request: Request, setting: Setting, tracker: Tracker) -> Explored:
     with Interruption().watching() as interruption, line.shown("running"):
 
         def report(explored: Explored) -> bool:
-            line.tell(lambda: f"{plural(explored.schedules, 'schedule')}, {plural(explored.states, 'state')}")
+            line.update(lambda: f"{plural(explored.schedules, 'schedule')}, {plural(explored.states, 'state')}")
             return not interruption.requested
 
         return Exploring(setting, tracker, request.limits, report).run()

@@ -187,7 +187,7 @@ def _all(request: Request, system: System, plan: Plan, is_over: Callable[[], boo
     if jobs == 1:
         for chunk in chunks:
             total.plus(run_chunk(request.protocol, plan, chunk, request.record, lambda _: not enough()))
-            line.tell(lambda: far(total, request.seeds, line.passed))
+            line.update(lambda: far(total, request.seeds, line.passed))
             if enough():
                 break
         return total
@@ -198,7 +198,7 @@ def _all(request: Request, system: System, plan: Plan, is_over: Callable[[], boo
                 chunk = waiting.pop()
                 processes.begin(chunk.start, partial(run_chunk, request.protocol, plan, chunk, request.record))
             _take(processes, total)
-            line.tell(lambda: far(total, request.seeds, line.passed))
+            line.update(lambda: far(total, request.seeds, line.passed))
         processes.ask_to_stop()
         until = time.monotonic() + 2.0
         while processes.busy and time.monotonic() < until:
@@ -244,7 +244,7 @@ def _told(
         begun = time.monotonic()
 
         def go_on(tried: int) -> bool:
-            line.tell(lambda: f"making a run small ({label}): {plural(tried, 'attempt')}")
+            line.update(lambda: f"making a run small ({label}): {plural(tried, 'attempt')}")
             return not is_over() and time.monotonic() - begun < REDUCING_SECONDS
 
         small = reduced(system, outcome, go_on=go_on)

@@ -112,13 +112,13 @@ def _found(request: Request, asked: Asked) -> list[report.Found]:
     with Interruption().watching() as interruption, line.shown("exploring"):
 
         def go_on(done: int) -> bool:
-            line.tell(lambda: f"{done} of {total} combinations")
+            line.update(lambda: f"{done} of {total} combinations")
             return not interruption.requested and (until is None or time.monotonic() < until)
 
         maps, refused = explore(asked, engine_for(Exploring()), Limits(memory_bytes_max=memory_default()), go_on)
         if refused and len(refused) == total:
             raise BadInput("the spec allows none of these combinations", next(iter(refused.values())))
-        line.tell(lambda: "looking for inequalities")
+        line.update(lambda: "looking for inequalities")
         return [report.Found(one, region(sorted(one.safe), sorted(one.violations))) for one in maps.values()]
 
 
