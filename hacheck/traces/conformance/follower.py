@@ -222,10 +222,14 @@ class Memory:
 
     def marked(self, number: int) -> tuple[bool, bool]:
         """Whether some, and whether all candidates of the first set violate a property."""
+        found = self.violating(number)
+        return bool(found.any()), bool(found.all())
+
+    def violating(self, number: int) -> Any:
+        """Which candidates of the first set violate a property."""
         prototype = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64)
         prototype(int(self._marks[number, k.MARK]))(self._entries[0].address, self.count, self._bytes.address)
-        found = self._bytes.read(0, self.count)
-        return any(found), all(found)
+        return np.frombuffer(self._bytes.read(0, self.count), np.uint8) != 0
 
 
 def words_of(packed: int, count: int) -> list[int]:

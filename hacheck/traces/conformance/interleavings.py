@@ -94,8 +94,8 @@ class SearchResult:
 @dataclass(slots=True)
 class InterleavingSearch:
     """Follows one trace after another. `memory`: where; `expanded_max`: how many states it looks at for a trace;
-    `starts`: in which states traces begin, in words, if not where the system does; `watch`: is told of each cut, for
-    each property, whether some and whether all states there violate it."""
+    `starts`: in which states traces begin, in words, if not where the system does; `keeps`: whether it keeps the states
+    of each cut, and `kept_max`: of how many it keeps none (`None`: no limit)."""
 
     compiled: Compiled
     memory: Memory
@@ -103,7 +103,7 @@ class InterleavingSearch:
     starts: Any = None
     kept: dict[Cut, Any] = field(default_factory=dict)
     keeps: bool = False
-    watch: Callable[[Cut, int, bool, bool], None] | None = None
+    kept_max: int | None = None
 
     def run(self, streams: Streams, report: Callable[[], bool] = lambda: True) -> SearchResult | None:
         """Looks for a run that explains all records. `None` if `report` says not to go on. Where `keeps`, `kept` has
@@ -141,6 +141,7 @@ class _Search:
         self.started = self.memory.expanded
         self.bounds, self.met = self.memory.cuts(), self.memory.met()
         self.interrupted = False
+        self.kept = 0
 
     def result(self) -> SearchResult | None:
         start = (0,) * len(self.lengths)
@@ -155,6 +156,7 @@ class _Search:
             states = distinct(np.concatenate(self.pending.pop(cut)))
             if cut == self.lengths:
                 self.memory.hold(states[: self.memory.capacity])
+                self.keep(cut)
                 self.mark(cut)
                 status = k.FOLLOWED
                 break
@@ -191,21 +193,25 @@ class _Search:
             if self.memory.expanded - self.started > self.search.expanded_max:
                 return False
         self.width = max(self.width, self.memory.count)
-        if self.search.keeps:
-            self.search.kept[cut] = self.memory.closed()
+        self.keep(cut)
         self.mark(cut)
         return True
 
+    def keep(self, cut: Cut) -> None:
+        """Keeps the states of a cut, if that is wanted."""
+        search = self.search
+        if search.keeps and (search.kept_max is None or self.kept + self.memory.count <= search.kept_max):
+            search.kept[cut] = self.memory.closed()
+            self.kept += self.memory.count
+        elif search.keeps:
+            search.kept, search.keeps = {}, False
+
     def mark(self, cut: Cut) -> None:
         """Asks every property of the candidates at a cut."""
-        watch = self.search.watch
         for number, (surely, perhaps) in enumerate(self.violated):
-            if surely is None or watch is not None:
+            if surely is None:
                 some, all_of_them = self.memory.marked(number)
-                perhaps = perhaps or (cut if some else None)
-                self.violated[number] = (surely or (cut if all_of_them else None), perhaps)
-                if watch is not None:
-                    watch(cut, number, some, all_of_them)
+                self.violated[number] = (cut if all_of_them else None, perhaps or (cut if some else None))
 
     def sort(self, cut: Cut, emitted: Any) -> None:
         """Puts states where they are, by the records that the last step took."""
@@ -249,13 +255,19 @@ def distinct(states: Any) -> Any:
     """
     if len(states) < 2:
         return states
-    keys = np.zeros(len(states), np.uint64)
-    for word in range(states.shape[1]):
-        keys = (keys ^ states[:, word]) * _MULTIPLIER
-        keys ^= keys >> np.uint64(32)
+    keys = row_keys(states)
     order = np.argsort(keys, kind="stable")
     keys, ordered = keys[order], states[order]
     same = keys[1:] == keys[:-1]
     if (ordered[1:][same] != ordered[:-1][same]).any():  # two rows of one number: hardly ever
         return np.unique(states, axis=0)
     return ordered[np.concatenate(([True], ~same))]
+
+
+def row_keys(states: Any) -> Any:
+    """A number made of each row of words: equal rows have equal numbers."""
+    keys = np.zeros(len(states), np.uint64)
+    for word in range(states.shape[1]):
+        keys = (keys ^ states[:, word]) * _MULTIPLIER
+        keys ^= keys >> np.uint64(32)
+    return keys

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from hacheck.model.data import dataclass, replace
-from hacheck.traces.conformance.broken_durations import Breaches
+from hacheck.model.data import dataclass
+from hacheck.traces.conformance.broken_properties import BrokenProperties, TimedStreams
 from hacheck.traces.conformance.diagnosis import Diagnoser
 from hacheck.traces.conformance.expected_events import first_left
 from hacheck.traces.conformance.interleavings import Cut, SearchResult, Streams
@@ -17,10 +17,8 @@ from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.record_encoding import Encoded, Encoder, Unmatchable
 from hacheck.traces.conformance.verdict_reasons import (
     followed_to_its_end,
-    late_of,
     outcome,
     place_of,
-    with_breaches,
     with_diagnosis,
     with_unknown_duration,
 )
@@ -53,6 +51,7 @@ class PartiallyOrdered:
         self.diagnoser, self.skew_ns, self.left, self.report = diagnoser, skew_ns, explained_max, report
         self.told = diagnoser.compiled.asked if told is None else told
         self.compiled = diagnoser.compiled
+        self.broken = BrokenProperties(diagnoser, frozenset(self.told))
         self.pieces: list[Any] = []
         self.open: str | None = None
         self.stopped = False
@@ -92,20 +91,26 @@ class PartiallyOrdered:
             place = place_of(batch, int(encoded.rows[stray.row]))
             return Verdict(trace_id, "unknown", reason=stray.text, **counts, **place)
         result = self._streams(batch, encoded)
-        rules, breaches = self.diagnoser.numbered_rules(), None
-        if rules and result.streams.times is not None:
-            breaches = Breaches(rules, result.streams.times, self.skew_ns)
-        found = replace(self.diagnoser.search, watch=breaches).run(result.streams, self.report)
+        found = self.diagnoser.search.run(result.streams, self.report)
         if found is None:
             self.stopped = True
             return None
         verdict = self._verdict(trace_id, result, found, counts)
-        if breaches is None:
-            broken = any(found.violated[number] != (None, None) for number in rules)
-            return with_unknown_duration(verdict, "not every record has a time") if broken else verdict
+        broken = [number for number, cuts in enumerate(found.violated) if cuts != (None, None)]
+        if not broken:
+            return verdict
         rows = [encoded.rows[mine] for mine in result.rows]
-        certain = not found.limited and self.diagnoser.complete
-        return with_breaches(verdict, late_of(batch, rows, breaches.found(found, certain)))
+        times, end = result.streams.times, None
+        if times is not None:
+            end = int(batch.column(TIME).to_numpy(zero_copy_only=False).max())
+        trace = TimedStreams(batch, result.streams, rows, times, self.skew_ns, end, in_order=False)
+        looked_back = self.broken.looked_back(verdict, trace, broken, self.report)
+        if looked_back is None:
+            self.stopped = True
+            return None
+        if trace.times is None and any(number in self.diagnoser.numbered_rules() for number in broken):
+            return with_unknown_duration(looked_back, "not every record has a time")
+        return looked_back
 
     def _verdict(self, trace_id: str, result: _Split, found: SearchResult, counts: dict[str, Any]) -> Verdict:
         """The verdict on a trace of which this became."""

@@ -1,7 +1,8 @@
-"""Judges traces in one order by rules of time, too.
+"""Follows traces in one order, and looks back on those in which a property may have been broken.
 
-Whether a property was broken at all is seen while a trace is followed. For how long is asked only then: the trace is
-followed once more, record by record, which takes a multiple of the time.
+Whether a property was broken at all is seen while a trace is followed. Whether every run that explains the whole trace
+broke it, when and for how long is asked only then: the trace is followed once more, record by record, which takes a
+multiple of the time.
 """
 
 from __future__ import annotations
@@ -14,18 +15,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hacheck.model.data import replace
-from hacheck.traces.conformance.broken_durations import Breaches
+from hacheck.traces.conformance.broken_properties import BrokenProperties, TimedStreams
 from hacheck.traces.conformance.diagnosis import Diagnoser
 from hacheck.traces.conformance.interleavings import Streams
 from hacheck.traces.conformance.open_trace_state import Timed, TimedState, damaged, from_bytes, one_trace
 from hacheck.traces.conformance.record_encoding import Encoder
 from hacheck.traces.conformance.total_order import TotallyOrdered
-from hacheck.traces.conformance.verdict_reasons import late_of, with_breaches, with_unknown_duration
+from hacheck.traces.conformance.verdict_reasons import with_unknown_duration
 from hacheck.traces.conformance.verdicts import Verdict, from_batch, to_batch
-from hacheck.traces.records import TIME, TRACE_ID
+from hacheck.traces.records import NODE, TIME, TRACE_ID
 
 RECORDS_MAX = 20_000
-"""In a longer trace it is not asked for how long a property was broken."""
+"""A longer trace is not looked back on."""
 
 
 class TimedTotallyOrdered:
@@ -37,7 +38,7 @@ class TimedTotallyOrdered:
 
     def __init__(self, judge: TotallyOrdered, diagnoser: Diagnoser, skew_ns: int, told: Collection[str]) -> None:
         self.inner, self.diagnoser, self.skew_ns, self.told = judge, diagnoser, skew_ns, frozenset(told)
-        self.names = frozenset(rule.name for rule in diagnoser.rules)
+        self.broken = BrokenProperties(diagnoser, self.told)
         self.pieces: dict[str, list[Any]] = {}
         self.last = ""
 
@@ -108,41 +109,65 @@ class TimedTotallyOrdered:
         held = {"inner": inner, "pieces": pieces, "last": last}
         return held, found.told
 
-    # ---- by the rules ----
+    # ---- in hindsight ----
 
     def _timed(self, verdicts: Any) -> Any:
-        """The verdicts with what lasted too long. Nearly always nothing was broken at all."""
+        """The verdicts with what was broken. Nearly always nothing was broken at all."""
         broken = sum(
             pc.sum(pc.list_value_length(verdicts.column(name))).as_py() or 0 for name in ("violated", "perhaps")
         )
         return to_batch([self._judged(one) for one in from_batch(verdicts)]) if broken else verdicts
 
     def _judged(self, verdict: Verdict) -> Verdict:
-        broken = {name for one in (*verdict.violated, *verdict.perhaps) if (name := _name(one)) in self.names}
+        asked = self.inner.compiled.asked
+        broken = {_name(one) for one in (*verdict.violated, *verdict.perhaps)}
         verdict = replace(verdict, violated=self._of(verdict.violated), perhaps=self._of(verdict.perhaps))
-        return self._measured(verdict) if broken else verdict
+        numbers = [number for number, name in enumerate(asked) if name in broken]
+        return self._looked_back(verdict, numbers) if numbers else verdict
 
     def _of(self, violated: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(one for one in violated if _name(one) in self.told)
 
-    def _measured(self, verdict: Verdict) -> Verdict:
-        """The verdict with what lasted too long in its trace, which is followed again."""
+    def _looked_back(self, verdict: Verdict, numbers: list[int]) -> Verdict:
+        """The verdict with what the whole trace, which is followed again, says of some properties."""
+        has_rules = any(number in self.diagnoser.numbered_rules() for number in numbers)
         pieces = self.pieces.get(verdict.trace_id, [])
         if sum(piece.num_rows for piece in pieces) > RECORDS_MAX:
-            return with_unknown_duration(verdict, f"the trace has more than {RECORDS_MAX:,} records")
+            reason = f"the trace has more than {RECORDS_MAX:,} records"
+            return with_unknown_duration(verdict, reason) if has_rules else verdict
         batch = pa.Table.from_batches(pieces).combine_chunks().to_batches()[0]
-        if batch.column(TIME).null_count:
-            return with_unknown_duration(verdict, "not every record has a time")
         encoded = Encoder(self.inner.compiled).encode(batch)
-        times = batch.column(TIME).to_numpy(zero_copy_only=False)[encoded.rows]
-        breaches = Breaches(self.diagnoser.numbered_rules(), [np.maximum.accumulate(times)], self.skew_ns)
-        streams = Streams([encoded.words], None, [{}], 0)
-        result = replace(self.diagnoser.search, watch=breaches).run(streams)
-        assert result is not None, "nobody asked it to stop"
-        certain = not result.limited and self.diagnoser.complete
-        return with_breaches(verdict, late_of(batch, [encoded.rows], breaches.found(result, certain)))
+        timed = not batch.column(TIME).null_count
+        times = elapsed(batch, self.skew_ns) if timed else np.arange(batch.num_rows)
+        streams, end = Streams([encoded.words], None, [{}], 0), int(times[-1]) if timed else None
+        skew, rows = self.skew_ns * timed, encoded.rows
+        trace = TimedStreams(batch, streams, [rows], [times[rows]], skew, end, in_order=True)
+        found = self.broken.looked_back(verdict, trace, numbers, lambda: True)
+        assert found is not None, "nobody asked it to stop"
+        return found if timed or not has_rules else with_unknown_duration(found, "not every record has a time")
 
 
 def _name(violation: str) -> str:
     """The property of `name@seq`."""
     return violation.partition("@")[0]
+
+
+def elapsed(batch: Any, skew_ns: int) -> Any:
+    """Times of records that are in the order in which they happened: nanoseconds that do not fall.
+
+    Where the nodes' clocks agree with the order to within the skew these are the records' own times. Else no two clocks
+    can be compared, and a record is as much later than the last one of its node as that node's clock says, and not
+    earlier than the one before it: at least so much time has passed.
+    """
+    times = batch.column(TIME).to_numpy(zero_copy_only=False)
+    rising = np.maximum.accumulate(times)
+    if (rising - times).max(initial=0) <= skew_ns:
+        return rising
+    passed = np.zeros(len(times), np.int64)
+    last: dict[str, int] = {}
+    for row, node in enumerate(batch.column(NODE).to_pylist()):
+        before = last.get(node)
+        own = 0 if before is None else passed[before] + times[row] - times[before]
+        passed[row] = max(own, passed[row - 1] if row else 0)
+        last[node] = row
+    return passed

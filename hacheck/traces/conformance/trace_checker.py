@@ -59,7 +59,7 @@ class TraceChecker:
         ordered = (TRACE_ID, NODE, SEQ, EVENT, FIELDS, FILE, LINE)
         if self.order == Order.PER_NODE:
             return (*ordered, TIME, MESSAGE, CAUSES)
-        return (*ordered, TIME) if self.rules else ordered
+        return (*ordered, TIME) if self.rules or self.asked else ordered
 
     def check(self, batches: Iterable[Any], report: Callable[[], bool] = lambda: True) -> Iterator[Any]:
         """The verdicts on whole traces that come one after another, each sorted by `seq`. `report` is asked some times
@@ -93,7 +93,9 @@ class TraceChecker:
             self._diagnosers.append(self._diagnoser())
         if self.order == Order.TOTAL:
             judge = TotallyOrdered(self._diagnosers[0], self.explained_max, report)
-            return TimedTotallyOrdered(judge, self._diagnosers[0], self.skew_ns, self.asked) if self.rules else judge
+            if not (self.rules or self.asked):
+                return judge
+            return TimedTotallyOrdered(judge, self._diagnosers[0], self.skew_ns, self.asked)
         return PartiallyOrdered(self._diagnosers[0], self.skew_ns, self.explained_max, report, self.asked)
 
     def _diagnoser(self) -> Diagnoser:

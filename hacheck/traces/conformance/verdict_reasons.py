@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hacheck.model.data import replace
 from hacheck.model.ir import System
-from hacheck.traces.conformance.broken_durations import Breach, Record
 from hacheck.traces.conformance.diagnosis import Diagnoser, Diagnosis
 from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.record_encoding import Unmatchable
-from hacheck.traces.conformance.verdicts import Late, Place, Verdict, VerdictKind
-from hacheck.traces.records import EVENT, FILE, LINE, NODE, SEQ, TIME
+from hacheck.traces.conformance.verdicts import Verdict, VerdictKind
+from hacheck.traces.records import EVENT, FILE, LINE, NODE, SEQ
 
 BOUNDS_SHOWN = 6
 EVENTS_SHOWN = 6
@@ -35,35 +34,11 @@ def place_of(batch: Any, row: int) -> dict[str, Any]:
     }
 
 
-def with_breaches(verdict: Verdict, late: tuple[Late, ...]) -> Verdict:
-    """The verdict with properties that were broken for too long. One that surely was is told instead of what could not
-    be decided later; where the trace left the model besides, that is told first."""
-    sure = next((one for one in late if one.sure), None)
-    if sure is None or verdict.kind == "deviates":
-        return replace(verdict, late=late)
-    place = {name: getattr(sure.start, name) for name in ("seq", "node", "event", "file", "line")}
-    return replace(verdict, late=late, kind="deviates", reason=sure.words, **place)
-
-
 def with_unknown_duration(verdict: Verdict, why: str) -> Verdict:
     """The verdict on a trace in which a property may have been broken, where nobody can tell for how long."""
     if verdict.kind != "conforms":
         return verdict
     return replace(verdict, kind="unknown", reason=f"it is unknown how long a property was broken: {why}")
-
-
-def late_of(batch: Any, rows: Sequence[Any], lasted: Iterable[Breach]) -> tuple[Late, ...]:
-    """What lasted too long, in the terms of a verdict. `rows`: by stream, which record of the batch each is."""
-
-    def place(record: Record) -> Place:
-        stream, at = record
-        row = int(rows[stream][at])
-        return Place(**place_of(batch, row), time=batch.column(TIME)[row].as_py())
-
-    return tuple(
-        Late(one.rule.name, one.sure, one.nanoseconds, one.rule.nanoseconds, place(one.start), place(one.end))
-        for one in lasted
-    )
 
 
 def outcome(

@@ -52,6 +52,27 @@ class Late:
         return f"`{self.invariant}` was {broken} {how_long}: from {self.start.words} to {self.end.words}"
 
 
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A stretch of the log in which an invariant was broken.
+
+    - `sure`: in every run that explains the whole log; else in some of them.
+    - `start`, `end`: the records between which; `is_open`: it was still broken when the log ended.
+    - `nanoseconds`: how long, by the clocks of the log; at least that long where it is open; `None` without times.
+    - `nodes`: the nodes of the model that broke it at its beginning, as `Server-1`.
+    - `since`: for each of them the last record that it wrote before or at the beginning, where there is one.
+    """
+
+    invariant: str
+    sure: bool
+    nanoseconds: int | None
+    start: Place
+    end: Place
+    is_open: bool
+    nodes: tuple[str, ...] = ()
+    since: tuple[Place | None, ...] = ()
+
+
 def seconds(nanoseconds: int) -> str:
     """A time in seconds, as people write it: to the millisecond."""
     text = f"{nanoseconds / 10**9:.3f}".rstrip("0").rstrip(".")
@@ -71,8 +92,9 @@ class Verdict:
       more records it then explains; 0 where the last line is one too much.
     - `run`: a shortest run of the model that explains everything before, as JSON; empty where none is told.
     - `width`: the most model states that explained the trace at once.
-    - `violated`: properties that were violated on the way whatever the hidden steps were, `perhaps`: in some of the
-      explanations only; each as `name@seq`.
+    - `violated`: properties that every run which explains the whole log violates, `perhaps`: those that some do; each as
+      `name@seq`, the record before which it is first broken.
+    - `broken`: the stretches in which properties were broken, in the order of time.
     - `late`: properties that were broken for longer than they may be. A trace in which one surely was deviates.
     - `settings`: those that its records gave, as `name=value`.
     """
@@ -96,6 +118,7 @@ class Verdict:
     violated: tuple[str, ...] = ()
     perhaps: tuple[str, ...] = ()
     late: tuple[Late, ...] = ()
+    broken: tuple[Broken, ...] = ()
     settings: tuple[str, ...] = ()
 
 
@@ -123,6 +146,19 @@ _LATE = pa.struct(
     ]
 )
 
+_BROKEN = pa.struct(
+    [
+        pa.field("invariant", pa.string()),
+        pa.field("sure", pa.bool_()),
+        pa.field("nanoseconds", pa.int64()),
+        pa.field("start", _PLACE),
+        pa.field("end", _PLACE),
+        pa.field("is_open", pa.bool_()),
+        pa.field("nodes", _TEXTS),
+        pa.field("since", pa.list_(_PLACE)),
+    ]
+)
+
 SCHEMA = pa.schema(
     [
         pa.field("trace_id", pa.string(), nullable=False),
@@ -144,6 +180,7 @@ SCHEMA = pa.schema(
         pa.field("violated", _TEXTS, nullable=False),
         pa.field("perhaps", _TEXTS, nullable=False),
         pa.field("late", pa.list_(_LATE), nullable=False),
+        pa.field("broken", pa.list_(_BROKEN), nullable=False),
         pa.field("settings", _TEXTS, nullable=False),
     ]
 )
@@ -155,7 +192,8 @@ _COLUMNS = tuple(name if name != "verdict" else "kind" for name in SCHEMA.names)
 def to_batch(verdicts: list[Verdict]) -> Any:
     """Verdicts as an Arrow batch of `SCHEMA`."""
     columns = [[getattr(one, name) for one in verdicts] for name in _COLUMNS]
-    columns[_COLUMNS.index("late")] = [[asdict(late) for late in one.late] for one in verdicts]
+    for name in ("late", "broken"):
+        columns[_COLUMNS.index(name)] = [[asdict(held) for held in getattr(one, name)] for one in verdicts]
     arrays = [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)]
     return pa.record_batch(arrays, schema=SCHEMA)
 
@@ -163,6 +201,13 @@ def to_batch(verdicts: list[Verdict]) -> Any:
 def late_from(content: dict[str, Any]) -> Late:
     """What `asdict` made of it."""
     return Late(**content | {"start": Place(**content["start"]), "end": Place(**content["end"])})
+
+
+def broken_from(content: dict[str, Any]) -> Broken:
+    """What `asdict` made of it."""
+    since = tuple(None if one is None else Place(**one) for one in content["since"])
+    places = {"start": Place(**content["start"]), "end": Place(**content["end"])}
+    return Broken(**content | places | {"nodes": tuple(content["nodes"]), "since": since})
 
 
 def from_batch(batch: Any) -> list[Verdict]:
@@ -173,5 +218,6 @@ def from_batch(batch: Any) -> list[Verdict]:
         fields["kind"] = fields.pop("verdict")
         fields |= {name: tuple(fields[name]) for name in ("expected", "violated", "perhaps", "settings")}
         fields["late"] = tuple(late_from(one) for one in fields["late"])
+        fields["broken"] = tuple(broken_from(one) for one in fields["broken"])
         found.append(Verdict(**fields))
     return found

@@ -19,6 +19,7 @@ from hacheck.traces.conformance.follower import Follower, Memory
 from hacheck.traces.conformance.kernels import automaton_fields
 from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.open_trace_state import to_bytes
+from hacheck.traces.conformance.timed_total_order import TimedTotallyOrdered
 from hacheck.traces.conformance.total_order import TotallyOrdered
 from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
@@ -57,6 +58,7 @@ def judge(checker: TraceChecker, known_bytes: int, narrow: int = 0) -> TotallyOr
     """A judge with so much memory for the automaton; the code is compiled once for each checker. `narrow`: sets of so
     few candidates have no moves."""
     made = checker.judge()
+    made = made.inner if isinstance(made, TimedTotallyOrdered) else made  # which looks back where something is broken
     assert isinstance(made, TotallyOrdered)
     made.memory = Memory(made.compiled, made.memory.capacity, known_bytes)
     made.follower = Watching(made.memory)
