@@ -33,6 +33,24 @@ class LateRestoration(Part, frozen=True, kw_only=True):
     end: RecordPlace
 
 
+class BrokenStretch(Part, frozen=True, kw_only=True):
+    """A stretch of the log in which an invariant was broken, from one record to another.
+
+    `sure`: in every run that explains the whole log. `nanoseconds`: how long, at least where `is_open`: then it was
+    still broken when the log ended; null without times. `nodes`: who broke it at its beginning, and `since`: for each
+    of them the last record that it wrote up to then, null where there is none.
+    """
+
+    invariant: str
+    sure: bool
+    nanoseconds: int | None
+    start: RecordPlace
+    end: RecordPlace
+    is_open: bool
+    nodes: list[str]
+    since: list[RecordPlace | None]
+
+
 class TraceVerdict(Part, frozen=True, kw_only=True):
     """What was found of one trace.
 
@@ -40,7 +58,8 @@ class TraceVerdict(Part, frozen=True, kw_only=True):
     trace leaves the model. `expected`: the lines that the model would have allowed there. `repair`: the nearest
     conforming edit, `repair_records`: how many further records it explains. `run`: a shortest run of the model up to
     there. `width`: the most states that explained the trace at once. `violated`: properties violated in every
-    explanation, `perhaps`: in some, as `name@seq`. `settings`: those that its records gave.
+    run that explains the whole trace, `perhaps`: in some, as `name@seq`; `broken`: the stretches in which they were.
+    `settings`: those that its records gave.
     """
 
     trace_id: str
@@ -62,6 +81,7 @@ class TraceVerdict(Part, frozen=True, kw_only=True):
     violated: list[str]
     perhaps: list[str]
     late: list[LateRestoration]
+    broken: list[BrokenStretch]
     settings: list[str]
 
 

@@ -18,7 +18,7 @@ EPILOG = """
 
   hacheck conform icestorm logs/ --adapter icestorm --check as_released
 
-  hacheck conform mine.ha night.parquet --property one_leader   and what was violated on the way
+  hacheck conform mine.ha night.parquet --property one_leader   was it violated, when, by whom?
 
   hacheck conform mine.ha night.jsonl --skew 20 --out verdicts.parquet
 
@@ -26,7 +26,7 @@ EPILOG = """
 
 [bold]Exit codes[/]
 
-  0 every trace conforms   1 one deviates   2 bad input   3 undecided   4 a bug in hacheck
+  0 every trace conforms   1 one deviates, or a property is violated   2 bad input   3 undecided   4 a bug in hacheck
 """
 
 One = str | None
@@ -39,7 +39,8 @@ STATES = "Give up on a trace that more states of the model explain at once: 1600
 ENGINE = "Who reads, orders and distributes: local (this machine) or spark."
 MASTER = "The Spark to use: spark://…, yarn, sc://… for Spark Connect; by default one on this machine."
 ANY_START = "A trace may begin in the middle: in any of the first so many states that the protocol reaches."
-PROPERTY = "Look at this invariant on the way, too. May be given often; all for every invariant."
+PROPERTY = "Also check whether this invariant was violated, when and by whom. Repeatable; all: every invariant."
+STRICT = "Exit code 1, too, where a property is possibly violated: some run that explains the whole log breaks it."
 WITHIN = "This invariant is not broken for longer by the log's clocks, else the trace deviates: one_leader=10s."
 NODE = "What the records call this, the model calls that: primary=Server-1. May be given often."
 OUT = "Write the verdicts as a table: a .parquet file."
@@ -57,6 +58,7 @@ Skew = Annotated[int, option("--skew", metavar="MS", help=SKEW, panel=COMPARING,
 States = Annotated[str, option("--states", metavar="N", help=STATES, panel=COMPARING)]
 AnyStart = Annotated[One, option("--any-start", metavar="N", help=ANY_START, panel=COMPARING)]
 Properties = Annotated[list[str] | None, option("--property", metavar="NAME", help=PROPERTY, panel=COMPARING)]
+Strict = Annotated[bool, flag("--strict", help=STRICT, panel=COMPARING)]
 Within = Annotated[list[str] | None, option("--within", metavar="NAME=TIME", help=WITHIN, panel=COMPARING)]
 Nodes = Annotated[list[str] | None, option("--node", metavar="NAME=NODE", help=NODE, panel=COMPARING)]
 Engine = Annotated[str, option("--engine", metavar="NAME", help=ENGINE, panel=RUNNING)]
@@ -82,6 +84,7 @@ def conform(
     states: States = "16k",
     any_start: AnyStart = None,
     only: Properties = None,
+    strict: Strict = False,
     within: Within = None,
     nodes: Nodes = None,
     engine: Engine = "local",
@@ -116,6 +119,7 @@ def conform(
             engine=engine,
             master=master,
             properties=tuple(only or ()),
+            strict=strict,
             out=out,
             json=json,
             quarantine=quarantine,

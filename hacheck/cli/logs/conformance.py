@@ -48,6 +48,7 @@ class ConformRequest:
     engine: str
     master: str | None
     properties: tuple[str, ...]
+    strict: bool
     out: str | None
     json: str | None
     quarantine: str | None
@@ -69,9 +70,14 @@ class ConformResult:
     not_compared: Mapping[str, int]
 
     @property
+    def descriptions(self) -> Mapping[str, str]:
+        """What the spec says of each property."""
+        return {one.name: one.description for one in self.compared.system.properties}
+
+    @property
     def exit_code(self) -> ExitCode:
         """What the process returns."""
-        return exit_code(self.outcome, self.findings)
+        return exit_code(self.outcome, self.findings, strict=self.request.strict)
 
 
 def conform_traces(request: ConformRequest) -> ExitCode:
@@ -99,7 +105,7 @@ def show_result(found: ConformResult) -> None:
     console = output_console(no_color=found.request.no_color)
     for verdict in found.outcome.shown:
         system = system_under(found.judge, verdict.settings) if found.request.runs else None
-        show_verdict(console, verdict, system)
+        show_verdict(console, verdict, system, found.descriptions)
     show_summary(console, found.outcome, found.not_compared)
     if found.findings.total:
         show_findings(console, found.findings)
@@ -179,12 +185,14 @@ def judged_on_spark(
         spark.stop()
 
 
-def exit_code(outcome: Outcome, findings: Findings) -> ExitCode:
-    """What the process returns: what is wrong with the input counts most, then traces that deviate."""
+def exit_code(outcome: Outcome, findings: Findings, *, strict: bool = False) -> ExitCode:
+    """What the process returns: a trace that deviates, or in which a property is certainly violated, counts most; then
+    what is wrong with the input. `strict`: a property that is possibly violated counts like one that is."""
+    broken = outcome.broken.get("violated") or (strict and outcome.broken.get("perhaps"))
+    if outcome.counts.get("deviates") or broken:
+        return ExitCode.NOT_AS_EXPECTED
     if findings.total:
         return ExitCode.BAD_INPUT
-    if outcome.counts.get("deviates"):
-        return ExitCode.NOT_AS_EXPECTED
     undecided = outcome.counts.get("unknown") or not outcome.complete or not outcome.traces
     return ExitCode.UNDECIDED if undecided else ExitCode.AS_EXPECTED
 

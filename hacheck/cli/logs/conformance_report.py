@@ -14,6 +14,7 @@ from rich.text import Text
 from hacheck.checker.described_run import run_title
 from hacheck.cli.checking.runs import full_run
 from hacheck.cli.console import plural, symbols
+from hacheck.cli.logs.broken_stretches import broken_lines
 from hacheck.model.ir import System
 from hacheck.model.run_json import run_from_json
 from hacheck.traces.conformance.trace_checker import TraceChecker
@@ -28,9 +29,9 @@ NO_NODE = "the model has no node"
 
 BROKEN: Mapping[BrokenKind, str] = {
     "violated": "violated",
-    "perhaps": "perhaps violated, depending on hidden steps",
+    "perhaps": "possibly violated, depending on steps that write no line",
     "late": "broken for too long",
-    "perhaps late": "perhaps broken for too long, depending on hidden steps",
+    "perhaps late": "possibly broken for too long, depending on steps that write no line",
 }
 """The words of the summary for each kind of broken property."""
 
@@ -50,15 +51,20 @@ def title(spec: str, check: str, given: Mapping[str, str], every_step: bool, che
     return text
 
 
-def show_verdict(console: Console, verdict: Verdict, system: System | None) -> None:
-    """Prints a trace that does not conform: where it leaves the model, what the model allows there, and the nearest
-    conforming edit. `system`: the system whose shortest run up to there is printed step by step; `None` for no run."""
-    marks = symbols(console)
-    bad = verdict.kind == "deviates"
+def show_verdict(
+    console: Console, verdict: Verdict, system: System | None, descriptions: Mapping[str, str] | None = None
+) -> None:
+    """Prints a trace that does not conform, or in which a property may be violated: where it leaves the model, what the
+    model allows there, the nearest conforming edit, and when what was broken. `system`: the system whose shortest run
+    up to there is printed step by step; `None` for no run; `descriptions`: what the spec says of each property."""
+    marks, descriptions = symbols(console), descriptions or {}
+    bad = verdict.kind == "deviates" or bool(verdict.violated)
     mark, style = (marks.violated, "bad") if bad else (marks.unknown, "warn")
     console.print(Text.assemble((mark, style), " ", (verdict.trace_id, "head"), " ", (verdict.kind, style)))
     nowhere = verdict.seq is None and not verdict.compared
-    lines = [Text(verdict.reason) if nowhere else Text.assemble(place(verdict), ": ", verdict.reason)]
+    lines = []
+    if verdict.kind != "conforms":
+        lines = [Text(verdict.reason) if nowhere else Text.assemble(place(verdict), ": ", verdict.reason)]
     if verdict.reason.startswith(NO_NODE):
         lines.append(Text(f"map it to a node of the model: --node {verdict.node}=NODE"))
     if verdict.expected:
@@ -66,10 +72,9 @@ def show_verdict(console: Console, verdict: Verdict, system: System | None) -> N
     if verdict.repair:
         lines.append(Text(mended(verdict)))
     lines += [Text(one.words) for one in verdict.late if one.words != verdict.reason]
+    lines += broken_lines(verdict, descriptions)
     if verdict.settings:
         lines.append(Text(f"settings from its records: {', '.join(verdict.settings)}"))
-    if verdict.violated:
-        lines.append(Text(f"violated earlier in the trace: {', '.join(verdict.violated)}"))
     for line in lines:
         console.print(Padding(line, (0, 0, 0, 4)), soft_wrap=False)
     if system is not None and verdict.run:
@@ -123,7 +128,8 @@ def show_summary(console: Console, outcome: Outcome, unknown: Mapping[str, int])
     if outcome.before:
         line = Text(f"reported by earlier runs: {plural(sum(outcome.before.values()), 'trace')}: ")
         console.print(line.append(counted(outcome.before)))
-    more = sum(counts.get(kind, 0) for kind in ("deviates", "unknown")) - len(outcome.shown)
+    shown = sum(verdict.kind != "conforms" for verdict in outcome.shown)
+    more = sum(counts.get(kind, 0) for kind in ("deviates", "unknown")) - shown
     if more > 0:
         console.print(Text(f"{more:,} more do not conform; --out verdicts.parquet writes all verdicts", style="quiet"))
     for kind, name in BROKEN.items():

@@ -86,7 +86,7 @@ def monitor_traces(request: MonitorRequest) -> ExitCode:
             raise BadInput(f"{request.spec}: {error}", "see `log` in docs/language.md") from None
     console = output_console(no_color=request.no_color)
     for verdict in outcome.shown:
-        show_verdict(console, verdict, None)
+        show_verdict(console, verdict, None, {one.name: one.description for one in compared.system.properties})
     show_summary(console, outcome, {})
     console.print(f"verdicts: {outcome.table}", markup=False, soft_wrap=True)
     if findings.total:

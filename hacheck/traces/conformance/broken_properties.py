@@ -1,4 +1,4 @@
-"""Which properties a trace broke, when, for how long and by whom: what looking back on the whole log adds to a verdict."""
+"""Which properties a trace broke, when, for how long and by whom: what the whole log adds to a verdict."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from hacheck.traces.records import NODE, TIME
 class TimedStreams:
     """A trace to look back on.
 
-    - `batch`: its records; `rows`: by stream, which record of the batch each is; `in_order`: whether the batch is in the
-      order in which they happened;
-    - `times`: by stream those of its records, in nanoseconds, which do not fall; `None` where their order is unknown;
-    - `skew_ns`: how far these may be wrong; `end_ns`: the time of the last record of any kind; `None` where records have
-      no times, and `times` are their places.
+    - `batch`: its records; `rows`: by stream, which record of the batch each is; `in_order`: whether the batch is in
+      the order in which they happened;
+    - `times`: by stream those of its records, in nanoseconds, which do not fall; `None` where their order is not known;
+    - `skew_ns`: how far these may be wrong; `end_ns`: the time of the last record of any kind; `None` where records
+      have no times, and `times` are their places.
     """
 
     batch: Any

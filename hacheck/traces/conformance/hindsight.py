@@ -25,8 +25,8 @@ Certainty: TypeAlias = Literal["violated", "possible", "excluded"]
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Of a property at a cut: whether `some` and whether `every` state there breaks it that lies on a run which explains
-    the whole log. `broken`: one of those that do, in words."""
+    """Of a property at a cut: whether `some` and whether `every` state there breaks it that lies on a run which
+    explains the whole log. `broken`: one of those that do, in words."""
 
     some: bool
     every: bool
@@ -90,8 +90,8 @@ class _Edges:
 
 @dataclass(slots=True)
 class Hindsight:
-    """The runs that explain a log, up to its end or as far as it is explained. `search`: has kept the states of each cut
-    of these `streams`, of which `result` became.
+    """The runs that explain a log, up to its end or as far as it is explained. `search`: has kept the states of each
+    cut of these `streams`, of which `result` became.
 
     - `marks`: by number of a property and cut; - `certainty`: by number of a property.
     """

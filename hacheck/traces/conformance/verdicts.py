@@ -92,8 +92,8 @@ class Verdict:
       more records it then explains; 0 where the last line is one too much.
     - `run`: a shortest run of the model that explains everything before, as JSON; empty where none is told.
     - `width`: the most model states that explained the trace at once.
-    - `violated`: properties that every run which explains the whole log violates, `perhaps`: those that some do; each as
-      `name@seq`, the record before which it is first broken.
+    - `violated`: properties that every run which explains the whole log violates, `perhaps`: those that some do; each
+      as `name@seq`, the record before which it is first broken.
     - `broken`: the stretches in which properties were broken, in the order of time.
     - `late`: properties that were broken for longer than they may be. A trace in which one surely was deviates.
     - `settings`: those that its records gave, as `name=value`.

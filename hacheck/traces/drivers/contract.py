@@ -60,7 +60,8 @@ class ConformanceChecker(Protocol):
 
 
 BrokenKind: TypeAlias = Literal["violated", "perhaps", "late", "perhaps late"]
-"""How a property was broken in a trace: violated, or for longer than allowed; `perhaps`: in some explanations only."""
+"""How a property was broken in a trace: violated in every explanation of the whole log, or for longer than allowed;
+`perhaps`: in some explanations only."""
 
 Phase: TypeAlias = Literal["starting", "reading", "judging", "finishing"]
 
@@ -87,7 +88,8 @@ class Outcome:
 
     - `complete`: every trace has its verdict; otherwise the run was stopped early;
     - `traces`, `records`: how many have a verdict; `counts`: traces by kind of verdict;
-    - `shown`: verdicts of traces that do not conform, by trace id, at most `SHOWN_MAX`;
+    - `shown`: verdicts of traces that do not conform, or in which a property may be violated, by trace id, at most
+      `SHOWN_MAX`;
     - `table`: where the table of all verdicts is, if one was requested;
     - `before`: verdicts by kind of earlier runs of a resumed monitor;
     - `broken`: traces by `BrokenKind`, then by property; `settings`: traces by the settings that their records gave;

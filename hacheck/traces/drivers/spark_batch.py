@@ -99,7 +99,8 @@ class _Run:
         verdicts = found.where(f.col(NOTE).isNull()).drop(NOTE)
         if in_order:
             self._refuse_repeated(verdicts)
-        others = verdicts.where(f.col("verdict") != "conforms").orderBy(TRACE_ID).limit(SHOWN_MAX)
+        worth_showing = (f.col("verdict") != "conforms") | (f.size("violated") + f.size("perhaps") > 0)
+        others = verdicts.where(worth_showing).orderBy(TRACE_ID).limit(SHOWN_MAX)
         shown = self._run("finishing", lambda: others.toArrow())
         if table is not None:
             self._run("finishing", lambda: verdicts.write.parquet(table))

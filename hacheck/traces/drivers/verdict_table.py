@@ -46,7 +46,8 @@ class Tally:
             self.settings.update(map(tuple, settings.to_pylist()))
         elif verdicts.num_rows:
             self.settings[()] += verdicts.num_rows
-        others = verdicts.filter(pc.not_equal(kinds, "conforms"))
+        broken = pc.greater(pc.add(_lengths(verdicts, "violated"), _lengths(verdicts, "perhaps")), 0)
+        others = verdicts.filter(pc.or_(pc.not_equal(kinds, "conforms"), broken))
         if others.num_rows:
             others = others.sort_by("trace_id").slice(0, SHOWN_MAX)
             self.show(from_batch(others))
@@ -104,6 +105,11 @@ class Tally:
             events=self.events,
             verdicts=tuple(verdicts),
         )
+
+
+def _lengths(verdicts: Any, column: str) -> Any:
+    """How many items each list of a column has."""
+    return pc.list_value_length(verdicts.column(column))
 
 
 def counted(words: Any) -> dict[str, int]:

@@ -17,7 +17,7 @@ from hacheck.traces.records import Order
 from tests.properties.scale import seeds
 from tests.traces.conformance.arrow_records import cut_up, table
 from tests.traces.conformance.oracle import Oracle, TooMany
-from tests.traces.conformance.records import LINES_MAX, Logs, LogRecord, Names, agreeing
+from tests.traces.conformance.records import LINES_MAX, LogRecord, Logs, Names, agreeing
 from tests.traces.conformance.test_automaton import asked_of
 from tests.traces.conformance.test_random_systems import logged_system, traces_apart, traces_in_order
 

@@ -1,0 +1,98 @@
+"""The stretches of a log in which properties were broken, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+
+from rich.text import Text
+
+from hacheck.traces.conformance.verdicts import Broken, Place, Verdict
+
+STRETCHES_SHOWN = 5
+"""Stretches of one property in one trace that are shown: the longest ones."""
+
+
+def broken_lines(verdict: Verdict, descriptions: Mapping[str, str]) -> Iterator[Text]:
+    """Lines about each property that a trace broke, or may have broken: the property with its meaning, then a line for
+    each stretch. `descriptions`: what the spec says of each property."""
+    surely = {_name(one) for one in verdict.violated}
+    possibly = {_name(one) for one in verdict.perhaps}
+    for name in sorted(surely | possibly, key=lambda one: (one not in surely, one)):
+        meaning = f": {descriptions[name]}" if descriptions.get(name) else ""
+        word, style = ("violated", "bad") if name in surely else ("possibly violated", "warn")
+        yield Text.assemble((name, "name"), " ", (word, style), meaning)
+        mine = [one for one in verdict.broken if one.invariant == name]
+        if name in surely:  # what is possible besides is no news
+            mine = [one for one in mine if one.sure] or mine
+        for one in _longest(mine):
+            yield Text(f"  {stretch_text(one, certain=name in surely)}")
+        if len(mine) > STRETCHES_SHOWN:
+            yield Text(f"  {len(mine) - STRETCHES_SHOWN:,} more stretches, all shorter", style="quiet")
+        if name not in surely:
+            yield Text("  some run that explains the whole log breaks it, and another does not", style="quiet")
+        elif not any(one.sure for one in mine):
+            yield Text("  every run that explains the whole log breaks it, at one moment or another", style="quiet")
+
+
+def _longest(stretches: list[Broken]) -> list[Broken]:
+    by_length = sorted(stretches, key=lambda one: -(one.nanoseconds or 0))[:STRETCHES_SHOWN]
+    return [one for one in stretches if one in by_length]
+
+
+def _name(violation: str) -> str:
+    return violation.partition("@")[0]
+
+
+def stretch_text(one: Broken, *, certain: bool) -> str:
+    """A stretch in one line: when, for how long, who broke it, from which record to which."""
+    parts = [_when(one)]
+    if one.nodes:
+        parts.append(", ".join(_since(node, place) for node, place in zip(one.nodes, one.since, strict=True)))
+    end = "the end of the log" if one.is_open else one.end.words
+    records = f"from {one.start.words} to {end}"
+    text = f"{': '.join(parts)}; {records}" if parts[0] or len(parts) > 1 else records
+    return text if one.sure or certain else f"possibly {text}"
+
+
+def _when(one: Broken) -> str:
+    if one.nanoseconds is None or one.start.time is None:
+        return ""
+    if one.is_open:
+        return f"{moment(one.start.time)} until the log ends, at least {lasting(one.nanoseconds)}"
+    end = "" if one.end.time is None else f" to {moment(one.end.time, after=one.start.time)}"
+    return f"{moment(one.start.time)}{end}, {lasting(one.nanoseconds)}"
+
+
+def _since(node: str, place: Place | None) -> str:
+    if place is None:
+        return node
+    return f"{node} since {place.file}:{place.line}" if place.file else f"{node} since record {place.seq}"
+
+
+def moment(nanoseconds: int, after: int | None = None) -> str:
+    """A time as people write it, in UTC, to the millisecond; without its day where that is the day of another one."""
+    time = _utc(nanoseconds)
+    text = f"{time:%H:%M:%S}.{time.microsecond // 1000:03d}"
+    if after is not None and _utc(after).date() == time.date():
+        return text
+    return f"{time:%Y-%m-%d} {text} UTC"
+
+
+def _utc(nanoseconds: int) -> datetime:
+    return datetime.fromtimestamp(nanoseconds // 10**9, UTC).replace(microsecond=nanoseconds % 10**9 // 1000)
+
+
+def lasting(nanoseconds: int) -> str:
+    """How long, as people say it: `41.0 s`, `0.8 ms`, `2 min 5 s`, `2 h 44 min`."""
+    seconds = nanoseconds / 10**9
+    if seconds < 0.1:
+        return f"{nanoseconds / 10**6:.1f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
