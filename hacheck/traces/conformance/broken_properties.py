@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hacheck.compile.codegen.word_layout import from_words
+from hacheck.compile import from_words
 from hacheck.model.breaking_nodes import breaking_nodes
 from hacheck.model.data import dataclass, replace
 from hacheck.traces.conformance.broken_durations import Breach, Breaches, Record
