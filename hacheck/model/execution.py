@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, assert_never
 
-from hacheck.model.data import dataclass, replace
+from hacheck.model.data import dataclass
 from hacheck.model.evaluation import BoundReached, EvaluationError, Scope, domain_values, evaluate
 from hacheck.model.ir import Assign, Choose, Cut, ForEach, If, Let, Local, Log, Require, Statement, Variable
 from hacheck.model.types import Node, Type, Value
@@ -63,7 +63,9 @@ def _after(statement: Statement, before: Continuation) -> list[Continuation]:
     if isinstance(before, Stopped):
         return [before]
     # what `Fresh` draws is remembered within one statement; after that the state or a local holds it
-    going = replace(before, scope=replace(before.scope, drawn=set()))
+    seen = before.scope
+    scope = Scope(seen.variables, seen.state, seen.before, seen.locals, seen.types, set())
+    going = Going(scope, before.choices, before.lines)
     try:
         return _continue(statement, going)
     except EvaluationError as error:
@@ -76,13 +78,13 @@ def _continue(statement: Statement, going: Going) -> list[Continuation]:
     scope = going.scope
     match statement:
         case Assign():
-            return [replace(going, scope=_assigned(statement, scope))]
+            return [Going(_assigned(statement, scope), going.choices, going.lines)]
         case Let(name, kind, value):
             result = evaluate(value, scope)
             found = type_violation(kind, result)
             if found is not None:
                 raise refuse(name, kind, (), found)
-            return [replace(going, scope=scope.bind(name, kind, result))]
+            return [Going(scope.bind(name, kind, result), going.choices, going.lines)]
         case Choose(name, domain):
             return [
                 Going(scope.bind(name, domain.type, choice), (*going.choices, choice), going.lines)
@@ -101,7 +103,7 @@ def _continue(statement: Statement, going: Going) -> list[Continuation]:
         case Cut(bound):
             raise BoundReached(bound)
         case Log():
-            return [replace(going, lines=(*going.lines, _written(statement, scope)))]
+            return [Going(scope, going.choices, (*going.lines, _written(statement, scope)))]
         case _:
             assert_never(statement)
 
@@ -122,7 +124,7 @@ def _turn(
     """One turn of a loop."""
     if isinstance(before, Stopped):
         return [before]
-    inside = replace(before, scope=before.scope.bind(variable, kind, value))
+    inside = Going(before.scope.bind(variable, kind, value), before.choices, before.lines)
     return [_left(end, before.scope) for end in execute(body, inside)]
 
 
@@ -131,7 +133,9 @@ def _left(end: Continuation, outer: Scope) -> Continuation:
     if isinstance(end, Stopped):
         return end
     kept = {name: end.scope.locals[name] for name in outer.locals}
-    return replace(end, scope=replace(end.scope, locals=kept, types=outer.types))
+    inner = end.scope
+    scope = Scope(inner.variables, inner.state, inner.before, kept, outer.types, inner.drawn)
+    return Going(scope, end.choices, end.lines)
 
 
 def _assigned(statement: Assign, scope: Scope) -> Scope:
@@ -147,8 +151,10 @@ def _assigned(statement: Assign, scope: Scope) -> Scope:
     match root:
         case Variable(name, _):
             place, _ = scope.variables[name]
-            return replace(scope, state=(*scope.state[:place], new, *scope.state[place + 1 :]))
+            state = (*scope.state[:place], new, *scope.state[place + 1 :])
+            return Scope(scope.variables, state, scope.before, scope.locals, scope.types, scope.drawn)
         case Local(name, _):
-            return replace(scope, locals={**scope.locals, name: new})
+            kept = {**scope.locals, name: new}
+            return Scope(scope.variables, scope.state, scope.before, kept, scope.types, scope.drawn)
         case _:
             assert_never(root)

@@ -12,7 +12,7 @@ from typing import Any
 
 from hacheck.model import ir
 from hacheck.model import types as ty
-from hacheck.model.data import dataclass, fields, is_dataclass
+from hacheck.model.data import dataclass
 from hacheck.model.direct import Bag, Key, Node, Value, from_plain
 from hacheck.model.direct.layout import Call
 from hacheck.model.language import declarations as d
@@ -20,6 +20,7 @@ from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.interruption_points import name_of
 from hacheck.model.language.kept_locals import KeptLocal
 from hacheck.model.language.threads import IDLE
+from hacheck.model.language.tree_walk import parts
 from hacheck.model.runs import State
 
 Items = tuple[tuple[Key, Value], ...]
@@ -301,7 +302,7 @@ class _Words:
             if isinstance(one, d.ActionDeclaration | d.ReceiveDeclaration | d.LostDeclaration):
                 handler = name_of(one)
                 self.starts[handler] = _declared(one.body)
-                loops = (part for part in _trees(one.body) if isinstance(part, t.For))
+                loops = (part for part in parts(one.body) if isinstance(part, t.For))
                 self.loops[handler] = {part.span.start: part.binder.name.span.start for part in loops}
                 self.actors[handler] = _actor(one, kinds)
 
@@ -328,7 +329,7 @@ def _actor(written: d.ActionDeclaration | d.ReceiveDeclaration | d.LostDeclarati
 def _declared(body: t.Body) -> dict[str, list[int]]:
     """For each name of a local, where it is declared, in the order of the text."""
     found: dict[str, list[int]] = defaultdict(list)
-    for part in _trees(body):
+    for part in parts(body):
         match part:
             case t.Let(name=name) | t.Choose(binder=t.Binder(name=name)) | t.For(binder=t.Binder(name=name)):
                 found[name.text].append(name.span.start)
@@ -337,13 +338,3 @@ def _declared(body: t.Body) -> dict[str, list[int]]:
             case _:
                 continue
     return {word: sorted(starts) for word, starts in found.items()}
-
-
-def _trees(tree: Any) -> Iterator[Any]:
-    yield tree
-    if isinstance(tree, tuple):
-        for part in tree:
-            yield from _trees(part)
-    elif is_dataclass(tree):
-        for one in fields(tree):
-            yield from _trees(getattr(tree, one.name))

@@ -85,7 +85,7 @@ class Comparison:
             return (), found
         first: set[End] = {("initially", "state", self.seen(state)) for state in states}
         second: set[End] = {("initially", "state", self.seen_directly(state)) for state in _states(self.started)}
-        return states, self._differing("start", None, first, second, frozenset())
+        return states, self._differing("start", None, first, second, {})
 
     # ---- a state ----
 
@@ -99,7 +99,7 @@ class Comparison:
         try:
             steps = list(self.direct.successors(here))
             second = {self._direct_end(step) for step in steps}
-            differences = self._differing("steps", state, first, second, _identities(observed.items()))
+            differences = self._differing("steps", state, first, second, observed)
             differences += self._properties(state, here, outcomes, steps)
             if not differences:
                 differences = self._transitions(state, here, taken, steps)
@@ -206,10 +206,11 @@ class Comparison:
     # ---- differences ----
 
     def _differing(
-        self, where: str, state: State | None, first: set[End], second: set[End], held: frozenset[Identity]
+        self, where: str, state: State | None, first: set[End], second: set[End], observed: Mapping[Key, Value]
     ) -> tuple[Difference, ...]:
         if first == second:
             return ()
+        held = _identities(observed.items())
         if _named_alike(first, held) == _named_alike(second, held):
             return ()
         only_first, only_second = first - second, second - first
@@ -244,19 +245,24 @@ def _value(evaluate: Callable[[], Any]) -> str:
 
 def _identities(value: Any) -> frozenset[Identity]:
     """All identities in a value."""
-    match value:
-        case Identity():
-            return frozenset([value])
-        case Map(_, parts) | Record(_, _, parts):
-            return _identities(parts)
-        case str() | int() | None:
-            return frozenset()
-        case Bag():
-            return _identities(value.items)
-        case _ if hasattr(value, "__iter__"):
-            return frozenset().union(*(_identities(one) for one in value))
-        case _:
-            return frozenset()
+    found: set[Identity] = set()
+    waiting: list[Any] = [value]
+    while waiting:
+        part = waiting.pop()
+        match part:
+            case Identity():
+                found.add(part)
+            case str() | int() | None | Node():
+                continue
+            case Map() | Record():
+                waiting.extend(part.parts)
+            case Bag():
+                waiting.extend(part.items)
+            case _ if hasattr(part, "__iter__"):
+                waiting.extend(part)
+            case _:
+                continue
+    return frozenset(found)
 
 
 def _renamed(value: Any, names: Mapping[Identity, Identity]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hacheck.model.data import fields as fields_of
@@ -266,13 +267,19 @@ def value_of_text(text: str) -> Value:
 
 def trees_in(tree: Any) -> Iterator[Any]:
     """A part of a parsed file, and all parts of it."""
-    yield tree
-    if isinstance(tree, tuple | list):
-        for part in tree:
-            yield from trees_in(part)
-    elif is_dataclass(tree):
-        for field in fields_of(tree):
-            yield from trees_in(getattr(tree, field.name))
+    waiting = [tree]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        form: Any = type(part)
+        inside = part if isinstance(part, tuple | list) else [getattr(part, name) for name in _branches(form)]
+        waiting.extend(reversed(inside))
+
+
+@cache
+def _branches(form: Any) -> tuple[str, ...]:
+    """The fields of a kind of tree; none where it is no tree, and no places in the text."""
+    return tuple(one.name for one in fields_of(form) if one.name != "span") if is_dataclass(form) else ()
 
 
 def names_in(tree: Any) -> set[str]:
