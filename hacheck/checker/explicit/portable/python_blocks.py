@@ -10,7 +10,7 @@ from hacheck.checker.explicit.portable.variable_placement import Position, grown
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Merge, SetTemp, Statement, Stopped, Update
 from hacheck.compile.lowering.expression_nodes import Node
 from hacheck.compile.lowering.layout import Layout
-from hacheck.model.data import dataclass
+from hacheck.model.data import dataclass, field
 
 Lines: TypeAlias = list[str]
 
@@ -41,6 +41,7 @@ class _Printer:
     layout: Layout
     outcomes: Outcomes
     placed: dict[Position, list[Node]]
+    heights: dict[int, int] = field(default_factory=dict)
 
     def block(self, block: Block, at: Position, speller: Speller, depth: int) -> Lines:
         if depth % _DEPTH_MAX == _DEPTH_MAX - 1 and _is_chain(block):
@@ -88,7 +89,8 @@ class _Printer:
         return [*lines, "else:", *indented(otherwise)] if otherwise else lines
 
     def chain(self, block: Block, at: Position, speller: Speller, depth: int) -> Lines:
-        """A block in a loop that is left at its end: what follows an `if` needs no `else`."""
+        """A block in a loop that is left at its end: what follows an `if` needs no `else`. That is the side in which
+        branches are nested more deeply."""
         lines: Lines = []
         for index, statement in enumerate(block):
             here = (*at, index)
@@ -97,10 +99,23 @@ class _Printer:
             if index + 1 < len(block) or not isinstance(statement, Branch):
                 lines += self.statement(statement, here, speller, depth)
                 continue
-            then = self.block(statement.then, (*here, 0), speller, depth + 1)
-            lines += [f"if {condition(statement.condition, speller)}:", *indented([*then, "break"])]
-            lines += self.chain(statement.otherwise, (*here, 1), speller, depth)
+            test = condition(statement.condition, speller)
+            sides = (statement.then, (*here, 0)), (statement.otherwise, (*here, 1))
+            if self.height(statement.then) > self.height(statement.otherwise):
+                test, sides = f"not ({test})", sides[::-1]
+            (first, at_first), (second, at_second) = sides
+            lines += [f"if {test}:", *indented([*self.block(first, at_first, speller, depth + 1), "break"])]
+            lines += self.chain(second, at_second, speller, depth)
         return lines
+
+    def height(self, block: Block) -> int:
+        """How deeply branches are nested in a block."""
+        found = self.heights.get(id(block))
+        if found is None:
+            branches = [one for one in block if isinstance(one, Branch)]
+            inside = [side for one in branches for side in (one.then, one.otherwise)]
+            found = self.heights[id(block)] = 1 + max(map(self.height, inside)) if inside else 0
+        return found
 
 
 def _is_chain(block: Block) -> bool:
