@@ -4,7 +4,7 @@ import socket
 import sys
 
 with socket.socket(socket.AF_UNIX) as asking:
-    asking.settimeout(120)
+    asking.settimeout(400)
     asking.connect(".mutation.socket")
     said = b"".join(iter(lambda: asking.recv(4096), b"")).decode()
 print(said)

@@ -13,7 +13,7 @@ from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from tests.mutation.corpus import Case, specifications
-from tests.native.test_emission import BORDERS, asking_more, assert_same, wide_system
+from tests.native.test_emission import BORDERS, asking_more, assert_same, costly_system, wide_system
 from tests.strategies import seeded_system
 
 STATES_MAX = 60
@@ -31,6 +31,7 @@ def native_cases(seeds: int) -> Iterator[Case]:
     many = replace(borders, properties=tuple(replace(borders.properties[0], name=f"p{n}") for n in range(70)))
     systems = {"borders": borders, "wide": wide_system(), "many properties": many}
     systems |= {f"system {seed}": asking_more(seeded_system(seed)) for seed in range(seeds)}
+    systems |= {f"costly conditions {seed}": costly_system(seed) for seed in range(seeds // 3)}
     systems |= {name: made for name, one in specifications(seeds) if (made := one.instantiate().system) is not None}
     for name, whole in systems.items():
         for copies_max in (1, COPIES_MAX):

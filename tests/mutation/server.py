@@ -25,7 +25,7 @@ from tests.mutation.targets import group_of, module_name, targets
 
 SOCKET = ".mutation.socket"
 CPU_SECONDS_MAX = 60
-TEST_SECONDS_MAX = 140
+TEST_SECONDS_MAX = 360
 TESTS = {
     "language": ["tests/language/test_examples.py", "-k", "locks or faults or operations"],
     "engine": ["tests/language/test_examples.py", "-k", "locks or faults or operations"],

@@ -3,6 +3,7 @@ interpreter says."""
 
 from __future__ import annotations
 
+import random
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -31,6 +32,7 @@ from hacheck.model.ir import (
     If,
     Local,
     Old,
+    Statement,
     System,
     Target,
     Unary,
@@ -84,6 +86,13 @@ def test_numbers_at_the_border_of_a_word_are_as_the_portable_ones(copies_max: in
 @pytest.mark.parametrize("copies_max", [1, 4])
 def test_sets_of_more_than_a_word_are_as_the_portable_ones(copies_max: int) -> None:
     assert_same(wide_system(), 300, copies_max)
+
+
+@pytest.mark.parametrize("first", first_of(range(0, 120, 12)))
+@pytest.mark.parametrize("copies_max", [1, 8])
+def test_conditions_of_costly_parts_are_as_the_portable_ones(first: int, copies_max: int) -> None:
+    for seed in range(first, first + 12):
+        assert_same(costly_system(seed), 60, copies_max)
 
 
 def test_step_condition_reads_what_the_step_leaves_alone() -> None:
@@ -189,6 +198,44 @@ def wide_system() -> System:
     )
     start = {left: frozenset({1, 63, 64, 65, 99}), right: frozenset[int](), flag: False}
     return system(start, flip, drop, give, take, properties=asked_of)
+
+
+DIGIT = Range(0, 3)
+
+
+def costly_system(seed: int) -> System:
+    """Conditions that are worth branches: nested parts, of which several share the same sums of products."""
+    chance = random.Random(seed)
+    digits = [Variable(name, DIGIT) for name in "abcd"]
+
+    def product() -> Expression:
+        return Binary("*", chance.choice(digits), chance.choice(digits))
+
+    sums = [Binary("+", Binary("+", product(), product()), product()) for _ in range(3)]
+
+    def condition(depth: int) -> Expression:
+        if depth == 0 or chance.random() < 0.15:
+            limit = Constant(chance.randint(1, 24), Range(0, 27))
+            compared = Binary("<", chance.choice(sums), limit)
+            return Unary("not", compared) if chance.random() < 0.3 else compared
+        parts = condition(depth - 1), condition(depth - 1)
+        joined = Binary("and" if chance.random() < 0.5 else "or", *parts)
+        return Unary("not", joined) if chance.random() < 0.3 else joined
+
+    def put() -> tuple[Statement, ...]:
+        value = chance.choice([Constant(chance.randint(0, 3), DIGIT), chance.choice(digits)])
+        return (Assign(Target(chance.choice(digits)), value),)
+
+    def branch() -> If:
+        return If(condition(3), put(), put() if chance.random() < 0.6 else ())
+
+    step = action(branch(), branch(), *put(), name="step", guard=condition(2))
+    turn = action(Choose("x", Domain(DIGIT, None, None)), Assign(Target(digits[0]), Local("x", DIGIT)), branch())
+    goals = (
+        asked("invariant", condition(3), "first"),
+        asked("step", Binary("or", condition(2), condition(2)), "second"),
+    )
+    return system(dict(zip(digits, (0, 1, 2, 3), strict=True)), step, turn, properties=goals)
 
 
 # ---- one system, told twice ----
