@@ -62,7 +62,7 @@ def made(system: System) -> Made:
     lowered = lower(system, initial, copies_max=1)
     questions = pose(lowered, ())
     after_lowering = time.process_time()
-    parts = emit_in_parts(lowered, questions.sought, questions.lively)
+    parts = emit_in_parts(lowered, questions.sought, questions.unblocking)
     texts = list(parts.texts)
     after_printing = time.process_time()
     for text in texts:

@@ -15,7 +15,7 @@ from exploring import Explored, Task, explored
 from icestorm import SPEC
 from measuring import in_turn, machine, middle
 
-JUDGING = "judging liveness"
+JUDGING = "checking liveness"
 
 
 def row(check: str, runs: int) -> str:

@@ -119,23 +119,23 @@ def property_verdict(
     specification: Specification, result: CheckResult, found: PropertyResult, raised: RaisedPart | None = None
 ) -> PropertyVerdict:
     """One property of a check with its run."""
-    system, run, gap = result.system, found.answer.run, found.answer.gap
+    system, run, gap = result.system, found.answer.run, found.answer.cti
     never = {} if found.answer.verdict == "violated" else dict(result.answer.coverage.unexercised)
     return PropertyVerdict(
-        name=found.asked.name,
-        kind=found.asked.kind,
-        description=found.asked.description,
-        source=found.asked.source,
-        place=specification.place_of(found.asked),
+        name=found.prop.name,
+        kind=found.prop.kind,
+        description=found.prop.description,
+        source=found.prop.source,
+        place=specification.place_of(found.prop),
         verdict=found.answer.verdict,
         scope=found.answer.scope,
         expected_verdict=found.expected,
         outcome=found.outcome,
-        never_exercised=never.get(found.asked.name),
+        never_exercised=never.get(found.prop.name),
         run=None if run is None else run_rows(system, run),
         loop=None if run is None else run.loop,
         gap=None if gap is None else run_rows(system, gap),
-        raised=None if raised is None else raised.properties.get(found.asked.name),
+        raised=None if raised is None else raised.properties.get(found.prop.name),
     )
 
 

@@ -1,1 +1,1 @@
-"""Answers: engines that decide what is asked of a model, all behind the one interface of `engine`."""
+"""Engines that decide the properties of a model, all behind the one interface of `engine`."""

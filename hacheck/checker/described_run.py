@@ -19,7 +19,7 @@ from hacheck.model.types import Map, Node, Record, Type, Value
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """One step as it is told. `node` is empty for a step that happens on no node."""
+    """One step in words. `node` is empty for a step that happens on no node."""
 
     number: int
     kind: ActionKind
@@ -127,7 +127,7 @@ def argument(name: str, kind: Type, value: Value) -> str:
 def initial_lines(system: System, run: Run) -> list[tuple[str, str]]:
     """What the run goes on to change, as it is at first: node or nothing, and the values in words.
 
-    Nodes that begin alike share a line.
+    Nodes that begin in the same way share a line.
     """
     changed = {
         index
@@ -139,16 +139,16 @@ def initial_lines(system: System, run: Run) -> list[tuple[str, str]]:
 
 def state_lines(system: System, state: State) -> list[tuple[str, str]]:
     """A state that no run led to: what differs from the first value of each variable, node or nothing, in words."""
-    told = {index for index, variable in enumerate(system.variables) if state[index] != variable.initial}
-    return _lines(system, state, told)
+    mentioned = {index for index, variable in enumerate(system.variables) if state[index] != variable.initial}
+    return _lines(system, state, mentioned)
 
 
-def _lines(system: System, state: State, told: set[int]) -> list[tuple[str, str]]:
+def _lines(system: System, state: State, mentioned: set[int]) -> list[tuple[str, str]]:
     lines: list[tuple[str, str]] = []
     shared = []
     fields: dict[str, list[list[str]]] = {node.name: [[] for _ in range(node.size)] for node in system.nodes}
     for index, variable in enumerate(system.variables):
-        if index not in told:
+        if index not in mentioned:
             continue
         kind, value = variable.type, state[index]
         if isinstance(kind, Map) and isinstance(kind.key, Node) and variable.name == f"clock.{kind.key.name}":
@@ -168,7 +168,7 @@ def _lines(system: System, state: State, told: set[int]) -> list[tuple[str, str]
 
 
 def _grouped(node: Node, words: list[str]) -> list[tuple[str, str]]:
-    """Lines for the nodes of one kind: one for all where all are alike."""
+    """Lines for the nodes of one kind: one for all where all are the same."""
     if len(set(words)) == 1:
         return [(f"every {node.name}" if node.size > 1 else f"{node.name} 1", words[0])]
     return [(f"{node.name} {place}", text) for place, text in enumerate(words, start=1)]

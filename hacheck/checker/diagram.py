@@ -27,7 +27,7 @@ Edge = tuple[str, str, int]
 
 
 WalkReport = Callable[[int, int, int, float], bool]
-"""Told the states found, the steps taken, the states waiting and the seconds since the start; returns whether
+"""Called with the states found, the steps taken, the states waiting and the seconds since the start; returns whether
 to go on."""
 
 
@@ -135,7 +135,7 @@ class _Walker:
         self.steps += len(found)
         return [after for after, _ in found]
 
-    def tell(self, report: WalkReport) -> bool:
+    def report_progress(self, report: WalkReport) -> bool:
         """Reports; returns whether to go on."""
         return report(len(self.seen), self.steps, self.waiting, time.monotonic() - self.begin)
 
@@ -151,13 +151,13 @@ class _Walker:
             turn += 1
             if turn % 256 == 0:
                 self.waiting = len(waiting)
-                going = self.tell(report) and time.monotonic() - self.begin < seconds_max
-        return not waiting, not waiting or self.tell(report)
+                going = self.report_progress(report) and time.monotonic() - self.begin < seconds_max
+        return not waiting, not waiting or self.report_progress(report)
 
     def at_random(self, seconds_max: float, report: WalkReport) -> None:
         """Random runs of 200 steps from the initial states, until the time is used up."""
         source = random.Random(0)
-        while time.monotonic() - self.begin < seconds_max and self.tell(report):
+        while time.monotonic() - self.begin < seconds_max and self.report_progress(report):
             state = source.choice(self.starts)
             for _ in range(200):
                 after = self.onward(state)
@@ -216,7 +216,7 @@ def _diagram(system: System, field: ModeField, index: int, sightings: Sightings 
     possible = possible_edges(system, field.variable, up)
     seen = sightings.edges[index] if sightings is not None else frozenset()
     if sightings is not None:
-        possible = _told(field, possible, seen)
+        possible = _informative(field, possible, seen)
     transitions: dict[tuple[str, str, str], Transition] = {}
     for source, target, number in sorted(possible | seen, key=lambda edge: _order(field, edge)):
         action = system.actions[number]
@@ -239,8 +239,8 @@ def _diagram(system: System, field: ModeField, index: int, sightings: Sightings 
     )
 
 
-def _told(field: ModeField, possible: frozenset[Edge], seen: frozenset[Edge]) -> frozenset[Edge]:
-    """The edges worth telling though nobody took them.
+def _informative(field: ModeField, possible: frozenset[Edge], seen: frozenset[Edge]) -> frozenset[Edge]:
+    """The edges worth showing though the walk took none of them.
 
     An action that says nothing of the mode it starts from (a later step of a handler, say) could start from all:
     where it was seen at all, what was not seen of it is no news.

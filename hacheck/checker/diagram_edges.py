@@ -2,7 +2,7 @@
 
 For each action and each node whose mode it may write, the body is run on that node's mode alone, everything
 else being unknown: a condition that cannot be decided is taken both ways. So every edge that exists is found,
-and some that do not exist are found as well; a walk through the model tells them apart.
+and some that do not exist are found as well; a walk through the model shows which.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from hacheck.model.ir import (
     Choose,
     Conditional,
     Constant,
-    Cut,
     Expression,
     ForEach,
     If,
@@ -30,6 +29,7 @@ from hacheck.model.ir import (
     Require,
     Statement,
     StateVariable,
+    Stop,
     System,
     Unary,
     Variable,
@@ -153,7 +153,7 @@ def _run(
                 locals = {}
             case Require(condition):
                 states = {known for known in states if value(condition, subject, known, locals) is not False}
-            case Choose() | Cut():
+            case Choose() | Stop():
                 pass
     return states, locals
 

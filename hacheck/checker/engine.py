@@ -16,8 +16,8 @@ from hacheck.model.runs import Run
 if TYPE_CHECKING:
     from hacheck.checker.recheck_result import Rechecked
 
-DEPTH_REACHED = "as deep as asked for"
-"""Why an exploration ended that was asked to go no deeper."""
+DEPTH_REACHED = "the depth limit was reached"
+"""Why an exploration ended that has a limit on depth."""
 
 VerdictKind = Literal["holds", "violated", "unknown", "not-inductive"]
 
@@ -35,8 +35,8 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a check is: distinct states found, steps taken, breadth-first level, states waiting, seconds since its
-    start, bytes the process holds. `phase`: what is being done ("lowering", "compiling", "exploring", "judging
-    liveness", "retracing the run")."""
+    start, bytes the process holds. `phase`: what is being done ("lowering", "compiling", "exploring", "checking
+    liveness", "reconstructing the run")."""
 
     states: int
     transitions: int
@@ -59,7 +59,7 @@ class PropertyAnswer:
     means reached, and `run` is the shortest witness. `violated`: `run` is a shortest violation, replayed by the
     interpreter (for an unreachable `reachable` property there is none). `unknown`: `scope` says why and how far; `run`,
     if there is one, leads to where the property has no value, which is an error of the spec.
-    `not-inductive`: `gap` are states that nothing shown forbids and a step from them that breaks the property; its
+    `not-inductive`: `cti` are states that nothing shown forbids and a step from them that breaks the property; its
     first state is no initial one, and need not be reachable.
     """
 
@@ -67,7 +67,7 @@ class PropertyAnswer:
     verdict: VerdictKind
     scope: str
     run: Run | None = None
-    gap: Run | None = None
+    cti: Run | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Coverage:
     """What an exploration saw.
 
     `complete`: every reachable state was expanded. `stopped`: else why not ("1000000 states reached", "interrupted").
-    `bounds_reached`: for each bound that cut steps, how many. `action_counts`: steps taken, by index in
+    `bounds_reached`: for each bound that was reached, the steps beyond it. `action_counts`: steps taken, by index in
     `System.actions`. `unreached`: for each mode variable, the members that no reachable state has. `unexercised`: the
     properties that say nothing of any state explored, each with the condition that was never true in one
     (`premise_of`). `bytes_per_state`: memory held for each state, where it was counted. `omission`: the probability at

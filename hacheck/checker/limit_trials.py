@@ -115,21 +115,21 @@ class TrialResult:
 def explored_of(result: CheckResult) -> Explored:
     """What the trials of a check start from. Lemmas, which nobody asks for, are no claims."""
     coverage = result.answer.coverage
-    claimed = () if result.has_error else tuple(found for found in result.told if is_claim(found))
+    claimed = () if result.has_error else tuple(found for found in result.reported if is_claim(found))
     bounds_reached = tuple(name for name, _ in coverage.bounds_reached)
     # A claim that was explored again up to the counter's bound says so in its scope.
     scopes = [found.answer.scope for found in claimed]
     endless = tuple(one for one in result.answer.endless if not any(f"{one} up to" in scope for scope in scopes))
-    names = tuple(found.asked.name for found in claimed)
+    names = tuple(found.prop.name for found in claimed)
     return Explored(result.check, result.system.settings, names, coverage.states, bounds_reached, endless)
 
 
 def is_claim(found: PropertyResult) -> bool:
     """Whether the verdict speaks of every state explored."""
     verdict = found.answer.verdict
-    if found.asked.kind == "reachable":
+    if found.prop.kind == "reachable":
         return verdict == "violated"
-    return verdict == "holds" and found.asked.kind != "lemma"
+    return verdict == "holds" and found.prop.kind != "lemma"
 
 
 def plan(specification: Specification, explored: Explored, settings: tuple[tuple[str, str], ...] = ()) -> Plan:
@@ -211,13 +211,13 @@ def _at_least(had: float | None, wanted: float | None) -> bool:
 
 def _claim(result: CheckResult, found: PropertyResult) -> ClaimResult:
     answer = found.answer
-    positive = "violated" if found.asked.kind == "reachable" else "holds"
+    positive = "violated" if found.prop.kind == "reachable" else "holds"
     if answer.verdict not in ("holds", "violated"):
-        return ClaimResult(found.asked.name, "open")
+        return ClaimResult(found.prop.name, "open")
     if answer.verdict == positive:
-        return ClaimResult(found.asked.name, "holds")
+        return ClaimResult(found.prop.name, "holds")
     assert answer.run is not None, "what refutes a claim is a run"
-    return ClaimResult(found.asked.name, "refuted", len(answer.run.steps), fault_count(result.system, answer.run))
+    return ClaimResult(found.prop.name, "refuted", len(answer.run.steps), fault_count(result.system, answer.run))
 
 
 def ended(trial: Trial, why: str, limits: Limits, *, limited: bool = False) -> TrialResult:

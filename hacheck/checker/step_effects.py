@@ -46,7 +46,7 @@ def step_effects(system: System, before: State, after: State, actor: str = "") -
     plain = [number for number, variable in enumerate(system.variables) if _is_plain(variable)]
     fields = replace(system, variables=tuple(system.variables[number] for number in plain))
     old, new = tuple(before[number] for number in plain), tuple(after[number] for number in plain)
-    told = [
+    effects = [
         StepEffect(
             f"{change.node[0]} {change.node[1]}" if change.node else "", change.place, change.before, change.after
         )
@@ -57,26 +57,26 @@ def step_effects(system: System, before: State, after: State, actor: str = "") -
             continue
         match variable.role:
             case "channel":
-                told += _traffic(variable, was, now, actor)
+                effects += _traffic(variable, was, now, actor)
             case "lock":
-                told += _lock(variable, was, now)
+                effects += _lock(variable, was, now)
             case "frame":
-                told += _thread(variable, was, now)
+                effects += _thread(variable, was, now)
             case _:
                 pass
-    over = {f"{one.owner} {one.what.split('.')[0]}" for one in told if one.what.endswith(OVER)}
-    kept = [one for one in told if not _forgotten(one, over)]
+    over = {f"{one.owner} {one.what.split('.')[0]}" for one in effects if one.what.endswith(OVER)}
+    kept = [one for one in effects if not _forgotten(one, over)]
     return tuple(sorted(kept, key=lambda one: one.owner != actor))
 
 
-def _forgotten(told: StepEffect, over: set[str]) -> bool:
+def _forgotten(effect: StepEffect, over: set[str]) -> bool:
     """Whether this is only what a handler that is over no longer remembers."""
-    handler = told.what.removeprefix(REMEMBERS).split(".")[0]
-    return told.what.startswith(REMEMBERS) and f"{told.owner} {handler}" in over
+    handler = effect.what.removeprefix(REMEMBERS).split(".")[0]
+    return effect.what.startswith(REMEMBERS) and f"{effect.owner} {handler}" in over
 
 
 def _is_plain(variable: StateVariable) -> bool:
-    """Whether a change of the variable is told as it is: from what to what."""
+    """Whether a change of the variable is shown as it is: from what to what."""
     return variable.role not in ("channel", "lock", "frame", *HIDDEN)
 
 

@@ -72,7 +72,7 @@ class RunDoesNotReplay(AssertionError):
 class PropertyResult:
     """One property: what it asks, what was found, and what the specification expects of it."""
 
-    asked: Property
+    prop: Property
     answer: PropertyAnswer
     expected: Expectation
 
@@ -101,12 +101,12 @@ class CheckResult:
     named: tuple[str, ...] = ()
 
     @property
-    def told(self) -> tuple[PropertyResult, ...]:
+    def reported(self) -> tuple[PropertyResult, ...]:
         """The properties to speak of: all but the lemmas that hold and were not asked for by name."""
         return tuple(
             found
             for found in self.properties
-            if found.asked.kind != "lemma" or found.outcome != "expected" or found.asked.name in self.named
+            if found.prop.kind != "lemma" or found.outcome != "expected" or found.prop.name in self.named
         )
 
     @property
@@ -136,10 +136,10 @@ class Prepared:
 
     check: Question
     system: System
-    asked: tuple[str, ...]
+    properties: tuple[str, ...]
 
 
-def asked_of(check: Question, system: System, named: tuple[str, ...]) -> tuple[Property, ...]:
+def properties_of(check: Question, system: System, named: tuple[str, ...]) -> tuple[Property, ...]:
     """The properties that a check decides: those named (by the user or its `only`), or all. Where it expects a
     violation, lemmas that nobody named are left out: what breaks a property may well break what it rests on."""
     if named:
@@ -150,25 +150,25 @@ def asked_of(check: Question, system: System, named: tuple[str, ...]) -> tuple[P
 
 
 def run_check(prepared: Prepared, engine: Engine, limits: Limits, report: Report, replay: Replay) -> CheckResult:
-    """Decides a check's properties (`asked_of`), replays every run of the answer, and compares with what the check
+    """Decides a check's properties (`properties_of`), replays every run of the answer, and compares with what the check
     expects.
 
     Errors: `RunDoesNotReplay` when the answer holds a run that the model does not have, or leaves out a
     property.
     """
     system = prepared.system
-    answer = engine.check(system, prepared.asked, limits, report)
+    answer = engine.check(system, prepared.properties, limits, report)
     for name, run in runs_of(answer):
         if (mismatch := replay(system, run)) is not None:
             raise RunDoesNotReplay(f"the run of {name} does not replay: {mismatch}")
     answers = {found.name: found for found in answer.properties}
     results = []
-    for asked in asked_of(prepared.check, system, prepared.asked):
-        if asked.name not in answers:
-            raise RunDoesNotReplay(f"the engine gave no answer for {asked.name}")
-        expected: Expectation = "violated" if asked.name in prepared.check.expect_violated else "holds"
-        results.append(PropertyResult(asked, answers[asked.name], expected))
-    return CheckResult(prepared.check, unbounded(system), answer, tuple(results), prepared.asked)
+    for prop in properties_of(prepared.check, system, prepared.properties):
+        if prop.name not in answers:
+            raise RunDoesNotReplay(f"the engine gave no answer for {prop.name}")
+        expected: Expectation = "violated" if prop.name in prepared.check.expect_violated else "holds"
+        results.append(PropertyResult(prop, answers[prop.name], expected))
+    return CheckResult(prepared.check, unbounded(system), answer, tuple(results), prepared.properties)
 
 
 def runs_of(answer: Answer) -> list[tuple[str, Run]]:
@@ -195,7 +195,7 @@ def no_step(result: CheckResult) -> bool:
     coverage = result.answer.coverage
     if not coverage.complete or coverage.transitions or result.answer.reach or result.has_error:
         return False
-    if any(found.asked.kind == "deadlock" for found in result.properties):
+    if any(found.prop.kind == "deadlock" for found in result.properties):
         return False
     interpreter = Interpreter(result.system)  # actions that no property depends on are not explored
     starts = interpreter.initial_states()
@@ -205,7 +205,7 @@ def no_step(result: CheckResult) -> bool:
 def unexercised(result: CheckResult) -> tuple[tuple[str, str], ...]:
     """The properties that hold only because they say nothing of any state explored, each with the condition that was
     never true."""
-    verdicts = {found.asked.name: found.answer.verdict for found in result.told}
+    verdicts = {found.prop.name: found.answer.verdict for found in result.reported}
     never = result.answer.coverage.unexercised
     return tuple((name, condition) for name, condition in never if verdicts.get(name, "violated") != "violated")
 

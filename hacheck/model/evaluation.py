@@ -189,8 +189,8 @@ def _index(expression: Index, scope: Scope) -> Value:
 def _error(message: str, expression: Expression, scope: Scope) -> EvaluationError:
     """The error that an expression has no value, with what the locals are that it reads: `… (s = Server 2)`."""
     read = {part.name: part.type for part in walk(expression) if isinstance(part, Local) and part.name in scope.locals}
-    told = ", ".join(f"{as_written(name)} = {show(kind, scope.locals[name])}" for name, kind in read.items())
-    return EvaluationError(f"{message} ({told})" if told else message)
+    known = ", ".join(f"{as_written(name)} = {show(kind, scope.locals[name])}" for name, kind in read.items())
+    return EvaluationError(f"{message} ({known})" if known else message)
 
 
 def _length(sequence: tuple[Value, ...]) -> str:

@@ -13,7 +13,7 @@ from typing import TypeAlias, assert_never
 
 from hacheck.model.data import dataclass
 from hacheck.model.evaluation import BoundReached, EvaluationError, Scope, domain_values, evaluate
-from hacheck.model.ir import Assign, Choose, Cut, ForEach, If, Let, Local, Log, Require, Statement, Variable
+from hacheck.model.ir import Assign, Choose, ForEach, If, Let, Local, Log, Require, Statement, Stop, Variable
 from hacheck.model.types import Node, Type, Value
 from hacheck.model.typing import type_of
 from hacheck.model.value_storage import part_type, refuse, type_violation, written
@@ -59,7 +59,7 @@ def execute(statements: tuple[Statement, ...], start: Continuation) -> list[Cont
 
 
 def _after(statement: Statement, before: Continuation) -> list[Continuation]:
-    """The continuations after one statement. One that has stopped stays as it is."""
+    """The continuations after one statement. One that has stopped is unchanged."""
     if isinstance(before, Stopped):
         return [before]
     # what `Fresh` draws is remembered within one statement; after that the state or a local holds it
@@ -100,7 +100,7 @@ def _continue(statement: Statement, going: Going) -> list[Continuation]:
             return ends
         case Require(condition):
             return [going] if evaluate(condition, scope) else []
-        case Cut(bound):
+        case Stop(bound):
             raise BoundReached(bound)
         case Log():
             return [Going(scope, going.choices, (*going.lines, _written(statement, scope)))]

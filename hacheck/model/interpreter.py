@@ -89,24 +89,24 @@ class Interpreter:
         """
         return evaluate(expression, Scope(self.variables, state, before, locals or {}))
 
-    def holds(self, asked: Property, state: State) -> bool:
+    def holds(self, prop: Property, state: State) -> bool:
         """Whether the property's goal holds in a state; of a deadlock property, whether the state is no bad
         end.
 
         For `step` properties use `holds_step`. Errors: `EvaluationError`.
         """
-        assert asked.kind != "step", f"{asked.name} is asked of steps"
-        if asked.kind == "deadlock" and not self.deadlocked(state):
+        assert prop.kind != "step", f"{prop.name} is asked of steps"
+        if prop.kind == "deadlock" and not self.deadlocked(state):
             return True
-        return bool(self.value(asked.goal, state))
+        return bool(self.value(prop.goal, state))
 
-    def holds_step(self, asked: Property, before: State, after: State) -> bool:
+    def holds_step(self, prop: Property, before: State, after: State) -> bool:
         """Whether a step invariant holds of the step between two states. Errors: `EvaluationError`."""
-        return bool(self.value(asked.goal, after, before))
+        return bool(self.value(prop.goal, after, before))
 
-    def premise_holds(self, asked: Property, state: State) -> bool:
+    def premise_holds(self, prop: Property, state: State) -> bool:
         """Whether the premise of a `leads_to` property holds in a state. Errors: `EvaluationError`."""
-        return bool(self.value(asked.premise if asked.premise is not None else TRUE, state))
+        return bool(self.value(prop.premise if prop.premise is not None else TRUE, state))
 
     def deadlocked(self, state: State) -> bool:
         """Whether nothing but faults can change anything here. A step that meets a bound, or an error of the spec,
@@ -231,7 +231,7 @@ def replay(system: System, run: Run) -> str | None:
 
 def _mismatch(interpreter: Interpreter, state: State, step: Step) -> str | None:
     if not _exists(interpreter.system, step.action, step.arguments):
-        return "is no instance of an action of this system."
+        return "is not an instance of an action of this system."
     outcomes = list(interpreter.outcomes_with(step.action, step.arguments, state))
     if Taken(step) in outcomes:
         return None
@@ -244,12 +244,12 @@ def _mismatch(interpreter: Interpreter, state: State, step: Step) -> str | None:
 
 def _unconfirmed(interpreter: Interpreter, state: State, error: StepError) -> str | None:
     if not _exists(interpreter.system, error.action, error.arguments):
-        return "The step at fault is no instance of an action of this system."
+        return "The step with the error is not an instance of an action of this system."
     for outcome in interpreter.outcomes_with(error.action, error.arguments, state):
         if isinstance(outcome, Failed) and outcome.error.choices == error.choices:
             return None
     name = call(interpreter.system, error.action, error.arguments)
-    return f"{name} is no error of the spec in the last state."
+    return f"{name} is not an error of the spec in the last state."
 
 
 def _exists(system: System, action: int, arguments: tuple[Value, ...]) -> bool:

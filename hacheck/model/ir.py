@@ -1,7 +1,7 @@
 """The model: a typed, frozen transition system with everything a check needs, as data.
 
 A `System` is what one `check` of a `.ha` file means: settings chosen, sizes known, faults, messages, calls, locks and
-multi-step handlers already told as variables and actions. The interpreter, every engine, the diagrams and the trace
+multi-step handlers already made variables and actions. The interpreter, every engine, the diagrams and the trace
 kernel read this and nothing else, and none of them knows anything about a protocol.
 
 An action is one atomic step. Its body runs in order, each statement seeing what the ones before it wrote.
@@ -102,7 +102,7 @@ class Require:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Stop:
     """The step is not taken because it would pass a bound of the exploration; counted under `bound`."""
 
     bound: str
@@ -129,7 +129,7 @@ class Log:
     line: int
 
 
-Statement: TypeAlias = Assign | Let | Choose | If | ForEach | Require | Cut | Log
+Statement: TypeAlias = Assign | Let | Choose | If | ForEach | Require | Stop | Log
 
 # ---- the system --------------------------------------------------------------------------------------------------
 
@@ -237,9 +237,9 @@ class System:
 
     `initial`: statements that run once from the variables' initial values; each outcome is an initial state.
     `settings`: every param and switch with its value, as text. `assumptions`: the timing assumptions in force.
-    `bounds`: for each name that `Cut`, a counter or a pool can report, what it means in words.
+    `bounds`: for each name that `Stop`, a counter or a pool can report, what it means in words.
     `faults`: one line for each kind of fault explored, as printed in the report.
-    `endless`: the counters that have no greatest value. Their ranges end at a bound for whoever explores up to one;
+    `endless`: the counters that have no greatest value. Their ranges end at a bound for an exploration up to one;
     `counters.ranges.unbounded` is the system without it.
     """
 
@@ -270,7 +270,6 @@ __all__ = [
     "Choose",
     "Conditional",
     "Constant",
-    "Cut",
     "Domain",
     "Expression",
     "Extreme",
@@ -297,6 +296,7 @@ __all__ = [
     "Shown",
     "StateVariable",
     "Statement",
+    "Stop",
     "System",
     "Target",
     "Unary",

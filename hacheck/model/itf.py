@@ -116,7 +116,7 @@ def value_to_itf(kind: Type, value: Value) -> Json:
 
 
 def itf_to_states(system: System, trace: Json) -> tuple[State, ...]:
-    """The states of an ITF trace of this system, whoever wrote it.
+    """The states of an ITF trace of this system, of any origin.
 
     Numbers may be plain or big; sets, lists and tuples may stand for each other, as the format allows.
     Actions are not read. Errors: `JsonError`, saying where, for anything else.

@@ -84,7 +84,7 @@ def located(variable: str, kind: Type, path: tuple[Value, ...]) -> tuple[tuple[s
     if isinstance(kind, Map) and isinstance(kind.key, Node) and path:
         if variable.startswith(f"{kind.key.name}."):
             node, words = (kind.key.name, int(path[0])), variable.removeprefix(f"{kind.key.name}.")
-        elif variable == f"clock.{kind.key.name}":  # a node's own clock is told as a field of it
+        elif variable == f"clock.{kind.key.name}":  # a node's own clock is shown as a field of it
             node, words = (kind.key.name, int(path[0])), "clock"
     if node is not None and isinstance(kind, Map):
         kind, path = kind.value, path[1:]

@@ -93,7 +93,7 @@ def acting_node(action: Action, arguments: tuple[Value, ...]) -> str | None:
 
 
 def subject(action: Action) -> str | None:
-    """The parameter that is the node which a step is told of: where it happens, or whose clock goes on."""
+    """The parameter that is the node which a step belongs to: where it happens, or whose clock goes on."""
     own_clock = action.kind == "environment" and action.name.startswith("clock of ")
     return action.parameters[0][0] if own_clock else action.actor
 

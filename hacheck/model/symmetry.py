@@ -1,13 +1,13 @@
-"""Which nodes, and which identities, are alike: states that differ by exchanging them are alike too.
+"""Which nodes, and which identities, are symmetric: states that differ by exchanging them are equivalent.
 
 A permutation of a kind's members acts on every value by its type, and so on states and on the arguments of actions.
-Members are *alike* when each such permutation of them maps the outcomes of every state onto the outcomes of the
+Members are *symmetric* when each such permutation of them maps the outcomes of every state onto the outcomes of the
 permuted state. Nearly every expression of the language has this property by itself. What lacks it is looked for here:
 a constant that names a member, a comparison of members by their order, and everything that takes members one after
-the other where their order can be told from the result.
+the other where their order shows in the result.
 
 Identities are drawn fresh as the least one that nothing holds, which no permutation respects. But those that nothing
-holds are alike in a state whatever they are called, so the outcomes agree up to another permutation of what is not
+holds are symmetric in a state whatever they are called, so the outcomes agree up to another permutation of what is not
 held: that is enough, for what is reached and for what runs there are, if no variable has something for an identity
 that is not held (a map with identities as keys) and no constant names one.
 """
@@ -22,7 +22,7 @@ from hacheck.model.data import dataclass
 from hacheck.model.ir import Action, Choose, Constant, ForEach, Let, Property, System
 from hacheck.model.render import show
 from hacheck.model.rewrite import Tree, walk
-from hacheck.model.symmetry_order import told_by_order
+from hacheck.model.symmetry_order import order_dependent
 from hacheck.model.symmetry_stops import Stops
 from hacheck.model.symmetry_types import Kind, exchange, has_places_for, mentions, parts_of, renamed
 from hacheck.model.types import Identity, Type
@@ -30,8 +30,8 @@ from hacheck.model.types import Identity, Type
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why members of a kind may not be alike, as a sentence without its full stop. `action`: the action it was found
-    in, by index, where it was found in one."""
+    """Why members of a kind may not be symmetric, as a sentence without its full stop. `action`: the action it was
+    found in, by index, where it was found in one."""
 
     text: str
     action: int | None = None
@@ -49,7 +49,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Symmetry:
-    """What the text of a system says of one kind: its members are alike, but for those told apart by `names`, if
+    """What the text of a system says of one kind: its members are symmetric, but for those distinguished by `names`, if
     nothing in `obstacles` is one."""
 
     kind: Kind
@@ -57,10 +57,10 @@ class Symmetry:
     obstacles: tuple[Obstacle, ...]
 
 
-def symmetries(system: System, asked: Sequence[Property], stops: Stops) -> tuple[Symmetry, ...]:
+def symmetries(system: System, properties: Sequence[Property], stops: Stops) -> tuple[Symmetry, ...]:
     """For each kind of nodes and each pool of identities with several members, what is known of its symmetry where
     these properties are asked. Cost: the size of the system's text for each kind."""
-    return tuple(_symmetry(system, asked, stops, kind) for kind in kinds_of(system))
+    return tuple(_symmetry(system, properties, stops, kind) for kind in kinds_of(system))
 
 
 def kinds_of(system: System) -> tuple[Kind, ...]:
@@ -74,16 +74,16 @@ def kinds_of(system: System) -> tuple[Kind, ...]:
     return tuple(kind for kind in kinds if kind.size > 1)
 
 
-def _symmetry(system: System, asked: Sequence[Property], stops: Stops, kind: Kind) -> Symmetry:
+def _symmetry(system: System, properties: Sequence[Property], stops: Stops, kind: Kind) -> Symmetry:
     obstacles: dict[Obstacle, None] = {}
     for number, action in enumerate(system.actions):
-        for text in told_by_order(kind, (action.guard, *action.body), partial(stops.of_action, number)):
+        for text in order_dependent(kind, (action.guard, *action.body), partial(stops.of_action, number)):
             obstacles[Obstacle(f"{action.name} {text}", number)] = None
-    for item in asked:
-        for text in told_by_order(kind, _trees(item), partial(stops.of_property, item.name)):
+    for item in properties:
+        for text in order_dependent(kind, _trees(item), partial(stops.of_property, item.name)):
             obstacles[Obstacle(f"{item.name} {text}")] = None
         obstacles.update(dict.fromkeys(_unfair(system, item, kind)))
-    names = tuple(_names(system, asked, kind))
+    names = tuple(_names(system, properties, kind))
     if isinstance(kind, Identity):
         obstacles.update(dict.fromkeys(_keys(system, kind)))
         obstacles.update((Obstacle(name.text, name.action), None) for name in names)
@@ -95,11 +95,11 @@ def _trees(item: Property) -> tuple[Tree, ...]:
     return tuple(part for part in (item.goal, item.premise) if part is not None)
 
 
-def _names(system: System, asked: Sequence[Property], kind: Kind) -> Iterator[Name]:
+def _names(system: System, properties: Sequence[Property], kind: Kind) -> Iterator[Name]:
     places: list[tuple[str, int | None, tuple[Tree, ...]]] = [
         (action.name, number, (action.guard, *action.body)) for number, action in enumerate(system.actions)
     ]
-    places += ((item.name, None, _trees(item)) for item in asked)
+    places += ((item.name, None, _trees(item)) for item in properties)
     for where, action, trees in places:
         for part in (part for tree in trees for part in walk(tree)):
             if isinstance(part, Constant) and mentions(kind, part.type) and not _indifferent(kind, part):
@@ -111,7 +111,7 @@ def _indifferent(kind: Kind, part: Constant) -> bool:
 
 
 def _unfair(system: System, item: Property, kind: Kind) -> Iterator[Obstacle]:
-    """Fairness is per actor, so a fair handler of members of the kind tells them apart."""
+    """Fairness is per actor, so a fair handler of members of the kind distinguishes them."""
     handlers = {fair.handler for fair in item.fairness}
     for action in system.actions:
         if action.handler in handlers and action.actor is not None and dict(action.parameters)[action.actor] == kind:
@@ -141,8 +141,8 @@ def _local_types(action: Action) -> Iterator[Type]:
                 pass
 
 
-def alike(kind: Kind, names: Iterable[Name]) -> tuple[tuple[int, ...], ...]:
-    """The classes of members that no constant tells apart, each in ascending order."""
+def symmetric_members(kind: Kind, names: Iterable[Name]) -> tuple[tuple[int, ...], ...]:
+    """The classes of members that no constant distinguishes, each in ascending order."""
     named = list(names)
     classes: list[list[int]] = []
     for member in range(1, kind.size + 1):

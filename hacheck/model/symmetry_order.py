@@ -1,4 +1,4 @@
-"""Where the order of a kind's members can be told from what an action does or a property says.
+"""Where the order of a kind's members shows in what an action does or a property says.
 
 Members are compared with `<`; `max` and `min` take the first of several; a domain is gone through in the order of its
 type. The last matters in two places only: where the first value that decides ends the search (`some`, `every`,
@@ -28,7 +28,7 @@ from hacheck.model.types import Sequence as SequenceType
 from hacheck.model.typing import type_of
 
 
-def told_by_order(kind: Kind, trees: Sequence[Tree], stops: Callable[[], frozenset[str]]) -> Iterator[str]:
+def order_dependent(kind: Kind, trees: Sequence[Tree], stops: Callable[[], frozenset[str]]) -> Iterator[str]:
     """What in these trees may depend on the order of the kind's members, in words that go on from the name of what
     they are part of. `stops`: what can end their evaluation,
     asked only where it matters. Cost: their size, times the depth of loops."""

@@ -1,4 +1,4 @@
-"""In which ways an expression or a statement can end a step, as far as its text tells: errors of the spec and bounds.
+"""In which ways an expression or a statement can end a step, as far as its text shows: errors of the spec and bounds.
 
 What is said here is what *can* be by the types alone; knowing what guards ensure, lowering often finds less.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from hacheck.model.ir import Assign, Cut, Extreme, Fresh, Index, Let, Statement, Unary
+from hacheck.model.ir import Assign, Extreme, Fresh, Index, Let, Statement, Stop, Unary
 from hacheck.model.rewrite import Tree, walk
 from hacheck.model.types import Bag, Map, Option, Range, Record, Sequence, Set, Type
 from hacheck.model.typing import type_of
@@ -55,7 +55,7 @@ def stops_of(body: tuple[Statement, ...]) -> frozenset[str]:
 
 def _stops(part: Tree) -> Iterator[str]:
     match part:
-        case Cut(bound):
+        case Stop(bound):
             yield bound
         case Fresh(kind):
             yield kind.name

@@ -29,7 +29,7 @@ Kind: TypeAlias = Node | Identity
 
 @dataclass(frozen=True, slots=True)
 class SymmetryClass:
-    """Members of a kind that are alike, in ascending order, two at least."""
+    """Symmetric members of a kind, in ascending order, two at least."""
 
     kind: Kind
     members: tuple[int, ...]

@@ -91,7 +91,8 @@ def _first(parts: list[tuple[Type, Value, tuple[Value, ...]]]) -> TypeViolation 
 
 
 def refuse(name: str, root: Type, path: tuple[Value, ...], found: TypeViolation) -> BoundReached | EvaluationError:
-    """What a misfit means for the step that would store it under `path` of the variable or local `name`."""
+    """What a value outside its type means for the step that would store it under `path` of the variable or local
+    `name`."""
     if found.bound is not None:
         return BoundReached(found.bound)
     if found.full:
@@ -100,7 +101,7 @@ def refuse(name: str, root: Type, path: tuple[Value, ...], found: TypeViolation)
     outside = show(found.type, found.value)
     if isinstance(found.type, Range):
         return EvaluationError(f"{where} would be {outside}, outside {found.type.low}..{found.type.high}")
-    return EvaluationError(f"{where} would be {outside}, which is no value of its type")
+    return EvaluationError(f"{where} would be {outside}, which is not a value of its type")
 
 
 def part_type(kind: Type, path: tuple[Value, ...]) -> Type:

@@ -46,13 +46,13 @@ class Adapter:
     """The model's names of nodes, as `Server-1`, by what the system's lines call them."""
 
     capacity: int = CAPACITY
-    """The most states of the model that may explain a run at once; with more, nobody can tell whether it is right."""
+    """The most states of the model that may explain a run at once; with more, a run is undecided."""
 
     drives: tuple[str, ...] = ()
     """The names of further actions that the test does, by `act`: as a method of theirs would be called."""
 
     besides: tuple[Step, ...] = ()
-    """What a test may do at any moment, by `act`, of which the model is told nothing: faults that it is to take for
+    """What a test may do at any moment, by `act`, of which the model sees nothing: faults that it is to take for
     hidden. Names of their own."""
 
     waits: tuple[float, ...] = (0.001, 0.01, 0.1, 1.0, 10.0)

@@ -1,4 +1,4 @@
-"""The checks of a spec as tests: what is asked, exploring it, and what is wrong with an answer, in plain text."""
+"""The checks of a spec as tests: their questions, exploring, and what is wrong with an answer, in plain text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Explored: TypeAlias = CheckResult
 
-NOTHING_ASKED = "no_error"
+NO_PROPERTY = "no_error"
 """What the test of a check is called that asks for nothing."""
 
 WIDTH = 78
@@ -62,28 +62,28 @@ def _go_on(_: Progress) -> bool:
 
 def what_is_wrong(result: Explored, name: str, specification: Specification) -> str:
     """Why the test of a property fails, for people; nothing where it does not."""
-    found = next((one for one in result.properties if one.asked.name == name), None)
+    found = next((one for one in result.properties if one.prop.name == name), None)
     if found is not None and found.outcome == "expected":
         return ""
     if found is None or found.outcome == "undecided":
         return _of_the_spec(result, name, specification) or ("" if found is None else _undecided(result, found))
     parts = [_headline(result, found)]
-    about = [found.asked.description, f"source: {found.asked.source}" if found.asked.source else ""]
-    parts += [line for line in (*about, specification.place_of(found.asked)) if line]
+    about = [found.prop.description, f"source: {found.prop.source}" if found.prop.source else ""]
+    parts += [line for line in (*about, specification.place_of(found.prop)) if line]
     run = found.answer.run
     if run is not None:
-        decides = found.asked if found.answer.verdict == "violated" else None
-        parts += ["", *told(result.system, run, decides), *_again(result, specification, name)]
+        decides = found.prop if found.answer.verdict == "violated" else None
+        parts += ["", *run_lines(result.system, run, decides), *_again(result, specification, name)]
     elif not result.answer.coverage.complete or result.answer.coverage.bounds_reached:
         parts.append(found.answer.scope.removeprefix("in no state of "))  # that much was said
     return "\n".join(_wrapped(parts))
 
 
 def _headline(result: Explored, found: PropertyResult) -> str:
-    asked, run = found.asked, found.answer.run
+    prop, run = found.prop, found.answer.run
     length = "" if run is None else f" in {run_title(result.system, run)}"
-    check = f"check {result.check.name}: {asked.name}"
-    if asked.kind == "reachable":
+    check = f"check {result.check.name}: {prop.name}"
+    if prop.kind == "reachable":
         missed = found.answer.verdict == "violated"
         return f"{check} is never reached" if missed else f"{check} is reached{length}, which is not expected"
     if found.answer.verdict == "violated":
@@ -92,7 +92,7 @@ def _headline(result: Explored, found: PropertyResult) -> str:
 
 
 def _undecided(result: Explored, found: PropertyResult) -> str:
-    text = f"check {result.check.name}: {found.asked.name} is undecided: {found.answer.scope}"
+    text = f"check {result.check.name}: {found.prop.name} is undecided: {found.answer.scope}"
     return "\n".join(_wrapped([text]))
 
 
@@ -100,7 +100,7 @@ def _of_the_spec(result: Explored, name: str, specification: Specification) -> s
     """What is wrong with the spec itself, in a state that it reaches."""
     run, coverage = result.answer.error, result.answer.coverage
     if run is None or run.error is None:
-        if result.answer.unstartable or (name == NOTHING_ASKED and not coverage.complete):
+        if result.answer.unstartable or (name == NO_PROPERTY and not coverage.complete):
             why = coverage.stopped or "not every state was visited"
             return "\n".join(_wrapped([f"check {result.check.name}: {why}"]))
         return ""
@@ -108,7 +108,7 @@ def _of_the_spec(result: Explored, name: str, specification: Specification) -> s
     place = specification.place_of(action)
     title = f"check {result.check.name}: the spec has an error after {run_title(result.system, run)}"
     failed = f"{action.name} cannot be completed: {run.error.message}"
-    return "\n".join(_wrapped([title, failed, place, "", *told(result.system, run, None)]))
+    return "\n".join(_wrapped([title, failed, place, "", *run_lines(result.system, run, None)]))
 
 
 def _again(result: Explored, specification: Specification, name: str) -> list[str]:
@@ -123,7 +123,7 @@ def _again(result: Explored, specification: Specification, name: str) -> list[st
 # ---- runs ----
 
 
-def told(system: System, run: Run, about: Property | None) -> Iterator[str]:
+def run_lines(system: System, run: Run, about: Property | None) -> Iterator[str]:
     """A run in lines of text: what it begins with, its steps with what they change, and what a property reads at the
     end."""
     views = step_views(system, run)
@@ -151,10 +151,10 @@ def _of_step(view: StepView) -> Iterator[str]:
     yield from (_change(one, view.node) for one in view.changes)
 
 
-def _change(told: StepEffect, actor: str) -> str:
-    owner = f"{told.owner} " if told.owner and told.owner != actor else ""
-    arrow = f"  {told.before} → {told.after}" if told.before or told.after else ""
-    return f"{owner}{told.what}{arrow}"
+def _change(effect: StepEffect, actor: str) -> str:
+    owner = f"{effect.owner} " if effect.owner and effect.owner != actor else ""
+    arrow = f"  {effect.before} → {effect.after}" if effect.before or effect.after else ""
+    return f"{owner}{effect.what}{arrow}"
 
 
 def _wrapped(lines: Iterable[str]) -> Iterator[str]:

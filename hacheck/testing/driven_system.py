@@ -98,12 +98,12 @@ def _driveable(action: ir.Action, name: str, kind: Type) -> None:
     inner = kind.element if isinstance(kind, Option) else kind
     if not isinstance(inner, (Bool, Enum, Node, Range)):
         raise NotDriven(f"`{action.name}` cannot be driven: `{name}` is {show_type(inner)}, which a test cannot name")
-    ways = 1
+    cases = 1
     for _, one in action.parameters:
-        ways *= cardinality(one)
-    if ways > ARGUMENTS_MAX:
+        cases *= cardinality(one)
+    if cases > ARGUMENTS_MAX:
         raise NotDriven(
-            f"`{action.name}` cannot be driven: it can be done in {ways:,} ways, more than {ARGUMENTS_MAX:,}"
+            f"`{action.name}` cannot be driven: it can be done in {cases:,} ways, more than {ARGUMENTS_MAX:,}"
         )
 
 

@@ -9,7 +9,7 @@ from hacheck.traces.conformance.diagnosis import Diagnosis
 
 
 def instead(found: Diagnosis | None) -> Iterator[str]:
-    """The lines that the model would have allowed, and what would mend the run; nothing where nobody can tell."""
+    """The lines that the model would have allowed, and what would mend the run; nothing where that is undecided."""
     if found is None:
         return
     if found.begun:

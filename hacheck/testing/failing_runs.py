@@ -14,7 +14,7 @@ from hacheck.atomic_files import replace_text
 from hacheck.testing.adapter import Adapter, settles
 from hacheck.testing.run_options import current
 from hacheck.testing.session import Disagreement, Session, Undecided
-from hacheck.testing.stalled_runs import standing
+from hacheck.testing.stalled_runs import stalled
 from hacheck.testing.stimuli import SETTLE, WAIT, Step
 from hacheck.testing.tested_model import folder_of, model_for
 
@@ -46,13 +46,13 @@ def replay(adapter: type[Adapter], steps: Iterable[Step]) -> None:
         session, left = _done(adapter, tuple(steps))
     except Disagreement as error:
         raise error.with_traceback(None) from None  # where in this code it was noticed helps nobody
-    still = standing(session)
+    stall = stalled(session)
     if left:
-        if still is not None:
-            left = f"{left}: the run stands still {still.why(session.model)}"
+        if stall is not None:
+            left = f"{left}: the run stands still {stall.why(session.model)}"
         raise Undecided(left)
-    if still is not None:
-        warn(f"a run of {adapter.__name__} stood still at its end, {still.why(session.model)}", stacklevel=2)
+    if stall is not None:
+        warn(f"a run of {adapter.__name__} stood still at its end, {stall.why(session.model)}", stacklevel=2)
 
 
 def _done(adapter: type[Adapter], steps: Sequence[Step]) -> tuple[Session, str]:
@@ -97,7 +97,7 @@ def _check_wait(step: Step) -> None:
 
 
 def kept_in(adapter: type[Adapter]) -> Path:
-    """Where runs of an adapter are kept: where whoever runs the tests says, else beside its file."""
+    """Where runs of an adapter are kept: where an option of the test run says, else beside its file."""
     given = current().runs
     return folder_of(adapter) / FOLDER if given is None else given
 

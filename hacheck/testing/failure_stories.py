@@ -42,11 +42,11 @@ def _headline(session: Session, broken: Broken | None, violated: tuple[str, ...]
         return f"{type(session.adapter).__name__} does not serve though nothing is wrong any more: {owed}"
     if broken is not None:
         return f"{type(session.adapter).__name__} does not follow {name}: {broken.event.text}\n{broken.reason}"
-    told = []
+    names = []
     for one in session.model.system.properties:
         if one.name in violated:
-            told.append(f"`{one.name}`{f' ({one.description})' if one.description else ''}")
-    return f"{type(session.adapter).__name__} violates {' and '.join(told)} of {name}"
+            names.append(f"`{one.name}`{f' ({one.description})' if one.description else ''}")
+    return f"{type(session.adapter).__name__} violates {' and '.join(names)} of {name}"
 
 
 # ---- who did what when ----

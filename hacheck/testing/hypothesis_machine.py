@@ -23,7 +23,7 @@ from hacheck.testing.line_encoding import Event, UnfitEvent
 from hacheck.testing.run_options import current
 from hacheck.testing.run_reduction import reduced
 from hacheck.testing.session import Disagreement, Session, Undecided
-from hacheck.testing.stalled_runs import Still, standing, told, waited_enough
+from hacheck.testing.stalled_runs import Stall, stall_lines, stalled, waited_enough
 from hacheck.testing.stimuli import SETTLE, WAIT, Step
 from hacheck.testing.tested_model import BadModel, Model, is_fault, model_for
 
@@ -36,7 +36,7 @@ SETTINGS = settings(
     stateful_step_count=40,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
-"""What Hypothesis does unless told otherwise: a step of a system may take any time. It neither keeps nor reduces runs
+"""What Hypothesis does by default: a step of a system may take any time. It neither keeps nor reduces runs
 that fail, which is done here by steps, nor looks for the lines of code that only such runs come to."""
 
 NOTHING, EVERYTHING = "nothing goes wrong", "everything may go wrong"
@@ -51,7 +51,7 @@ def state_machine(adapter: type[Adapter], how: settings | None = None) -> type[T
 
     A failing run is written down as soon as it fails, again when it was made shorter, and done first the next time
     (`hacheck.testing.failing_runs`). Errors, when it runs:
-    `BadModel`; `Undecided` where nobody can tell whether a run is right.
+    `BadModel`; `Undecided` where it is open whether a run is right.
     """
 
     class TestModel(TestCase):
@@ -77,7 +77,7 @@ def run_state_machine(adapter: type[Adapter], how: settings = SETTINGS) -> None:
         watch.kept.replay()
         found = _tried(adapter, watch, how)
         if found is None:
-            watch.tell()
+            watch.report()
             return
         watch.kept.keep(found)
     except PLAIN as error:
@@ -97,7 +97,7 @@ def _tried(adapter: type[Adapter], watch: Watch, how: settings) -> Disagreement 
     from hypothesis.stateful import run_state_machine_as_test
 
     made, begun = _seeded(machine(adapter, watch), how)
-    told = "" if begun is None else f"Found with pytest --hacheck-seed {begun}"
+    seed_note = "" if begun is None else f"Found with pytest --hacheck-seed {begun}"
     try:
         run_state_machine_as_test(made, settings=how)
         return None
@@ -106,12 +106,12 @@ def _tried(adapter: type[Adapter], watch: Watch, how: settings) -> Disagreement 
     # What a system does by chance Hypothesis calls flaky; it was seen all the same.
     by_chance, found = isinstance(error, Flaky), watch.found
     if found is None:
-        raise watch.seen(error, [FLAKY] * by_chance + [told] * bool(told))
+        raise watch.seen(error, [FLAKY] * by_chance + [seed_note] * bool(seed_note))
     least = reduced(adapter, found)
     if by_chance and least is found:
         least.add_note(FLAKY)
-    if told:
-        least.add_note(told)
+    if seed_note:
+        least.add_note(seed_note)
     return least
 
 
@@ -121,7 +121,7 @@ things take. With a clock and dice of the test's own, runs that fail are made sm
 
 def _seeded(made: type[RuleBasedStateMachine], how: settings) -> tuple[type[RuleBasedStateMachine], int | None]:
     """A machine that begins with the seed that was given, else with one of its own; and that seed, unless Hypothesis
-    was told another one or needs none."""
+    was given another one or needs none."""
     given = current().seed
     if given is None and (how.derandomize or core.global_force_seed is not None):
         return made, None
@@ -140,14 +140,14 @@ class Watch:
     error: Exception | None = None
     notes: tuple[str, ...] = ()
     runs: int = 0
-    cut: int = 0
+    at_bound: int = 0
     bound: str = ""
-    still: list[Still] = field(default_factory=list)
+    stalls: list[Stall] = field(default_factory=list)
     shown: set[str] = field(default_factory=set)
 
     def seen(self, error: Exception, more: list[str]) -> Exception:
         """The error that a run ended with, if this is what Hypothesis makes of one: with our notes and these, and not
-        with the steps as Hypothesis tells them."""
+        with the steps as Hypothesis prints them."""
         shown = error
         if self.error is not None and isinstance(error, (type(self.error), Flaky)):
             shown = self.error
@@ -156,27 +156,27 @@ class Watch:
             shown.add_note(note)
         return shown
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Says that runs were not compared, or not to their ends. Errors: `Undecided` where none was to its end."""
-        self._tell_of_lines()
-        if not self.cut:
+        self._report_lines()
+        if not self.at_bound:
             return
         text = (
-            f"{self.cut} of {self.runs} runs of {self.kept.adapter.__name__} became larger than the model and were not "
-            f"compared any further, the last at {self.bound}"
+            f"{self.at_bound} of {self.runs} runs of {self.kept.adapter.__name__} became larger than the model and "
+            f"were not compared any further, the last at {self.bound}"
         )
-        if self.cut == self.runs:
+        if self.at_bound == self.runs:
             raise Undecided(f"{text}; enlarge the model by `settings`")
         warn(text, stacklevel=2)
 
-    def _tell_of_lines(self) -> None:
+    def _report_lines(self) -> None:
         """Says that no line was compared, though the model has some, or that runs stood still for want of one: misspelt
         events look like that."""
         model = model_for(self.kept.adapter)
         known = {event.name for event in model.tracker.compiled.shape.events if not event.name.startswith(DONE)}
         name = self.kept.adapter.__name__
         if not known or not self.shown.isdisjoint(known):
-            for text in told(self.still, self.runs, model, name):
+            for text in stall_lines(self.stalls, self.runs, model, name):
                 warn(text, stacklevel=3)
         else:
             shown = f"only {', '.join(sorted(self.shown))}" if self.shown else "nothing"
@@ -188,7 +188,7 @@ class Watch:
 
 
 def machine(adapter: type[Adapter], watch: Watch) -> type[RuleBasedStateMachine]:
-    """The state machine of a model. `watch`: is told of every run. Errors: `BadModel`.
+    """The state machine of a model. `watch`: sees every run. Errors: `BadModel`.
 
     It has one rule, which does what the model allows at that moment or waits. Were there one for each method of the
     adapter, Hypothesis would leave some of them out of most runs, and a run in which nobody waits shows nothing; what
@@ -277,11 +277,11 @@ def _teardown(self: Any) -> None:
         self.watch.runs += 1
         self.watch.shown.update(one.name for one in self.session.entries if isinstance(one, Event))
         if self.session.bound:
-            self.watch.cut += 1
+            self.watch.at_bound += 1
             self.watch.bound = self.session.bound
-        still = None if self.failed is not None else standing(self.session)
-        if still is not None and waited_enough(self.session):
-            self.watch.still.append(still)
+        stall = None if self.failed is not None else stalled(self.session)
+        if stall is not None and waited_enough(self.session):
+            self.watch.stalls.append(stall)
     if self.failed is None:
         # Runs that show more of the model are tried again, a little changed.
         target(float(len(self.session.passed)), label="states of the model that a run goes through")

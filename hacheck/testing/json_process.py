@@ -1,4 +1,4 @@
-"""A process that is asked and answers, in lines of JSON; whatever else it does is told, with what it wrote at last."""
+"""A process that is asked and answers, in lines of JSON; all else that it does is reported, with its last output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 LINES_KEPT = 20
-"""So many of the last lines of its standard error are told."""
+"""So many of the last lines of its standard error are reported."""
 
 LINE_MAX = 1 << 20
 """The longest answer, in bytes."""
@@ -63,14 +63,14 @@ class Talk:
 
     def ask(self, request: Mapping[str, Any], seconds: float) -> Any:
         """The answer to a request. Errors: `ProcessFailure`."""
-        if self._request:  # what a process says before it is asked anything is told as its first answer
+        if self._request:  # what a process says before it is asked anything is reported as its first answer
             self._none_too_many()
         self._request = json.dumps(request)
         assert self._process.stdin is not None, "it has a pipe"
         try:
             self._process.stdin.write(self._request.encode() + b"\n")
             self._process.stdin.flush()
-        except OSError:  # it reads no more: why is told by what it does
+        except OSError:  # it reads no more: why shows in what it does
             pass
         try:
             line = self._answer(seconds)

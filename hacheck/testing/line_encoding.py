@@ -47,12 +47,12 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line in words, after others. `names`: all that were shown so far; `misfit`: why no line of the model can be
-    equal to it."""
+    """A line in words, after others. `names`: all that were shown so far; `unmatchable`: why no line of the model can
+    be equal to it."""
 
     words: bytes
     names: tuple[str, ...]
-    misfit: Unmatchable | None
+    unmatchable: Unmatchable | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class _Read:
 
     words: Any
     names: tuple[str, ...]
-    misfit: Unmatchable | None
+    unmatchable: Unmatchable | None
 
 
 class Lines:
@@ -82,7 +82,7 @@ class Lines:
             self.unknown[event.name] = self.unknown.get(event.name, 0) + 1
             return None
         if not read.names:
-            return Line(read.words.tobytes(), names, read.misfit)
+            return Line(read.words.tobytes(), names, read.unmatchable)
         numbers = []
         for name in read.names:
             if name not in names:
@@ -93,7 +93,7 @@ class Lines:
             number = int(words[place.word]) >> place.shift & (1 << place.width) - 1
             if number >= FIRST_NAME:
                 _put(words, place, numbers[number - FIRST_NAME])
-        return Line(words.tobytes(), names, read.misfit)
+        return Line(words.tobytes(), names, read.unmatchable)
 
     def knows(self, event: Event) -> bool:
         """Whether the spec says anything of such an event. Errors: `UnfitEvent`."""

@@ -12,10 +12,10 @@ from hacheck.model.types import Value
 from hacheck.testing.driven_system import Move, move
 from hacheck.testing.state_tracker import Track, Tracker
 
-STATES_ASKED = 32
+STATES_SAMPLED = 32
 """Of so many of the states that the model may be in it is asked what is possible, spread over all of them."""
 
-_Way: TypeAlias = tuple[int, tuple[Value, ...]]  # an action, and its arguments
+_Instance: TypeAlias = tuple[int, tuple[Value, ...]]  # an action, and its arguments
 
 
 @dataclass(slots=True)
@@ -24,33 +24,33 @@ class Offers:
 
     tracker: Tracker
     methods: Mapping[int, str]
-    _by_state: dict[bytes, frozenset[_Way]] = field(default_factory=dict)
+    _by_state: dict[bytes, frozenset[_Instance]] = field(default_factory=dict)
     _by_set: dict[int, tuple[Move, ...]] = field(default_factory=dict)
-    _moves: dict[_Way, Move] = field(default_factory=dict)
+    _moves: dict[_Instance, Move] = field(default_factory=dict)
     _interpreter: list[Interpreter] = field(default_factory=list)
 
     def at(self, track: Track) -> tuple[Move, ...]:
         """The moves that some state allows: in the order of the model's actions, then of their arguments."""
-        if not self.methods:  # a test of faults alone, which the model is not told of
+        if not self.methods:  # a test of faults alone, which the model does not see
             return ()
         number = track.sets[-1]
         found = self._by_set.get(number)
         if found is None:
             rows = self.tracker.closed(track)
-            chosen = rows[:: -(-len(rows) // STATES_ASKED)] if len(rows) else rows
-            ways = frozenset().union(*(self._ways(row) for row in chosen))
-            listed = [self._move(way) for way in ways]
+            chosen = rows[:: -(-len(rows) // STATES_SAMPLED)] if len(rows) else rows
+            instances = frozenset().union(*(self._instances(row) for row in chosen))
+            listed = [self._move(instance) for instance in instances]
             found = self._by_set[number] = tuple(sorted(listed, key=lambda one: (one.index, repr(one.values))))
         return found
 
-    def _ways(self, row: Any) -> frozenset[_Way]:
+    def _instances(self, row: Any) -> frozenset[_Instance]:
         key = row.tobytes()
         found = self._by_state.get(key)
         if found is None:
             found = self._by_state[key] = frozenset(self._possible(self.tracker.state(row)))
         return found
 
-    def _possible(self, state: State) -> Sequence[_Way]:
+    def _possible(self, state: State) -> Sequence[_Instance]:
         if not self._interpreter:
             self._interpreter.append(Interpreter(self.tracker.system))
         interpreter = self._interpreter[0]
@@ -61,9 +61,9 @@ class Offers:
             if any(isinstance(one, Taken) for one in interpreter.outcomes_with(index, arguments, state))
         ]
 
-    def _move(self, way: _Way) -> Move:
-        found = self._moves.get(way)
+    def _move(self, instance: _Instance) -> Move:
+        found = self._moves.get(instance)
         if found is None:
-            index, values = way
-            found = self._moves[way] = move(self.tracker.system, index, self.methods[index], values)
+            index, values = instance
+            found = self._moves[instance] = move(self.tracker.system, index, self.methods[index], values)
         return found

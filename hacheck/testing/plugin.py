@@ -15,7 +15,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--hacheck", action="store_true", help="collect the checks of .ha files: a test for each property")
     group.addoption("--hacheck-wide", action="store_true", help="also those that run by request only")
     group.addoption(
-        "--hacheck-seed", type=int, metavar="N", help="what chance in state machines begins with; it is told on failure"
+        "--hacheck-seed",
+        type=int,
+        metavar="N",
+        help="seed of the random choices of state machines; a failure reports it",
     )
     group.addoption(
         "--hacheck-runs",
@@ -36,12 +39,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """A spec, where somebody asked for them."""
-    if file_path.suffix != ".ha" or not _asked(parent.config):
+    if file_path.suffix != ".ha" or not _runs_specs(parent.config):
         return None
     from hacheck.testing.pytest_collection import SpecFile
 
     return SpecFile.from_parent(parent, path=file_path)
 
 
-def _asked(config: pytest.Config) -> bool:
+def _runs_specs(config: pytest.Config) -> bool:
     return bool(config.getoption("--hacheck") or config.getoption("--hacheck-wide"))

@@ -1,4 +1,4 @@
-"""Systems in any language: a process is told on its standard input what to do, and says on its output what happened.
+"""Systems in any language: a process reads on its standard input what to do, and writes on its output what happened.
 
 A line of JSON each way, a request and its answer in turn. The first request is `{"hacheck": 1}`, the version of what is
 described here, and the answer the same. Then each run is
@@ -69,15 +69,15 @@ class ProcessAdapter(Adapter):
             talk = _TALKS[kind] = Talk(self.command, folder_of(kind), self.environment)
             if talk.ask({"hacheck": VERSION}, self.answer_seconds) != {"hacheck": VERSION}:
                 raise talk.failure(f"it does not answer with {json.dumps({'hacheck': VERSION})}")
-        self._asked({"do": "start"})
+        self._request({"do": "start"})
 
     def act(self, action: str, arguments: Mapping[str, Any]) -> bool:
         """Has the process do an action. Errors: `ProcessFailure`."""
-        return self._asked({"do": action, "arguments": dict(arguments)})
+        return self._request({"do": action, "arguments": dict(arguments)})
 
     def wait(self, seconds: float) -> None:
         """Has it let time pass. Errors: `ProcessFailure`."""
-        self._asked({"do": "wait", "seconds": seconds}, seconds)
+        self._request({"do": "wait", "seconds": seconds}, seconds)
 
     def events(self) -> Iterable[Event]:
         """What its answers have shown."""
@@ -90,7 +90,7 @@ class ProcessAdapter(Adapter):
         if talk is None or talk.failed:
             self.finish()
             return
-        self._asked({"do": "stop"})
+        self._request({"do": "stop"})
         if self.once:
             self.finish()
 
@@ -101,7 +101,7 @@ class ProcessAdapter(Adapter):
         if talk is not None:
             talk.end()
 
-    def _asked(self, request: Mapping[str, Any], longer: float = 0.0) -> bool:
+    def _request(self, request: Mapping[str, Any], longer: float = 0.0) -> bool:
         """Whether a request could be done. Errors: `ProcessFailure`."""
         talk = _TALKS[type(self)]
         answer = talk.ask(request, self.answer_seconds + longer)

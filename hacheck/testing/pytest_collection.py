@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hacheck.checker.verify import asked_of
-from hacheck.testing.check_results import NOTHING_ASKED, Explored, explored, is_library, questions, what_is_wrong
+from hacheck.checker.verify import properties_of
+from hacheck.testing.check_results import NO_PROPERTY, Explored, explored, is_library, questions, what_is_wrong
 from hacheck.testing.tested_model import BadModel, listed, specification_of
 
 if TYPE_CHECKING:
@@ -57,13 +57,13 @@ class CheckCollector(pytest.Collector):
         if instance.system is None:
             raise self.CollectError(listed(instance.diagnostics))
         self._system = instance.system
-        asked = asked_of(self.question, instance.system, self.question.only)
-        for name in [one.name for one in asked] or [NOTHING_ASKED]:
+        properties = properties_of(self.question, instance.system, self.question.only)
+        for name in [one.name for one in properties] or [NO_PROPERTY]:
             yield PropertyItem.from_parent(self, name=name)
 
     @property
     def properties(self) -> tuple[Property, ...]:
-        """What is asked of its system."""
+        """The properties of its system."""
         return () if self._system is None else self._system.properties
 
     def explored(self) -> Explored:

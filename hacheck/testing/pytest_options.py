@@ -1,4 +1,4 @@
-"""Tells the options of a run of pytest to each of its tests. Needs pytest."""
+"""Hands the options of a run of pytest to each of its tests. Needs pytest."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The protocols of the reference implementation beside the specs that they follow.
 
-Most follow one spec. Two follow another one besides, which tells more of one side of them: IceStorm's clients, and
+Most follow one spec. Two follow another one besides, which says more of one side of them: IceStorm's clients, and
 transactions of Qpid. So what is compared has a name of its own.
 """
 
@@ -240,4 +240,4 @@ FOLLOWED: Mapping[str, Followed] = {
         spared=frozenset({"clients"}),  # there is one transaction, of a client that lives
     ),
 }
-"""By the name of what is compared: that of the protocol, or of the side of it that the spec tells."""
+"""By the name of what is compared: that of the protocol, or of the side of it that the spec describes."""

@@ -1,4 +1,4 @@
-"""What whoever runs tests says of all of them, as `pytest --hacheck-seed 7` does."""
+"""What a run of tests sets for all of them, as `pytest --hacheck-seed 7` does."""
 
 from __future__ import annotations
 

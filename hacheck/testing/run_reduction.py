@@ -14,7 +14,7 @@ from hacheck.testing.stimuli import SETTLE, WAIT, Step
 from hacheck.testing.tested_model import Model, is_fault, model_for
 
 SECONDS = 20.0
-"""So long a run is reduced; what has been found by then is told."""
+"""So long a run is reduced; what has been found by then is reported."""
 
 STRETCH_MAX = 6
 """So many steps together are replaced by waits at most."""
@@ -35,13 +35,13 @@ def reduced(adapter: type[Adapter], found: Disagreement, seconds: float = SECOND
         if time.monotonic() > until:
             return False
         again = failure(adapter, model, steps)
-        if again is None or not _alike(again, found) or _size(model, again.steps) >= _size(model, best.steps):
+        if again is None or not _same_failure(again, found) or _size(model, again.steps) >= _size(model, best.steps):
             return False
         best = again
         return True
 
     every = (_without, _shorter(adapter.waits), _without_but_waiting(adapter.waits), _waiting_instead(adapter.waits))
-    while any(try_with(changed) for ways in every for changed in ways(best.steps)):
+    while any(try_with(changed) for changes in every for changed in changes(best.steps)):
         pass
     return best
 
@@ -65,7 +65,7 @@ def failure(adapter: type[Adapter], model: Model, steps: Steps) -> Disagreement 
     return failed
 
 
-def _alike(one: Disagreement, other: Disagreement) -> bool:
+def _same_failure(one: Disagreement, other: Disagreement) -> bool:
     if one.broken is None or other.broken is None:
         return one.violated == other.violated and bool(one.owed) == bool(other.owed) and one.broken is other.broken
     return one.broken.event.name == other.broken.event.name
@@ -106,27 +106,27 @@ def _pairs(steps: Steps) -> Iterator[tuple[int, int]]:
 def _without_but_waiting(waits: Sequence[float]) -> Callable[[Steps], Iterator[Steps]]:
     """With two steps left out that belong together, and with one wait more in any place."""
 
-    def ways(steps: Steps) -> Iterator[Steps]:
+    def changes(steps: Steps) -> Iterator[Steps]:
         for first, second in _pairs(steps):
             left = (*steps[:first], *steps[first + 1 : second], *steps[second + 1 :])
             for place in range(len(left)):
                 for seconds in sorted(waits):
                     yield (*left[:place], _wait(seconds), *left[place:])
 
-    return ways
+    return changes
 
 
 def _waiting_instead(waits: Sequence[float]) -> Callable[[Steps], Iterator[Steps]]:
     """With a few steps replaced by fewer waits: what happens at one time only is often hit by chance first."""
 
-    def ways(steps: Steps) -> Iterator[Steps]:
+    def changes(steps: Steps) -> Iterator[Steps]:
         for length in range(STRETCH_MAX, 1, -1):
             for count in range(1, min(length, 3)):
                 for start in range(len(steps) - length + 1):
                     for some in product(sorted(waits), repeat=count):
                         yield (*steps[:start], *map(_wait, some), *steps[start + length :])
 
-    return ways
+    return changes
 
 
 def _wait(seconds: float) -> Step:
@@ -136,7 +136,7 @@ def _wait(seconds: float) -> Step:
 def _shorter(waits: Sequence[float]) -> Callable[[Steps], Iterator[Steps]]:
     """With less waiting, or with two waits as one."""
 
-    def ways(steps: Steps) -> Iterator[Steps]:
+    def changes(steps: Steps) -> Iterator[Steps]:
         for place, step in enumerate(steps):
             if step.method != WAIT:
                 continue
@@ -146,4 +146,4 @@ def _shorter(waits: Sequence[float]) -> Callable[[Steps], Iterator[Steps]]:
                 for seconds in sorted(waits):
                     yield (*steps[:place], _wait(seconds), *steps[place + 2 :])
 
-    return ways
+    return changes

@@ -32,7 +32,7 @@ class Disagreement(AssertionError):
         session.ask_for_story()
 
     def __str__(self) -> str:
-        """The story of it, worked out when somebody reads it: whoever reduces a run sees it fail a hundred times."""
+        """The story of it, worked out when it is read: reducing a run makes it fail a hundred times."""
         if not self._story:
             from hacheck.testing.failure_stories import story
 
@@ -51,7 +51,7 @@ class Disagreement(AssertionError):
 
 
 class Undecided(Exception):
-    """Nobody can tell whether a run follows its model; says why, and what to do."""
+    """It is open whether a run follows its model; says why, and what to do."""
 
     __module__ = "hacheck.testing"  # where people find it
 
@@ -59,12 +59,12 @@ class Undecided(Exception):
 class Session:
     """A run.
 
-    - `entries`: what was done and shown so far; `lines`: all that the model was told, what was done among it;
+    - `entries`: what was done and shown so far; `lines`: all that the model has seen, what was done among it;
     - `track`: how far it has followed; `passed`: the sets of states that explained it on the way;
     - `bound`: why it follows no more, though nothing is wrong: the run has become larger than the model;
     - `started`: the system is;
     - `idle_seconds`, `idle_looks`: for how long it has been given time, and how often it has been looked at, since the
-      model was told something;
+      model saw something;
     - `story`: what the adapter says of the run besides its lines, once it was asked.
     """
 

@@ -29,8 +29,8 @@ SLOW_TIMES = 2_000
 """So many times as long do messages of a slow link take: half a second and more, as much as short time-outs."""
 
 SERVICE = ("service comes back", "serves-again")
-"""The promises of judges that somebody serves again when faults are over. What else is promised depends on the faults
-that there were."""
+"""The promises of oracles that some member serves again when faults are over. What else is promised depends on the
+faults that there were."""
 
 SETTLE_US = 5_000_000
 """So often it is looked whether it serves again."""
@@ -44,7 +44,7 @@ class Simulated(Adapter):
     """A protocol's cluster. Subclasses say which: `protocol`, one of `hacheck.impl.systems.names()`, how many
     `replicas`, `clients`, with which `options`, and whether it `comes_back` after any faults. `adapter_for` makes them.
 
-    Faults last for a time and then end by themselves. The model is told of none of them: it takes them for hidden.
+    Faults last for a time and then end by themselves. The model sees none of them: it takes them for hidden.
     """
 
     protocol: str
@@ -154,12 +154,12 @@ class Simulated(Adapter):
 
     def story(self) -> str:
         """When its members started and ended."""
-        told = []
+        written = []
         for entry in self._history.entries:
             if isinstance(entry, (Came, Went)):
                 what = "starts" if isinstance(entry, Came) else f"ends: {entry.why}"
-                told.append(f"{entry.at_us / SECOND_US:10.6f} s  {entry.member} {what}")
-        return "\n".join(["Members that started and ended:", *told])
+                written.append(f"{entry.at_us / SECOND_US:10.6f} s  {entry.member} {what}")
+        return "\n".join(["Members that started and ended:", *written])
 
 
 def adapter_for(name: str, options: Mapping[str, str] | None = None) -> type[Simulated]:
@@ -203,27 +203,29 @@ def _faults(servers: Sequence[Member], spared: Container[str]) -> Iterator[Step]
         for server in servers
         for host in dict.fromkeys((*server.locks, *server.shared))
     ]
-    yield from _ways("crash", members, DOWN_SECONDS)
-    yield from _ways("power", members, DOWN_SECONDS)
-    yield from _ways("pause", members, PAUSE_SECONDS)
-    yield from _ways("cut", pairs if "stores" in spared else [*pairs, *reach], CUT_SECONDS)
-    yield from _ways("reset", pairs, ())
-    yield from _ways("slow", [{"times": SLOW_TIMES}, *({**pair, "times": SLOW_TIMES} for pair in pairs)], SLOW_SECONDS)
+    yield from _steps_of("crash", members, DOWN_SECONDS)
+    yield from _steps_of("power", members, DOWN_SECONDS)
+    yield from _steps_of("pause", members, PAUSE_SECONDS)
+    yield from _steps_of("cut", pairs if "stores" in spared else [*pairs, *reach], CUT_SECONDS)
+    yield from _steps_of("reset", pairs, ())
+    yield from _steps_of(
+        "slow", [{"times": SLOW_TIMES}, *({**pair, "times": SLOW_TIMES} for pair in pairs)], SLOW_SECONDS
+    )
     if "locks" not in spared:
-        yield from _ways("lock_lost", locks, ())
-        yield from _ways("lock_told", locks, ())
+        yield from _steps_of("lock_lost", locks, ())
+        yield from _steps_of("lock_told", locks, ())
 
 
 def _faults_of_clients(clients: Sequence[Member], servers: Sequence[Member]) -> Iterator[Step]:
     """What may go wrong with clients that go on, and between each of them and each server."""
     members = [{"member": client.name} for client in clients]
     pairs = [{"one": client.name, "other": server.name} for client in clients for server in servers]
-    yield from _ways("pause", members, PAUSE_SECONDS)
-    yield from _ways("cut", pairs, CUT_SECONDS)
-    yield from _ways("reset", pairs, ())
+    yield from _steps_of("pause", members, PAUSE_SECONDS)
+    yield from _steps_of("cut", pairs, CUT_SECONDS)
+    yield from _steps_of("reset", pairs, ())
 
 
-def _ways(kind: str, hit: Iterable[Mapping[str, Any]], lasting: Sequence[float]) -> Iterator[Step]:
+def _steps_of(kind: str, hit: Iterable[Mapping[str, Any]], lasting: Sequence[float]) -> Iterator[Step]:
     """A kind of fault, with whom it may hit, for how long and when."""
     for whom in hit:
         for seconds in lasting or (None,):

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hacheck.checker.verify import asked_of
-from hacheck.testing.check_results import NOTHING_ASKED, explored, questions, what_is_wrong
+from hacheck.checker.verify import properties_of
+from hacheck.testing.check_results import NO_PROPERTY, explored, questions, what_is_wrong
 from hacheck.testing.tested_model import BadModel, listed, specification_of
 
 
@@ -32,9 +32,11 @@ def spec_test(path: str | os.PathLike[str], *, wide: bool = False) -> Callable[[
         instance = specification.instantiate(check=check if specification.checks else None)
         if instance.system is None:
             raise BadModel(listed(instance.diagnostics))
-        asked = asked_of(question, instance.system, question.only)
+        properties = properties_of(question, instance.system, question.only)
         found = explored(instance.system, question, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
-        wrong = [what_is_wrong(found, name, specification) for name in [one.name for one in asked] or [NOTHING_ASKED]]
+        wrong = [
+            what_is_wrong(found, name, specification) for name in [one.name for one in properties] or [NO_PROPERTY]
+        ]
         message = "\n\n".join(one for one in wrong if one)
         if message:
             pytest.fail(message, pytrace=False)

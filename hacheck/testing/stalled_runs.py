@@ -12,8 +12,8 @@ from hacheck.testing.tested_model import Model
 
 
 @dataclass(frozen=True, slots=True)
-class Still:
-    """Where a run stands still. `lines`: what the model was told; `unknown`: events that were shown and that the model
+class Stall:
+    """Where a run stands still. `lines`: what the model saw; `unknown`: events that were shown and that the model
     does not know."""
 
     lines: tuple[Event, ...]
@@ -33,13 +33,13 @@ class Still:
         return f"after `{self.after}`: {what} never came{instead}"
 
 
-def standing(session: Session) -> Still | None:
+def stalled(session: Session) -> Stall | None:
     """Where a run stands still, if it does."""
     if not session.owes:
         return None
     knows = session.model.tracker.lines.knows
     unknown = dict.fromkeys(one.name for one in session.entries if isinstance(one, Event) and not knows(one))
-    return Still(tuple(one for one in session.lines if knows(one)), tuple(unknown))
+    return Stall(tuple(one for one in session.lines if knows(one)), tuple(unknown))
 
 
 def waited_enough(session: Session) -> bool:
@@ -47,10 +47,10 @@ def waited_enough(session: Session) -> bool:
     return session.idle_looks > 1 and session.idle_seconds >= max(session.adapter.waits, default=0.0)
 
 
-def told(stood: Iterable[Still], runs: int, model: Model, name: str) -> Iterator[str]:
+def stall_lines(stood: Iterable[Stall], runs: int, model: Model, name: str) -> Iterator[str]:
     """What is said of runs that stood still, a sentence for each action that they did it after. `runs`: how many there
     were; `name`: of what was tested."""
-    by_place: dict[str, list[Still]] = {}
+    by_place: dict[str, list[Stall]] = {}
     for one in stood:
         by_place.setdefault(one.after, []).append(one)
     for same in by_place.values():

@@ -1,4 +1,4 @@
-"""Which states of the model explain what a system under test has shown so far: told again after each line.
+"""Which states of the model explain what a system under test has shown so far: worked out after each line.
 
 A line is followed at once, though a step of the model may write several: a run that still owes lines is kept beside
 those that owe none. What is known of a set of states is remembered, so going back to it costs a look-up.
@@ -25,7 +25,11 @@ from hacheck.traces.conformance.interleavings import InterleavingSearch, Streams
 from hacheck.traces.conformance.trace_compiler import compiled
 
 _EMPTY = 0  # the number of the set without states
-_KINDS: Mapping[str, Literal["deviates", "bound", "misfit"]] = {"value": "deviates", "bound": "bound", "node": "misfit"}
+_KINDS: Mapping[str, Literal["deviates", "bound", "unmatchable"]] = {
+    "value": "deviates",
+    "bound": "bound",
+    "node": "unmatchable",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ class Track:
     - `owing`: whether there are further runs, whose last step has lines to come;
     - `limited`: whether a bound of the model was met on the way, so that a larger one might have further runs.
 
-    Equal tracks go on alike.
+    Equal tracks have the same future.
     """
 
     names: tuple[str, ...]
@@ -56,9 +60,9 @@ class Track:
 @dataclass(frozen=True, slots=True)
 class Broken:
     """Why a log was not followed any further, at `event`: `deviates`, it leaves the model; `bound`, a larger model
-    might go on; `full`, too many states of the model explain it; `misfit`, the model has no such node."""
+    might go on; `full`, too many states of the model explain it; `unmatchable`, the model has no such node."""
 
-    kind: Literal["deviates", "bound", "full", "misfit"]
+    kind: Literal["deviates", "bound", "full", "unmatchable"]
     reason: str
     event: Event
 
@@ -108,14 +112,14 @@ class Tracker:
     def __init__(
         self,
         system: System,
-        asked: Sequence[str] = (),
+        invariants: Sequence[str] = (),
         called: Mapping[str, str] | None = None,
         capacity: int = CAPACITY,
     ) -> None:
         """Cost: compiles the system, or finds it compiled. Errors: `ObservingError`, `EvaluationError`,
         `CompilerError`."""
-        self.system, self.asked = system, tuple(asked)
-        properties = [one for one in system.properties if one.name in self.asked]
+        self.system, self.invariants = system, tuple(invariants)
+        properties = [one for one in system.properties if one.name in self.invariants]
         made = replace(compiled(observed(system), asked=properties), called=dict(called or {}))
         self.compiled = made
         self.memory = Memory(made, capacity)
@@ -160,8 +164,8 @@ class Tracker:
         found = Track(line.names, last[-kept:] if kept else (), (*sets, new)[-kept - 1 :], owing, limited)
         if found.alive:
             return found
-        if line.misfit is not None:
-            return Broken(_KINDS[line.misfit.why], line.misfit.text, event)
+        if line.unmatchable is not None:
+            return Broken(_KINDS[line.unmatchable.why], line.unmatchable.text, event)
         if limited:
             return Broken("bound", "the model's bounds were met on the way; with larger ones it might go on", event)
         return Broken("deviates", "no run of the model writes this line here", event)
@@ -233,15 +237,15 @@ class Tracker:
     def violated(self, track: Track) -> tuple[str, ...]:
         """The invariants that are violated in every state that the model may be in. Of a set of states that was met
         before it costs a look-up."""
-        if track.owing or not self.asked:
+        if track.owing or not self.invariants:
             return ()
         found = self._violated.get(track.sets[-1])
         if found is None:
             rows, found = self.closed(track), ()
             if len(rows):
                 self.memory.hold(rows)
-                asked = enumerate(self.compiled.asked)
-                found = tuple(name for number, name in asked if self.memory.marked(number)[1])
+                properties = enumerate(self.compiled.asked)
+                found = tuple(name for number, name in properties if self.memory.marked(number)[1])
             self._violated[track.sets[-1]] = found
         return found
 
@@ -261,13 +265,13 @@ class Tracker:
 
     def explain(self, events: Sequence[Event]) -> Diagnosis | None:
         """Why no run explains a log: what the model would have written, and the cheapest change that mends it; `None`
-        where nobody can tell. Cost: as much as following it, and much more for the change."""
+        where that is open. Cost: as much as following it, and much more for the change."""
         streams = self._streams(events)
         return None if streams is None else self.diagnoser.diagnose(streams, at_start=True)
 
     def owed(self, events: Sequence[Event]) -> tuple[str, ...]:
-        """The lines that may come next, in words, where every run that explains a log owes some; none where nobody can
-        tell. Cost: as much as following it."""
+        """The lines that may come next, in words, where every run that explains a log owes some; none where that is
+        open. Cost: as much as following it."""
         begun = next((one for one in events if one.name.startswith(DONE)), None)
         if begun is None:
             return ()

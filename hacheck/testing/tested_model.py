@@ -20,7 +20,7 @@ from hacheck.testing.offered_actions import Offers
 from hacheck.testing.state_tracker import Tracker
 
 _MODELS: dict[type[Adapter], Model] = {}
-_ALIKE: dict[tuple[object, ...], Model] = {}  # by what kinds of adapters say
+_BY_KIND: dict[tuple[object, ...], Model] = {}  # by what kinds of adapters say
 
 
 class BadModel(Exception):
@@ -46,9 +46,9 @@ def model_for(adapter: type[Adapter]) -> Model:
     found = _MODELS.get(adapter)
     if found is None:
         said = _said(adapter)
-        found = _ALIKE.get(said)
+        found = _BY_KIND.get(said)
         if found is None:
-            found = _ALIKE[said] = _made(adapter)
+            found = _BY_KIND[said] = _made(adapter)
         _MODELS[adapter] = found
     return found
 
@@ -60,7 +60,7 @@ def _said(adapter: type[Adapter]) -> tuple[object, ...]:
 
 
 def is_fault(model: Model, method: str) -> bool:
-    """Whether a method makes something go wrong: also one of which the model is told nothing."""
+    """Whether a method makes something go wrong: also one that the model does not see."""
     return method not in model.actions or any(
         model.system.actions[index].kind == "fault" for index in model.actions[method]
     )
@@ -76,10 +76,10 @@ def _made(adapter: type[Adapter]) -> Model:
     chosen = methods_of(instance.system, _methods(adapter, specification, instance.system))
     if not has_lines(instance.system) and not chosen:
         raise BadModel(f"{specification.path} says of no line what it stands for: write `log` or `observe`")
-    asked = _asked(specification, instance.system, check, adapter.invariants)
+    names = _checked_invariants(specification, instance.system, check, adapter.invariants)
     try:
         system = driven(logged(instance.system), chosen)
-        tracker = Tracker(system, asked, adapter.called, adapter.capacity)
+        tracker = Tracker(system, names, adapter.called, adapter.capacity)
     except (NotDriven, ObservingError) as error:
         raise BadModel(f"{specification.path}: {error}") from None
     actions: dict[str, tuple[int, ...]] = {}
@@ -175,15 +175,15 @@ def kept_invariants(specification: Specification, system: System, check: str | N
     return tuple(name for name in known if name in (named.only or known) and name not in named.expect_violated)
 
 
-def _asked(
+def _checked_invariants(
     specification: Specification, system: System, check: str | None, given: Iterable[str] | None
 ) -> tuple[str, ...]:
     """The invariants to ask about. Errors: `BadModel`."""
     if given is None:
         return kept_invariants(specification, system, check)
     known = [one.name for one in system.properties if one.kind == "invariant"]
-    asked = tuple(given)
-    for name in asked:
+    names = tuple(given)
+    for name in names:
         if name not in known:
             raise BadModel(f"{specification.path} has no invariant `{name}`; it has {', '.join(known) or 'none'}")
-    return asked
+    return names

@@ -111,7 +111,7 @@ def test_a_spec_that_cannot_even_begin_is_bad_input() -> None:
 
 def test_properties_left_out_by_the_check_are_not_looked_at() -> None:
     result = result_of(ANSWER, Question("default", only=("failover",)))
-    assert [found.asked.name for found in result.properties] == ["failover"]
+    assert [found.prop.name for found in result.properties] == ["failover"]
     assert result.outcome == "expected"
 
 

@@ -60,7 +60,10 @@ def test_reductions_are_told_with_what_they_save() -> None:
     whole, reduced = found(ELECTION, "--check", "default", "--no-reductions"), found(ELECTION, "--check", "default")
     assert whole["reductions"] == []
     (phrase,) = reduced["reductions"]
-    assert phrase == f"Replica 1..3 are alike: {reduced['states']:,} states stand for {whole['states']:,}"
+    assert (
+        phrase
+        == f"symmetry: Replica 1..3 are interchangeable, {reduced['states']:,} states stand for {whole['states']:,}"
+    )
     assert reduced["states"] < whole["states"] / 5
 
 

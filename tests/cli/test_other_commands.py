@@ -60,7 +60,7 @@ def test_the_code_of_the_engine_is_printed() -> None:
     compile(hacheck("inspect", PAIR, "--python").out, "generated", "exec")
     native = hacheck("inspect", PAIR, "--native", "--check", "naive").out
     assert "define i64 @expand(" in native
-    assert "; Servers are not alike: recovers asks that start is fair to each Server" in native
+    assert "; Servers are not symmetric: recovers asks that start is fair to each Server" in native
     assert hacheck("inspect", PAIR, "--native", "--ir").code == ExitCode.BAD_INPUT
 
 

@@ -50,13 +50,13 @@ def test_what_else_is_done_is_told_by_its_name() -> None:
     for out in (plain, live):
         with progress_display(out, "check default", quiet=False) as display:
             display.update(replace(at(7.0, 0), phase="compiling", transitions=0, depth=0, frontier=0))
-            display.update(replace(at(14.0), phase="judging liveness", frontier=0))
+            display.update(replace(at(14.0), phase="checking liveness", frontier=0))
             if isinstance(display, LiveLine):
                 display._live.refresh()
     first, second = text(plain).splitlines()
     assert first == "check default: compiling, 300 MiB, 7.00 s"
-    assert second == "check default: judging liveness, 1,000 states, depth 7, 300 MiB, 14.0 s"
-    assert "judging liveness" in text(live)
+    assert second == "check default: checking liveness, 1,000 states, depth 7, 300 MiB, 14.0 s"
+    assert "checking liveness" in text(live)
     assert "waiting" not in text(live)
 
 

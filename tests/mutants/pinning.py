@@ -37,7 +37,7 @@ def words(result: PropertyResult) -> str:
     """What was found of a property, in the words of `Found.told`."""
     answer = result.answer
     steps = None if answer.run is None else len(answer.run.steps)
-    if answer.verdict == "holds" and result.asked.kind == "reachable":
+    if answer.verdict == "holds" and result.prop.kind == "reachable":
         return f"reached{length(steps)}"
     return f"{answer.verdict}{length(steps)}"
 
@@ -85,12 +85,12 @@ def _assert_found(name: str, pinned: Found, result: CheckResult, lassos: bool) -
     coverage = result.answer.coverage
     assert coverage.complete, f"{name} stopped: {coverage.stopped}"
     assert result.answer.error is None, f"{name} has an error of the spec"
-    told, found = pinned.told, {one.asked.name: words(one) for one in result.properties}
+    told, found = pinned.told, {one.prop.name: words(one) for one in result.properties}
     if not lassos:
         for one in result.properties:
-            if one.asked.kind in ("eventually", "leads_to"):
-                told[one.asked.name] = told[one.asked.name].partition(" ")[0]
-                found[one.asked.name] = found[one.asked.name].partition(" ")[0]
+            if one.prop.kind in ("eventually", "leads_to"):
+                told[one.prop.name] = told[one.prop.name].partition(" ")[0]
+                found[one.prop.name] = found[one.prop.name].partition(" ")[0]
     wrong = differences(told, found)
     assert not wrong, "\n".join([f"check {name}:", *wrong])
     return coverage

@@ -49,7 +49,7 @@ def emitted(whole: System, copies_max: int) -> str:
     lowered = lower(whole, initial, copies_max)
     questions = pose(lowered, ())
     marks = [Mark(sought.key, sought.wanted) for sought in questions.sought if sought.kind != "step"]
-    texts = [emit(lowered, questions.sought, questions.lively, marks, stops).ir for stops in (False, True)]
+    texts = [emit(lowered, questions.sought, questions.unblocking, marks, stops).ir for stops in (False, True)]
     return "\n".join(map(str, texts))
 
 

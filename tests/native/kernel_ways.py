@@ -92,7 +92,7 @@ def results(
 ) -> list[tuple[int, tuple[int, ...]]]:
     """What `f(memory, *arguments)` of a text returns, and leaves in memory: one result for each way of running it."""
     number = len(arguments) + 1
-    ways = [
+    paths = [
         by_python_itself(text, constants)["f"],
         as_python_of_source(text, constants)["f"],
         compiled(text, "f", number, constants, WITHOUT_PASSES),
@@ -100,9 +100,9 @@ def results(
         compiled(text, "f", number, constants, WITH_MANY_PASSES),
     ]
     found = []
-    for way in ways:
+    for path in paths:
         words = (ctypes.c_uint64 * MEMORY_WORDS)(*memory)
-        found.append((way(ctypes.addressof(words), *arguments), tuple(words)))
+        found.append((path(ctypes.addressof(words), *arguments), tuple(words)))
     return found
 
 

@@ -14,12 +14,12 @@ from functools import cache, partial
 from typing import Any
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.explicit.liveness.liveness_verdicts import Searched, judge
+from hacheck.checker.explicit.liveness.liveness_verdicts import Searched, check_liveness
 from hacheck.checker.explicit.liveness.marked_states import conditions
 from hacheck.checker.explicit.liveness.working_memory import EXPORTED, KERNELS, StateSpace, Words, kernel_constants
 from hacheck.checker.explicit.portable.breadth_first_search import Log, search
 from hacheck.checker.explicit.portable.condition_functions import Prepared, prepare
-from hacheck.checker.explicit.portable.liveness_verdicts import judge as judge_portably
+from hacheck.checker.explicit.portable.liveness_verdicts import check_liveness as judge_portably
 from hacheck.checker.explicit.portable.portable_result import subject_of
 from hacheck.checker.explicit.portable.python_program import compiled, marking_source
 from hacheck.checker.explicit.portable.shortest_paths import path_to
@@ -147,14 +147,14 @@ class World:
     def shown(self, judgement: LivenessVerdict) -> Run | None:
         """The run that goes with a judgement, replayed."""
         if isinstance(judgement, Lasso):
-            return run_along(self.subject, judgement.way, judgement.loop)
-        return run_along(self.subject, judgement.way) if isinstance(judgement, Valueless) else None
+            return run_along(self.subject, judgement.path, judgement.loop)
+        return run_along(self.subject, judgement.path) if isinstance(judgement, Valueless) else None
 
     def judge_portably(self) -> list[LivenessVerdict]:
         """What the portable engine says of everything asked."""
         return judge_portably(self.prepared.code, self.log, self.system.properties)
 
-    def judge(self, poll: Callable[[], None] = lambda: None) -> list[LivenessVerdict]:
+    def check_liveness(self, poll: Callable[[], None] = lambda: None) -> list[LivenessVerdict]:
         """What the native liveness says of everything asked."""
         code, log, asked = self.prepared.code, self.log, self.system.properties
         instances = self.subject.instances
@@ -164,12 +164,12 @@ class World:
         levels = [log.order[first:end] for first, end in zip(log.levels, ends, strict=True)]
         marks = {key: self._mark(words, node) for key, node in conditions(code.lowered, asked)}
         with space_of(levels, cache(self._outcomes), words, enter, self.owners) as space:
-            way = partial(path_to, code, log)
+            path = partial(path_to, code, log)
             compiled_for = partial(linked, interpreted=self.interpreted)
             searched = Searched(
-                self.system, instances, space, marks, compiled_for, way, self.threads, self.room, "no memory is left"
+                self.system, instances, space, marks, compiled_for, path, self.threads, self.room, "no memory is left"
             )
-            return judge(searched, asked, poll)
+            return check_liveness(searched, asked, poll)
 
     def _outcomes(self, state: int) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []

@@ -63,11 +63,11 @@ class Model:
         """What the portable engine works with."""
         return prepare(self.lowered, self.questions)
 
-    def faults(self, way: StatePath) -> int:
+    def faults(self, path: StatePath) -> int:
         """How many steps of a run are faults."""
         instances = self.functions.program.instances
-        assert len(way.by) == len(way.states) - 1, "the instance of each step is known"
-        return sum(self.system.actions[instances[by][0]].kind == "fault" for by in way.by if by is not None)
+        assert len(path.by) == len(path.states) - 1, "the instance of each step is known"
+        return sum(self.system.actions[instances[by][0]].kind == "fault" for by in path.by if by is not None)
 
 
 def model_of(system: System, names: tuple[str, ...] = ()) -> Model:
@@ -75,7 +75,7 @@ def model_of(system: System, names: tuple[str, ...] = ()) -> Model:
     initial = Interpreter(system).initial_states()
     lowered = lower(system, initial, copies_max=1)
     questions = pose(lowered, names)
-    emitted = emit(lowered, questions.sought, questions.lively)
+    emitted = emit(lowered, questions.sought, questions.unblocking)
     linked = link([compile_object(emitted.ir, Levels(None, 0))])
     functions = Functions(emitted.program, linked.address("expand"), linked.address("inspect"))
     return Model(system, initial, lowered, questions, functions, linked)

@@ -78,8 +78,8 @@ def test_every_process_describes_a_system_alike() -> None:
 def test_reductions_are_read_as_they_were_written() -> None:
     system = icestorm(ICESTORM.read_text(encoding="utf-8"))
     groups = next(one for one in seen_kinds(system) if one.name == "Group")
-    alike = (SymmetryClass(system.nodes[0], (1, 2, 3)), SymmetryClass(groups, (1, 2)))  # type: ignore[arg-type]  # a pool
-    made = Reductions(alike, (Unlike("Replica", ("it is ranked",)),), (Dropped("Replica.reaped", 3),), False)
+    symmetric = (SymmetryClass(system.nodes[0], (1, 2, 3)), SymmetryClass(groups, (1, 2)))  # type: ignore[arg-type]  # a pool
+    made = Reductions(symmetric, (Unlike("Replica", ("it is ranked",)),), (Dropped("Replica.reaped", 3),), False)
     assert reductions_from_json(reductions_to_json(made), system) == made
 
 
@@ -123,7 +123,7 @@ def test_functions_in_modules_of_their_own_do_the_same(
         answer = engine.check(system, (), Limits(), lambda _: True)
         answers.append((answer.properties, answer.coverage.states, answer.coverage.transitions))
         form = native_program.lowered_form(system, (), reduces=True)
-        parts = emit_in_parts(form.lowered, form.questions.sought, form.questions.lively)
+        parts = emit_in_parts(form.lowered, form.questions.sought, form.questions.unblocking)
         texts = list(parts.texts)
         assert len(texts) == parts.count
         lines.append([text.count("\n") for text in texts])

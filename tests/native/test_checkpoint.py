@@ -75,7 +75,7 @@ def assert_same(log: Log, expected: Log) -> None:
     assert all(log.index_of(state) is not None for state in expected.states())
     assert log.found.keys() == expected.found.keys()
     for key in log.found:
-        assert log.path_to(log.alike(key)) == expected.path_to(expected.alike(key))
+        assert log.path_to(log.closest(key)) == expected.path_to(expected.closest(key))
     assert log.hits.keys() == expected.hits.keys()
     assert len(log.errors) == len(expected.errors)
 
@@ -308,11 +308,11 @@ def test_a_full_disk_ends_the_keeping_but_not_the_search(
 
 
 def test_a_search_that_fails_lets_go_of_the_folder(tmp_path: Path) -> None:
-    model, told = election(3, 2, 1), itertools.count()
+    model, reports = election(3, 2, 1), itertools.count()
     others = set(threading.enumerate())  # of tests before this one, in the same process
 
     def report(_: Progress) -> bool:
-        if next(told) == 0:
+        if next(reports) == 0:
             raise KeyboardInterrupt
         return True
 

@@ -242,7 +242,7 @@ def costly_system(seed: int) -> System:
 
 
 @dataclass(frozen=True)
-class StepEffect:
+class Expanded:
     """A system's first states in the order of a search, as the portable engine has them. `by`: the instance that made
     each; `outcomes`: for each the instances with the state they lead to, -1 where an outcome is no step."""
 
@@ -267,17 +267,17 @@ def assert_same(whole: System, states_max: int, copies_max: int = 1) -> None:
     lowered = lower(whole, initial, copies_max)
     questions = pose(lowered, ())
     code = generate(lowered, wanted_by(questions))
-    told = explored(code, questions, [pack(lowered.layout, state) for state in initial], states_max)
+    expanded = explored(code, questions, [pack(lowered.layout, state) for state in initial], states_max)
     states = [sought for sought in questions.sought if sought.kind != "step"]
     marks = [Mark(sought.key, sought.wanted) for sought in states]
     for lists_stops in (False, True):
-        native = linked(emit(lowered, questions.sought, questions.lively, marks, lists_stops))
-        assert_same_outcomes(told, native, lists_stops)
-        assert_same_notes(told, native)
-    assert_same_conditions(told, native, states)
+        native = linked(emit(lowered, questions.sought, questions.unblocking, marks, lists_stops))
+        assert_same_outcomes(expanded, native, lists_stops)
+        assert_same_notes(expanded, native)
+    assert_same_conditions(expanded, native, states)
 
 
-def explored(code: Code, questions: Questions, initial: list[int], states_max: int) -> StepEffect:
+def explored(code: Code, questions: Questions, initial: list[int], states_max: int) -> Expanded:
     made_by = dict.fromkeys(initial, len(code.lowered.instances))
     outcomes: list[Counter[tuple[int, int]]] = []
     waiting = list(made_by)
@@ -293,7 +293,7 @@ def explored(code: Code, questions: Questions, initial: list[int], states_max: i
             if successor not in made_by and len(waiting) < states_max:
                 made_by[successor] = instance
                 waiting.append(successor)
-    return StepEffect(code.lowered.system, code, questions, waiting, list(made_by.values()), outcomes)
+    return Expanded(code.lowered.system, code, questions, waiting, list(made_by.values()), outcomes)
 
 
 def translated(packed: int, source: Layout, target: Layout) -> int:
@@ -304,66 +304,66 @@ def translated(packed: int, source: Layout, target: Layout) -> int:
     )
 
 
-def in_words(told: StepEffect, native: Native) -> list[int]:
+def in_words(expanded: Expanded, native: Native) -> list[int]:
     """The states as compiled functions have them."""
-    for state in told.states[:20]:
-        same = pack(native.program.layout, unpack(told.layout, state))
-        assert same == translated(state, told.layout, native.program.layout)
-    return [translated(state, told.layout, native.program.layout) for state in told.states]
+    for state in expanded.states[:20]:
+        same = pack(native.program.layout, unpack(expanded.layout, state))
+        assert same == translated(state, expanded.layout, native.program.layout)
+    return [translated(state, expanded.layout, native.program.layout) for state in expanded.states]
 
 
-def assert_same_outcomes(told: StepEffect, native: Native, lists_stops: bool) -> None:
+def assert_same_outcomes(expanded: Expanded, native: Native, lists_stops: bool) -> None:
     """The same instances lead to the same states, and the same of them are cut or an error."""
-    states = in_words(told, native)
+    states = in_words(expanded, native)
     packed: dict[int, int] = {-1: -1}
     batches = [states[:1], states[1:8], states[8:72], states[72:]]
     found = [outcomes for batch in batches if batch for outcomes in native.expand(batch)]
-    for expected, outcomes in zip(told.outcomes, found, strict=True):
+    for expected, outcomes in zip(expanded.outcomes, found, strict=True):
         for _, successor in outcomes:
             if successor not in packed:
-                packed[successor] = translated(successor, native.program.layout, told.layout)
+                packed[successor] = translated(successor, native.program.layout, expanded.layout)
         same = Counter((instance, packed[successor]) for instance, successor in outcomes)
         assert same == (expected if lists_stops else Counter({one: n for one, n in expected.items() if one[1] >= 0}))
 
 
-def assert_same_notes(told: StepEffect, native: Native) -> None:
+def assert_same_notes(expanded: Expanded, native: Native) -> None:
     """After the expansion of all states: numbers of steps and cuts, and the first of everything there is to note."""
-    code, program, notes = told.code, native.program, native.notes
+    code, program, notes = expanded.code, native.program, native.notes
     counts, cuts = [0] * code.actions, [0] * len(code.bounds)
     faulty: list[int] = []
-    lively: list[bool] = []
+    unblocking: list[bool] = []
     hits: list[list[int]] = []
-    for state in told.states:
+    for state in expanded.states:
         faults: list[tuple[int, int]] = []
         hit: list[list[tuple[int, int]]] = [[] for _ in range(code.watches)]
         alive = bytearray(1)
         for function in code.expand:
             function([state], set(), id, id, counts, cuts, faults, hit, alive)
         faulty += [state for _ in faults[:1]]
-        lively.append(bool(alive[0]))
+        unblocking.append(bool(alive[0]))
         hits.append([number for number, pairs in enumerate(hit) if pairs])
     assert notes.steps_of(native.notes_array) == counts
     assert dict(zip(program.bounds, notes.bounds_reached_of(native.notes_array), strict=True)) == dict(
         zip(code.bounds, cuts, strict=True)
     )
-    assert_first_fault(told, native, faulty)
-    dead = [state for state, alive in zip(told.states, lively, strict=True) if not alive]
-    for number, sought in enumerate(sought for sought in told.questions.sought if sought.kind == "dead"):
+    assert_first_fault(expanded, native, faulty)
+    dead = [state for state, alive in zip(expanded.states, unblocking, strict=True) if not alive]
+    for number, sought in enumerate(sought for sought in expanded.questions.sought if sought.kind == "dead"):
         noted = notes.dead_of(native.notes_array, number)
-        assert (None if noted is None else unpack(program.layout, noted)) == first(told, sought, dead)
+        assert (None if noted is None else unpack(program.layout, noted)) == first(expanded, sought, dead)
     for number in range(len(program.steps)):
-        firsts = [state for state, numbers in zip(told.states, hits, strict=True) if number in numbers]
-        assert_first_step(told, native, number, firsts)
+        firsts = [state for state, numbers in zip(expanded.states, hits, strict=True) if number in numbers]
+        assert_first_step(expanded, native, number, firsts)
 
 
-def first(told: StepEffect, sought: SearchTarget, states: list[int]) -> object:
+def first(expanded: Expanded, sought: SearchTarget, states: list[int]) -> object:
     """The first of some states that satisfies a condition, unpacked."""
-    find = compiled(finding_source(told.code.lowered, sought.wanted), sought.key)["find"]
+    find = compiled(finding_source(expanded.code.lowered, sought.wanted), sought.key)["find"]
     found = find(states)
-    return None if found is None else unpack(told.layout, found)
+    return None if found is None else unpack(expanded.layout, found)
 
 
-def assert_first_fault(told: StepEffect, native: Native, faulty: list[int]) -> None:
+def assert_first_fault(expanded: Expanded, native: Native, faulty: list[int]) -> None:
     """The first state that has an error of the spec is noted, and of its instances that are one the first."""
     noted = native.notes.error_of(native.notes_array)
     if not faulty:
@@ -371,8 +371,8 @@ def assert_first_fault(told: StepEffect, native: Native, faulty: list[int]) -> N
         return
     assert noted is not None
     state, instance = unpack(native.program.layout, noted[0]), noted[1]
-    assert state == unpack(told.layout, faulty[0])
-    interpreter = Interpreter(told.system)
+    assert state == unpack(expanded.layout, faulty[0])
+    interpreter = Interpreter(expanded.system)
     failing = [
         index
         for index, (action, arguments) in enumerate(native.program.instances)
@@ -381,7 +381,7 @@ def assert_first_fault(told: StepEffect, native: Native, faulty: list[int]) -> N
     assert instance == failing[0]
 
 
-def assert_first_step(told: StepEffect, native: Native, number: int, before: list[int]) -> None:
+def assert_first_step(expanded: Expanded, native: Native, number: int, before: list[int]) -> None:
     """The first state is noted that has a step for which a condition holds, with such a step."""
     noted = native.notes.step_of(native.notes_array, number)
     if not before:
@@ -389,12 +389,12 @@ def assert_first_step(told: StepEffect, native: Native, number: int, before: lis
         return
     assert noted is not None
     state, successor = (unpack(native.program.layout, packed) for packed in noted)
-    assert state == unpack(told.layout, before[0])
-    place = told.states.index(before[0])
-    assert any(target == pack(told.layout, successor) for _, target in told.outcomes[place])
+    assert state == unpack(expanded.layout, before[0])
+    place = expanded.states.index(before[0])
+    assert any(target == pack(expanded.layout, successor) for _, target in expanded.outcomes[place])
     key = native.program.steps[number]
-    interpreter = Interpreter(told.system)
-    asked = next(item for item in told.system.properties if item.name == key.removeprefix(NO_VALUE))
+    interpreter = Interpreter(expanded.system)
+    asked = next(item for item in expanded.system.properties if item.name == key.removeprefix(NO_VALUE))
     if key.startswith(NO_VALUE):
         with pytest.raises(EvaluationError):
             interpreter.holds_step(asked, state, successor)
@@ -402,17 +402,17 @@ def assert_first_step(told: StepEffect, native: Native, number: int, before: lis
         assert not interpreter.holds_step(asked, state, successor)
 
 
-def assert_same_conditions(told: StepEffect, native: Native, asked: list[SearchTarget]) -> None:
+def assert_same_conditions(expanded: Expanded, native: Native, asked: list[SearchTarget]) -> None:
     """`inspect` notes the first state that satisfies each condition, `mark` all of them."""
-    states, program = in_words(told, native), native.program
+    states, program = in_words(expanded, native), native.program
     for start in range(0, len(states), 50):
-        native.inspect(states[start : start + 50], told.by[start : start + 50])
+        native.inspect(states[start : start + 50], expanded.by[start : start + 50])
     for number, sought in enumerate(sought for sought in asked if sought.kind == "state"):
         noted = native.notes.state_of(native.notes_array, number)
-        assert (None if noted is None else unpack(program.layout, noted)) == first(told, sought, told.states)
+        assert (None if noted is None else unpack(program.layout, noted)) == first(expanded, sought, expanded.states)
     for number, sought in enumerate(asked):
-        find = compiled(finding_source(told.code.lowered, sought.wanted), sought.key)["find"]
-        assert native.mark(number, states) == [find([state]) is not None for state in told.states]
+        find = compiled(finding_source(expanded.code.lowered, sought.wanted), sought.key)["find"]
+        assert native.mark(number, states) == [find([state]) is not None for state in expanded.states]
 
 
 def test_conditions_of_more_than_a_word_are_asked_until_they_are_hit() -> None:

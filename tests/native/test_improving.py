@@ -19,7 +19,7 @@ from hacheck.checker.explicit.search.kernel_groups import Kernels
 from hacheck.checker.explicit.search.search_limits import Bounds
 from hacheck.checker.explicit.search.worker_memory import Functions
 from hacheck.checker.explicit.stopwatch import Stopwatch
-from hacheck.checker.explicit.tier_up import Improvement, functions_of
+from hacheck.checker.explicit.tier_up import TierUp, functions_of
 from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.model.ir import System
 from tests.models.quorum_election import quorum_election
@@ -35,8 +35,8 @@ def builder(folder: Path, patient: bool = False, system: System = SYSTEM) -> Bui
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_search_goes_on_with_better_code_and_finds_the_same(threads: int, tmp_path: Path) -> None:
-    quick, thorough = builder(tmp_path).for_search(), builder(tmp_path).thoroughly()
-    assert (quick.quick_lines > 1_000, thorough.quick_lines) == (True, 0)
+    quick, optimised = builder(tmp_path).for_search(), builder(tmp_path).optimised()
+    assert (quick.quick_lines > 1_000, optimised.quick_lines) == (True, 0)
     assert builder(tmp_path / "other", patient=True).for_search().quick_lines == 0
     kernels = Kernels(quick.program.words, False, threads == 1, ObjectCache(tmp_path))
     search = Search(functions_of(quick), kernels, Options(threads), Bounds(Limits(), never_stop, 0.0))
@@ -44,14 +44,14 @@ def test_a_search_goes_on_with_better_code_and_finds_the_same(threads: int, tmp_
 
     def after_some_slices(seconds: float) -> Functions | None:
         asked.append(seconds)
-        return functions_of(thorough) if len(asked) == 9 else None
+        return functions_of(optimised) if len(asked) == 9 else None
 
     search.better = after_some_slices
     try:
         search.begin(quick.initial)
         search.run(None)
         assert (search.size, sum(search.tally.all_counts())) == (STATES, STEPS)
-        assert search.shared[EXPAND] == thorough.functions.address("expand")
+        assert search.shared[EXPAND] == optimised.functions.address("expand")
     finally:
         search.free()
     assert len(asked) > 9
@@ -63,8 +63,8 @@ def test_better_code_is_made_only_when_it_is_worth_while() -> None:
         raise AssertionError("not asked for")
 
     for lines, seconds in ((1_000, 0.29), (1_000_000, 4.9)):
-        with closing(Improvement(never, lines)) as improvement:
-            assert improvement.functions(seconds) is None
+        with closing(TierUp(never, lines)) as tier_up_code:
+            assert tier_up_code.functions(seconds) is None
 
 
 def test_nobody_waits_for_code_that_is_not_needed_any_more() -> None:
@@ -74,10 +74,10 @@ def test_nobody_waits_for_code_that_is_not_needed_any_more() -> None:
         released.wait(60)
         raise MemoryError
 
-    improvement = Improvement(waiting, 1_000)
-    assert improvement.functions(0.3) is None
+    tier_up_code = TierUp(waiting, 1_000)
+    assert tier_up_code.functions(0.3) is None
     before = time.perf_counter()
-    improvement.close()
+    tier_up_code.close()
     assert time.perf_counter() - before < 30
     released.set()
 
@@ -88,12 +88,12 @@ def test_what_goes_wrong_while_better_code_is_made_is_told(monkeypatch: pytest.M
     def failing() -> Built:
         raise MemoryError
 
-    improvement = Improvement(failing, 1_000)
+    tier_up_code = TierUp(failing, 1_000)
     with suppress(MemoryError):
-        improvement.functions(0.3)
-    improvement.close()
+        tier_up_code.functions(0.3)
+    tier_up_code.close()
     with pytest.raises(MemoryError):
-        improvement.functions(0.3)
+        tier_up_code.functions(0.3)
 
 
 @pytest.mark.parametrize("in_this_process", [True, False])

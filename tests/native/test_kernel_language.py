@@ -30,16 +30,16 @@ from tests.native.kernel_ways import (
 @pytest.mark.parametrize("operator", ["+", "-", "*", "&", "|", "^", "<<", ">>", "//", "%"])
 def test_arithmetic_wraps_around_whatever_the_numbers(operator: str) -> None:
     text = body(f"return a {operator} b")
-    ways = [compiled(text, "f", 3, {}, KERNEL_LEVELS), as_python_of_source(text, {})["f"]]
-    ways.append(by_python_itself(text, {})["f"])
+    paths = [compiled(text, "f", 3, {}, KERNEL_LEVELS), as_python_of_source(text, {})["f"]]
+    paths.append(by_python_itself(text, {})["f"])
     for left in INTERESTING:
         for right in INTERESTING:
-            assert len({way(0, left, right) for way in ways}) == 1, (left, right)
+            assert len({path(0, left, right) for path in paths}) == 1, (left, right)
 
 
 @pytest.mark.parametrize("operator", ["==", "!=", "<", "<=", ">", ">="])
 def test_comparison_is_unsigned(operator: str) -> None:
-    ways = [
+    paths = [
         compiled(body(f"return a {operator} b"), "f", 3, {}, KERNEL_LEVELS),
         compiled(body(f"if a {operator} b:", "    return 1", "return 0"), "f", 3, {}, WITHOUT_PASSES),
         as_python_of_source(body(f"return a {operator} b"), {})["f"],
@@ -47,7 +47,7 @@ def test_comparison_is_unsigned(operator: str) -> None:
     for left in INTERESTING:
         for right in INTERESTING:
             expected = int(eval(f"left {operator} right", {"left": left, "right": right}))
-            assert [way(0, left, right) for way in ways] == [expected] * 3, (left, right)
+            assert [path(0, left, right) for path in paths] == [expected] * 3, (left, right)
 
 
 @pytest.mark.parametrize(
@@ -262,10 +262,10 @@ def summed(address: int, number: int) -> int:
 
 def test_functions_are_read_where_they_are_written() -> None:
     words = (ctypes.c_uint64 * 6)(1, 50, 3, 2**63, 5, 2**63)
-    ways = [as_python([mixed, summed], {"W": 2})["summed"]]
-    ways.append(link([compile_object(kernel_ir([mixed, summed], {"W": 2}, ["summed"]))]).function("summed", 2))
+    paths = [as_python([mixed, summed], {"W": 2})["summed"]]
+    paths.append(link([compile_object(kernel_ir([mixed, summed], {"W": 2}, ["summed"]))]).function("summed", 2))
     expected = sum(int(Word(w) * Word(0x9E3779B97F4A7C15)) if w < LIMIT else w for w in words) & WORD_MASK
-    assert [way(ctypes.addressof(words), 3) for way in ways] == [expected, expected]
+    assert [path(ctypes.addressof(words), 3) for path in paths] == [expected, expected]
 
 
 def test_name_of_an_enclosing_function_is_known() -> None:

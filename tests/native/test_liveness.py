@@ -28,7 +28,7 @@ def test_liveness_is_decided_as_defined(first: int) -> None:
     for seed, system in enumerate(small_systems(range(first, first + 100))):
         graph = graph_of(system)
         world = World(system, threads=1 + seed % 2, owners=1 + seed % 3)
-        for asked, judgement in zip(system.properties, world.judge(), strict=True):
+        for asked, judgement in zip(system.properties, world.check_liveness(), strict=True):
             assert verdict(judgement) == verdict_of(system, graph, asked), (system, asked)
             if isinstance(judgement, Lasso):
                 assert_shows_it(system, graph, asked, shown(world, judgement))
@@ -101,7 +101,7 @@ def assert_fair(system: System, asked: Property, run: Run) -> None:
 
 def assert_alike(world: World) -> list[LivenessVerdict]:
     """The judgements are the portable engine's, with as many steps to the loop; the loops are fair."""
-    given = world.judge()
+    given = world.check_liveness()
     for asked, native, portable in zip(world.system.properties, given, world.judge_portably(), strict=True):
         assert type(native) is type(portable), (world.system, asked)
         if isinstance(native, Lasso) and isinstance(portable, Lasso):
@@ -109,7 +109,7 @@ def assert_alike(world: World) -> list[LivenessVerdict]:
             assert_fair(world.system, asked, shown(world, native))
         elif isinstance(native, Valueless) and isinstance(portable, Valueless):
             assert native.expression == portable.expression
-            assert len(native.way.states) == len(portable.way.states)
+            assert len(native.path.states) == len(portable.path.states)
             assert shown(world, native)
         else:
             assert native == portable
@@ -144,7 +144,7 @@ def test_an_error_of_the_spec_in_a_goal_or_premise_is_found_as_early() -> None:
     system = loaded.specification.instantiate({}, None).system
     assert system is not None
     found = assert_alike(World(system, owners=2))
-    lengths = [len(item.way.states) - 1 if isinstance(item, Valueless) else None for item in found]
+    lengths = [len(item.path.states) - 1 if isinstance(item, Valueless) else None for item in found]
     assert lengths == [0, 1, None, 0]
 
 
@@ -159,8 +159,8 @@ def test_without_room_for_lists_the_same_is_found() -> None:
 def test_without_room_nothing_is_judged() -> None:
     system = next(larger_systems(3_000, 100))
     world = World(system, room=BYTES_PER_STATE * len(World(system).log.order) - 1)
-    undecided = Undecided("not judged, stopped because no memory is left")
-    assert world.judge() == [undecided] * len(system.properties)
+    undecided = Undecided("not checked; stopped because no memory is left")
+    assert world.check_liveness() == [undecided] * len(system.properties)
 
 
 def test_without_address_space_nothing_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,21 +170,21 @@ def test_without_address_space_nothing_is_judged(monkeypatch: pytest.MonkeyPatch
         raise MemoryError(f"no address space for {size:,} bytes")
 
     monkeypatch.setattr(working_memory, "Region", refuse)
-    undecided = Undecided("not judged, stopped because no memory is left")
-    assert world.judge() == [undecided] * len(world.system.properties)
+    undecided = Undecided("not checked; stopped because no memory is left")
+    assert world.check_liveness() == [undecided] * len(world.system.properties)
 
 
 def test_the_kernels_say_the_same_as_python() -> None:
     for system in larger_systems(3_000, 12):
-        assert World(system).judge() == World(system, interpreted=True).judge()
+        assert World(system).check_liveness() == World(system, interpreted=True).check_liveness()
 
 
 def test_it_can_be_interrupted_at_any_time() -> None:
     worlds = (World(system) for system in larger_systems(3_000, 100))
-    world = next(world for world in worlds if any(isinstance(item, Lasso) for item in world.judge()))
+    world = next(world for world in worlds if any(isinstance(item, Lasso) for item in world.check_liveness()))
     pulses = 0
     while True:
-        judged = world.judge(give_up_after(pulses))
+        judged = world.check_liveness(give_up_after(pulses))
         undecided = [item for item in judged if isinstance(item, Undecided) and "interrupted" in item.reason]
         if not undecided:
             break

@@ -15,9 +15,9 @@ import pytest
 from hacheck.checker.explicit.fairness import Constraints
 from hacheck.checker.explicit.liveness import fields
 from hacheck.checker.explicit.liveness.kernel_slices import Slices
-from hacheck.checker.explicit.liveness.liveness_verdicts import judge_components, reached
+from hacheck.checker.explicit.liveness.liveness_verdicts import check_components, reached
 from hacheck.checker.explicit.liveness.marked_states import Marks
-from hacheck.checker.explicit.liveness.shortest_lasso import Asked, Walk, fair_loop, nearest_fair, way_in
+from hacheck.checker.explicit.liveness.shortest_lasso import FairnessMask, Walk, fair_loop, nearest_fair, path_into
 from hacheck.checker.explicit.liveness.working_memory import Ground, kernel_constants
 from hacheck.checker.explicit.portable.fair_sets import fair_sets
 from hacheck.checker.explicit.portable.strong_components import Edges
@@ -34,7 +34,7 @@ class RandomGraph:
 
     outcomes: list[list[tuple[int, int]]]
     constraints: int
-    asked: Asked
+    asked: FairnessMask
 
     @property
     def levels(self) -> list[list[int]]:
@@ -67,7 +67,7 @@ def random_graph(seed: int) -> RandomGraph:
         by = [choice.choice((0, choice.choice(used))) for _ in near]
         stops = [(state, choice.choice(used) | STOP)] if choice.random() < 0.1 else []
         outcomes.append([*zip(near, by, strict=True), *stops])
-    return RandomGraph(outcomes, constraints, Asked(bits & ~strong & ~ignored, strong & ~ignored))
+    return RandomGraph(outcomes, constraints, FairnessMask(bits & ~strong & ~ignored, strong & ~ignored))
 
 
 @contextmanager
@@ -84,7 +84,7 @@ def judged(graph: RandomGraph, stored: bool, wide: bool) -> Iterator[tuple[Groun
         marks.doubt(slices, ASKED)
         marks.prepare(slices, ASKED)
         levels = reached(ground, slices, only_nearest=False)
-        judge_components(ground, slices, graph.asked, levels[-1])
+        check_components(ground, slices, graph.asked, levels[-1])
         yield ground, slices, levels
         slices.close()
         ground.free()
@@ -157,7 +157,7 @@ def test_fair_sets_and_loops_of_random_graphs(stored: bool, wide: bool) -> None:
             entry, level = nearest
             depths = {state: depth for depth, states in enumerate(graph.levels) for state in states}
             assert level == min(depths[state] for states in expected for state in states)
-            walk = [ground.state(vertex) for vertex in way_in(ground, slices, levels, entry, level)]
+            walk = [ground.state(vertex) for vertex in path_into(ground, slices, levels, entry, level)]
             assert [depths[state] for state in walk] == list(range(level + 1))
             assert all(after in dict(graph.outcomes[before]) for before, after in pairwise(walk))
             for number, states in sets.items():
@@ -174,7 +174,7 @@ def test_fair_sets_and_loops_of_random_graphs(stored: bool, wide: bool) -> None:
 def test_a_component_of_many_states_is_left_in_slices() -> None:
     size = 30_000
     outcomes = [[((state + 1) % size, 1 if state == 0 else 0)] for state in range(size)]
-    graph = RandomGraph(outcomes, 1, Asked(1, 0))
+    graph = RandomGraph(outcomes, 1, FairnessMask(1, 0))
     constants = kernel_constants(1, size, 1)
     functions = linked(constants)
     pulses = 0
@@ -192,7 +192,7 @@ def test_a_component_of_many_states_is_left_in_slices() -> None:
         marks.prepare(slices, ASKED)
         levels = reached(ground, slices, only_nearest=False)
         assert len(levels) == size + 1
-        judge_components(ground, slices, graph.asked, levels[-1])
+        check_components(ground, slices, graph.asked, levels[-1])
         assert ground.words[fields.FAIR_COUNT] == 1
         loop = fair_loop(ground, slices, levels[-1], 0, graph.asked)
         assert len(loop.taken) == size

@@ -26,7 +26,7 @@ def program_of(system: System, lists_stops: bool = False) -> Program:
     lowered = lower(system, Interpreter(system).initial_states())
     questions = pose(lowered, ())
     marks = [Mark(sought.key, sought.wanted) for sought in questions.sought if sought.kind == "state"]
-    return emit(lowered, questions.sought, questions.lively, marks, lists_stops).program
+    return emit(lowered, questions.sought, questions.unblocking, marks, lists_stops).program
 
 
 def test_program_comes_back_from_json() -> None:

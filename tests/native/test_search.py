@@ -102,34 +102,34 @@ def assert_same_findings(model: Model, log: Log, expected: LogFindings) -> None:
     assert all(log.index_of(log.state(index)) == index for first, end in log.spans for index in range(first, end))
     assert log.found.keys() == expected.found.keys()
     for key in log.found:
-        assert log.found[key] in log.alike(key)
+        assert log.found[key] in log.closest(key)
         assert_same_ways(model, log, expected, key)
     assert log.hits.keys() == expected.hits.keys()
     for key, (before, after) in log.hits.items():
-        assert before in log.alike(key)
+        assert before in log.closest(key)
         assert log.index_of(after) is not None
         assert_same_ways(model, log, expected, key)
     assert len(log.errors) == len(expected.errors)
     for (state, _), (other, _) in zip(log.errors, expected.errors, strict=True):
         assert depth_of(log, state) == expected_depth(expected, other)
-        assert state in log.alike(SPEC_ERROR)
-        assert portable_state(model, other) in map(model.unpack, log.alike(SPEC_ERROR))
+        assert state in log.closest(SPEC_ERROR)
+        assert portable_state(model, other) in map(model.unpack, log.closest(SPEC_ERROR))
 
 
 def assert_same_ways(model: Model, log: Log, expected: LogFindings, key: str) -> None:
     """The same states of the same level meet a condition, and the runs there are as short, with as few faults."""
-    alike, others = log.alike(key), expected.alike(key)
-    assert {portable_state(model, state) for state in others} <= set(map(model.unpack, alike))
+    closest, others = log.closest(key), expected.closest(key)
+    assert {portable_state(model, state) for state in others} <= set(map(model.unpack, closest))
     if key in model.functions.program.deads:
-        alike = [state for state in alike if model.unpack(state) == portable_state(model, others[0])]
-    assert len(alike) == len(others)
+        closest = [state for state in closest if model.unpack(state) == portable_state(model, others[0])]
+    assert len(closest) == len(others)
     if key.startswith("mode:"):
         return
-    way, other = log.path_to(alike), expected.path_to([*others])
-    assert len(way.states) == len(other.states)
-    assert way.states[-1] in alike
-    assert model.unpack(way.states[0]) in model.initial
-    assert model.faults(way) == model.faults(other)
+    path, other = log.path_to(closest), expected.path_to([*others])
+    assert len(path.states) == len(other.states)
+    assert path.states[-1] in closest
+    assert model.unpack(path.states[0]) in model.initial
+    assert model.faults(path) == model.faults(other)
 
 
 def depth_of(log: Log, state: int) -> int:

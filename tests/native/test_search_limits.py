@@ -115,19 +115,19 @@ def test_hardly_any_memory_is_said_to_be_used_up_at_once() -> None:
 
 
 def test_whoever_waits_is_told_and_can_interrupt() -> None:
-    told: list[Progress] = []
+    reports: list[Progress] = []
 
     def report(progress: Progress) -> bool:
-        told.append(progress)
-        return len(told) < 4
+        reports.append(progress)
+        return len(reports) < 4
 
     with searched(election(5, 3, 2), report=report) as log:
         assert log.stopped == "interrupted"
-        assert log.size == told[-1].states
-    seen = [progress.states for progress in told]
+        assert log.size == reports[-1].states
+    seen = [progress.states for progress in reports]
     assert seen == sorted(seen)
-    assert all(progress.states >= progress.frontier > 0 for progress in told)
-    assert told[0].transitions > told[0].states
+    assert all(progress.states >= progress.frontier > 0 for progress in reports)
+    assert reports[0].transitions > reports[0].states
 
 
 def test_a_search_with_everything_decided_ends_with_the_level() -> None:
@@ -138,7 +138,7 @@ def test_a_search_with_everything_decided_ends_with_the_level() -> None:
         sizes = [sum(end - first for first, end in level) for level in log.levels]
     for options in (Options(), THREADS):
         with searched(model, options, goal=frozenset([broken])) as log:
-            assert log.stopped == "everything asked is decided"
+            assert log.stopped == "every property is decided"
             assert (log.depth, log.size) == (depth, sum(sizes[: depth + 1]))
 
 
@@ -150,13 +150,13 @@ def test_looking_back_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def report(progress: Progress) -> bool:
         asked.append(progress.phase)
-        return progress.phase != "retracing the run"
+        return progress.phase != "reconstructing the run"
 
     monkeypatch.setattr(shortest_paths, "GRACE_SECONDS", 0.0)
     monkeypatch.setattr(log_module, "GRACE_SECONDS", 0.0)
     with searched(election(3, 2, 1), report=report) as log, pytest.raises(Cancelled, match="interrupted"):
         log.path_to([log.state(log.levels[-1][0][0])])
-    assert asked[-1] == "retracing the run"
+    assert asked[-1] == "reconstructing the run"
 
 
 def test_what_an_interrupted_search_has_met_is_told_if_it_can_be_soon(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +172,7 @@ def test_what_an_interrupted_search_has_met_is_told_if_it_can_be_soon(monkeypatc
         assert log.stopped == "interrupted"
         found = log.path_to([log.state(log.levels[-1][0][0])])
         assert len(found.states) == log.depth + 1
-    assert asked[-1] == "retracing the run"
+    assert asked[-1] == "reconstructing the run"
 
 
 @pytest.mark.parametrize("options", [Options(), THREADS, Options(threads=2)])
@@ -180,7 +180,7 @@ def test_runs_do_not_depend_on_threads(options: Options) -> None:
     model = election(3, 2, 1, votes_lost=True)
     with searched(model) as log, searched(model, options) as other:
         for key in log.found:
-            assert log.path_to(log.alike(key)) == other.path_to(other.alike(key))
+            assert log.path_to(log.closest(key)) == other.path_to(other.closest(key))
 
 
 def test_fingerprints_find_the_same_states_and_runs() -> None:
@@ -189,7 +189,7 @@ def test_fingerprints_find_the_same_states_and_runs() -> None:
         assert (other.size, other.depth, other.counts) == (log.size, log.depth, log.counts)
         assert other.found.keys() == log.found.keys()
         for key in log.found:
-            assert other.path_to(other.alike(key)) == log.path_to(log.alike(key))
+            assert other.path_to(other.closest(key)) == log.path_to(log.closest(key))
         with pytest.raises(Cancelled):
             other.spans  # noqa: B018
 
@@ -207,7 +207,7 @@ def test_fingerprints_of_random_systems_find_the_same() -> None:
             with searched(model, SLOW, fingerprint=True) as other:
                 assert (other.size, other.counts, other.bounds_reached) == (log.size, log.counts, log.bounds_reached)
                 for key in (*log.found, *log.hits, *([SPEC_ERROR] if log.errors else [])):
-                    assert other.path_to(other.alike(key)) == log.path_to(log.alike(key))
+                    assert other.path_to(other.closest(key)) == log.path_to(log.closest(key))
                     compared += 1
     assert compared > 50
 
@@ -220,8 +220,8 @@ def test_fingerprints_give_back_what_is_expanded() -> None:
         assert log.bytes_per_state is not None
         assert exact is not None
         assert exact - log.bytes_per_state > 10  # of the 16 that a state has
-        last = max(log.found, key=lambda key: len(log.path_to(log.alike(key)).states))
-        assert log.path_to(log.alike(last)).states
+        last = max(log.found, key=lambda key: len(log.path_to(log.closest(key)).states))
+        assert log.path_to(log.closest(last)).states
 
 
 def test_a_repeated_search_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,4 +234,4 @@ def test_a_repeated_search_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -
     with searched(model, SLOW, report=report, fingerprint=True) as log:
         key = max(log.found)
         with pytest.raises(Cancelled, match="interrupted"):
-            log.path_to(log.alike(key))
+            log.path_to(log.closest(key))

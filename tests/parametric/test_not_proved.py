@@ -94,6 +94,6 @@ def _verdict(specification: Specification, check: Check) -> str:
     try:
         found = proof_of(Wanted(specification, {}, check.name, broken), seconds=VARIANT_SECONDS_MAX)
     except Unsupported:
-        return "told in no logic"
+        return "cannot be expressed in first-order logic"
     said = {verdict for name, verdict in verdicts(found).items() if name in broken}
     return next(verdict for verdict in ("proved", "open", "not inductive") if verdict in said)

@@ -71,12 +71,12 @@ def check(seed: int) -> tuple[int, int]:
             assert allows(theory, system, state, one.step), f"seed {seed}: no {name}{one.step.arguments} from {state}"
     base = grounded(theory, system)
     for claim in theory.claims:
-        if claim.symbols or claim.of_steps or claim.asked is None:
+        if claim.symbols or claim.of_steps or claim.prop is None:
             continue
         holds = compiled(claim.formula, base)
         for state in reached:
             try:
-                expected = interpreter.value(claim.asked.goal, state)
+                expected = interpreter.value(claim.prop.goal, state)
                 found = holds(structure(system, state))
             except (EvaluationError, TypeError):
                 continue  # it has no value here

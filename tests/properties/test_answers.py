@@ -57,7 +57,7 @@ class Found:
     bytes_per_state: float | None = None
     gives_up: bool = False
 
-    def alike(self, key: str) -> Sequence[int]:
+    def closest(self, key: str) -> Sequence[int]:
         """The states of a key."""
         return [self.errors[0][0]] if key == SPEC_ERROR else [self.found[key]]
 
@@ -74,11 +74,11 @@ def holder(state: State) -> int:
     return place
 
 
-def answered(findings: Found, judge: Callable[[tuple[Property, ...]], Sequence[LivenessVerdict]]) -> Answer:
+def answered(findings: Found, check_liveness: Callable[[tuple[Property, ...]], Sequence[LivenessVerdict]]) -> Answer:
     """The answer about the ring."""
     system = ring()
     instances = tuple((0, (server,)) for server in (1, 2, 3))
-    explored = Explored(Subject(system, instances, (), holder), select(system, ()), findings, judge)
+    explored = Explored(Subject(system, instances, (), holder), select(system, ()), findings, check_liveness)
     return answer_of(explored, Stopwatch(Limits(), lambda _: True))
 
 
@@ -93,7 +93,7 @@ def test_a_run_is_told_by_the_interpreter() -> None:
 def test_a_violation_of_which_no_run_is_known_is_no_violation_yet() -> None:
     answer = answered(Found(found={"never_third": 2}, gives_up=True), lambda asked: [None])
     assert (answer.properties[0].verdict, answer.properties[0].run) == ("unknown", None)
-    told = "a violation was met, but the run to it was not traced back; stopped because interrupted"
+    told = "a violation was found, but the run to it was not reconstructed; stopped because interrupted"
     assert told in answer.properties[0].scope
 
 
@@ -105,9 +105,9 @@ def test_an_error_of_the_spec_of_which_no_run_is_known_leaves_everything_open() 
 
 
 def test_why_liveness_was_not_judged_is_told() -> None:
-    answer = answered(Found(), lambda asked: [Undecided("not judged, stopped because interrupted")])
+    answer = answered(Found(), lambda asked: [Undecided("not checked; stopped because interrupted")])
     assert answer.properties[1].verdict == "unknown"
-    assert answer.properties[1].scope == "not judged, stopped because interrupted; every reachable state"
+    assert answer.properties[1].scope == "not checked; stopped because interrupted; every reachable state"
 
 
 def test_a_lasso_goes_round_until_the_very_state_comes_back() -> None:
@@ -120,7 +120,7 @@ def test_a_lasso_goes_round_until_the_very_state_comes_back() -> None:
     (answer,) = answer_of(explored, Stopwatch(Limits(), lambda _: True)).properties
     assert answer.run is not None
     assert (len(answer.run.steps), answer.run.loop) == (3, 0)
-    assert answer.scope == "after 0 steps a loop of 3 steps may go on for ever"
+    assert answer.scope == "after 0 steps a loop of 3 steps may repeat for ever"
 
 
 def test_a_way_that_the_interpreter_cannot_go_is_our_mistake() -> None:
@@ -128,7 +128,7 @@ def test_a_way_that_the_interpreter_cannot_go_is_our_mistake() -> None:
         answered(Found(found={"never_third": 2}), lambda asked: [Lasso(StatePath([0, 2]), 0)])
 
 
-@pytest.mark.parametrize("phase", ["lowering", "compiling", "exploring", "judging liveness", "retracing the run"])
+@pytest.mark.parametrize("phase", ["lowering", "compiling", "exploring", "checking liveness", "reconstructing the run"])
 def test_the_native_engine_stops_in_every_phase(phase: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever says no in a phase, and from then on, gets an answer in which nothing is claimed that was not shown."""
     for module in (state_log, shortest_paths):  # a run that can be traced back at once is, else

@@ -195,7 +195,7 @@ def test_step_to_another_state_is_refused(told: tuple[System, Run]) -> None:
 def test_step_of_no_action_is_refused(told: tuple[System, Run], action: int) -> None:
     system, run = told
     steps = (replace(run.steps[0], action=action),)
-    assert replay(system, replace(run, steps=steps)) == "Step 1, is no instance of an action of this system."
+    assert replay(system, replace(run, steps=steps)) == "Step 1, is not an instance of an action of this system."
 
 
 def test_open_loop_is_refused_and_a_closed_one_is_not(told: tuple[System, Run]) -> None:

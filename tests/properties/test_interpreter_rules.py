@@ -12,7 +12,6 @@ from hacheck.model.ir import (
     Binary,
     Choose,
     Constant,
-    Cut,
     Domain,
     Expression,
     Extreme,
@@ -28,6 +27,7 @@ from hacheck.model.ir import (
     Quantified,
     Require,
     Statement,
+    Stop,
     Target,
     Unary,
     Variable,
@@ -225,7 +225,7 @@ def test_require_and_an_empty_choice_leave_no_outcome() -> None:
 
 def test_cut_is_counted_under_its_name_with_the_choices_before_it() -> None:
     x = variable(Range(0, 3))
-    outcomes = one_step({x: 0}, Choose("c", Domain(Bool(), None, None)), Cut("patience"))
+    outcomes = one_step({x: 0}, Choose("c", Domain(Bool(), None, None)), Stop("patience"))
     assert outcomes == [StoppedAtBound(0, (), (False,), "patience"), StoppedAtBound(0, (), (True,), "patience")]
 
 

@@ -42,7 +42,10 @@ def test_a_node_kept_between_steps_is_told_apart_from_no_other() -> None:
     assert system is not None
     whole = explore(system)
     answer = NativeEngine().check(system, (), Limits(), lambda _: True)
-    assert answer.reductions[0] == f"S 1..3 are alike: {answer.coverage.states} states stand for {whole.states}"
+    assert (
+        answer.reductions[0]
+        == f"symmetry: S 1..3 are interchangeable, {answer.coverage.states} states stand for {whole.states}"
+    )
     assert answer.coverage.states * 4 < whole.states
 
 

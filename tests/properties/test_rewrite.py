@@ -50,7 +50,7 @@ def test_every_part_is_found_once_and_in_order(seed: int) -> None:
 @pytest.mark.parametrize("seed", first_of(range(60), 12))
 def test_statements_are_those_of_the_whole_tree(seed: int) -> None:
     for action in seeded_system(seed).actions:
-        kinds = (ir.Assign, ir.Let, ir.Choose, ir.If, ir.ForEach, ir.Require, ir.Cut)
+        kinds = (ir.Assign, ir.Let, ir.Choose, ir.If, ir.ForEach, ir.Require, ir.Stop)
         expected = [one for root in action.body for one in everything(root) if isinstance(one, kinds)]
         found = list(statements(action.body))
         assert len(found) == len(expected)

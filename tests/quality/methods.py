@@ -131,11 +131,11 @@ def by_machine(protocol: str, seconds: float, reducing: float = 0.0, first: int 
             try:
                 run_state_machine_as_test(seed(number)(machine(tried, watch)), settings=how)
             except Undecided:  # more explains this run than is followed: the next seed
-                watch.cut += 1
+                watch.at_bound += 1
     except (Disagreement, Flaky) as error:
         found = watch.found
         if found is None and budget.over:  # a run that was ended looks as if it had been drawn otherwise
-            return Result(False, watch.runs, Counted.steps, budget.spent, cut=watch.cut)
+            return Result(False, watch.runs, Counted.steps, budget.spent, cut=watch.at_bound)
         if found is None:
             raise
         spent, steps = budget.spent, Counted.steps
@@ -147,7 +147,7 @@ def by_machine(protocol: str, seconds: float, reducing: float = 0.0, first: int 
         pass
     except AssertionError as error:  # the code raised
         return Result(True, watch.runs, Counted.steps, budget.spent, 0, str(error).partition("\n")[0])
-    return Result(False, watch.runs, Counted.steps, budget.spent, cut=watch.cut)
+    return Result(False, watch.runs, Counted.steps, budget.spent, cut=watch.at_bound)
 
 
 DEVIATIONS_MAX = 9
@@ -174,7 +174,7 @@ def by_schedules(protocol: str, seconds: float, reducing: float = 0.0, first: in
     for found in explored.found:
         length = len(found.steps)
         told = found.broken.event.text if found.broken is not None else ", ".join(found.violated) or found.failed
-    cut = explored.cut + explored.undecided
+    cut = explored.at_bound + explored.undecided
     return Result(bool(explored.found), explored.schedules, explored.steps, budget.spent, length, told, cut)
 
 

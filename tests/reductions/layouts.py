@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import factorial, prod
 
-from hacheck.checker.explicit.reductions import unhandy
+from hacheck.checker.explicit.reductions import too_costly
 from hacheck.compile.codegen.word_layout import arranged_in_words
 from hacheck.compile.lowering.blocks import Lowered
 from hacheck.compile.lowering.expression_graph import Graph
@@ -92,7 +92,7 @@ def _alike(chooser: Seeded, lowered: Lowered, types: list[Type], kind: Kind) -> 
     needless = not any(mentions(kind, part) for part in types)
     if isinstance(kind, Identity) and any(has_places_for(kind, part) for part in types):
         return
-    if not needless and chance(chooser, 85) and not list(unhandy(lowered, kind, [members])):
+    if not needless and chance(chooser, 85) and not list(too_costly(lowered, kind, [members])):
         if isinstance(kind, Node) and len(members) > 3 and chance(chooser, 30):
             yield SymmetryClass(kind, members[::2])
             yield SymmetryClass(kind, members[1::2])

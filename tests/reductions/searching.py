@@ -74,7 +74,7 @@ def reduce_system(
     questions = pose(lowered, names)
     lowered, reductions = reduced(lowered, questions, initial, symmetry, relevance)
     lowered = arranged_in_words(lowered)
-    made = canonicaliser(system, lowered.layout, reductions.alike)
+    made = canonicaliser(system, lowered.layout, reductions.symmetric)
     functions = as_python_of_source(made.canonical, {}) | as_python_of_source(made.counting, {})
     return Reduced(system, lowered, questions, reductions, initial, functions)
 
@@ -123,12 +123,12 @@ class _Search:
         for function in self.code.listing():
             function(state, found.append, by.append, stopped.append, stopped.append)
         self.note_stops(state, depth)
-        lively, actions = self.reduced.questions.lively, self.lowered.instances
-        alive = any(actions[one].action in (lively or ()) for one in stopped)
+        unblocking, actions = self.reduced.questions.unblocking, self.lowered.instances
+        alive = any(actions[one].action in (unblocking or ()) for one in stopped)
         for after, one in zip(found, by, strict=True):
             self.ask(state, "step", depth + 1, after)
             self.seen.taken.add(actions[one].action)
-            alive = alive or (after != state and actions[one].action in (lively or ()))
+            alive = alive or (after != state and actions[one].action in (unblocking or ()))
         if not alive:
             self.ask(state, "dead", depth)
         return found

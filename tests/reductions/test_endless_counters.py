@@ -237,7 +237,7 @@ def test_what_need_be_no_run_is_decided_up_to_the_bound() -> None:
     assert verdicts == {"never_caught": "holds", "near": "violated", "caught": "violated"}
     assert any("never_caught" in note and "runs beyond may be none" in note for note in answer.notes)
     short = {found.name: found for found in _answer(LEAD.format(bound=2)).properties}
-    assert short["never_caught"].scope.endswith("Term up to 2 (1 step cut)")
+    assert short["never_caught"].scope.endswith("Term up to 2 (1 step beyond)")
 
 
 def test_a_step_that_raises_a_value_in_vain_is_no_way_out_of_a_dead_end() -> None:

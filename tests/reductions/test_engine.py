@@ -7,7 +7,7 @@ import pytest
 from hacheck.checker.engine import Answer, Limits, PropertyAnswer
 from hacheck.checker.explicit.native_engine import NativeEngine
 from hacheck.checker.explicit.portable.portable_engine import PortableEngine
-from hacheck.checker.explicit.reduction_data import Reductions, told
+from hacheck.checker.explicit.reduction_data import Reductions, reduction_notes
 from hacheck.model.ir import System
 from hacheck.model.symmetry_types import SymmetryClass
 from hacheck.model.types import Node
@@ -46,8 +46,8 @@ def assert_alike(system: System, whole: Answer, reduced: Answer) -> None:
 
 def test_states_are_counted_in_words() -> None:
     found = Reductions((SymmetryClass(Node("S", 2, False), (1, 2)),))
-    assert told(found, 1, 1) == ("S 1 and 2 are alike: 1 state stands for 1",)
-    assert told(found, 3, 4) == ("S 1 and 2 are alike: 3 states stand for 4",)
+    assert reduction_notes(found, 1, 1) == ("symmetry: S 1 and 2 are interchangeable, 1 state stands for 1",)
+    assert reduction_notes(found, 3, 4) == ("symmetry: S 1 and 2 are interchangeable, 3 states stand for 4",)
 
 
 def length(item: PropertyAnswer) -> int | None:

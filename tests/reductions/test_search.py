@@ -28,7 +28,7 @@ def reduced_systems(system: System) -> Iterator[Reduced]:
                 reduced = reduce_system(system, asked, symmetry, relevance)
             except EvaluationError:
                 return
-            if reduced.reductions.alike or reduced.reductions.dropped:
+            if reduced.reductions.symmetric or reduced.reductions.dropped:
                 yield reduced
 
 

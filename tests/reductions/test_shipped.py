@@ -43,7 +43,9 @@ def test_an_election_has_so_many_states_up_to_exchanging_replicas(
     whole, less = both(system)
     assert (whole.coverage.states, less.coverage.states) == (states, orbits)
     listed = f"1..{replicas}" if replicas > 2 else "1 and 2"
-    assert less.reductions == (f"Replica {listed} are alike: {orbits:,} states stand for {states:,}",)
+    assert less.reductions == (
+        f"symmetry: Replica {listed} are interchangeable, {orbits:,} states stand for {states:,}",
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,4 +59,4 @@ def test_icestorm_has_so_many_states_up_to_names_of_groups(check: str, states: i
     only = next(item.only for item in specification.checks if item.name == check)
     _, less = both(system, only)
     assert less.coverage.states == states
-    assert less.reductions[0] == "states that differ in the names of Groups only are one"
+    assert less.reductions[0] == "symmetry: states that differ only in the names of Groups are one"

@@ -43,9 +43,9 @@ def reductions_of(text: str, names: tuple[str, ...] = ()) -> Reductions:
     return reduced(lowered, pose(lowered, names), initial, relevance=False)[1]
 
 
-def alike(found: Reductions) -> dict[str, tuple[int, ...]]:
+def symmetric(found: Reductions) -> dict[str, tuple[int, ...]]:
     """The members that are alike, by kind."""
-    return {one.kind.name: one.members for one in found.alike}
+    return {one.kind.name: one.members for one in found.symmetric}
 
 
 def reasons(found: Reductions) -> dict[str, tuple[str, ...]]:
@@ -123,7 +123,7 @@ check default
 def test_nodes_are_alike_with(what: str) -> None:
     text = VOTES + ALIKE[what] + QUIET
     found = reductions_of(text)
-    assert alike(found) == {"Voter": (1, 2, 3)}, found.unlike
+    assert symmetric(found) == {"Voter": (1, 2, 3)}, found.unlike
     assert found.exact
     assert_same_answers(text)
 
@@ -174,7 +174,7 @@ UNLIKE = {
 def test_nodes_are_not_alike_with(what: str) -> None:
     text, reason = UNLIKE[what]
     found = reductions_of(VOTES + text + QUIET)
-    assert alike(found) == {}
+    assert symmetric(found) == {}
     assert reasons(found)["Voter"] == (reason,)
 
 
@@ -183,7 +183,7 @@ RANKED = VOTES.replace("symmetric", "ranked")
 
 def test_ranked_nodes_are_alike_where_nobody_asks_for_their_order() -> None:
     text = RANKED + "action go(v: Voter) do v.mode := busy"
-    assert alike(reductions_of(text + QUIET)) == {"Voter": (1, 2, 3)}
+    assert symmetric(reductions_of(text + QUIET)) == {"Voter": (1, 2, 3)}
     assert_same_answers(text + QUIET)
     asked = "invariant highest: no v: Voter, w: Voter where v < w and v.mode == busy and w.mode == idle"
     found = reductions_of(f"{text}\n{asked}{QUIET}")
@@ -192,7 +192,7 @@ def test_ranked_nodes_are_alike_where_nobody_asks_for_their_order() -> None:
 
 def test_nodes_that_a_text_names_are_left_out() -> None:
     text = RANKED + "environment action go(v: Voter) when Voter(2).mode == idle do v.mode := busy" + QUIET
-    assert alike(reductions_of(text)) == {"Voter": (1, 3)}
+    assert symmetric(reductions_of(text)) == {"Voter": (1, 3)}
     assert_same_answers(text)
 
 
@@ -200,15 +200,15 @@ def test_a_property_that_names_all_but_one_leaves_none() -> None:
     text = RANKED + "action go(v: Voter) do v.mode := busy\n"
     text += "invariant two: Voter(1).mode == idle or Voter(2).mode == idle" + QUIET
     found = reductions_of(text)
-    assert alike(found) == {}
+    assert symmetric(found) == {}
     assert reasons(found)["Voter"] == ("two names one: Voter 1", "two names one: Voter 2")
-    assert alike(reductions_of(text, ("quiet",))) == {"Voter": (1, 2, 3)}
+    assert symmetric(reductions_of(text, ("quiet",))) == {"Voter": (1, 2, 3)}
 
 
 def test_a_node_that_keeps_something_of_its_own_is_left_out() -> None:
     text = RANKED.replace("votes: set", "home: Voter = Voter(1)  votes: set")
     text += "action go(v: Voter) when v.home != v do v.mode := busy" + QUIET
-    assert alike(reductions_of(text)) == {"Voter": (2, 3)}
+    assert symmetric(reductions_of(text)) == {"Voter": (2, 3)}
 
 
 def test_identities_that_are_compared_only_have_no_names() -> None:
@@ -222,7 +222,7 @@ def test_identities_that_are_compared_only_have_no_names() -> None:
     """
     )
     found = reductions_of(text)
-    assert alike(found) == {"Server": (1, 2), "Group": (1, 2, 3)}
+    assert symmetric(found) == {"Server": (1, 2), "Group": (1, 2, 3)}
     assert not found.exact
     assert_same_answers(text)
 
@@ -236,7 +236,7 @@ def test_identities_that_are_keys_keep_their_names() -> None:
 def test_identities_keep_their_names_where_a_step_may_change_only_these() -> None:
     text = GROUPS + "deadlock_free goes_on\ncheck default"
     assert reasons(reductions_of(text)) == {
-        "Group": ("found may change nothing but a Group's name, and dead ends are asked for",)
+        "Group": ("found may change nothing but a Group's name, and deadlocks are looked for",)
     }
 
 
@@ -250,5 +250,5 @@ def test_kinds_are_exchanged_independently() -> None:
     """
         + QUIET
     )
-    assert alike(reductions_of(text)) == {"Voter": (1, 2, 3), "Client": (1, 2)}
+    assert symmetric(reductions_of(text)) == {"Voter": (1, 2, 3), "Client": (1, 2)}
     assert_same_answers(text)

@@ -36,8 +36,9 @@ WORDS = frozenset(
     }
 )
 PHRASES = ("goes round", "stays as it is", "way back", "what is asked")
-ELSEWHERE = re.compile(r"\.tell\(\)")
-"""What is written like one of them and means something else: the place in an open file."""
+ELSEWHERE = re.compile(r"\.tell\(\)|lock[-_]told")
+"""What is written like one of them and means something else: the place in an open file; the name of a fault that users
+give, `lock-told`."""
 
 _WORD = re.compile(r"[A-Za-z]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")

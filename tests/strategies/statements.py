@@ -12,7 +12,6 @@ from hacheck.model.ir import (
     Choose,
     Conditional,
     Constant,
-    Cut,
     Expression,
     ForEach,
     Fresh,
@@ -24,6 +23,7 @@ from hacheck.model.ir import (
     Member,
     Require,
     Statement,
+    Stop,
     Target,
     Unary,
     Variable,
@@ -120,7 +120,7 @@ def _if(body: Body, depth: int) -> Statement:
     chooser = body.context.chooser
     then = block(body, chooser.integer(1, 2), depth)
     if chance(chooser, 6):
-        then = (Cut("patience"),)
+        then = (Stop("patience"),)
     otherwise = block(body, 1, depth) if chance(chooser, 40) else ()
     return If(boolean(body.context, 2), then, otherwise)
 

@@ -64,7 +64,7 @@ def test_what_is_shown_holds_in_every_reachable_state_of_random_systems(first: i
                 shown += 1
             if given.run is not None:
                 assert replay(system, given.run) is None, f"seed {seed}, {asked.name}"
-            if given.gap is not None:
+            if given.cti is not None:
                 assert_is_a_gap(system, given, f"seed {seed}, {asked.name}")
                 gaps += 1
     assert shown, "something is shown"
@@ -73,7 +73,7 @@ def test_what_is_shown_holds_in_every_reachable_state_of_random_systems(first: i
 
 def assert_is_a_gap(system: System, given: PropertyAnswer, where: str) -> None:
     """Its steps are the interpreter's, and the last one breaks the property, or leads to where it has no value."""
-    interpreter, gap = Interpreter(system), given.gap
+    interpreter, gap = Interpreter(system), given.cti
     assert gap is not None
     states = gap.states
     for before, step in zip(states, gap.steps, strict=False):

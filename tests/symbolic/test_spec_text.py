@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hacheck import shipped
-from hacheck.checker.symbolic.lemma_candidates import Teller
+from hacheck.checker.symbolic.lemma_candidates import ClaimPrinter
 from hacheck.checker.symbolic.lemma_facts import facts
 from hacheck.model import ir
 from hacheck.model.interpreter import Interpreter, Taken
@@ -108,14 +108,14 @@ def system_of(text: str, path: str = "spec.ha", check: str | None = None) -> ir.
 def said(system: ir.System, most: int | None = None) -> Iterator[tuple[ir.Expression, str | None]]:
     """Facts and their opposites, about all members, and each as text of a spec. `most`: so many facts, by chance."""
     known = facts(system)
-    teller = Teller(system, known)
+    printer = ClaimPrinter(system, known)
     every = range(len(known))
     chosen = every if most is None else random.Random(1).sample(every, min(most, len(known)))
     for number in chosen:
         for holds in (True, False):
-            claim = teller.claim(((number, holds),))
+            claim = printer.claim(((number, holds),))
             if claim is not None:
-                yield teller.told(claim)
+                yield printer.condition(claim)
 
 
 def states_of(system: ir.System, walks: int | None) -> list[State]:

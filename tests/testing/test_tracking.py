@@ -29,7 +29,7 @@ from tests.traces.conformance.test_random_systems import logged_system, traces_i
 from tests.traces.simulation.specs import EVERYTHING, PLAIN
 from tests.traces.simulation.specs import system_of as system_with_lines
 
-KINDS = {"deviates": "deviates", "bound": "unknown", "misfit": "unknown", "full": "unknown"}
+KINDS = {"deviates": "deviates", "bound": "unknown", "unmatchable": "unknown", "full": "unknown"}
 """What the judge says of a trace that the tracker does not follow, by why not."""
 
 
@@ -97,7 +97,7 @@ def test_simulated_traces_are_followed_as_the_judge_judges(name: str, traces: in
 @pytest.fixture(scope="module")
 def counter() -> Tracker:
     """Of a system in which one counts, and says every second number twice."""
-    return Tracker(system_of(COUNTER), asked=("small",))
+    return Tracker(system_of(COUNTER), invariants=("small",))
 
 
 def line(name: str, **fields: object) -> Event:
@@ -177,7 +177,7 @@ invariant fine: n <= 1
 def test_a_node_that_the_model_does_not_have_is_no_deviation(counter: Tracker) -> None:
     found = counter.after(counter.start, Event("Server-7", "counted", {"n": 1}))
     assert isinstance(found, Broken)
-    assert found.kind == "misfit"
+    assert found.kind == "unmatchable"
     assert "Server-7" in found.reason
 
 

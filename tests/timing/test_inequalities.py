@@ -17,7 +17,7 @@ def test_one_inequality_is_found_as_people_would_write_it() -> None:
     safe = [point for point in GRID if point[1] + point[2] <= point[0]]
     found = region(safe, [point for point in GRID if point not in safe])
     assert found == (Inequality((-1, 1, 1), 0),)
-    assert found[0].told(["margin", "pause", "drift"]) == "pause + drift <= margin"
+    assert found[0].text(["margin", "pause", "drift"]) == "pause + drift <= margin"
 
 
 def test_two_are_found_where_one_does_not_do() -> None:
@@ -25,7 +25,7 @@ def test_two_are_found_where_one_does_not_do() -> None:
     found = region(safe, [point for point in GRID if point not in safe])
     assert found is not None
     assert len(found) == 2
-    assert {one.told(["a", "b", "c"]) for one in found} == {"a <= 2", "2 b <= c + 1"}
+    assert {one.text(["a", "b", "c"]) for one in found} == {"a <= 2", "2 b <= c + 1"}
 
 
 def test_everything_and_nothing_need_no_inequality() -> None:
@@ -48,7 +48,7 @@ def test_a_region_with_a_hole_has_none() -> None:
     ],
 )
 def test_what_is_subtracted_stands_on_the_other_side(inequality: Inequality, told: str) -> None:
-    assert inequality.told(["a", "b", "c"]) == told
+    assert inequality.text(["a", "b", "c"]) == told
 
 
 @given(st.tuples(*[st.integers(-2, 2)] * 3), st.integers(-3, 6))

@@ -26,21 +26,21 @@ from hacheck.model.render_expression import show_expression
 from hacheck.model.runs import Run, State
 from hacheck.supervise.task import Cancelled
 
-NOT_CHECKED = "not judged, because a step is an error of the spec"
+NOT_CHECKED = "not checked, because a step is an error of the spec"
 
-UNCONFIRMED = "what was found may be no run, as it forgets how far apart the values of counters are"
+UNCONFIRMED = "the run that was found need not exist: the search keeps only the order of counters that are far apart"
 """Why a property is undecided that would be decided by a run, where what is found need be none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """A search that has ended: what was searched and asked, what was found, and how infinite runs are judged.
+    """A search that has ended: what was searched for, what was found, and what decides infinite runs.
     `omission`: the probability at most that a state was left out."""
 
     subject: Subject
-    asked: tuple[Property, ...]
+    properties: tuple[Property, ...]
     findings: Findings
-    judge: LivenessCheck
+    check_liveness: LivenessCheck
     omission: float = 0.0
 
     @property
@@ -51,13 +51,13 @@ class Explored:
 
     @property
     def bounds_reached(self) -> tuple[tuple[str, int], ...]:
-        """The bounds that cut steps."""
+        """The bounds that were reached."""
         return bound_counts(self.findings.bounds_reached, self.subject.bounds)
 
 
 def answer_of(explored: Explored, watch: Stopwatch) -> Answer:
     """The answer to every question, by the engine that made the watch."""
-    with watch.phase("retracing runs"):
+    with watch.phase("reconstructing runs"):
         error, answers = _answers(explored, watch)
     return Answer(coverage_of(explored, watch.seconds()), answers, error, phases=watch.phases())
 
@@ -71,17 +71,17 @@ def _answers(explored: Explored, watch: Stopwatch) -> tuple[Run | None, tuple[Pr
     if findings.errors:
         undecided = undecided or NOT_CHECKED
         try:
-            error = run_into_error(explored.subject, findings.path_to(findings.alike(SPEC_ERROR)))
+            error = run_into_error(explored.subject, findings.path_to(findings.closest(SPEC_ERROR)))
         except Cancelled as given_up:
             undecided = _untraced("an error of the spec", given_up)
         except Unconfirmed:
             undecided = UNCONFIRMED
-    live = tuple(asked for asked in explored.asked if asked.kind in ("eventually", "leads_to"))
-    judged: dict[str, LivenessVerdict] = {}
+    live = tuple(prop for prop in explored.properties if prop.kind in ("eventually", "leads_to"))
+    verdicts: dict[str, LivenessVerdict] = {}
     if undecided is None and live:
-        with watch.phase("judging liveness"):
-            judged = dict(zip((asked.name for asked in live), explored.judge(live), strict=True))
-    return error, tuple(_answer(explored, asked, undecided, judged) for asked in explored.asked)
+        with watch.phase("checking liveness"):
+            verdicts = dict(zip((prop.name for prop in live), explored.check_liveness(live), strict=True))
+    return error, tuple(_answer(explored, prop, undecided, verdicts) for prop in explored.properties)
 
 
 def coverage_of(explored: Explored, wall_seconds: float) -> Coverage:
@@ -109,7 +109,7 @@ def coverage_of(explored: Explored, wall_seconds: float) -> Coverage:
 
 def _unexercised(explored: Explored) -> tuple[tuple[str, str], ...]:
     """The properties that were not exercised, each with the condition that was never true."""
-    conditions = ((asked.name, premise_of(asked)) for asked in explored.asked)
+    conditions = ((prop.name, premise_of(prop)) for prop in explored.properties)
     return tuple(
         (name, show_expression(condition).removesuffix(" where true"))
         for name, condition in conditions
@@ -126,98 +126,98 @@ def no_start(system: System, properties: tuple[str, ...], reason: str | None = N
 def unexplored(system: System, properties: tuple[str, ...], reason: str) -> Answer:
     """The answer where the search was given up before it began."""
     coverage = Coverage(0, 0, 0, 0.0, False, reason, (), (0,) * len(system.actions))
-    asked = select(system, properties)
+    selected = select(system, properties)
     scope = stopped_short(0, 0, reason)
-    return Answer(coverage, tuple(PropertyAnswer(item.name, "unknown", scope) for item in asked))
+    return Answer(coverage, tuple(PropertyAnswer(item.name, "unknown", scope) for item in selected))
 
 
 def _answer(
-    explored: Explored, asked: Property, undecided: str | None, judged: dict[str, LivenessVerdict]
+    explored: Explored, prop: Property, undecided: str | None, verdicts: dict[str, LivenessVerdict]
 ) -> PropertyAnswer:
-    name, scope = asked.name, explored.scope
-    if asked.kind in ("eventually", "leads_to"):
+    name, scope = prop.name, explored.scope
+    if prop.kind in ("eventually", "leads_to"):
         if undecided is not None:
             return PropertyAnswer(name, "unknown", undecided)
         try:
-            return _judged(explored.subject, asked, judged[name], scope)
+            return _liveness_answer(explored.subject, prop, verdicts[name], scope)
         except Unconfirmed:
             return PropertyAnswer(name, "unknown", UNCONFIRMED)
     try:
-        run = _hit(explored, asked)
+        run = _hit(explored, prop)
         if run is not None:
             steps = plural(len(run.steps))
-            if asked.kind == "reachable":
+            if prop.kind == "reachable":
                 return PropertyAnswer(name, "holds", f"reached after {steps}", run)
             return PropertyAnswer(name, "violated", f"after {steps}, the fewest possible", run)
-        without = _hit(explored, asked, without_value=True)
+        without = _hit(explored, prop, without_value=True)
     except Cancelled as given_up:
-        met = "what decides it" if asked.kind == "reachable" else "a violation"
+        met = "what decides it" if prop.kind == "reachable" else "a violation"
         return PropertyAnswer(name, "unknown", _untraced(met, given_up))
     except Unconfirmed:
         return PropertyAnswer(name, "unknown", UNCONFIRMED)
     if without is not None:
-        return PropertyAnswer(name, "unknown", valueless(explored.subject.system, asked, asked.goal, without), without)
+        return PropertyAnswer(name, "unknown", valueless(explored.subject.system, prop, prop.goal, without), without)
     if undecided is not None:
         return PropertyAnswer(name, "unknown", undecided)
-    if asked.kind == "reachable":
+    if prop.kind == "reachable":
         return PropertyAnswer(name, "violated", f"in no state of {scope}")
     return PropertyAnswer(name, "holds", scope)
 
 
-def _judged(subject: Subject, asked: Property, judgement: LivenessVerdict, scope: str) -> PropertyAnswer:
+def _liveness_answer(subject: Subject, prop: Property, verdict: LivenessVerdict, scope: str) -> PropertyAnswer:
     """The answer to a property of infinite runs on a graph explored to its end."""
-    match judgement:
+    match verdict:
         case None:
-            return PropertyAnswer(asked.name, "holds", scope)
+            return PropertyAnswer(prop.name, "holds", scope)
         case Undecided(reason):
-            return PropertyAnswer(asked.name, "unknown", f"{reason}; {scope}")
-        case Valueless(way, expression):
-            run = run_along(subject, way)
-            return PropertyAnswer(asked.name, "unknown", valueless(subject.system, asked, expression, run), run)
-        case Lasso(way, loop):
-            run = run_along(subject, way, loop)
+            return PropertyAnswer(prop.name, "unknown", f"{reason}; {scope}")
+        case Valueless(path, expression):
+            run = run_along(subject, path)
+            return PropertyAnswer(prop.name, "unknown", valueless(subject.system, prop, expression, run), run)
+        case Lasso(path, loop):
+            run = run_along(subject, path, loop)
             assert run.loop is not None, "the run of a lasso has a loop"
             repeated, before = len(run.steps) - run.loop, f"after {plural(run.loop)}"
             if not repeated:
-                return PropertyAnswer(asked.name, "violated", f"{before} it may stay as it is for ever", run)
-            scope = f"{before} a loop of {plural(repeated)} may go on for ever"
-            return PropertyAnswer(asked.name, "violated", scope, run)
+                return PropertyAnswer(prop.name, "violated", f"{before} the system may make no progress for ever", run)
+            scope = f"{before} a loop of {plural(repeated)} may repeat for ever"
+            return PropertyAnswer(prop.name, "violated", scope, run)
 
 
-def _hit(explored: Explored, asked: Property, without_value: bool = False) -> Run | None:
+def _hit(explored: Explored, prop: Property, without_value: bool = False) -> Run | None:
     """The shortest run to where a property is decided; or to where it has no value."""
     subject, findings = explored.subject, explored.findings
-    key = NO_VALUE + asked.name if without_value else asked.name
+    key = NO_VALUE + prop.name if without_value else prop.name
     if key in findings.found:
-        return run_along(subject, findings.path_to(findings.alike(key)))
+        return run_along(subject, findings.path_to(findings.closest(key)))
     if key not in findings.hits:
         return None
     interpreter = Interpreter(subject.system)
 
     def is_wanted(before: State, after: State) -> bool:
         try:
-            return not interpreter.holds_step(asked, before, after) and not without_value
+            return not interpreter.holds_step(prop, before, after) and not without_value
         except EvaluationError:
             return without_value
 
-    return run_and_step(subject, findings.path_to(findings.alike(key)), is_wanted)
+    return run_and_step(subject, findings.path_to(findings.closest(key)), is_wanted)
 
 
-def valueless(system: System, asked: Property, expression: Expression, run: Run) -> str:
+def valueless(system: System, prop: Property, expression: Expression, run: Run) -> str:
     """That a property is an error of the spec in the last state (or step) of a run."""
     interpreter, states = Interpreter(system), run.states
     try:
-        if asked.kind == "step":
-            interpreter.holds_step(asked, states[-2], states[-1])
+        if prop.kind == "step":
+            interpreter.holds_step(prop, states[-2], states[-1])
         else:
             interpreter.value(expression, states[-1])
     except EvaluationError as error:
         return f"an error of the spec after {plural(len(run.steps))}: {error.message}"
-    raise AssertionError(f"{asked.name} has a value after all")
+    raise AssertionError(f"{prop.name} has a value after all")
 
 
 def _untraced(what: str, given_up: Cancelled) -> str:
-    return f"{what} was met, but the run to it was not traced back; stopped because {given_up.reason}"
+    return f"{what} was found, but the run to it was not reconstructed; stopped because {given_up.reason}"
 
 
 def plural(steps: int) -> str:

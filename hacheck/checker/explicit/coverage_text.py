@@ -10,17 +10,17 @@ EVERY_STATE = "every reachable state"
 
 
 def bound_counts(bounds_reached: Sequence[int], bounds: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-    """The bounds that cut steps, and how many, the most first."""
+    """The bounds that were reached, with the number of steps beyond each, the most first."""
     counted = [(name, count) for name, count in zip(bounds, bounds_reached, strict=True) if count]
     return tuple(sorted(counted, key=lambda pair: (-pair[1], pair[0])))
 
 
 def covered(system: System, bounds_reached: tuple[tuple[str, int], ...], what: str = EVERY_STATE) -> str:
-    """The scope of a finished search: everything, or everything within the bounds that cut steps."""
+    """The scope of a finished search: everything, or everything within the bounds that were reached."""
     if not bounds_reached:
         return what
     words = dict(system.bounds)
-    parts = [f"{words.get(name, name)} ({count:,} step{'s' * (count != 1)} cut)" for name, count in bounds_reached]
+    parts = [f"{words.get(name, name)} ({count:,} step{'s' * (count != 1)} beyond)" for name, count in bounds_reached]
     return f"{what} within: {'; '.join(parts)}"
 
 

@@ -13,7 +13,7 @@ from hacheck.checker.engine import Answer, Limits, Progress, Refused, Report
 from hacheck.checker.explicit.answers import UNCONFIRMED, Explored, answer_of, no_start, unexplored
 from hacheck.checker.explicit.native_program import Builder, Built, Unavailable
 from hacheck.checker.explicit.property_conditions import goal_of, select
-from hacheck.checker.explicit.reduction_data import told
+from hacheck.checker.explicit.reduction_data import reduction_notes
 from hacheck.checker.explicit.search.breadth_first_search import Options, Search
 from hacheck.checker.explicit.search.checkpoint import Keeping
 from hacheck.checker.explicit.search.checkpoint_manifest import CheckpointError
@@ -24,7 +24,7 @@ from hacheck.checker.explicit.search.search_limits import Bounds
 from hacheck.checker.explicit.search.state_log import Log
 from hacheck.checker.explicit.search_result import LivenessVerdict, Subject, Undecided
 from hacheck.checker.explicit.stopwatch import Stopwatch
-from hacheck.checker.explicit.tier_up import Improvement, functions_of
+from hacheck.checker.explicit.tier_up import TierUp, functions_of
 from hacheck.checker.recheck_result import Recheck, Rechecked
 from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.model.data import dataclass, replace
@@ -34,7 +34,7 @@ from hacheck.supervise.resources import process_bytes
 from hacheck.supervise.task import Cancelled
 
 NAME = "native"
-UNSURE = Undecided("not judged: with hashes for states a way out of a loop may be missing")
+UNSURE = Undecided("not checked: with hashes in place of states, an exit from a loop may be missing")
 """Why a search that may leave out states says nothing of infinite runs."""
 
 
@@ -46,7 +46,7 @@ class NativeEngine:
     - `fingerprint`: keep a hash of each state to know it again: less memory, and a state may be left out.
     - `stop_early`: stop once every property that a run decides is decided, instead of going on for the numbers of the
       whole graph.
-    - `reductions`: explore of states that are alike one.
+    - `reductions`: explore one state of each orbit of symmetric ones, and only what a property reads.
     - `checkpoint`: the folder in which what is explored is kept; `resume`: go on from what is kept there.
     - `cache`: the folder for machine code; by default one of the user's.
     - `patient`: code is made as good as can be before anything is explored, not only for a search that takes long.
@@ -83,23 +83,26 @@ class NativeEngine:
             return unexplored(system, properties, given_up.reason)
         except Unavailable as unavailable:
             return self._elsewhere(unavailable.reason, system, properties, limits, report)
-        with closing(Improvement(builder.thoroughly, built.quick_lines)) as improvement:
+        with closing(TierUp(builder.optimised, built.quick_lines)) as tier_up_code:
             search = Search(
                 functions_of(built),
                 kernels,
                 Options(self.threads, self.table_bits),
                 Bounds(limits, report, watch.started),
             )
-            search.better = improvement.functions if built.quick_lines else None
+            search.better = tier_up_code.functions if built.quick_lines else None
             return self._confirmed(builder, self._explored(builder, built, search), limits, report)
 
     def _confirmed(self, builder: Builder, answer: Answer, limits: Limits, report: Report) -> Answer:
         """The answer, in which what may be no run is decided by exploring up to the bounds of the counters."""
-        notes = [f"{counter} is explored up to its bound: {'; '.join(why)}" for counter, why in builder.bounded]
+        notes = [f"{counter} is explored up to its bound only: {'; '.join(why)}" for counter, why in builder.bounded]
         open_ones = tuple(found.name for found in answer.properties if found.scope == UNCONFIRMED)
         if open_ones:
             counters = " and ".join(one.counter for one in builder.gaps)
-            notes.append(f"{', '.join(open_ones)}: explored up to the bound of {counters}; runs beyond may be none")
+            notes.append(
+                f"{', '.join(open_ones)}: explored up to the bound of {counters} only; "
+                "runs found beyond it may not exist"
+            )
             again = replace(self, checkpoint=None, resume=False)
             bounded = again.check(replace(builder.given, endless=()), open_ones, _left(limits, builder.watch), report)
             found = {one.name: one for one in bounded.properties}
@@ -109,8 +112,8 @@ class NativeEngine:
 
     def _explored(self, builder: Builder, built: Built, search: Search) -> Answer:
         """The answer of a search."""
-        system, watch, asked = builder.system, builder.watch, select(builder.system, builder.asked)
-        goal = goal_of(asked) if self.stop_early else None
+        system, watch, properties = builder.system, builder.watch, select(builder.system, builder.properties)
+        goal = goal_of(properties) if self.stop_early else None
         try:
             with watch.phase("exploring"):
                 found = explore(search, system, built.initial, goal, self._keeping(builder, built))
@@ -120,9 +123,9 @@ class NativeEngine:
             instances, bounds = built.program.instances, built.program.bounds
             subject = Subject(builder.replayed, instances, bounds, built.reduce, exact=not builder.gaps)
             omission = log.size**2 / 2**65 if self.fingerprint else 0.0
-            judge = partial(self._judged, builder, search, log)
-            answer = answer_of(Explored(subject, asked, log, judge, omission), watch)
-            words = told(built.reductions, log.size, self._stands_for(built, log, search.bounds))
+            check_liveness = partial(self._check_liveness, builder, search, log)
+            answer = answer_of(Explored(subject, properties, log, check_liveness, omission), watch)
+            words = reduction_notes(built.reductions, log.size, self._stands_for(built, log, search.bounds))
             notes = answer.notes if log.trouble is None else (*answer.notes, log.trouble)
             answer = replace(answer, rechecked=self._rechecked(subject, log, watch))
         afterwards = 0.0 if answer.rechecked is None else answer.rechecked.seconds
@@ -148,24 +151,24 @@ class NativeEngine:
             return self.recheck(subject, log, log.seconds, go_on)
 
     def _keeping(self, builder: Builder, built: Built) -> Keeping | None:
-        """What is asked for of a checkpoint. One fits where states mean the same."""
+        """What a checkpoint is for. One fits where states mean the same."""
         if self.checkpoint is None:
             return None
         identity = hashlib.sha256(f"{__version__} {builder.text} {built.program}".encode()).hexdigest()
         return Keeping(self.checkpoint, identity, self.resume)
 
-    def _judged(
-        self, builder: Builder, search: Search, log: Log, asked: tuple[Property, ...]
+    def _check_liveness(
+        self, builder: Builder, search: Search, log: Log, properties: tuple[Property, ...]
     ) -> Sequence[LivenessVerdict]:
         """What there is to say about properties of infinite runs."""
         if self.fingerprint:
-            return [UNSURE for _ in asked]
+            return [UNSURE for _ in properties]
         from hacheck.checker.explicit import native_liveness
 
         try:
-            return native_liveness.judged(builder, search, log, asked)
+            return native_liveness.liveness_verdicts(builder, search, log, properties)
         except Cancelled as given_up:
-            return [Undecided(f"not judged, stopped because {given_up.reason}") for _ in asked]
+            return [Undecided(f"not checked; stopped because {given_up.reason}") for _ in properties]
 
     def _elsewhere(
         self, reason: str, system: System, properties: tuple[str, ...], limits: Limits, report: Report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hacheck.checker.explicit.liveness.liveness_verdicts import Searched, judge
+from hacheck.checker.explicit.liveness.liveness_verdicts import Searched, check_liveness
 from hacheck.checker.explicit.liveness.working_memory import EXPORTED, KERNELS, Kernels, StateSpace
 from hacheck.checker.explicit.native_program import Builder
 from hacheck.checker.explicit.search.breadth_first_search import Search
@@ -16,13 +16,15 @@ from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.model.ir import Property
 from hacheck.supervise.task import Cancelled
 
-PHASE = "judging liveness"
+PHASE = "checking liveness"
 
 
-def judged(builder: Builder, search: Search, log: Log, asked: Sequence[Property]) -> Sequence[LivenessVerdict]:
+def liveness_verdicts(
+    builder: Builder, search: Search, log: Log, properties: Sequence[Property]
+) -> Sequence[LivenessVerdict]:
     """What there is to say about each property. Errors: `Cancelled`."""
     if not log.size:
-        return [None for _ in asked]  # no run begins
+        return [None for _ in properties]  # no run begins
     bounds, built = search.bounds, builder.for_liveness(log.size)
 
     def kernels(constants: Mapping[str, int]) -> Kernels:
@@ -56,7 +58,7 @@ def judged(builder: Builder, search: Search, log: Log, asked: Sequence[Property]
         bounds.bytes_free(search.taken),
         bounds.out_of_memory(search.taken),
     )
-    return judge(searched, asked, poll)
+    return check_liveness(searched, properties, poll)
 
 
 def _kernels(constants: Mapping[str, int], cache: ObjectCache) -> Kernels:

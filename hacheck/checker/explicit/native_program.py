@@ -1,4 +1,4 @@
-"""From a system and what is asked of it to functions in memory: found compiled, or lowered and compiled now.
+"""From a system and its properties to functions in memory: found compiled, or lowered and compiled now.
 
 What is kept under the system's own text holds everything that a search needs to know, so where it is found nothing is
 lowered. The functions for liveness are made, and kept, when liveness is asked for and the search has come to its end.
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hacheck.checker.explicit.reduction_data import (
     NONE,
     Reductions,
+    reduction_notes,
     reductions_from_json,
     reductions_to_json,
-    told,
 )
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.compile.artifact import QUICK_LEVELS, Artifact, Source, Unit, build, compiled, described, loaded
@@ -52,7 +52,7 @@ class Unavailable(Exception):
 @dataclass(frozen=True, slots=True)
 class Built:
     """What a search needs. `initial`: packed states. `functions`: as linked. `canonical`: an address or 0.
-    `count_orbits`: tells how many states some stand for, if that can be told. `reduce`: of a state of the interpreter
+    `count_orbits`: how many states some stand for, if that can be counted. `reduce`: of a state of the interpreter
     the packed one that stands for it. `quick_lines`: of IR, compiled quickly; there could be better code,
     worth while for a long search."""
 
@@ -79,7 +79,7 @@ class BuiltForLiveness:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The lowered form, and what is asked and left out."""
+    """The lowered form, the properties to check and what is left out."""
 
     lowered: Lowered
     questions: Questions
@@ -96,7 +96,7 @@ class Builder:
     def __init__(
         self,
         system: System,
-        asked: tuple[str, ...],
+        properties: tuple[str, ...],
         reduces: bool,
         cache: ObjectCache,
         watch: Stopwatch,
@@ -106,29 +106,29 @@ class Builder:
         made = explored_form(system, reduces)
         self.system, self.gaps, self.bounded = made.system, made.gaps, made.bounded
         self.replayed = unbounded(system) if made.gaps else made.system
-        self.asked, self.reduces, self.patient = asked, reduces, patient
+        self.properties, self.reduces, self.patient = properties, reduces, patient
         self.cache, self.watch = cache, watch
-        self.text = f"{asked} {reduces} {self.gaps}\n{described(self.system)}"
+        self.text = f"{properties} {reduces} {self.gaps}\n{described(self.system)}"
         self._form: Form | None = None
         self._printed: list[str] = []
         self._quick: tuple[list[str], Entry] | None = None
 
     def for_search(self) -> Built:
-        """What was thoroughly compiled, if it is kept; else, unless patient, what is compiled quickly.
+        """Optimised code, if it is kept; else, unless `patient`, code that is compiled quickly.
 
         Errors: `EvaluationError` where a system cannot begin; `Cancelled`; `Unavailable`."""
         if not (availability := is_available()):
             raise Unavailable(availability.reason)
-        thorough = key_of("search", self.text, KERNEL_LEVELS)
-        found = self.cache.found(thorough, self._kept)
+        optimised = key_of("search", self.text, KERNEL_LEVELS)
+        found = self.cache.found(optimised, self._kept)
         if found is not None:
             return found
-        key = thorough if self.patient else key_of("search", self.text, QUICK_LEVELS)
+        key = optimised if self.patient else key_of("search", self.text, QUICK_LEVELS)
         return self._built(key, partial(self._emitted, self.patient), self._loaded)
 
-    def thoroughly(self) -> Built:
-        """The same thoroughly compiled, by a thread of its own: nothing is used that others may be using, and nobody
-        is told how far it is. It is kept for the next time. Errors: those of `for_search` but `Cancelled`."""
+    def optimised(self) -> Built:
+        """The same optimised, by a thread of its own: nothing is used that others may be using, and no
+        progress is reported. It is kept for the next time. Errors: those of `for_search` but `Cancelled`."""
         key = key_of("search", self.text, KERNEL_LEVELS)
         return self.cache.found_or_made(key, self._kept, self._compiled_again)
 
@@ -173,13 +173,13 @@ class Builder:
 
     def _lowered(self) -> Form:
         if self._form is None:
-            self._form = lowered_form(self.system, self.asked, self.reduces, self.gaps)
+            self._form = lowered_form(self.system, self.properties, self.reduces, self.gaps)
         return self._form
 
     def _emitted(self, patient: bool, form: Form) -> Source:
         from hacheck.compile.codegen.system_module import emit_in_parts
 
-        parts = emit_in_parts(form.lowered, form.questions.sought, form.questions.lively)
+        parts = emit_in_parts(form.lowered, form.questions.sought, form.questions.unblocking)
         printed: list[str] = []
 
         def modules() -> Iterator[tuple[str, Levels]]:
@@ -201,7 +201,7 @@ class Builder:
     def _compiled_again(self) -> Entry:
         """What was compiled quickly, in this process or an earlier one."""
         if self._quick is None:
-            form = lowered_form(self.system, self.asked, self.reduces, self.gaps)
+            form = lowered_form(self.system, self.properties, self.reduces, self.gaps)
             return compiled(self.system, self._emitted(True, form))
         texts, entry = self._quick
         better = [compile_object(text, KERNEL_LEVELS) for text in texts]
@@ -211,13 +211,13 @@ class Builder:
         from hacheck.checker.explicit.liveness.marked_states import conditions
         from hacheck.compile.codegen.system_module import Mark, emit_in_parts
 
-        marks = [Mark(key, wanted) for key, wanted in conditions(form.lowered, form.questions.asked)]
+        marks = [Mark(key, wanted) for key, wanted in conditions(form.lowered, form.questions.properties)]
         parts = emit_in_parts(form.lowered, marks=marks, lists_stops=True)
         return Source([Unit(parts.program, ((text, levels_of(patient)) for text in parts.texts))])
 
 
 def levels_of(patient: bool) -> Levels:
-    """How thoroughly generated code is compiled before anything is explored."""
+    """How optimised generated code is compiled before anything is explored."""
     return KERNEL_LEVELS if patient else QUICK_LEVELS
 
 
@@ -228,9 +228,9 @@ def printed(system: System, reduces: bool = True) -> str:
 
     made = explored_form(system, reduces)
     form = lowered_form(made.system, (), reduces, made.gaps)
-    emitted = emit(form.lowered, form.questions.sought, form.questions.lively)
-    unlike = (f"{one.kind}s are not alike: {'; '.join(one.reasons)}" for one in form.reductions.unlike)
-    head = [f"; {line}" for line in (*told(form.reductions, 0), *unlike)]
+    emitted = emit(form.lowered, form.questions.sought, form.questions.unblocking)
+    unlike = (f"{one.kind}s are not symmetric: {'; '.join(one.reasons)}" for one in form.reductions.unlike)
+    head = [f"; {line}" for line in (*reduction_notes(form.reductions, 0), *unlike)]
     return "\n".join([*head, emitted.ir])
 
 
@@ -241,8 +241,8 @@ def explored_form(system: System, reduces: bool) -> Followed:
     return followed(system) if reduces else Followed(replace(system, endless=()), (), ())
 
 
-def lowered_form(system: System, asked: tuple[str, ...], reduces: bool, gaps: tuple[Gaps, ...] = ()) -> Form:
-    """The lowered form and what is asked of it. `gaps`: the counters that it follows without an end.
+def lowered_form(system: System, properties: tuple[str, ...], reduces: bool, gaps: tuple[Gaps, ...] = ()) -> Form:
+    """The lowered form and the properties to check. `gaps`: the counters that it follows without an end.
 
     Errors: `EvaluationError` where the system cannot begin."""
     from hacheck.checker.explicit.property_conditions import pose
@@ -251,7 +251,7 @@ def lowered_form(system: System, asked: tuple[str, ...], reduces: bool, gaps: tu
 
     initial = Interpreter(system).initial_states()
     lowered = lower(system, initial, copies_max=1)
-    questions, reductions = pose(lowered, asked), NONE
+    questions, reductions = pose(lowered, properties), NONE
     if reduces:
         lowered, reductions = reduced(lowered, questions, initial, gaps=gaps)
     return Form(lowered, questions, reductions, initial)
@@ -262,7 +262,7 @@ def _canonical(system: System, program: Program, reductions: Reductions) -> Iter
     from hacheck.checker.explicit.symmetry.canonical_states import canonicaliser
     from hacheck.compile.kernels.to_llvm import kernel_ir_of_source
 
-    texts = canonicaliser(system, program.layout, reductions.alike, reductions.gaps)
+    texts = canonicaliser(system, program.layout, reductions.symmetric, reductions.gaps)
     constants = {"W": program.words}
     yield kernel_ir_of_source(texts.canonical, constants, ["canonical"]), KERNEL_LEVELS
     if reductions.exact:

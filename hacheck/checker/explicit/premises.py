@@ -12,18 +12,18 @@ PREMISE = "premise:"
 """Before a property's name: the key of what is sought where the property is exercised."""
 
 
-def premise_of(asked: Property) -> Expression | None:
+def premise_of(prop: Property) -> Expression | None:
     """A condition of states without which the property says nothing; `None` where there is no such condition.
 
     Of `leads_to` it is the left side; of an invariant, a lemma or a step invariant the left side of its outermost
     `implies`, and that a quantifier around it has a value to range over. Of a step invariant it is what its left side
     says of the state after the step: where that is never true, the left side is not.
     """
-    if asked.kind == "leads_to":
-        return asked.premise
-    if asked.kind not in ("invariant", "lemma", "step"):
+    if prop.kind == "leads_to":
+        return prop.premise
+    if prop.kind not in ("invariant", "lemma", "step"):
         return None
-    return _premise(asked.goal)
+    return _premise(prop.goal)
 
 
 def _premise(goal: Expression) -> Expression | None:

@@ -1,4 +1,4 @@
-"""What is asked of a system, as conditions that a search can look for."""
+"""The properties of a system, as conditions that a search can look for."""
 
 from __future__ import annotations
 
@@ -23,48 +23,48 @@ NO_VALUE = "fault:"
 class Questions:
     """The properties asked, taken apart by how they are decided.
 
-    `sought` has no condition that never holds. `lively`: the actions that keep a state from being a dead end, by a step
-    that changes it or by an outcome that is no step; `None` where no dead end is sought. `modes`: key, variable and
-    member of each alternative of a mode that might never be reached.
+    `sought` has no condition that never holds. `unblocking`: the actions that keep a state from being a dead end, by a
+    step that changes it or by an outcome that is no step; `None` where no dead end is sought. `modes`: key, variable
+    and member of each alternative of a mode that might never be reached.
     """
 
-    asked: tuple[Property, ...]
+    properties: tuple[Property, ...]
     sought: tuple[SearchTarget, ...]
-    lively: frozenset[int] | None
+    unblocking: frozenset[int] | None
     modes: tuple[tuple[str, str, str], ...]
 
     @property
     def goal(self) -> frozenset[str] | None:
         """The keys that a search which stops at the first runs has to hit."""
-        return goal_of(self.asked)
+        return goal_of(self.properties)
 
 
-def goal_of(asked: tuple[Property, ...]) -> frozenset[str] | None:
+def goal_of(properties: tuple[Property, ...]) -> frozenset[str] | None:
     """The keys under which the properties are kept that a finite run can decide; `None` if there are none."""
-    return frozenset(item.name for item in asked if item.kind not in ("eventually", "leads_to")) or None
+    return frozenset(item.name for item in properties if item.kind not in ("eventually", "leads_to")) or None
 
 
 def select(system: System, names: tuple[str, ...]) -> tuple[Property, ...]:
     """The properties of these names, in the system's order; all of them for no names."""
-    known = {asked.name for asked in system.properties}
+    known = {prop.name for prop in system.properties}
     assert set(names) <= known, f"unknown properties: {sorted(set(names) - known)}"
-    return tuple(asked for asked in system.properties if not names or asked.name in names)
+    return tuple(prop for prop in system.properties if not names or prop.name in names)
 
 
 def pose(lowered: Lowered, names: tuple[str, ...]) -> Questions:
     """The questions of a check."""
-    asked = select(lowered.system, names)
-    sought = [item for question in asked for item in _sought(lowered, question)]
-    sought += [item for question in asked for item in _exercised(lowered, question)]
+    properties = select(lowered.system, names)
+    sought = [item for question in properties for item in _sought(lowered, question)]
+    sought += [item for question in properties for item in _exercised(lowered, question)]
     sought += _modes(lowered)
-    lively = None
-    if any(question.kind == "deadlock" for question in asked):
+    unblocking = None
+    if any(question.kind == "deadlock" for question in properties):
         actions = enumerate(lowered.system.actions)
-        lively = frozenset(index for index, action in actions if action.kind != "fault")
+        unblocking = frozenset(index for index, action in actions if action.kind != "fault")
     return Questions(
-        asked,
+        properties,
         tuple(item for item in sought if item.wanted is not lowered.graph.zero),
-        lively,
+        unblocking,
         modes_of(lowered.system),
     )
 

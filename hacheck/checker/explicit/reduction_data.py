@@ -30,11 +30,11 @@ class Unlike:
 
 @dataclass(frozen=True, slots=True)
 class Reductions:
-    """What is done to the states of a system. `alike`: members that are exchanged freely. `unlike`: why members of
+    """What is done to the states of a system. `symmetric`: members that are exchanged freely. `unlike`: why members of
     other kinds are not. `exact`: the states that a state stands for are all reachable if it is, so they can be
     counted. `gaps`: the counters whose values are renumbered."""
 
-    alike: tuple[SymmetryClass, ...] = ()
+    symmetric: tuple[SymmetryClass, ...] = ()
     unlike: tuple[Unlike, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     exact: bool = True
@@ -43,30 +43,32 @@ class Reductions:
     @property
     def permutes(self) -> bool:
         """Whether states have to be replaced by representatives."""
-        return bool(self.alike or self.gaps)
+        return bool(self.symmetric or self.gaps)
 
 
 NONE = Reductions()
 
 
-def told(reductions: Reductions, states: int, stand_for: int | None = None) -> tuple[str, ...]:
+def reduction_notes(reductions: Reductions, states: int, stand_for: int | None = None) -> tuple[str, ...]:
     """What was done, and what it saved, one phrase for each thing. `states`: distinct states found; `stand_for`: how
     many of the system they stand for, where that was counted."""
     phrases = []
-    nodes = [one for one in reductions.alike if not isinstance(one.kind, Identity)]
+    nodes = [one for one in reductions.symmetric if not isinstance(one.kind, Identity)]
     if nodes:
-        text = " and ".join(f"{one.kind.name} {_listed(one.members)} are alike" for one in nodes)
+        listed = " and ".join(f"{one.kind.name} {_listed(one.members)}" for one in nodes)
+        text = f"symmetry: {listed} are interchangeable"
         stand = "state stands" if states == 1 else "states stand"
-        phrases.append(text if stand_for is None else f"{text}: {states:,} {stand} for {stand_for:,}")
-    pools = [one.kind.name for one in reductions.alike if isinstance(one.kind, Identity)]
+        phrases.append(text if stand_for is None else f"{text}, {states:,} {stand} for {stand_for:,}")
+    pools = [one.kind.name for one in reductions.symmetric if isinstance(one.kind, Identity)]
     if pools:
-        phrases.append(f"states that differ in the names of {' and '.join(f'{name}s' for name in pools)} only are one")
+        listed = " and ".join(f"{name}s" for name in pools)
+        phrases.append(f"symmetry: states that differ only in the names of {listed} are one")
     for one in reductions.gaps:
-        phrases.append(f"{one.counter} has no end: of values {one.exact} or more apart only the order counts")
+        phrases.append(f"{one.counter} is unbounded: of values {one.exact} or more apart only the order counts")
     if reductions.dropped:
         bits = sum(item.bits for item in reductions.dropped)
         names = ", ".join(spoken(item.variable) for item in reductions.dropped)
-        phrases.append(f"not needed for what is asked: {names} ({bits} bit{'s' * (bits != 1)})")
+        phrases.append(f"sliced away: {names} ({bits} bit{'s' * (bits != 1)}), read by no checked property")
     return tuple(phrases)
 
 
@@ -79,24 +81,24 @@ def _listed(members: tuple[int, ...]) -> str:
 
 def reductions_to_json(reductions: Reductions) -> Any:
     """Reductions as JSON has it."""
-    alike = [[type(one.kind).__name__, one.kind.name, list(one.members)] for one in reductions.alike]
+    symmetric = [[type(one.kind).__name__, one.kind.name, list(one.members)] for one in reductions.symmetric]
     unlike = [[one.kind, list(one.reasons)] for one in reductions.unlike]
     gaps = [[one.counter, one.literal, one.exact] for one in reductions.gaps]
-    return [alike, unlike, [[one.variable, one.bits] for one in reductions.dropped], reductions.exact, gaps]
+    return [symmetric, unlike, [[one.variable, one.bits] for one in reductions.dropped], reductions.exact, gaps]
 
 
 def reductions_from_json(json: Any, system: System) -> Reductions:
     """What `reductions_to_json` wrote. Errors: `KeyError`, `TypeError` and `ValueError` where it is nothing of the
     kind."""
-    alike, unlike, dropped, exact, gaps = json
+    symmetric, unlike, dropped, exact, gaps = json
     kinds: dict[tuple[str, str], Node | Identity] = {("Node", node.name): node for node in system.nodes}
-    if any(word == "Identity" for word, _, _ in alike):
+    if any(word == "Identity" for word, _, _ in symmetric):
         for variable in system.variables:
             for part in parts_of(variable.type):
                 if isinstance(part, Identity):
                     kinds["Identity", part.name] = part
     return Reductions(
-        tuple(SymmetryClass(kinds[word, name], tuple(members)) for word, name, members in alike),
+        tuple(SymmetryClass(kinds[word, name], tuple(members)) for word, name, members in symmetric),
         tuple(Unlike(kind, tuple(reasons)) for kind, reasons in unlike),
         tuple(Dropped(variable, bits) for variable, bits in dropped),
         bool(exact),

@@ -1,8 +1,8 @@
-"""Which states need not be told apart, and what to say of it.
+"""Which states need not be distinguished, and the words for it.
 
-Three things make states alike for what is asked: parts of the state that nothing asked depends on, names that are
-compared for equality only, and nodes that differ in nothing but their ids. Each keeps verdicts and the lengths of
-shortest runs; `docs/decisions/0007-reductions.md` has the reasons.
+Three things make states equivalent for the properties checked: parts of the state that no property depends on, names
+that are compared for equality only, and nodes that differ in nothing but their ids. Each keeps verdicts and the lengths
+of shortest runs; `docs/decisions/0007-reductions.md` has the reasons.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from hacheck.model.counters.value_distances import Gaps
 from hacheck.model.ir import Fresh, Property
 from hacheck.model.rewrite import walk
 from hacheck.model.runs import State
-from hacheck.model.symmetry import Symmetry, alike, symmetries
+from hacheck.model.symmetry import Symmetry, symmetric_members, symmetries
 from hacheck.model.symmetry_stops import SPEC_ERROR
 from hacheck.model.symmetry_types import Kind, SymmetryClass, exchange, renamed
 from hacheck.model.types import Identity
 from hacheck.supervise.recursion_limit import room_for_nesting
 
-# More members than these are left alone: where they cannot be told apart, all their orders are tried.
+# More members than these are left alone: where their signatures are equal, all their orders are tried.
 _NODES_MAX = 8
 _LOOSE_MAX = 10
 _SET_BITS_MAX = 63
@@ -45,16 +45,15 @@ def reduced(
     relevance: bool = True,
     gaps: tuple[Gaps, ...] = (),
 ) -> tuple[Lowered, Reductions]:
-    """The system without what is not needed, and which members are alike in it, for what is asked. `initial`: its
-    initial states. `symmetry`, `relevance`: whether to look for these at all. `gaps`: the counters that the system
-    follows without an end. Cost: some passes over the lowered form
-    and the system's text."""
+    """The system without what no property needs, and which members are symmetric in it. `initial`: its initial states.
+    `symmetry`, `relevance`: whether to look for these at all. `gaps`: the counters that the system follows without an
+    end. Cost: some passes over the lowered form and the system's text."""
     with room_for_nesting():
         whole = lowered
         if relevance:
-            lowered = relevant(lowered, _roots(lowered, questions), questions.lively)
+            lowered = relevant(lowered, _roots(lowered, questions), questions.unblocking)
         found = _symmetry(lowered, questions, initial) if symmetry else NONE
-    return lowered, Reductions(found.alike, found.unlike, _dropped(whole, lowered), found.exact and not gaps, gaps)
+    return lowered, Reductions(found.symmetric, found.unlike, _dropped(whole, lowered), found.exact and not gaps, gaps)
 
 
 # ---- what is needed ----
@@ -63,15 +62,15 @@ def reduced(
 def _roots(lowered: Lowered, questions: Questions) -> Iterator[Node]:
     """Every condition that will be asked of states and steps."""
     yield from (item.wanted for item in questions.sought)
-    for asked in questions.asked:
-        for condition in _conditions(lowered, asked):
+    for prop in questions.properties:
+        for condition in _conditions(lowered, prop):
             yield from (condition.value, condition.error)
 
 
-def _conditions(lowered: Lowered, asked: Property) -> Iterator[Condition]:
-    for expression in (asked.goal, asked.premise):
+def _conditions(lowered: Lowered, prop: Property) -> Iterator[Condition]:
+    for expression in (prop.goal, prop.premise):
         if expression is not None:
-            yield lower_condition(lowered, expression, asked.kind == "step")
+            yield lower_condition(lowered, expression, prop.kind == "step")
 
 
 def _dropped(before: Lowered, after: Lowered) -> tuple[Dropped, ...]:
@@ -84,16 +83,16 @@ def _dropped(before: Lowered, after: Lowered) -> tuple[Dropped, ...]:
     return tuple(found)
 
 
-# ---- what is alike ----
+# ---- what is symmetric ----
 
 
 def _symmetry(lowered: Lowered, questions: Questions, initial: Sequence[State]) -> Reductions:
     classes: list[SymmetryClass] = []
     unlike: list[Unlike] = []
-    for found in symmetries(lowered.system, questions.asked, _Known(lowered, questions.asked)):
+    for found in symmetries(lowered.system, questions.properties, _Known(lowered, questions.properties)):
         members, reasons = _classes(lowered, found)
-        if members and isinstance(found.kind, Identity) and questions.lively is not None:
-            reasons = tuple(_names_alone(lowered, found.kind, questions.lively))
+        if members and isinstance(found.kind, Identity) and questions.unblocking is not None:
+            reasons = tuple(_names_alone(lowered, found.kind, questions.unblocking))
         if reasons:
             unlike.append(Unlike(found.kind.name, reasons))
             continue
@@ -106,9 +105,9 @@ def _symmetry(lowered: Lowered, questions: Questions, initial: Sequence[State]) 
 class _Known:
     """What can end steps and evaluations, as lowering found it."""
 
-    def __init__(self, lowered: Lowered, asked: Sequence[Property]) -> None:
+    def __init__(self, lowered: Lowered, properties: Sequence[Property]) -> None:
         self.lowered = lowered
-        self.asked = {item.name: item for item in asked}
+        self.properties = {item.name: item for item in properties}
         self.of_action = cache(self._of_action)
         self.of_property = cache(self._of_property)
 
@@ -117,7 +116,7 @@ class _Known:
         return frozenset(stop for instance in instances for stop in _stops(instance.block))
 
     def _of_property(self, name: str) -> frozenset[str]:
-        conditions = _conditions(self.lowered, self.asked[name])
+        conditions = _conditions(self.lowered, self.properties[name])
         can_fail = any(condition.error is not self.lowered.graph.zero for condition in conditions)
         return frozenset({SPEC_ERROR}) if can_fail else frozenset()
 
@@ -125,21 +124,24 @@ class _Known:
 def _stops(block: Block) -> Iterator[str]:
     for statement in block:
         if isinstance(statement, Stopped):
-            yield statement.text if statement.kind == "cut" else SPEC_ERROR
+            yield statement.text if statement.kind == "bound" else SPEC_ERROR
         elif isinstance(statement, Branch):
             yield from _stops(statement.then)
             yield from _stops(statement.otherwise)
 
 
 def _classes(lowered: Lowered, found: Symmetry) -> tuple[list[tuple[int, ...]], tuple[str, ...]]:
-    """The members that are alike after all, or why none are."""
+    """The members that are symmetric on the lowered form, or why none are."""
     kind, names, obstacles = found.kind, found.names, found.obstacles
-    classes = list(_split(lowered, kind, alike(kind, ())))
+    classes = list(_split(lowered, kind, symmetric_members(kind, ())))
     if all(obstacle.action is not None for obstacle in obstacles):
-        # Looked at closer, an action may treat all members alike, or those that remain when some are known not to be.
+        # Looked at closer, an action may treat all members the same, or those that remain when some are known not to
+        # be.
         suspects = {name.action for name in names} | {obstacle.action for obstacle in obstacles}
         harmless = _harmless(lowered, kind, classes, suspects)
-        classes = list(_split(lowered, kind, alike(kind, (name for name in names if name.action not in harmless))))
+        classes = list(
+            _split(lowered, kind, symmetric_members(kind, (name for name in names if name.action not in harmless)))
+        )
         harmless |= _harmless(lowered, kind, classes, suspects - harmless)
         obstacles = tuple(obstacle for obstacle in obstacles if obstacle.action not in harmless)
     reasons = [obstacle.text for obstacle in obstacles]
@@ -147,14 +149,14 @@ def _classes(lowered: Lowered, found: Symmetry) -> tuple[list[tuple[int, ...]], 
         alone = f"each {kind.name} keeps something that no other {kind.name} has"
         reasons = [name.text for name in names] or [alone]
     if not reasons:
-        reasons += unhandy(lowered, kind, classes)
+        reasons += too_costly(lowered, kind, classes)
     return ([], tuple(dict.fromkeys(reasons))) if reasons else (classes, ())
 
 
 def _harmless(
     lowered: Lowered, kind: Kind, classes: Iterable[tuple[int, ...]], suspects: Iterable[int | None]
 ) -> set[int | None]:
-    """Those actions among the suspects that treat all members of a class alike."""
+    """Those actions among the suspects that treat all members of a class the same."""
     exchanges = [one for members in classes for one in _neighbours(lowered, kind, members)]
     if not exchanges:
         return set()
@@ -182,12 +184,12 @@ def _split(lowered: Lowered, kind: Kind, classes: Iterable[tuple[int, ...]]) -> 
 def _neighbours(lowered: Lowered, kind: Kind, members: tuple[int, ...]) -> Iterator[Exchange]:
     for first, second in pairwise(members):
         taken = exchange_in(lowered.layout, kind, first, second)
-        assert taken is not None, f"{kind.name} {first} and {second} are alike"
+        assert taken is not None, f"{kind.name} {first} and {second} are symmetric"
         yield taken
 
 
-def unhandy(lowered: Lowered, kind: Kind, classes: Iterable[tuple[int, ...]]) -> Iterator[str]:
-    """Why members that are alike are not treated so: it would cost too much to look for representatives."""
+def too_costly(lowered: Lowered, kind: Kind, classes: Iterable[tuple[int, ...]]) -> Iterator[str]:
+    """Why symmetric members are explored one by one: it would cost too much to look for representatives."""
     if isinstance(kind, Identity):
         held = slots_holding(lowered.layout, kind)
         if any(item.is_set and lowered.layout.slots[item.slot].width > _SET_BITS_MAX for item in held):
@@ -195,26 +197,26 @@ def unhandy(lowered: Lowered, kind: Kind, classes: Iterable[tuple[int, ...]]) ->
         if kind.size > _LOOSE_MAX and any(item.loose for item in held):
             yield f"sets or bags hold {kind.name}s, which are more than {_LOOSE_MAX}"
         taken = exchange_in(lowered.layout, kind, 1, 2)
-        assert taken is not None, f"{kind.name}s are alike"
+        assert taken is not None, f"{kind.name}s are symmetric"
         inside = Counter(slot for bag in taken.bags for slot in set(chain(*bag.items)))
         if any(count > 1 for count in inside.values()):
             yield f"bags that hold {kind.name}s are inside bags"
     elif any(len(members) > _NODES_MAX for members in classes):
-        yield f"more than {_NODES_MAX} are alike"
+        yield f"more than {_NODES_MAX} are symmetric"
 
 
-def _names_alone(lowered: Lowered, pool: Identity, lively: frozenset[int]) -> Iterator[str]:
-    """Where dead ends are asked for: the actions whose steps may change nothing but the names of identities, or not
+def _names_alone(lowered: Lowered, pool: Identity, unblocking: frozenset[int]) -> Iterator[str]:
+    """Where deadlocks are looked for: the actions whose steps may change nothing but the names of identities, or not
     even these, as it depends on what names there are."""
     held = {item.slot for item in slots_holding(lowered.layout, pool)}
-    for number in sorted(lively):
+    for number in sorted(unblocking):
         action = lowered.system.actions[number]
         if not any(isinstance(part, Fresh) and part.type == pool for one in action.body for part in walk(one)):
             continue
         steps = (emit for instance in lowered.instances if instance.action == number for emit in _steps(instance.block))
         for emit in steps:
             if not any(certainly_changes(update) for update in emit.updates if update.slot not in held):
-                yield f"{action.name} may change nothing but a {pool.name}'s name, and dead ends are asked for"
+                yield f"{action.name} may change nothing but a {pool.name}'s name, and deadlocks are looked for"
                 break
 
 

@@ -17,7 +17,7 @@ _WIDTH = 16
 """How many states are kept at a time that one found state may stand for, where not each of them need do."""
 
 
-def run_along(subject: Subject, way: StatePath, loop: int | None = None) -> Run:
+def run_along(subject: Subject, path: StatePath, loop: int | None = None) -> Run:
     """The run along a way. `loop`: after how many steps the part begins that repeats for ever.
 
     Where states are reduced, the concrete run follows the reduced one; a loop is followed until a concrete state is
@@ -25,9 +25,9 @@ def run_along(subject: Subject, way: StatePath, loop: int | None = None) -> Run:
     them for the others. Errors: `Unconfirmed`, only where what was found need be no run.
     """
     interpreter = Interpreter(subject.system)
-    initial = _start(subject, interpreter, way.states[0])
-    instances = (*(None for _ in range(len(way.states) - 1 - len(way.by))), *way.by)
-    legs = list(zip(way.states[1:], instances, strict=True))
+    initial = _start(subject, interpreter, path.states[0])
+    instances = (*(None for _ in range(len(path.states) - 1 - len(path.by))), *path.by)
+    legs = list(zip(path.states[1:], instances, strict=True))
     before = legs if loop is None else legs[:loop]
     if not subject.exact:
         return _confirmed(subject, interpreter, initial, legs, loop)
@@ -64,9 +64,9 @@ def _confirmed(
     raise Unconfirmed
 
 
-def run_and_step(subject: Subject, way: StatePath, is_wanted: Callable[[State, State], bool]) -> Run:
+def run_and_step(subject: Subject, path: StatePath, is_wanted: Callable[[State, State], bool]) -> Run:
     """The run along a way and one step more that is wanted, given the states before and after it."""
-    run = run_along(subject, way)
+    run = run_along(subject, path)
     last, interpreter = run.states[-1], Interpreter(subject.system)
     for action, arguments in _likely_first(subject, None):
         for outcome in interpreter.outcomes_with(action, arguments, last):
@@ -75,9 +75,9 @@ def run_and_step(subject: Subject, way: StatePath, is_wanted: Callable[[State, S
     raise _no_run(subject, f"no step of the interpreter from {last} is one that was met")
 
 
-def run_into_error(subject: Subject, way: StatePath) -> Run:
+def run_into_error(subject: Subject, path: StatePath) -> Run:
     """The run along a way into a step that is an error of the spec."""
-    run = run_along(subject, way)
+    run = run_along(subject, path)
     last, interpreter = run.states[-1], Interpreter(subject.system)
     for action, arguments in _likely_first(subject, None):
         for outcome in interpreter.outcomes_with(action, arguments, last):
@@ -121,8 +121,8 @@ def _steps_to(
 
 
 def _likely_first(subject: Subject, instance: int | None) -> Iterator[Occurrence]:
-    """The instances, this one first and others of its action next; then, as fewest faults are to be told, those that
-    are no fault."""
+    """The instances, this one first and others of its action next; then, as runs with the fewest faults are shown,
+    those that are no fault."""
     actions, likely = subject.system.actions, None
     if instance is not None:
         yield subject.instances[instance]

@@ -56,12 +56,12 @@ class Findings(Protocol):
     """What a search leaves.
 
     `size`: distinct states found. `depth`: steps to the states found last. `stopped`: why the search ended before it
-    had expanded every state it found; `None` if it did. `counts`: steps taken, by action. `bounds_reached`: steps cut,
-    by bound (as in `Subject.bounds`). `found`: for the key of each state or dead-end condition that was met, a packed
-    state that meets it, among those at the fewest steps. `hits`: for the key of each step condition that was met, the
-    states before and after such a step, the one before at the fewest steps. `errors`: a packed state at the fewest
-    steps and an instance whose step there is an error of the spec; empty if there is none. `bytes_per_state`: bytes
-    held for each state found, `None` where nobody counts.
+    had expanded every state it found; `None` if it did. `counts`: steps taken, by action. `bounds_reached`: steps
+    beyond, by bound (as in `Subject.bounds`). `found`: for the key of each state or dead-end condition that was met, a
+    packed state that meets it, among those at the fewest steps. `hits`: for the key of each step condition that was
+    met, the states before and after such a step, the one before at the fewest steps. `errors`: a packed state at the
+    fewest steps and an instance whose step there is an error of the spec; empty if there is none. `bytes_per_state`:
+    bytes held for each state found, `None` where nobody counts.
     """
 
     @property
@@ -83,7 +83,7 @@ class Findings(Protocol):
     @property
     def bytes_per_state(self) -> float | None: ...
 
-    def alike(self, key: str) -> Sequence[int]:
+    def closest(self, key: str) -> Sequence[int]:
         """The states of the level of `found[key]` that meet the condition, as far as was seen of the level. Of a step
         condition the states before such a step, all of one level; of `SPEC_ERROR` those before an error of the spec.
         Never empty; of a dead-end condition and of `SPEC_ERROR` one will do. Errors: `Cancelled`."""
@@ -100,7 +100,7 @@ class Lasso:
     """A fair run on which the goal never comes: its states from `loop` steps on repeat for ever. The last state is the
     one after `loop` steps again; where it *is* that one, the run stays there."""
 
-    way: StatePath
+    path: StatePath
     loop: int
 
 
@@ -108,7 +108,7 @@ class Lasso:
 class Valueless:
     """A state, at the end of a shortest run, in which an expression of the property has no value."""
 
-    way: StatePath
+    path: StatePath
     expression: Expression
 
 
@@ -119,13 +119,11 @@ class Undecided:
     reason: str
 
 
-BEYOND = Undecided(
-    "no run within the bounds avoids it for ever, but one passes a bound before its goal: raise that bound"
-)
+BEYOND = Undecided("a run leaves the bounds before it reaches its goal: raise the bound")
 
 LivenessVerdict: TypeAlias = Lasso | Valueless | Undecided | None
 """What is found out about an `eventually` or `leads_to` property; `None`: it holds."""
 
 LivenessCheck: TypeAlias = Callable[[tuple[Property, ...]], Sequence[LivenessVerdict]]
-"""Decides `eventually` and `leads_to` properties on a graph explored to its end: a judgement for each, in their order.
+"""Decides `eventually` and `leads_to` properties on a graph explored to its end: a verdict for each, in their order.
 Where it has to stop early it says `Undecided` of those that are left."""

@@ -47,7 +47,7 @@ class Stopwatch:
     def supervised(self, name: str, work: Callable[[], Made]) -> Made:
         """What the work returns, done in another thread while this one reports and looks at the time.
 
-        Errors: those of the work; `Cancelled` when told not to go on or out of time.
+        Errors: those of the work; `Cancelled` when the report says to stop or time is out.
         """
         with self.phase(name):
             return supervised(work, lambda: self._reason(name), grace_seconds=_GRACE_SECONDS)

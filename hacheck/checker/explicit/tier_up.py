@@ -21,7 +21,7 @@ AFTER_SECONDS_MOST = 5.0
 """A search that has gone on for so long will go on."""
 
 GRACE_SECONDS = 0.2
-"""For what was begun in vain: whoever interrupts a search does not wait for LLVM."""
+"""For what was begun in vain: Ctrl-C does not wait for LLVM."""
 
 
 def functions_of(built: Built) -> Functions:
@@ -30,7 +30,7 @@ def functions_of(built: Built) -> Functions:
     return Functions(built.program, functions.address("expand"), functions.address("inspect"), built.canonical)
 
 
-class Improvement:
+class TierUp:
     """Better functions to come. To be closed when nothing calls them any more.
 
     - `make`: compiles thoroughly. It runs in another thread, and must share nothing with this one.
@@ -43,7 +43,7 @@ class Improvement:
         self._thread: threading.Thread | None = None
         self._made: list[Built] = []
         self._failed: list[BaseException] = []
-        self._told = False
+        self._handed_over = False
 
     def functions(self, seconds: float) -> Functions | None:
         """The better functions, once, when they are there. `seconds`: for how long the search has been exploring.
@@ -52,9 +52,9 @@ class Improvement:
             self._thread = start_thread(self._run)
         if self._failed:
             raise self._failed[0]
-        if self._told or not self._made:
+        if self._handed_over or not self._made:
             return None
-        self._told = True
+        self._handed_over = True
         return functions_of(self._made[0])
 
     def close(self) -> None:

@@ -56,7 +56,7 @@ def write(folder: Path, theory: Theory, claims: Sequence[Claim], outcomes: Seque
         "system": theory.name,
         "covers": list(theory.covers),
         "left_open": list(theory.notes),
-        "claims": [{"name": one.name, "kind": "lemma" if one.asked is None else one.asked.kind} for one in claims],
+        "claims": [{"name": one.name, "kind": "lemma" if one.prop is None else one.prop.kind} for one in claims],
         "obligations": index,
     }
     replace_text(folder / INDEX, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
@@ -73,7 +73,7 @@ def check_free(folder: Path) -> None:
     """Errors: `Occupied` for a folder that has files and no index of a certificate; `OSError`."""
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
     if names and _index(folder) is None:
-        raise Occupied(f"{folder}: holds {min(names)}, and no certificate")
+        raise Occupied(f"{folder} holds {min(names)}, which is no certificate")
 
 
 def _clear(folder: Path) -> None:

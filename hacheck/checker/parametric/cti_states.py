@@ -111,13 +111,13 @@ def reached(found: Counterexample, engine: Engine, seconds: float, go_on: Callab
             same = ir.Binary("==", ir.Variable(variable.name, variable.type), ir.Constant(value, variable.type))
             goal = same if goal == ir.TRUE else ir.Binary("and", goal, same)
     name = "the state before"
-    asked = ir.Property(name, "reachable", goal, None, (), "", "", 0)
+    prop = ir.Property(name, "reachable", goal, None, (), "", "", 0)
 
     def report(_: Progress) -> bool:
         return go_on()
 
     answer = engine.check(
-        replace(system, properties=(asked,)),
+        replace(system, properties=(prop,)),
         (name,),
         Limits(wall_seconds_max=seconds, memory_bytes_max=1 << 31),
         report,

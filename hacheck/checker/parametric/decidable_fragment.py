@@ -49,7 +49,7 @@ def circle(theory: Theory, obligations: Sequence[Obligation]) -> tuple[str, ...]
                 seen.add(id(fact))
                 edges.update(_of_term(fact, (), negative=False))
         for update in one.transition.updates if id(one.transition) not in seen else ():
-            edges.update(_both_ways(update.value, tuple(formal.sort for formal in update.formals)))
+            edges.update(_both_polarities(update.value, tuple(formal.sort for formal in update.formals)))
         seen.add(id(one.transition))
     return _found([(low, high) for low, high in edges if not {low, high} & (known | {BOOL})])
 
@@ -58,7 +58,7 @@ def _of_function(symbol: Symbol) -> dict[Edge, None]:
     return {} if symbol.sort == BOOL else {(one, symbol.sort): None for one in symbol.arguments}
 
 
-def _both_ways(term: Term, above: tuple[str, ...]) -> dict[Edge, None]:
+def _both_polarities(term: Term, above: tuple[str, ...]) -> dict[Edge, None]:
     return {**_of_term(term, above, negative=False), **_of_term(term, above, negative=True)}
 
 
@@ -102,14 +102,14 @@ def _found(edges: Sequence[Edge]) -> tuple[str, ...]:
     for low, high in edges:
         after.setdefault(low, []).append(high)
     for start in after:
-        ways: list[tuple[str, ...]] = [(start,)]
+        paths: list[tuple[str, ...]] = [(start,)]
         seen: set[str] = set()
-        while ways:
-            way = ways.pop(0)
+        while paths:
+            way = paths.pop(0)
             for one in after.get(way[-1], ()):
                 if one == start:
                     return (*way, start)
                 if one not in seen:
                     seen.add(one)
-                    ways.append((*way, one))
+                    paths.append((*way, one))
     return ()

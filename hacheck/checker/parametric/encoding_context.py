@@ -1,4 +1,5 @@
-"""What is known while a model is told in logic: sorts and symbols so far, variables in scope, and what is assumed.
+"""What is known while a model is encoded in first-order logic: sorts and symbols so far, variables in scope, and what
+is assumed.
 
 A value that logic cannot say exactly is given a name of its own, a fresh symbol, and what is known of it is *defined*:
 an axiom that some interpretation of the symbol always meets, whatever the state. So nothing the model can do is lost,
@@ -37,7 +38,7 @@ AT_MOST = Symbol("at_most", (NUMBER, NUMBER), BOOL)
 
 
 class Unsupported(Exception):
-    """Something of the language that is told in no logic here: a phrase that says what."""
+    """Something of the language that cannot be expressed in first-order logic here: a phrase that says what."""
 
 
 @dataclass(slots=True)
@@ -112,9 +113,9 @@ class Signature:
         self.quorums.add(sort)
         return self.declare(Symbol(f"in {name}", (sort, name), BOOL))
 
-    def told(self, kind: Node) -> Symbol:
-        """Which quorums somebody speaks of: all of them. It tells a prover where two of them are to be compared."""
-        return self.declare(Symbol(f"told {kind.name} quorum", (f"{kind.name} quorum",), BOOL))
+    def mentioned(self, kind: Node) -> Symbol:
+        """Which quorums a formula mentions: all of them. A prover sees from it where two of them are to be compared."""
+        return self.declare(Symbol(f"mentioned {kind.name} quorum", (f"{kind.name} quorum",), BOOL))
 
     def axioms(self) -> Iterator[tuple[str, Term]]:
         """What is known of the rigid symbols, each with its meaning in words."""
@@ -138,9 +139,9 @@ class Signature:
             node = Bound("n", kind)
             pair = [Bound(name, member.arguments[1]) for name in ("q", "r")]
             shared = exists((node,), conjunction(*(apply(member, (node, one)) for one in pair)))
-            told = tuple(apply(self.rigid[f"told {kind} quorum"], (one,)) for one in pair)
-            both = implication(conjunction(*told), shared)
-            yield f"two majorities of {kind}s have one in common", Quantifier("forall", tuple(pair), both, told)
+            mentioned = tuple(apply(self.rigid[f"mentioned {kind} quorum"], (one,)) for one in pair)
+            both = implication(conjunction(*mentioned), shared)
+            yield f"two majorities of {kind}s have one in common", Quantifier("forall", tuple(pair), both, mentioned)
 
     def _named(self, kind: str, members: Sequence[int]) -> Iterator[tuple[str, Term]]:
         constants = [apply(self.rigid[f"{kind}({one})"]) for one in members]
@@ -172,9 +173,9 @@ def _total_order(symbol: Symbol) -> Term:
 
 @dataclass(slots=True)
 class World:
-    """One thing being told: an action, a property, the start.
+    """One thing being encoded: an action, a property, the start.
 
-    `bound`: the variables of the quantifiers around what is being told. `path`: the conditions under which it is.
+    `bound`: the variables of the quantifiers around what is being encoded. `path`: the conditions under which it is.
     `assumed`: what holds whenever the step is taken. `defined`: what is known of fresh symbols, always true of some
     interpretation of them. `notes`: what was left open, in words.
     """
@@ -189,9 +190,10 @@ class World:
     notes: dict[str, None] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
     loops: int = 0
-    """How many loops are told as one turn around what is being told."""
+    """How many loops are encoded as one turn around what is being encoded."""
     branches: list[tuple[Apply, tuple[Term, ...], Term]] = field(default_factory=list)
-    """Names for the conditions at which what is told branches, each with the path that leads there and its meaning."""
+    """Names for the conditions at which what is encoded branches, each with the path that leads there and its
+    meaning."""
 
     def name(self, hint: str) -> str:
         """A name that nothing in this world has yet."""
@@ -212,7 +214,7 @@ class World:
 
     @contextmanager
     def within(self, variables: Sequence[Bound]) -> Iterator[None]:
-        """Tells something below a quantifier."""
+        """Encodes something below a quantifier."""
         self.bound.extend(variables)
         try:
             yield
@@ -221,7 +223,7 @@ class World:
 
     @contextmanager
     def where(self, condition: Term) -> Iterator[None]:
-        """Tells something that happens under a condition."""
+        """Encodes something that happens under a condition."""
         self.path.append(condition)
         try:
             yield

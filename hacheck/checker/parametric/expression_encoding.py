@@ -1,4 +1,4 @@
-"""Expressions of the model told in logic.
+"""Expressions of the model, encoded in first-order logic.
 
 What logic has no word for (how many, sums of variables) becomes a value of which nothing is known, and a note says so.
 Where an expression has no value (`value(x)` of `none`) the step is an error of the spec and no step: any value will do.
@@ -83,11 +83,13 @@ def encode(expression: ir.Expression, scope: Scope) -> SymbolicValue:
             if name in scope.budgets:
                 return world.symbol(world.signature.sort(Range(0, 0)), "budget")
             if name not in scope.state:
-                raise Unsupported(f"{name}, which is told in no logic")
+                raise Unsupported(f"{name}, which cannot be expressed in first-order logic")
             return scope.state[name]
         case ir.Local(name, _):
             if name not in scope.locals:
-                raise Unsupported(f"what `{name.partition('$')[0]}` holds, which is told in no logic")
+                raise Unsupported(
+                    f"what `{name.partition('$')[0]}` holds, which cannot be expressed in first-order logic"
+                )
             return scope.locals[name][1]
         case ir.Old(operand):
             return encode(operand, replace(scope, state=scope.before))
@@ -134,8 +136,8 @@ def _index(expression: ir.Index, scope: Scope) -> SymbolicValue:
 def _collection(kind: Type, items: tuple[ir.Expression, ...], scope: Scope) -> SymbolicValue:
     if not isinstance(kind, Set | Bag):
         raise Unsupported("a sequence")
-    told = [encode(one, scope) for one in items]
-    return Collection(lambda item: disjunction(*(equal(scope.world, kind.element, item, one) for one in told)))
+    encoded = [encode(one, scope) for one in items]
+    return Collection(lambda item: disjunction(*(equal(scope.world, kind.element, item, one) for one in encoded)))
 
 
 # ---- one operand -------------------------------------------------------------------------------------------------
@@ -176,11 +178,11 @@ def majority(world: World, kind: Type, among: Callable[[SymbolicValue], Term]) -
         return disjunction(*(conjunction(*(among(one) for one in group)) for group in enough))
     member = world.signature.quorum(kind)
 
-    told = world.signature.told(kind)
+    mentioned = world.signature.mentioned(kind)
 
     def within(quorum: Term) -> Term:
         return conjunction(
-            apply(told, (quorum,)),
+            apply(mentioned, (quorum,)),
             world.for_all(
                 world.signature.sort(kind),
                 "n",

@@ -180,7 +180,7 @@ class Grounding:
         for keys, when in choices:
             for item, also in self._at(term.symbol, keys, term.sort).items():
                 merged.setdefault(item, []).append(joined("and", iter((when, also))))
-        return {item: joined("or", iter(ways)) for item, ways in merged.items()} or {T: F}
+        return {item: joined("or", iter(conditions)) for item, conditions in merged.items()} or {T: F}
 
     def _at(self, symbol: str, keys: tuple[Element, ...], sort: str) -> Spread:
         known = self._fixed(symbol, keys, sort)
@@ -196,7 +196,7 @@ class Grounding:
         """What a symbol with one meaning is."""
         if symbol.endswith("at_most"):
             return {T: T if keys[0] <= keys[1] else F}  # type: ignore[operator]
-        if symbol.startswith("told "):
+        if symbol.startswith("mentioned "):
             return {T: T}
         if symbol.startswith("in ") and symbol.endswith(" quorum"):
             return {T: T if keys[0] in keys[1] else F}  # type: ignore[operator]

@@ -108,7 +108,7 @@ def _flat(kind: Type, value: Value) -> tuple[Element, ...]:
 
 
 def compiled(formula: Term, grounding: Grounding) -> Callable[[Structure], bool]:
-    """A closed formula as a function of structures. What is asked of numbers and quorums is decided as in `grounding`;
+    """A closed formula as a function of structures. Terms about numbers and quorums are decided as in `grounding`;
     a symbol that a structure says nothing of is false, or nothing that equals anything."""
     names: dict[Bound, str] = {}
     spaces: dict[str, object] = {f"E{place}": items for place, items in enumerate(grounding.elements.values())}
@@ -143,7 +143,7 @@ def compiled(formula: Term, grounding: Grounding) -> Callable[[Structure], bool]
         symbol, arguments = term.symbol, [code(one) for one in term.arguments]
         if symbol.endswith("at_most"):
             return f"({arguments[0]} <= {arguments[1]})"
-        if symbol.startswith("told "):
+        if symbol.startswith("mentioned "):
             return "True"
         if symbol.startswith("in ") and symbol.endswith(" quorum"):
             return f"({arguments[0]} in {arguments[1]})"

@@ -105,30 +105,30 @@ def unknown(world: World, kind: Type, hint: str) -> SymbolicValue:
         symbol = made[leaf.suffix]
         return Apply(symbol.symbol, (*symbol.arguments[:around], *keys), symbol.sort)
 
-    told = from_leaves(world, kind, value)
-    for fact in facts(world, kind, told):
+    symbolic = from_leaves(world, kind, value)
+    for fact in facts(world, kind, symbolic):
         world.define(fact)
-    return told
+    return symbolic
 
 
-def facts(world: World, kind: Type, told: SymbolicValue) -> Iterator[Term]:
+def facts(world: World, kind: Type, symbolic: SymbolicValue) -> Iterator[Term]:
     """What the type of a value says of it: an optional one is one at most, a number is not below the least."""
-    match kind, told:
+    match kind, symbolic:
         case Range(low, _), _:
-            yield world.at_most(world.signature.sort(kind), world.signature.numeral(low), term(told))
-        case Option(element), Maybe() if not told.plain:
+            yield world.at_most(world.signature.sort(kind), world.signature.numeral(low), term(symbolic))
+        case Option(element), Maybe() if not symbolic.plain:
             sort = world.signature.sort(element)
             pair = world.variable(sort, "one"), world.variable(sort, "other")
             with world.within(pair):
-                both = conjunction(told.equals(pair[0]), told.equals(pair[1]))
+                both = conjunction(symbolic.equals(pair[0]), symbolic.equals(pair[1]))
             yield forall(pair, implication(both, equality(*pair)))
         case Option(element), Maybe():
-            for fact in facts(world, element, told.value()):
-                yield implication(told.present(), fact)
+            for fact in facts(world, element, symbolic.value()):
+                yield implication(symbolic.present(), fact)
         case Map(key, value), Mapping():
-            yield every(world, key, lambda at: conjunction(*facts(world, value, told.at(at))), "key")
+            yield every(world, key, lambda at: conjunction(*facts(world, value, symbolic.at(at))), "key")
         case Record(_, fields), Fields():
             for name, part in fields:
-                yield from facts(world, part, told.item(name))
+                yield from facts(world, part, symbolic.item(name))
         case _:
             return

@@ -35,16 +35,16 @@ class Steps:
 
     def breaks(self, claims: Sequence[Claim]) -> tuple[str, ...]:
         """The names of claims that one step breaks where all of these hold before; none if no step breaks any."""
-        asked = [one for one in self.touched if one in claims]
-        if not asked:
+        pending = [one for one in self.touched if one in claims]
+        if not pending:
             return ()
         self.solver.push()
         try:
-            self.solver.add(z3_module().Or([self.broken[one.name] for one in asked]))
+            self.solver.add(z3_module().Or([self.broken[one.name] for one in pending]))
             if str(self.solver.check([self.before[one.name] for one in claims])) != "sat":
                 return ()
             model = self.solver.model()
-            return tuple(one.name for one in asked if z3_module().is_true(model.eval(self.broken[one.name])))
+            return tuple(one.name for one in pending if z3_module().is_true(model.eval(self.broken[one.name])))
         finally:
             self.solver.pop()
 

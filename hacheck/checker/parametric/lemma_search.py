@@ -44,7 +44,7 @@ def search(wanted: Wanted, before: Proof, asking: Asking, report: Callable[[Prog
         return not asking.over
 
     made = before.made
-    given = tuple(claim.asked for claim in before.theory.claims if claim.asked is not None)
+    given = tuple(claim.prop for claim in before.theory.claims if claim.prop is not None)
     guesses = tuple(candidates(made.system, frozenset(kind for kind, _ in made.kinds)))
     theory = theory_of(made, (*given, *guesses), wanted.specification.place_of)
     own = {one.name for one in given}
@@ -53,7 +53,7 @@ def search(wanted: Wanted, before: Proof, asking: Asking, report: Callable[[Prog
     left = inductive(left, steps, asking)
     goals = [one for one in left if one.name in own]
     missing = [
-        one for one in theory.claims if one.asked is not None and one.asked.kind == "invariant" and one.name in own
+        one for one in theory.claims if one.prop is not None and one.prop.kind == "invariant" and one.name in own
     ]
     if asking.over or not all(one in goals for one in missing):
         return replace(before, seconds=time.monotonic() - begun, stopped=asking.why)
@@ -105,7 +105,7 @@ def _not_refuted(
             continue
         if number % 200 == 0 and not go_on(f"{len(theory.claims)} candidates, {len(kept)} of the first {number} left"):
             break
-        if claim.asked is not None and not claim.asked.name.startswith("found "):
+        if claim.prop is not None and not claim.prop.name.startswith("found "):
             kept.append(claim)
             continue
         holds = compiled(claim.formula, base)
@@ -141,10 +141,10 @@ def _states(interpreter: Interpreter, go_on: Callable[[str], bool]) -> Iterator[
         for _ in range(WALK):
             if not go_on(f"sampling states: {len(seen)}"):
                 break
-            ways = _next(interpreter, state)
-            if not ways:
+            successors = _next(interpreter, state)
+            if not successors:
                 break
-            state = chance.choice(ways)
+            state = chance.choice(successors)
             seen[state] = None
     yield from seen
 

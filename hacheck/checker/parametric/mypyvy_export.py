@@ -91,7 +91,7 @@ def text(theory: Theory, invariants: Iterable[Claim]) -> str:
     for claim in invariants:
         name = names.of(claim.name, "claim")
         if claim.of_steps or claim.symbols or not mutable & symbols_of(claim.formula):
-            lines.append(f"# not told here: {name}, which is no formula about one state")
+            lines.append(f"# left out: {name}, which is no formula about one state")
         else:
             lines.append(f"invariant [{name}] {_term(names, claim.formula, {})}")
     truths: list[str] = []
@@ -215,7 +215,7 @@ def _term(names: Names, term: Term, parameters: Mapping[str, str]) -> str:
 
 
 def _argument(names: Names, term: Term, parameters: Mapping[str, str]) -> str:
-    """An argument; truth values, which are no sort there, are told as members of one."""
+    """An argument; truth values, which are no sort there, are members of one."""
     if sort_of(term) != BOOL:
         return _term(names, term, parameters)
     if isinstance(term, Bound):

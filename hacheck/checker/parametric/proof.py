@@ -55,8 +55,8 @@ class Proof:
     @property
     def proved(self) -> bool:
         """Whether everything asked is proved. A lemma is an aid: one that was not needed may be left over."""
-        asked = [verdict for one, verdict in self.verdicts if one.kind != "lemma"]
-        return all(verdict == "proved" for verdict in asked or [verdict for _, verdict in self.verdicts])
+        own = [verdict for one, verdict in self.verdicts if one.kind != "lemma"]
+        return all(verdict == "proved" for verdict in own or [verdict for _, verdict in self.verdicts])
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Wanted:
     check: str | None
     properties: tuple[str, ...] = ()
 
-    def asked(self, system: ir.System) -> tuple[ir.Property, ...]:
+    def goals(self, system: ir.System) -> tuple[ir.Property, ...]:
         """The properties to prove, and the lemmas, which are tried with them. Without names: all of safety that the
         check asks and does not expect to be violated."""
         question = next((one for one in self.specification.checks if one.name == self.check), None)
@@ -91,7 +91,7 @@ class Wanted:
 def prepared(wanted: Wanted) -> tuple[Uniform, Theory]:
     """The theory of what is wanted. Errors: `Unsupported`, with every reason, one a line."""
     made = uniform(wanted.specification, wanted.settings, wanted.check)
-    return made, theory_of(made, wanted.asked(made.system), wanted.specification.place_of)
+    return made, theory_of(made, wanted.goals(made.system), wanted.specification.place_of)
 
 
 def prove_given(
@@ -144,13 +144,13 @@ def summed_up(
     refuted = {one.obligation.claim.name for one in failed if one.verdict == "refuted"}
     verdicts: list[tuple[ir.Property, Verdict]] = []
     for claim in theory.claims:
-        if claim.asked is not None:
+        if claim.prop is not None:
             verdict: Verdict = "open"
             if claim.name in shown:
                 verdict = "proved"
             elif claim.name in refuted:
                 verdict = "not inductive"
-            verdicts.append((claim.asked, verdict))
+            verdicts.append((claim.prop, verdict))
     return Proof(
         theory,
         made,

@@ -67,7 +67,7 @@ def aligned(first: ir.System, second: ir.System, varied: Differences) -> ir.Syst
 
 def _variable(first: ir.StateVariable, second: ir.StateVariable, varied: Differences) -> ir.StateVariable:
     kind = _aligned(first.type, second.type, varied, first.name)
-    if first.role != "budget" and not _alike(first.type, first.initial, second.type, second.initial):
+    if first.role != "budget" and not _same_shape(first.type, first.initial, second.type, second.initial):
         raise Differs(f"{first.name} begins as something else")
     return replace(first, type=kind)
 
@@ -112,7 +112,7 @@ def _constant(first: ir.Constant, second: ir.Constant, varied: Differences, wher
                 return setting if more == 0 else ir.Binary("+", setting, ir.Constant(more, Range(more, more)))
         raise Differs(f"in {where} {first.value} becomes {second.value}")
     kind = _aligned(first.type, second.type, varied, where)
-    if not _alike(first.type, first.value, second.type, second.value):
+    if not _same_shape(first.type, first.value, second.type, second.value):
         raise Differs(f"in {where} another constant stands")
     return ir.Constant(first.value, kind if not _holds_range(first.type) else first.type)
 
@@ -131,22 +131,22 @@ def _holds_range(kind: Type) -> bool:
             return False
 
 
-def _alike(first: Type, one: Value, second: Type, other: Value) -> bool:
+def _same_shape(first: Type, one: Value, second: Type, other: Value) -> bool:
     """Whether two values are the same but for the sizes of their types."""
     match first, second:
         case Option(inner), Option(outer):
             if one is None or other is None:
                 return one is None and other is None
-            return _alike(inner, one, outer, other)
+            return _same_shape(inner, one, outer, other)
         case Set(inner), Set(outer) if isinstance(inner, Node) and isinstance(outer, Node) and len(one) > 1:
             return one == other if inner.size == outer.size else _is_all(inner, one) and _is_all(outer, other)
         case Map(key, inner), Map(other_key, outer):
             if key == other_key:
-                return all(_alike(inner, a, outer, b) for a, b in zip(one, other, strict=True))
-            return len(set(one)) == len(set(other)) == 1 and _alike(inner, one[0], outer, other[0])
+                return all(_same_shape(inner, a, outer, b) for a, b in zip(one, other, strict=True))
+            return len(set(one)) == len(set(other)) == 1 and _same_shape(inner, one[0], outer, other[0])
         case Record(_, parts), Record(_, others):
             pairs = zip(parts, one, others, other, strict=True)
-            return all(_alike(part, a, part_2, b) for (_, part), a, (_, part_2), b in pairs)
+            return all(_same_shape(part, a, part_2, b) for (_, part), a, (_, part_2), b in pairs)
         case _:
             return bool(one == other)
 
@@ -175,7 +175,7 @@ def merged(base: Any, first: Any, second: Any) -> Any:
 # ---- what had to have a value ------------------------------------------------------------------------------------
 
 
-def require_alike(first: tuple[ir.Expression, ...], second: tuple[ir.Expression, ...]) -> None:
+def require_same(first: tuple[ir.Expression, ...], second: tuple[ir.Expression, ...]) -> None:
     """That whatever had a value before there was a system, at two sizes, is the same or says of what size it is. Where
     it is worked out from a size, its value at other sizes is not known. Errors: `Differs`."""
     if len(first) != len(second):

@@ -14,7 +14,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from hacheck.checker.parametric.encoding_context import Unsupported
-from hacheck.checker.parametric.size_alignment import Differs, aligned, folded, merged, require_alike
+from hacheck.checker.parametric.size_alignment import Differs, aligned, folded, merged, require_same
 from hacheck.model import ir
 from hacheck.model.data import dataclass, replace
 from hacheck.model.language import Instance, Specification
@@ -92,13 +92,13 @@ def _laid_together(
     for name, size in {**sized, **varied}.items():  # where these do not do, nobody has to know of the others
         alone: ir.System | None = None
         for value in (*(size + more for more in TRIED), *range(size - 1, 0, -1)):
-            settled = {name: value} if name in varied else {}
+            evaluated = {name: value} if name in varied else {}
             forced = {name: value} if name in literal else {}
-            beside = _unfolded(specification, settings, check, settled, forced)
+            beside = _unfolded(specification, settings, check, evaluated, forced)
             if beside.system is None:
                 continue
             try:
-                require_alike(at_hand.settled, beside.settled)
+                require_same(at_hand.evaluated, beside.evaluated)
                 together = aligned(base, beside.system, {name: (size, value)})
             except Differs as differs:
                 if value < size:

@@ -35,7 +35,7 @@ def violations(
 ) -> tuple[Violation, ...]:
     """Violations of properties that were not proved, one for each, as far as small sizes have them. `until`: on the
     monotonic clock, when to come to an end."""
-    left = [asked.name for asked, verdict in proof.verdicts if verdict != "proved"]
+    left = [prop.name for prop, verdict in proof.verdicts if verdict != "proved"]
     found: list[Violation] = []
     for system in _systems(wanted, proof):
         seconds = (until - time.monotonic()) / 2
@@ -65,10 +65,10 @@ def _violated(
         return go_on()
 
     known = {one.name: one for one in system.properties}
-    asked = tuple(name for name in names if name in known)
-    if not asked:
+    known_names = tuple(name for name in names if name in known)
+    if not known_names:
         return
     limits = Limits(wall_seconds_max=seconds, memory_bytes_max=MEMORY_BYTES_MAX)
-    for answer in engine.check(system, asked, limits, report).properties:
+    for answer in engine.check(system, known_names, limits, report).properties:
         if answer.verdict == "violated" and answer.run is not None:
             yield known[answer.name], answer.run

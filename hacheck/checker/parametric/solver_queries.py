@@ -16,7 +16,7 @@ Said = Literal["unsat", "sat", "unknown"]
 
 @dataclass(slots=True)
 class Asking:
-    """Who asks: until when, and whether it was told to stop, or had to. Several threads may share one."""
+    """A time limit for queries, and whether they were stopped before. Several threads may share one."""
 
     until: float
     stopped: bool = False

@@ -1,7 +1,7 @@
-"""Statements of the model told in logic: what a body does to a state, as a state told by terms.
+"""Statements of the model, encoded in first-order logic: what a body does to a state, as a state of terms.
 
-A branch is told twice and merged. A loop is told for one turn with any value, where the turns do not see each other;
-what a loop writes whose turns do is left open. A step that is cut or an error is no step.
+A branch is encoded twice and merged. A loop is encoded for one turn with any value, where the turns do not see each
+other; what a loop writes whose turns do is left open. A step that passes a bound, or is an error, is not taken.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from hacheck.model.types import Bool, Enum, Map, Node, Range, Set, Type, values
 from hacheck.model.typing import type_of
 
 TURNS_MAX = 16
-"""A loop over numbers is told turn by turn, if there are no more."""
+"""A loop over numbers is encoded turn by turn, if there are no more."""
 
 
 @dataclass(slots=True)
 class StatementEncoder:
-    """A body being told. `left_out`: variables that are not told, which are written in vain; `refuse`: what is done
-    about something that cannot be told."""
+    """A body being encoded. `left_out`: variables that are not encoded, writes to which have no effect; `refuse`: what
+    is done about something that cannot be encoded."""
 
     scope: Scope
     left_out: frozenset[str]
@@ -50,7 +50,7 @@ class StatementEncoder:
         return self.scope.world
 
     def body(self, statements: tuple[ir.Statement, ...]) -> None:
-        """Tells statements one after the other."""
+        """Encodes statements one after the other."""
         for one in statements:
             try:
                 self._statement(one)
@@ -59,7 +59,7 @@ class StatementEncoder:
                 self._leave_open(one)
 
     def _leave_open(self, statement: ir.Statement) -> None:
-        """Whatever a local holds that could not be told, so that what comes after it is still looked at."""
+        """Any value for a local that could not be encoded, so that the statements after it are still looked at."""
         match statement:
             case ir.Let(name, kind, _) | ir.Choose(name, ir.Domain(kind, _, _)):
                 with suppress(Unsupported):  # what reads it will say so
@@ -83,7 +83,7 @@ class StatementEncoder:
                 self._loop(statement)
             case ir.Require(condition):
                 self.world.assume(truth(condition, self.scope))
-            case ir.Cut():
+            case ir.Stop():
                 self.world.assume(FALSE)
             case ir.Log():
                 pass
@@ -162,7 +162,7 @@ class StatementEncoder:
                 self._store(root, self._after_loop(statement, root, old, before))
 
     def _members(self, kind: Type) -> list[SymbolicValue] | None:
-        """The values of a type where there is a known number of them: the loop is told turn by turn."""
+        """The values of a type where there is a known number of them: the loop is encoded turn by turn."""
         if isinstance(kind, Bool | Enum) or (isinstance(kind, Node) and kind.name not in self.open_kinds):
             return [constant(self.world, kind, one) for one in values(kind)]
         if isinstance(kind, Range):
@@ -198,7 +198,7 @@ class StatementEncoder:
 
     def _requirements(self, statement: ir.ForEach) -> None:
         """What each turn needs to be possible; it is the same before the loop, as no turn sees what another does."""
-        if not any(isinstance(one, ir.Require | ir.Cut | ir.Choose) for one in all_statements(statement.body)):
+        if not any(isinstance(one, ir.Require | ir.Stop | ir.Choose) for one in all_statements(statement.body)):
             return
         variable = self.world.variable(self.world.signature.sort(statement.domain.type), statement.variable)
         with self.world.within((variable,)):
@@ -212,7 +212,7 @@ class StatementEncoder:
             position = _argument(self.world, root.type, place)
             if position is not None:
                 return self._each_its_own(statement, root, old, before, position)
-        way = _way(statement, root)
+        pattern = _pattern(statement, root)
         same: SymbolicValue | None = None
 
         def after(leaf: Leaf, keys: tuple[Term, ...]) -> Term:
@@ -223,9 +223,9 @@ class StatementEncoder:
                 return build(inside, read_leaf(self.world, root.type, _value(end, root), leaf, keys))
 
             kind = statement.domain.type
-            if leaf.sort == BOOL and way == "grows":
+            if leaf.sort == BOOL and pattern == "grows":
                 return disjunction(was, some(self.world, kind, lambda item: turn(item, lambda a, b: conjunction(a, b))))
-            if leaf.sort == BOOL and way == "shrinks":
+            if leaf.sort == BOOL and pattern == "shrinks":
                 kept = some(self.world, kind, lambda item: turn(item, lambda a, b: conjunction(a, negation(b))))
                 return conjunction(was, negation(kept))
             if same is not None:
@@ -239,7 +239,7 @@ class StatementEncoder:
             raise Unsupported(f"a loop that adds up in {root.name}")
 
         try:
-            same = self._constant(root, statement, way) if isinstance(way, ir.Constant) else None
+            same = self._constant(root, statement, pattern) if isinstance(pattern, ir.Constant) else None
             return from_leaves(self.world, root.type, after)
         except Unsupported as reason:
             self.world.note(f"what a loop writes to {root.name} is left open: {reason}")
@@ -312,7 +312,7 @@ def _argument(world: World, kind: Type, place: int) -> int | None:
     return count
 
 
-def _way(statement: ir.ForEach, root: ir.Variable | ir.Local) -> str | ir.Constant:
+def _pattern(statement: ir.ForEach, root: ir.Variable | ir.Local) -> str | ir.Constant:
     """How the turns of a loop that gather in one place do it."""
     for one in all_statements(statement.body):
         if isinstance(one, ir.Assign) and one.target.root == root:

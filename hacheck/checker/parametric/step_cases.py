@@ -36,51 +36,51 @@ def cases(transition: Transition, world: World) -> Iterator[Transition]:
 
 
 def _decided(world: World, transition: Transition) -> Iterator[Transition]:
-    ways: list[dict[str, Term]] = [{}]
+    splits: list[dict[str, Term]] = [{}]
     for named, path, _ in world.branches:
         longer: list[dict[str, Term]] = []
-        for way in ways:
-            reached = conjunction(*(_given(one, way, world) for one in path))
+        for decisions in splits:
+            reached = conjunction(*(_given(one, decisions, world) for one in path))
             if reached == FALSE:
-                longer.append(way)
-            elif len(ways) + len(longer) >= CASES_MAX:
-                longer.append({**way, named.symbol: named})
+                longer.append(decisions)
+            elif len(splits) + len(longer) >= CASES_MAX:
+                longer.append({**decisions, named.symbol: named})
             else:
-                longer += [{**way, named.symbol: Truth(decided)} for decided in (True, False)]
-        ways = longer
-    for way in ways:
-        yield from _case(transition, way, world)
+                longer += [{**decisions, named.symbol: Truth(decided)} for decided in (True, False)]
+        splits = longer
+    for decisions in splits:
+        yield from _case(transition, decisions, world)
 
 
-def _given(term: Term, way: Mapping[str, Term], world: World) -> Term:
+def _given(term: Term, decisions: Mapping[str, Term], world: World) -> Term:
     """A term where branches go one way; those not decided are what they mean."""
     meanings = {named.symbol: meaning for named, _, meaning in world.branches}
 
     def change(one: Term) -> Term | None:
         if not isinstance(one, Apply) or one.symbol not in meanings:
             return None
-        decided = way.get(one.symbol, FALSE)
-        return _given(meanings[one.symbol], way, world) if decided == one else decided
+        decided = decisions.get(one.symbol, FALSE)
+        return _given(meanings[one.symbol], decisions, world) if decided == one else decided
 
     return mapped(term, change, frozenset(world.signature.distinct))
 
 
-def _case(transition: Transition, way: Mapping[str, Term], world: World) -> Iterator[Transition]:
-    conditions = [_given(one, way, world) for one in transition.conditions]
+def _case(transition: Transition, decisions: Mapping[str, Term], world: World) -> Iterator[Transition]:
+    conditions = [_given(one, decisions, world) for one in transition.conditions]
     for named, _, meaning in world.branches:
-        decided = way.get(named.symbol)
+        decided = decisions.get(named.symbol)
         if isinstance(decided, Truth):
-            said = _given(meaning, way, world)
+            said = _given(meaning, decisions, world)
             conditions.append(said if decided.value else negation(said))
     whole = conjunction(*conditions)
     if whole == FALSE:
         return
     updates = []
     for update in transition.updates:
-        value = _given(update.value, way, world)
+        value = _given(update.value, decisions, world)
         if value != apply(update.symbol, update.formals):
             updates.append(Update(update.symbol, update.formals, value))
-    defined = tuple(_given(one, way, world) for one in transition.defined)
+    defined = tuple(_given(one, decisions, world) for one in transition.defined)
     terms = (*conditions, *(update.value for update in updates))
     fresh = frozenset(one.name for one in transition.symbols)
     used = _reached(frozenset().union(*map(symbols_of, terms)) & fresh, defined, fresh)

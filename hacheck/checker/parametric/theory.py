@@ -30,7 +30,7 @@ class Update:
 @dataclass(frozen=True, slots=True)
 class Transition:
     """A kind of step: possible where `conditions` hold, for some meaning of the fresh `symbols` of which `defined`
-    holds. What has no update stays as it is. `action`: its index in the system, `None` for the start."""
+    holds. What has no update is unchanged. `action`: its index in the system, `None` for the start."""
 
     name: str
     action: int | None
@@ -47,7 +47,7 @@ class Claim:
     have names as `after` gives them."""
 
     name: str
-    asked: ir.Property | None
+    prop: ir.Property | None
     symbols: tuple[Symbol, ...]
     defined: tuple[Term, ...]
     formula: Term
@@ -55,12 +55,12 @@ class Claim:
 
     def text(self, system: ir.System) -> str | None:
         """The claim as text of a spec that means the same, if the language has words for it."""
-        return None if self.asked is None else spec_text(system, self.asked.goal)
+        return None if self.prop is None else spec_text(system, self.prop.goal)
 
     @property
     def words(self) -> str:
         """The claim for people, with the names of the model's variables where the language has no words."""
-        return "" if self.asked is None else show_expression(self.asked.goal)
+        return "" if self.prop is None else show_expression(self.prop.goal)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ class _Builder:
     # ---- the state ----
 
     def declare_state(self) -> None:
-        """The symbols of every variable; what cannot be told is a problem, and is left out."""
+        """The symbols of every variable; what cannot be encoded is a problem, and is left out."""
         world = World(self.signature, "state")
         for name, kind in list(self.types.items()):
             try:
@@ -64,8 +64,8 @@ class _Builder:
     def typing(self) -> tuple[Term, ...]:
         """What the types of variables say of every state."""
         world = World(self.signature, "typing")
-        told = self.state(world)
-        found = (fact for name, kind in self.types.items() for fact in facts(world, kind, told[name]))
+        encoding = self.state(world)
+        found = (fact for name, kind in self.types.items() for fact in facts(world, kind, encoding[name]))
         return tuple(fact for fact in found if fact != TRUE)
 
     # ---- steps ----
@@ -83,8 +83,8 @@ class _Builder:
             parameters.append((name, kind, made))
         where = self.place_of(action) or self.system.name
         body = (ir.Require(action.guard), *action.body)
-        told = self._encoded(world, state, locals_, body, f"{action.name} ({where})")
-        yield from cases(replace(told, action=number, parameters=tuple(parameters)), world)
+        encoding = self._encoded(world, state, locals_, body, f"{action.name} ({where})")
+        yield from cases(replace(encoding, action=number, parameters=tuple(parameters)), world)
 
     def start(self) -> Transition:
         """The start as a transition from nowhere."""
@@ -98,8 +98,8 @@ class _Builder:
             except Unsupported as reason:
                 world.note(f"{variable.name} begins as anything: {reason}")
                 state[variable.name] = unknown(world, variable.type, variable.name)
-        told = self._encoded(world, state, dict(self.settings), self.system.initial, "the start", first=True)
-        return undivided(told, world)
+        encoding = self._encoded(world, state, dict(self.settings), self.system.initial, "the start", first=True)
+        return undivided(encoding, world)
 
     def _encoded(
         self,
@@ -112,16 +112,16 @@ class _Builder:
         first: bool = False,
     ) -> Transition:
         def refuse(reason: str) -> None:
-            if not any(reason.startswith(f"{name}, ") for name in self._untold()):
+            if not any(reason.startswith(f"{name}, ") for name in self._unencoded()):
                 self.problems[f"{where}: {reason}"] = None
 
         scope = Scope(world, state, state, self.types, locals_, self.left_out)
-        telling = StatementEncoder(scope, self.left_out | self._untold(), refuse)
-        telling.body(body)
+        encoder = StatementEncoder(scope, self.left_out | self._unencoded(), refuse)
+        encoder.body(body)
         updates: list[Update] = []
         for name, kind in self.types.items():
-            if first or telling.scope.state[name] is not state[name]:
-                updates += self._updates(world, name, kind, telling.scope.state[name])
+            if first or encoder.scope.state[name] is not state[name]:
+                updates += self._updates(world, name, kind, encoder.scope.state[name])
         for note in world.notes:
             self.notes[f"{where}: {note}"] = None
         return Transition(
@@ -134,49 +134,49 @@ class _Builder:
             (),
         )
 
-    def _untold(self) -> frozenset[str]:
+    def _unencoded(self) -> frozenset[str]:
         return frozenset(one.name for one in self.system.variables) - frozenset(self.types) - self.left_out
 
     def _updates(self, world: World, name: str, kind: Type, value: SymbolicValue) -> Iterator[Update]:
         for leaf, symbol in zip(leaves(world, kind), self.symbols[name], strict=True):
             formals = tuple(world.variable(sort, "at") for sort in leaf.arguments)
             with world.within(formals):
-                told = read_leaf(world, kind, value, leaf, formals)
-            unsaid = leaf.sort != BOOL and told == whatever(leaf.sort)
-            if told != apply(symbol, formals) and not unsaid:
-                yield Update(symbol, formals, told)
+                encoding = read_leaf(world, kind, value, leaf, formals)
+            unsaid = leaf.sort != BOOL and encoding == whatever(leaf.sort)
+            if encoding != apply(symbol, formals) and not unsaid:
+                yield Update(symbol, formals, encoding)
 
     # ---- claims ----
 
-    def claim(self, asked: ir.Property) -> Claim | None:
-        """A property of states or steps as a formula; nothing where it cannot be told, which is a problem."""
-        world = World(self.signature, asked.name)
-        of_steps = asked.kind == "step"
+    def claim(self, prop: ir.Property) -> Claim | None:
+        """A property of states or steps as a formula; nothing where it cannot be encoded, which is a problem."""
+        world = World(self.signature, prop.name)
+        of_steps = prop.kind == "step"
         before = self.state(world)
         now = self.state(world, after) if of_steps else before
         scope = Scope(world, now, before, self.types, dict(self.settings), self.left_out)
-        where = self.place_of(asked) or self.system.name
+        where = self.place_of(prop) or self.system.name
         try:
-            formula = truth(asked.goal, scope)
+            formula = truth(prop.goal, scope)
         except Unsupported as reason:
-            self.problems[f"{asked.name} ({where}): {reason}"] = None
+            self.problems[f"{prop.name} ({where}): {reason}"] = None
             return None
         for note in world.notes:
-            self.notes[f"{asked.name} ({where}): {note}"] = None
-        return Claim(asked.name, asked, tuple(world.fresh.values()), tuple(world.defined), formula, of_steps)
+            self.notes[f"{prop.name} ({where}): {note}"] = None
+        return Claim(prop.name, prop, tuple(world.fresh.values()), tuple(world.defined), formula, of_steps)
 
 
 def theory_of(
-    made: Uniform, asked: tuple[ir.Property, ...], place_of: Callable[[ir.Action | ir.Property], str]
+    made: Uniform, properties: tuple[ir.Property, ...], place_of: Callable[[ir.Action | ir.Property], str]
 ) -> Theory:
-    """The theory of a model, with what is asked of it. Errors: `Unsupported`, with every reason, one a line."""
+    """The theory of a model, with its claims. Errors: `Unsupported`, with every reason, one a line."""
     builder = _Builder(made, place_of)
     builder.declare_state()
     start = builder.start()
     transitions = tuple(
         one for number, action in enumerate(made.system.actions) for one in builder.transitions(number, action)
     )
-    claims = tuple(found for found in map(builder.claim, asked) if found is not None)
+    claims = tuple(found for found in map(builder.claim, properties) if found is not None)
     typing = builder.typing()
     if builder.problems:
         raise Unsupported("\n".join(builder.problems))

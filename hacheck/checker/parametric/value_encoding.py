@@ -1,7 +1,8 @@
-"""Values of the model told in logic: how they are read from leaves, and equality, choice and updates of values.
+"""Values of the model, encoded in first-order logic: how they are read from leaves, and equality, choice and updates of
+values.
 
-A scalar is a term. A composite is told by what can be asked of it: a set by which elements it contains, a map by the
-value at a key.
+A scalar is a term. A composite is represented by what can be asked of it: a set by which elements it contains, a map by
+the value at a key.
 """
 
 from __future__ import annotations
@@ -353,7 +354,7 @@ def _either_maybe(world: World, element: Type, condition: Term, then: Maybe, oth
 def updated(
     world: World, kind: Type, old: SymbolicValue, path: Sequence[SymbolicValue | str], new: SymbolicValue
 ) -> SymbolicValue:
-    """A value with the part at a path replaced: keys as told, and names of fields."""
+    """A value with the part at a path replaced: keys as symbolic values, and names of fields."""
     if not path:
         return new
     match kind, old:

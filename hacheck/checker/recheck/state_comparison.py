@@ -161,14 +161,14 @@ class Comparison:
         steps: Iterable[DirectStep],
     ) -> tuple[Difference, ...]:
         found = []
-        for asked in self.system.properties:
-            if asked.kind in ("step", "eventually", "leads_to"):
+        for prop in self.system.properties:
+            if prop.kind in ("step", "eventually", "leads_to"):
                 continue
-            first = _value(partial(self.interpreter.value, asked.goal, state))
-            second = _value(partial(self.direct.holds, asked.name, here))
+            first = _value(partial(self.interpreter.value, prop.goal, state))
+            second = _value(partial(self.direct.holds, prop.name, here))
             if first != second:
-                found.append(Difference(f"property {asked.name}", state, first, second))
-            if asked.kind == "deadlock":
+                found.append(Difference(f"property {prop.name}", state, first, second))
+            if prop.kind == "deadlock":
                 ends = not any(self._goes_on(outcome, state) for outcome in outcomes)
                 if ends != all(step.fault or self._direct_end(step)[2] == self.seen(state) for step in steps):
                     found.append(Difference("deadlock", state, str(ends).lower(), str(not ends).lower()))
@@ -187,8 +187,8 @@ class Comparison:
     def _transitions(
         self, state: State, here: DirectState, taken: Iterable[Taken], steps: Iterable[DirectStep]
     ) -> tuple[Difference, ...]:
-        asked = [one for one in self.system.properties if one.kind == "step"]
-        if not asked:
+        of_steps = [one for one in self.system.properties if one.kind == "step"]
+        if not of_steps:
             return ()
         after = {self.seen_directly(one): one for one in _states(steps)}
         found = []
@@ -196,7 +196,7 @@ class Comparison:
             there = after.get(self.seen(outcome.step.state))
             if there is None:
                 continue
-            for one in asked:
+            for one in of_steps:
                 first = _value(partial(self.interpreter.holds_step, one, state, outcome.step.state))
                 second = _value(partial(self.direct.holds_of_step, one.name, here, there))
                 if first != second:
@@ -211,10 +211,10 @@ class Comparison:
         if first == second:
             return ()
         held = _identities(observed.items())
-        if _named_alike(first, held) == _named_alike(second, held):
+        if _same_names(first, held) == _same_names(second, held):
             return ()
         only_first, only_second = first - second, second - first
-        return (Difference(where, state, _told(only_first, only_second), _told(only_second, only_first)),)
+        return (Difference(where, state, _described(only_first, only_second), _described(only_second, only_first)),)
 
 
 def _bound(name: str) -> str:
@@ -283,7 +283,7 @@ def _renamed(value: Any, names: Mapping[Identity, Identity]) -> Any:
             return value
 
 
-def _named_alike(ends: set[End], held: frozenset[Identity]) -> set[End]:
+def _same_names(ends: set[End], held: frozenset[Identity]) -> set[End]:
     """The ends with identities that were drawn named in one way, whatever they were called: which name is drawn means
     nothing."""
     return {(name, kind, _least(end, held) if kind == "state" else end) for name, kind, end in ends}
@@ -316,20 +316,20 @@ def _namings(pools: list[tuple[str, list[Identity]]]) -> Iterator[dict[Identity,
 # ---- in words ----
 
 
-def _told(ends: set[End], others: set[End]) -> str:
+def _described(ends: set[End], others: set[End]) -> str:
     """What only one of the two has; of states, how they differ from one of the other with the same step."""
-    told = []
+    parts = []
     for name, kind, end in sorted(ends, key=lambda one: (one[0], one[1], repr(one[2])))[:4]:
         if kind != "state":
-            told.append(f"{name}: {kind} {end}".rstrip())
+            parts.append(f"{name}: {kind} {end}".rstrip())
             continue
         assert not isinstance(end, str)
         near = [other for other_name, other_kind, other in others if other_name == name and other_kind == "state"]
         nearest: Any = min(near, key=lambda other: len(end ^ other), default=None)  # type: ignore[operator]
         shown = end if nearest is None else end - nearest
         if nearest is None:
-            told.append(f"{name}, which the other does not have")
+            parts.append(f"{name}, which the other does not have")
             continue
         words = ", ".join(sorted(f"{' '.join(map(str, key))} = {value!r}" for key, value in shown)[:8])
-        told.append(f"{name}: {words or 'less'}")
-    return "; ".join(told) or "nothing"
+        parts.append(f"{name}: {words or 'less'}")
+    return "; ".join(parts) or "nothing"

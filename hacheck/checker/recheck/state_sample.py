@@ -57,9 +57,9 @@ class Sampling:
 class _Sample:
     """One re-check while it is under way. `paths`: for each state known the state before it and the step."""
 
-    def __init__(self, asked: Sampling, subject: Subject, visited: Visited, go_on: GoOn) -> None:
-        self.asked, self.subject, self.visited, self.go_on = asked, subject, visited, go_on
-        self.random = random.Random(asked.seed)
+    def __init__(self, sampling: Sampling, subject: Subject, visited: Visited, go_on: GoOn) -> None:
+        self.sampling, self.subject, self.visited, self.go_on = sampling, subject, visited, go_on
+        self.random = random.Random(sampling.seed)
         self.began = time.perf_counter()
         self.paths: dict[State, tuple[State, str] | None] = {}
         self.waiting: list[State] = []
@@ -74,14 +74,14 @@ class _Sample:
 
     def run(self, searched_seconds: float) -> Rechecked:
         try:
-            two = self.asked.comparison(self.subject)
+            two = self.sampling.comparison(self.subject)
             states, found = two.start()
         except direct.UnsupportedError as error:
             return Rechecked(0, 0, self.visited.size, self.spent, unsupported=str(error))
         self._show(found, two)
         for state in states:
             self._know(state, None)
-        while self.waiting and not self.differences and self.spent < self.asked.seconds and self.go_on(self.states):
+        while self.waiting and not self.differences and self.spent < self.sampling.seconds and self.go_on(self.states):
             self._trace_back(searched_seconds)
             self._recheck(two, self._drawn())
         return Rechecked(
@@ -111,7 +111,7 @@ class _Sample:
 
     def _trace_back(self, searched_seconds: float) -> None:
         """Makes the states of a run to a random state known, if there is time for it."""
-        left = self.asked.seconds - self.spent
+        left = self.sampling.seconds - self.spent
         if self.tracing > SHARE * self.spent or left <= 0:
             return
         share = 1.0 if searched_seconds <= 0 else min(1.0, SHARE * left / searched_seconds)

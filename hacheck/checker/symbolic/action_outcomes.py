@@ -17,7 +17,7 @@ from hacheck.compile.lowering.substitution import rebuilt
 from hacheck.model.data import dataclass, field
 from hacheck.supervise.recursion_limit import room_for_nesting
 
-Ended: TypeAlias = Literal["step", "cut", "fault"]
+Ended: TypeAlias = Literal["step", "bound", "error"]
 
 
 @dataclass(frozen=True, slots=True)

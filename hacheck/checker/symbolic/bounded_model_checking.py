@@ -1,4 +1,4 @@
-"""Bounded model checking: whether a run of 0, 1, 2 … steps decides what is asked, up to a depth.
+"""Bounded model checking: whether a run of 0, 1, 2 … steps decides a property, up to a depth.
 
 One solver holds the runs of as many steps as were looked at; each depth adds a step and asks for all that is still
 open at once. What no run of that length meets is then said of its last state, which makes the next depth easier.
@@ -33,7 +33,7 @@ DEPTH = 10
 
 @dataclass(slots=True)
 class BoundedFindings:
-    """What runs of up to `depth` steps have shown. `ended`: whether no run is longer. `judged`: of properties of
+    """What runs of up to `depth` steps have shown. `ended`: whether no run is longer. `liveness`: of properties of
     infinite runs what is known, by name. See `findings.Findings`."""
 
     depth: int = 0
@@ -46,10 +46,10 @@ class BoundedFindings:
     hits: dict[str, tuple[int, int]] = field(default_factory=dict)
     errors: list[tuple[int, int]] = field(default_factory=list)
     bytes_per_state: float | None = None
-    ways: dict[int, StatePath] = field(default_factory=dict)
-    judged: dict[str, LivenessVerdict] = field(default_factory=dict)
+    paths: dict[int, StatePath] = field(default_factory=dict)
+    liveness: dict[str, LivenessVerdict] = field(default_factory=dict)
 
-    def alike(self, key: str) -> Sequence[int]:
+    def closest(self, key: str) -> Sequence[int]:
         """The one state that is known to meet the condition, or from which a step does."""
         if key == SPEC_ERROR:
             return [self.errors[0][0]]
@@ -57,11 +57,11 @@ class BoundedFindings:
 
     def path_to(self, targets: Sequence[int]) -> StatePath:
         """The run to it."""
-        return self.ways[targets[0]]
+        return self.paths[targets[0]]
 
-    def judge(self, asked: tuple[Property, ...]) -> Sequence[LivenessVerdict]:
+    def check_liveness(self, properties: tuple[Property, ...]) -> Sequence[LivenessVerdict]:
         """What is known of properties of infinite runs; that they hold where nothing else is."""
-        return [self.judged.get(one.name) for one in asked]
+        return [self.liveness.get(one.name) for one in properties]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +102,10 @@ def _asked(
     findings = BoundedFindings()
     with watch.phase("solving"):
         Search(prepared, findings, lassos=True).run(depth)
-    explored = Explored(prepared.subject, prepared.questions.asked, findings, findings.judge)
+    explored = Explored(prepared.subject, prepared.questions.properties, findings, findings.check_liveness)
     answer = _worded(prepared, findings, answer_of(explored, watch), _lassos(explored, watch))
     found = {one.name: len(one.run.steps) for one in answer.properties if one.run is not None}
-    lassos = {name: len(one.way.states) - 1 for name, one in findings.judged.items() if isinstance(one, Lasso)}
+    lassos = {name: len(one.path.states) - 1 for name, one in findings.liveness.items() if isinstance(one, Lasso)}
     return answer, {name: steps for name, steps in found.items() if steps > lassos.get(name, steps)}
 
 
@@ -124,9 +124,11 @@ def _lassos(explored: Explored, watch: Stopwatch) -> Mapping[str, PropertyAnswer
     the search has come."""
     findings = explored.findings
     assert isinstance(findings, BoundedFindings), "it is what this engine has found"
-    known = BoundedFindings(judged=findings.judged)
-    asked = tuple(one for one in explored.asked if findings.judged.get(one.name) not in (None, BEYOND))
-    answer = answer_of(replace(explored, asked=asked, findings=known, judge=known.judge), watch)
+    known = BoundedFindings(liveness=findings.liveness)
+    properties = tuple(one for one in explored.properties if findings.liveness.get(one.name) not in (None, BEYOND))
+    answer = answer_of(
+        replace(explored, properties=properties, findings=known, check_liveness=known.check_liveness), watch
+    )
     return {found.name: found for found in answer.properties}
 
 
@@ -140,10 +142,10 @@ class Search:
         self.solver = self.library.solver()
         self.solver.add(self.unrolling.at(INIT, 0))
         self.open = {key: item.kind == "step" for key, item in prepared.encoding.sought.items()}
-        if any(outcome.ended == "fault" for outcome in prepared.encoding.behaviour.outcomes):
+        if any(outcome.ended == "error" for outcome in prepared.encoding.behaviour.outcomes):
             self.open[ERROR] = False
-        self.lassos = Lassos(self.unrolling, self.solver, prepared.questions.asked if lassos else ())
-        findings.judged = self.lassos.judged
+        self.lassos = Lassos(self.unrolling, self.solver, prepared.questions.properties if lassos else ())
+        findings.liveness = self.lassos.found
 
     def run(self, depth: int) -> None:
         """Looks at runs of up to so many steps, or until everything is found, no run goes on, or a limit is met."""
@@ -153,7 +155,7 @@ class Search:
                 self.library.supervisor.depth = length
                 if length and not self.longer(length):
                     findings.ended = True
-                    findings.judged.update(dict.fromkeys(self.lassos.beyond & self.lassos.open.keys(), BEYOND))
+                    findings.liveness.update(dict.fromkeys(self.lassos.beyond & self.lassos.open.keys(), BEYOND))
                     return
                 self.look(length)
                 findings.depth = length
@@ -183,7 +185,7 @@ class Search:
                     self._note(key, length, model)
                 else:
                     del infinite[key]
-                    self.lassos.note(key, model, self._way(model, length))
+                    self.lassos.note(key, model, self._path(model, length))
 
     def _wanted(self, length: int) -> Mapping[str, Formula]:
         """What is open, as formulas about the last state or step of runs of this length."""
@@ -196,9 +198,9 @@ class Search:
         findings, on_step = self.findings, self.open.pop(key)
         if not key.startswith(NO_VALUE):
             self.open.pop(NO_VALUE + key, None)
-        way = self._way(model, length - on_step)
-        end = way.states[-1]
-        findings.ways.setdefault(end, way)
+        path = self._path(model, length - on_step)
+        end = path.states[-1]
+        findings.paths.setdefault(end, path)
         if key == ERROR:
             findings.errors.append((end, 0))
         elif on_step:
@@ -206,7 +208,7 @@ class Search:
         else:
             findings.found[key] = end
 
-    def _way(self, model: Model, length: int) -> StatePath:
+    def _path(self, model: Model, length: int) -> StatePath:
         """The run of a model."""
         states = [self.unrolling.packed(model, place) for place in range(length + 1)]
         return StatePath(states, tuple(self.unrolling.taken(model, place) for place in range(length)))
@@ -237,7 +239,7 @@ def _up_to(prepared: Prepared, found: PropertyAnswer, findings: BoundedFindings)
     """What a property that was not decided is like up to where the search came."""
     if found.verdict != "unknown" or found.run is not None:
         return found
-    kind = next(asked.kind for asked in prepared.questions.asked if asked.name == found.name)
+    kind = next(prop.kind for prop in prepared.questions.properties if prop.name == found.name)
     if findings.errors:
         return found
     word = "not reached" if kind == "reachable" else "not violated"

@@ -1,6 +1,7 @@
 """What speaks against a proof by induction: states that nothing shown forbids, and a step from them that breaks it.
 
-Such states need not be reachable; where an explicit search of some seconds can tell, it is told.
+Such states need not be reachable; where an explicit search of some seconds decides whether they are, the answer says
+so.
 """
 
 from __future__ import annotations
@@ -64,13 +65,13 @@ def cti_in(prepared: Prepared, model: Model, length: int, last: int) -> Cti:
     return Cti(Run(first, tuple(steps)))
 
 
-def judged(prepared: Prepared, gaps: Mapping[str, Cti], limits: Limits, report: Report) -> dict[str, Cti]:
-    """The counterexamples with whether their first states are reachable, as far as an explicit search can tell soon."""
+def with_reachability(prepared: Prepared, ctis: Mapping[str, Cti], limits: Limits, report: Report) -> dict[str, Cti]:
+    """The counterexamples with whether their first states are reachable, as far as an explicit search decides soon."""
     from hacheck.checker.explicit.native_engine import NativeEngine
 
-    asked = {name: _is(prepared, gap.run.initial) for name, gap in gaps.items()}
+    starts = {name: _is(prepared, cti.run.initial) for name, cti in ctis.items()}
     properties = tuple(
-        Property(f"gap {name}", "reachable", goal, None, (), "", "", 0) for name, (goal, _) in asked.items()
+        Property(f"gap {name}", "reachable", goal, None, (), "", "", 0) for name, (goal, _) in starts.items()
     )
     system = replace(prepared.system, properties=properties)
     within = replace(
@@ -82,9 +83,9 @@ def judged(prepared: Prepared, gaps: Mapping[str, Cti], limits: Limits, report: 
     answer = NativeEngine(threads=1, stop_early=True).check(system, (), within, report)
     verdicts = {found.name.removeprefix("gap "): found.verdict for found in answer.properties}
     if answer.error is not None:
-        return dict(gaps)
-    known = {name: _known(verdicts[name], asked[name][1], bool(answer.coverage.bounds_reached)) for name in gaps}
-    return {name: replace(gap, reachable=known[name]) for name, gap in gaps.items()}
+        return dict(ctis)
+    known = {name: _known(verdicts[name], starts[name][1], bool(answer.coverage.bounds_reached)) for name in ctis}
+    return {name: replace(cti, reachable=known[name]) for name, cti in ctis.items()}
 
 
 def _known(verdict: str, is_whole: bool, is_bounded: bool) -> bool | None:

@@ -31,7 +31,7 @@ class Table:
         }
         self._numbers = tuple(self._nodes)
         holds = self._evaluated(columns, count)
-        # States that no fact tells apart are one.
+        # States in which the same facts hold are one.
         packed = np.unique(np.packbits(holds, axis=0).T.copy(), axis=0)
         holds = np.unpackbits(packed.T, axis=0, count=size).astype(bool)
         self.rows = holds.shape[1]
@@ -79,8 +79,8 @@ class Table:
 
 
 def unlike(encoding: Encoding) -> Iterator[int]:
-    """Outcomes of which no two differ in the names of nodes only. Claims are about all nodes, so where nodes are alike
-    what one outcome keeps, the others keep; the proof in the end is of all of them."""
+    """Outcomes of which no two differ in the names of nodes only. Claims are about all nodes, so where nodes are
+    symmetric what one outcome keeps, the others keep; the proof in the end is of all of them."""
     seen: set[object] = set()
     counted: Counter[int] = Counter()
     lowered = encoding.lowered

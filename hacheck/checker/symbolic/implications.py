@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hacheck.checker.symbolic.lemma_candidates import Claim, Cube, Literal, Teller
+from hacheck.checker.symbolic.lemma_candidates import Claim, ClaimPrinter, Cube, Literal
 
 STATES_SAMPLED = 6_000
 FACTS_MAX = 800
@@ -20,16 +20,16 @@ PLAIN = 1
 """Facts more far-fetched than this are left for later."""
 
 
-def base(teller: Teller, bits: Any, rows: int, never: Callable[[Cube], bool]) -> tuple[Claim, ...]:
+def base(printer: ClaimPrinter, bits: Any, rows: int, never: Callable[[Cube], bool]) -> tuple[Claim, ...]:
     """Claims of one or two plain facts that are true of every state at hand, the plainest first. `bits`: which facts
     hold in which states, packed; `never`: whether some facts hold together in no state."""
     holds = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")[:, :rows]
     if rows > STATES_SAMPLED:
         holds = holds[:, np.random.default_rng(1).choice(rows, STATES_SAMPLED, replace=False)]
-    plain = np.array([fact.weight <= PLAIN for fact in teller.facts], dtype=bool)
+    plain = np.array([fact.weight <= PLAIN for fact in printer.facts], dtype=bool)
     found: dict[frozenset[Cube], Claim] = {}
     for cube in (*_single(holds, plain), *_pairs(holds, plain)):
-        claim = teller.claim(cube)
+        claim = printer.claim(cube)
         if claim is not None and all(never(one) for one in claim.cubes):
             found.setdefault(frozenset(claim.cubes), claim)
     return tuple(sorted(found.values(), key=lambda one: one.weight)[:CLAIMS_MAX])

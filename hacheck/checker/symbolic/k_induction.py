@@ -17,7 +17,7 @@ from hacheck.checker.explicit.answers import NOT_CHECKED, Explored, answer_of
 from hacheck.checker.explicit.search_result import LivenessVerdict, Undecided
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.bounded_model_checking import BoundedFindings, Search
-from hacheck.checker.symbolic.cti import Cti, cti_in, judged
+from hacheck.checker.symbolic.cti import Cti, cti_in, with_reachability
 from hacheck.checker.symbolic.prepared_encoding import FINITE, Prepared, Wanted, prepare, prepared_or_answer
 from hacheck.checker.symbolic.system_encoding import DOMAIN, ERROR
 from hacheck.checker.symbolic.z3_library import Formula, Model
@@ -29,7 +29,7 @@ NAME = "induction"
 DEPTH = 3
 """The greatest k where nobody says."""
 
-NOT_ANSWERED = "not answered by this engine, which looks at finite runs"
+NOT_ANSWERED = "not decided by this engine, which looks at finite runs"
 
 PROVABLE = ("invariant", "lemma", "step", "deadlock")
 
@@ -61,30 +61,30 @@ class InductionEngine:
         with watch.phase("solving"):
             proof.run(depth)
         lemmas: tuple[str, ...] = ()
-        told: tuple[str, ...] = ()
-        if self.finding and proof.gaps:
-            proof, lemmas, told = with_found(system, proof, depth, limits, report, watch, wanted)
-        gaps, prepared, findings = proof.gaps, proof.prepared, proof.search.findings
-        if self.reachability and gaps:
-            with watch.phase("judging counterexamples"):
-                gaps = judged(prepared, gaps, limits, report)
-        answer = answer_of(Explored(prepared.subject, prepared.questions.asked, findings, not_answered), watch)
+        found_notes: tuple[str, ...] = ()
+        if self.finding and proof.ctis:
+            proof, lemmas, found_notes = with_found(system, proof, depth, limits, report, watch, wanted)
+        ctis, prepared, findings = proof.ctis, proof.prepared, proof.search.findings
+        if self.reachability and ctis:
+            with watch.phase("checking counterexamples"):
+                ctis = with_reachability(prepared, ctis, limits, report)
+        answer = answer_of(Explored(prepared.subject, prepared.questions.properties, findings, not_answered), watch)
         own = properties or tuple(item.name for item in system.properties)
-        answer = replace(answer, notes=(*answer.notes, *told), lemmas=lemmas)
-        return _worded(proof, gaps, answer, frozenset(own))
+        answer = replace(answer, notes=(*answer.notes, *found_notes), lemmas=lemmas)
+        return _worded(proof, ctis, answer, frozenset(own))
 
 
-def not_answered(asked: tuple[Property, ...]) -> Sequence[LivenessVerdict]:
+def not_answered(properties: tuple[Property, ...]) -> Sequence[LivenessVerdict]:
     """Of properties of infinite runs it says nothing."""
-    return [Undecided(NOT_ANSWERED) for _ in asked]
+    return [Undecided(NOT_ANSWERED) for _ in properties]
 
 
 def with_lemmas(system: System, properties: tuple[str, ...]) -> tuple[str, ...]:
     """The properties asked, and all lemmas, by name; nothing still means everything."""
     if not properties:
         return ()
-    asked = (*properties, *(item.name for item in system.properties if item.kind == "lemma"))
-    return tuple(dict.fromkeys(asked))
+    names = (*properties, *(item.name for item in system.properties if item.kind == "lemma"))
+    return tuple(dict.fromkeys(names))
 
 
 def with_found(
@@ -100,32 +100,32 @@ def with_found(
     hand, and none, where they do not help."""
     from hacheck.checker.symbolic.lemmas import FINDING_SECONDS_MAX, lemmas
 
-    asked = tuple(item.name for item in before.prepared.questions.asked)
-    names = tuple(name for name in asked if name in before.gaps or before.shown.get(name) == 1)
+    properties = tuple(item.name for item in before.prepared.questions.properties)
+    names = tuple(name for name in properties if name in before.ctis or before.shown.get(name) == 1)
     until = watch.seconds() + FINDING_SECONDS_MAX
     within = replace(limits, wall_seconds_max=min(until, limits.wall_seconds_max or until))
     try:
         found, texts = lemmas(system, names, within, report, watch)
         if not found:
-            return before, (), ("no lemmas were found that would do",)
+            return before, (), ("no lemmas were found that complete the proof",)
         larger = replace(system, properties=(*system.properties, *found))
-        prepared = prepare(larger, (*asked, *(one.name for one in found)), limits, report, watch, wanted)
+        prepared = prepare(larger, (*properties, *(one.name for one in found)), limits, report, watch, wanted)
     except Cancelled as given_up:
-        return before, (), (f"no lemmas were found that would do: {given_up.reason}",)
+        return before, (), (f"no lemmas were found that complete the proof: {given_up.reason}",)
     assert prepared is not None, "the system has an initial state"
     proof = Proof(prepared, Search(prepared, BoundedFindings()))
     with watch.phase("solving with lemmas"):
         proof.run(depth)
-    if not set(before.gaps) & set(proof.shown):
-        return before, (), ("no lemmas were found that would do",)
+    if not set(before.ctis) & set(proof.shown):
+        return before, (), ("no lemmas were found that complete the proof",)
     used = tuple(text for one, text in zip(found, texts, strict=True) if one.name in proof.shown)
     said = tuple(text for text in used if text is not None)
     notes = []
     if said:
         lemmas_found = "1 lemma that was" if len(said) == 1 else f"{len(said)} lemmas that were"
-        what = "they hold under these settings, and may be written into the spec"
+        what = "they hold under these settings, and can be written into the spec"
         if len(said) == len(used):
-            what = "written into the spec, nothing has to be looked for again under these settings"
+            what = "written into the spec, they save the search under these settings"
         notes = [f"proved with {lemmas_found} found; {what}", *said]
     if len(said) < len(used):
         count = f"{len(used) - len(said)} of {len(used)}"
@@ -137,19 +137,19 @@ class Proof:
     """The proof, for one k after the other.
 
     `candidates`: what is neither shown nor refuted, by name, with whether it is about steps. `shown`: by name the k
-    with which it was. `gaps`: of the others what speaks against a proof with the last k.
+    with which it was. `ctis`: of the others what speaks against a proof with the last k.
     """
 
     def __init__(self, prepared: Prepared, search: Search) -> None:
         self.prepared, self.search = prepared, search
         self.unrolling, self.library = prepared.unrolling, prepared.library
         self.base: list[Formula] = []
-        kinds = {asked.name: asked.kind for asked in prepared.questions.asked}
+        kinds = {prop.name: prop.kind for prop in prepared.questions.properties}
         self.candidates = {name: kind == "step" for name, kind in kinds.items() if kind in PROVABLE}
         if ERROR in search.open:
             self.candidates[ERROR] = False
         self.shown: dict[str, int] = {}
-        self.gaps: dict[str, Cti] = {}
+        self.ctis: dict[str, Cti] = {}
         self.stopped: str | None = None
         self.length = 0
         encoding = prepared.encoding
@@ -224,18 +224,18 @@ class Proof:
         """Shows what carries itself with this k; whether there was something."""
         left = dict.fromkeys(self.candidates)
         outcomes = range(len(self.prepared.encoding.takes))
-        asked = dict.fromkeys(outcomes)  # those of which it is not known that they keep what is left
-        while left and asked:
-            outcome = next(iter(asked))
+        unchecked = dict.fromkeys(outcomes)  # those of which it is not known that they keep what is left
+        while left and unchecked:
+            outcome = next(iter(unchecked))
             broken = {name: self._broken(name, outcome, length) for name in left}
             model = self._counterexample(broken, outcome, length)
             if model is None:
-                del asked[outcome]
+                del unchecked[outcome]
                 continue
-            for name, ways in broken.items():
-                if any(model.holds(way) for way in ways):
+            for name, violations in broken.items():
+                if any(model.holds(violation) for violation in violations):
                     del left[name]
-            asked = dict.fromkeys(outcomes)  # less is assumed now
+            unchecked = dict.fromkeys(outcomes)  # less is assumed now
         for name in left:
             for place in range(length):
                 self.base += self._held(name, place)
@@ -247,11 +247,11 @@ class Proof:
         """Steps on which all of these are kept but for the last one, which has this outcome and breaks one in the way
         given. (Each outcome alone, with nothing else about, is far easier than all at once: what it does not touch is
         the same formula after it as before, and most take a hundredth of a second.)"""
-        ways = [way for listed in broken.values() for way in listed]
-        if not ways:
+        violations = [violation for listed in broken.values() for violation in listed]
+        if not violations:
             return None
         solver = self.library.solver()
-        solver.add(*self.base, self.unrolling.can(outcome, length - 1), self.library.any_of(ways))
+        solver.add(*self.base, self.unrolling.can(outcome, length - 1), self.library.any_of(violations))
         for name in broken:
             for place in range(length):
                 solver.add(*self._held(name, place))
@@ -262,26 +262,26 @@ class Proof:
         for outcome in range(len(self.prepared.encoding.takes)):
             model = self._counterexample({name: self._broken(name, outcome, length)}, outcome, length)
             if model is not None:
-                self.gaps[name] = cti_in(self.prepared, model, length, outcome)
+                self.ctis[name] = cti_in(self.prepared, model, length, outcome)
                 return
 
 
-def _worded(proof: Proof, gaps: Mapping[str, Cti], answer: Answer, named: frozenset[str]) -> Answer:
+def _worded(proof: Proof, ctis: Mapping[str, Cti], answer: Answer, named: frozenset[str]) -> Answer:
     """The answer: what was shown, what was refuted, and what neither."""
     prepared = proof.prepared
-    properties = [_one(proof, gaps, found) for found in answer.properties if not named or found.name in named]
+    properties = [_one(proof, ctis, found) for found in answer.properties if not named or found.name in named]
     if answer.error is not None:
         properties = [
             PropertyAnswer(one.name, "unknown", NOT_CHECKED) if one.verdict == "holds" and one.run is None else one
             for one in properties
         ]
     notes = list(answer.notes)
-    if ERROR in gaps or ERROR in proof.candidates:
+    if ERROR in ctis or ERROR in proof.candidates:
         notes.append(
-            "that no step is an error of the spec was not shown, only looked at for runs of up to "
+            "that no step is an error of the spec is not proved; it holds for runs of up to "
             f"{proof.search.findings.depth} steps"
         )
-    reach = prepared.within(f"steps from states that keep what is asked, k up to {max(1, proof.length)}")
+    reach = prepared.within(f"steps from states in which the properties hold, k up to {max(1, proof.length)}")
     coverage = replace(
         answer.coverage, stopped=proof.stopped, complete=False, action_counts=(), unreached=(), unexercised=()
     )
@@ -290,22 +290,22 @@ def _worded(proof: Proof, gaps: Mapping[str, Cti], answer: Answer, named: frozen
     )
 
 
-def _one(proof: Proof, gaps: Mapping[str, Cti], found: PropertyAnswer) -> PropertyAnswer:
+def _one(proof: Proof, ctis: Mapping[str, Cti], found: PropertyAnswer) -> PropertyAnswer:
     if found.run is not None:
         return found
-    kind = next(asked.kind for asked in proof.prepared.questions.asked if asked.name == found.name)
+    kind = next(prop.kind for prop in proof.prepared.questions.properties if prop.name == found.name)
     findings = proof.search.findings
     if kind not in PROVABLE:
-        words = NOT_ANSWERED if kind != "reachable" else "not answered by this engine, but where few steps reach it"
+        words = NOT_ANSWERED if kind != "reachable" else "not decided by this engine, unless few steps reach it"
         return PropertyAnswer(found.name, "unknown", words)
     if found.name in proof.shown:
         steps = proof.shown[found.name]
         how = "as every run ends" if findings.ended else "inductive" if steps == 1 else f"{steps}-inductive"
         return PropertyAnswer(found.name, "holds", proof.prepared.within(f"every depth ({how})"))
-    gap = gaps.get(found.name)
-    if gap is not None:
+    cti = ctis.get(found.name)
+    if cti is not None:
         words = f"not {proof.length}-inductive" if proof.length > 1 else "not inductive"
         seen = f"not violated up to depth {findings.depth}"
-        return PropertyAnswer(found.name, "not-inductive", f"{words}; {gap.words}; {seen}", gap=gap.run)
+        return PropertyAnswer(found.name, "not-inductive", f"{words}; {cti.words}; {seen}", cti=cti.run)
     why = proof.stopped or "it was not tried"
     return PropertyAnswer(found.name, "unknown", f"not shown; stopped because {why}")

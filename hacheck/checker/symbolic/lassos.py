@@ -34,23 +34,23 @@ Constraint = tuple[int, ...]
 class Live:
     """A property of infinite runs, and the constraints to which its runs are fair."""
 
-    asked: Property
+    prop: Property
     weak: tuple[Constraint, ...]
     strong: tuple[Constraint, ...]
 
     @property
     def expressions(self) -> Iterator[tuple[str, Expression]]:
         """What it is made of, the goal first, by the name of the formula that says where that has no value."""
-        for word, expression in (("goal", self.asked.goal), ("premise", self.asked.premise)):
+        for word, expression in (("goal", self.prop.goal), ("premise", self.prop.premise)):
             if expression is not None:
-                yield f".valueless {word} {self.asked.name}", expression
+                yield f".valueless {word} {self.prop.name}", expression
 
 
-def live_of(behaviour: Behaviour, asked: Sequence[Property]) -> Iterator[Live]:
+def live_of(behaviour: Behaviour, properties: Sequence[Property]) -> Iterator[Live]:
     """Those of the properties that are about infinite runs."""
     lowered = behaviour.lowered
     instances = [(instance.action, instance.arguments) for instance in lowered.instances]
-    for one in asked:
+    for one in properties:
         if one.kind in LIVE:
             constraints = constraints_of(lowered.system, instances, one.fairness)
             found: tuple[list[Constraint], list[Constraint]] = [], []
@@ -60,12 +60,12 @@ def live_of(behaviour: Behaviour, asked: Sequence[Property]) -> Iterator[Live]:
             yield Live(one, tuple(found[0]), tuple(found[1]))
 
 
-def conditions(behaviour: Behaviour, asked: Sequence[Property]) -> Mapping[str, Node]:
+def conditions(behaviour: Behaviour, properties: Sequence[Property]) -> Mapping[str, Node]:
     """What has to be known of states to find lassos, by the names of formulas: where a goal is not met, where a premise
     holds and where they have no value; which constraints are enabled (also by what ends in no step); what is cut."""
     lowered, graph = behaviour.lowered, behaviour.lowered.graph
     found: dict[str, Node] = {}
-    for one in live_of(behaviour, asked):
+    for one in live_of(behaviour, properties):
         for is_goal, (name, expression) in zip((True, False), one.expressions, strict=False):
             condition = lower_condition(lowered, expression)
             has_value = graph.not_(condition.error)
@@ -74,20 +74,20 @@ def conditions(behaviour: Behaviour, asked: Sequence[Property]) -> Mapping[str, 
             if condition.error is not graph.zero:
                 found[name] = condition.error
         for constraint in (*one.weak, *one.strong):
-            ways = (outcome.condition for outcome in behaviour.outcomes if outcome.instance in constraint)
-            found[_enabled(constraint)] = graph.any_of(ways)
-    bounds_reached = [outcome.condition for outcome in behaviour.outcomes if outcome.ended == "cut"]
+            takes = (outcome.condition for outcome in behaviour.outcomes if outcome.instance in constraint)
+            found[_enabled(constraint)] = graph.any_of(takes)
+    bounds_reached = [outcome.condition for outcome in behaviour.outcomes if outcome.ended == "bound"]
     if found and bounds_reached:
         found[BOUND] = graph.any_of(bounds_reached)
     return found
 
 
 def _unmet(one: Live) -> str:
-    return f".unmet {one.asked.name}"
+    return f".unmet {one.prop.name}"
 
 
 def _begins(one: Live) -> str:
-    return f".begins {one.asked.name}"
+    return f".begins {one.prop.name}"
 
 
 def _enabled(constraint: Constraint) -> str:
@@ -95,17 +95,17 @@ def _enabled(constraint: Constraint) -> str:
 
 
 class Lassos:
-    """The search for lassos, one length after the other. `open`: the properties that are looked for, by name. `judged`:
+    """The search for lassos, one length after the other. `open`: the properties that are looked for, by name. `found`:
     what was found. `beyond`: those of which a run may pass a bound before its goal."""
 
-    def __init__(self, unrolling: Unrolling, solver: Solver, asked: Sequence[Property]) -> None:
+    def __init__(self, unrolling: Unrolling, solver: Solver, properties: Sequence[Property]) -> None:
         self.unrolling, self.library, self.solver = unrolling, unrolling.library, solver
         self.behaviour = unrolling.encoding.behaviour
-        self.open = {one.asked.name: one for one in live_of(self.behaviour, asked)}
-        self.judged: dict[str, LivenessVerdict] = {}
+        self.open = {one.prop.name: one for one in live_of(self.behaviour, properties)}
+        self.found: dict[str, LivenessVerdict] = {}
         self.beyond: set[str] = set()
         self._waits: dict[str, Formula] = {}
-        self._ways: dict[str, list[Formula]] = {}
+        self._loops: dict[str, list[Formula]] = {}
         self._expressions: dict[str, tuple[str, Expression]] = {}
 
     def wanted(self, length: int) -> dict[str, Formula]:
@@ -120,8 +120,8 @@ class Lassos:
                 if key in self.unrolling.formulas:
                     found[key] = self.unrolling.at(key, length)
                     self._expressions[key] = name, expression
-            self._ways[name] = parts.ways(one)
-            found[f".lasso {name}"] = self.library.all_of((self._waits[name], self.library.any_of(self._ways[name])))
+            self._loops[name] = parts.loops(one)
+            found[f".lasso {name}"] = self.library.all_of((self._waits[name], self.library.any_of(self._loops[name])))
             if BOUND in self.unrolling.formulas and name not in self.beyond:
                 at_bound = self.unrolling.at(BOUND, length)
                 found[f".beyond {name}"] = self.library.all_of((self._waits[name], at_bound))
@@ -129,31 +129,31 @@ class Lassos:
 
     def _waiting(self, one: Live, length: int) -> Formula:
         """That a run of a length waits for the goal at its end."""
-        unmet, before = self.unrolling.at(_unmet(one), length), self._waits.get(one.asked.name)
-        if one.asked.kind == "eventually":
+        unmet, before = self.unrolling.at(_unmet(one), length), self._waits.get(one.prop.name)
+        if one.prop.kind == "eventually":
             return unmet if before is None else self.library.all_of((before, unmet))
         begins = self.unrolling.at(_begins(one), length)
         waits = begins if before is None else self.library.any_of((before, begins))
         return self.library.all_of((waits, unmet))
 
-    def note(self, key: str, model: Model, way: StatePath) -> bool:
+    def note(self, key: str, model: Model, path: StatePath) -> bool:
         """Keeps what was found under a key, with the run in the model; whether it is one of `wanted`."""
         if key in self._expressions:
             name, expression = self._expressions[key]
-            self._close(name, Valueless(way, expression))
+            self._close(name, Valueless(path, expression))
             return True
         word, _, name = key.partition(" ")
         if word == ".beyond":
             self.beyond.add(name)
         elif word == ".lasso":
-            loop = next((place for place, one in enumerate(self._ways[name]) if model.holds(one)), None)
+            loop = next((place for place, one in enumerate(self._loops[name]) if model.holds(one)), None)
             assert loop is not None, "a lasso has a loop"
-            self._close(name, Lasso(way, loop))
+            self._close(name, Lasso(path, loop))
         return word in (".beyond", ".lasso")
 
-    def _close(self, name: str, judgement: LivenessVerdict) -> None:
+    def _close(self, name: str, verdict: LivenessVerdict) -> None:
         if self.open.pop(name, None) is not None:
-            self.judged[name] = judgement
+            self.found[name] = verdict
 
 
 class _Parts:
@@ -171,7 +171,7 @@ class _Parts:
             lassos.solver.add(self.library.implies(same, equal))
             self._same.append(same)
 
-    def ways(self, one: Live) -> list[Formula]:
+    def loops(self, one: Live) -> list[Formula]:
         """For each place whether the run is a fair one that repeats for ever what comes after it, the goal unmet."""
         all_of, found = self.library.all_of, []
         unmet = self._all(_unmet(one))

@@ -1,7 +1,8 @@
-"""Claims that some facts never hold together: how they are told, and what they are of all members that are alike.
+"""Claims that some facts never hold together: their text, and what they say of all symmetric members.
 
-A claim is found about members by id, told of every choice of as many different members, and believed of no more than
-the states at hand show. As text it is `no a: Replica, b: Replica where a != b and …`, which means the same in a spec.
+A claim is found about members by id, stated for every choice of as many different members, and true of the states at
+hand; nothing more is known of it. As text it is `no a: Replica, b: Replica where a != b and …`, which means the same in
+a spec.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Claim:
     weight: int
 
 
-class Teller:
+class ClaimPrinter:
     """Makes claims about a system's facts."""
 
     def __init__(self, system: ir.System, facts: tuple[Fact, ...]) -> None:
@@ -74,7 +75,7 @@ class Teller:
             self._moved[fact, own] = self._index.get(normal(_replaced(self.facts[fact].condition, names)))
         return self._moved[fact, own]
 
-    def told(self, claim: Claim) -> tuple[ir.Expression, str | None]:
+    def condition(self, claim: Claim) -> tuple[ir.Expression, str | None]:
         """The claim as a condition on states, and as text of a spec, if the language has words for all of it."""
         cube = claim.cube
         # Those of a kind with one member, too: how many there are may be a setting, and no other choice could name it.
@@ -89,8 +90,8 @@ class Teller:
         ]
         said: list[ir.Expression] = []
         for fact, holds in sorted(cube, key=lambda one: (not one[1], one[0])):
-            told = _replaced(self.facts[fact].condition, locals_)
-            said.append(told if holds else _denied(told))
+            condition = _replaced(self.facts[fact].condition, locals_)
+            said.append(condition if holds else _denied(condition))
         goal: ir.Expression = ir.Unary("not", _all((*apart, *said)))
         for one in reversed(locals_.values()):
             assert isinstance(one.type, Node), "members of kinds"
@@ -126,12 +127,14 @@ def _order(member: ir.Constant) -> tuple[str, int]:
 def _choices(members: list[ir.Constant]) -> Iterator[dict[ir.Constant, int]]:
     """Other members for these, the same for the same, different for different ones."""
     kinds = dict.fromkeys(one.type for one in members)
-    ways = []
+    choices = []
     for kind in kinds:
         assert isinstance(kind, Node), "a kind of nodes"
         own = [one for one in members if one.type == kind]
-        ways.append([dict(zip(own, chosen, strict=True)) for chosen in permutations(range(1, kind.size + 1), len(own))])
-    for chosen in product(*ways):
+        choices.append(
+            [dict(zip(own, chosen, strict=True)) for chosen in permutations(range(1, kind.size + 1), len(own))]
+        )
+    for chosen in product(*choices):
         yield {one: new for part in chosen for one, new in part.items()}
 
 

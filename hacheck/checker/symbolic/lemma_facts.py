@@ -181,7 +181,7 @@ def _fact(there: tuple[ir.Expression, ...], condition: ir.Expression, weight: in
 
 
 def normal(condition: ir.Expression) -> ir.Expression:
-    """A fact after members were exchanged, in the form in which facts are told."""
+    """A fact after members were exchanged, in the normal form of facts."""
     premises, rest = [], condition
     while isinstance(rest, ir.Binary) and rest.operator == "and":
         premises.append(rest.left)

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from hacheck.checker.symbolic.fact_table import Table, fact_name, unlike
 from hacheck.checker.symbolic.implications import base
-from hacheck.checker.symbolic.lemma_candidates import Claim, Cube, Literal, Teller
+from hacheck.checker.symbolic.lemma_candidates import Claim, ClaimPrinter, Cube, Literal
 from hacheck.checker.symbolic.prepared_encoding import Prepared
 from hacheck.checker.symbolic.system_encoding import DOMAIN
 from hacheck.checker.symbolic.z3_library import Formula, Model, Solver, fewest, held
@@ -36,14 +36,14 @@ Item = TypeVar("Item")
 class Finder:
     """The search. `pool`: claims found, which may be assumed; `used`: for each goal kept the claims it was kept by."""
 
-    def __init__(self, prepared: Prepared, table: Table, teller: Teller, assumed: tuple[str, ...]) -> None:
-        self.prepared, self.table, self.teller, self.assumed = prepared, table, teller, assumed
+    def __init__(self, prepared: Prepared, table: Table, printer: ClaimPrinter, assumed: tuple[str, ...]) -> None:
+        self.prepared, self.table, self.printer, self.assumed = prepared, table, printer, assumed
         self.unrolling, self.library = prepared.unrolling, prepared.library
         self.encoding = prepared.encoding
         self.pool: dict[frozenset[Cube], Claim] = {}
-        self.rounds = self._asked = 0
+        self.rounds = self._queries = 0
         self._solvers: dict[int, Solver] = {}
-        self._told: dict[int, int] = {}
+        self._claims_added: dict[int, int] = {}
         self._before: list[tuple[Formula, Claim]] = []
         self._known = [fact for fact in range(table.size) if fact_name(fact) in self.encoding.sought]
         self._constants = {
@@ -52,7 +52,7 @@ class Finder:
         self._truths: dict[Literal, Formula] = {}
         self._later: dict[int, dict[Literal, Formula]] = {}
         self._lifting: Solver | None = None
-        self._tells: dict[str, tuple[Formula, Literal]] = {}
+        self._selectors: dict[str, tuple[Formula, Literal]] = {}
         self._written = [{slot for slot, _ in outcome.updates} for outcome in self.encoding.behaviour.steps]
         self._outcomes = tuple(unlike(self.encoding))
 
@@ -60,8 +60,8 @@ class Finder:
 
     def _fresh(self, word: str) -> Formula:
         """A truth value that no question used before."""
-        self._asked += 1
-        return self.library.constant(f"{word} {self._asked}", "Bool")
+        self._queries += 1
+        return self.library.constant(f"{word} {self._queries}", "Bool")
 
     def _now(self, literal: Literal) -> Formula:
         if not self._truths:
@@ -83,7 +83,7 @@ class Finder:
         return self.library.negation(never) if literal[1] is False else never
 
     def _put(self, into: dict[Literal, Formula], numbers: Sequence[int], writes: Mapping[int, Formula]) -> None:
-        """Facts as told of the first state, all at once, where slots hold what is written; the same denied."""
+        """Facts about the first state, all at once, where slots hold what is written; the same denied."""
         formulas = self._first([fact_name(number) for number in numbers], writes)
         for number, formula in zip(numbers, formulas, strict=True):
             into[number, True], into[number, False] = formula, self.library.negation(formula)
@@ -130,17 +130,17 @@ class Finder:
             solver.add(self.unrolling.at(DOMAIN, 0), self.unrolling.can(outcome, 0))
             for name in self.assumed:
                 solver.add(*(self.library.negation(self.unrolling.at(key, 0)) for key in self.encoding.keys_of(name)))
-            self._told[outcome] = 0
-        for use, claim in self._before[self._told[outcome] :]:
+            self._claims_added[outcome] = 0
+        for use, claim in self._before[self._claims_added[outcome] :]:
             solver.add(self.library.implies(use, self._holds(claim)))
-        self._told[outcome] = len(self._before)
+        self._claims_added[outcome] = len(self._before)
         return solver
 
     # ---- the search ----
 
     def _begin(self) -> None:
         """Puts into the pool what is true of one or two facts, as far as steps keep it."""
-        true = base(self.teller, self.table.bits[1], self.table.rows, self.table.never)
+        true = base(self.printer, self.table.bits[1], self.table.rows, self.table.never)
         left = {self._take(frozenset(claim.cubes), claim): claim for claim in true}
         breaks = {outcome: self._breaking(left, outcome) for outcome in self._outcomes}
         again = True
@@ -163,20 +163,20 @@ class Finder:
         """For each claim that an outcome may break a constant that says that it does."""
         solver, found = self._solver(outcome), {}
         for number, claim in claims.items():
-            ways = self._broken(claim, outcome)
-            if ways:
+            violations = self._broken(claim, outcome)
+            if violations:
                 found[number] = self.library.constant(f"breaks {number}", "Bool")
-                solver.add(self.library.implies(found[number], self.library.any_of(ways)))
+                solver.add(self.library.implies(found[number], self.library.any_of(violations)))
         return found
 
     def _broken_of(self, left: Mapping[int, Claim], breaks: Mapping[int, Formula], outcome: int) -> list[int]:
         """Some of these claims that an outcome breaks, where all of them hold before; none if it breaks none."""
-        asked = {number: one for number, one in breaks.items() if number in left}
+        pending = {number: one for number, one in breaks.items() if number in left}
         self.rounds += 1
         solver, some = self._solver(outcome), self._fresh("begins")
-        solver.add(self.library.implies(some, self.library.any_of(asked.values())))
+        solver.add(self.library.implies(some, self.library.any_of(pending.values())))
         model = solver.model(some, *(self._before[number][0] for number in left))
-        return [] if model is None else [number for number, one in asked.items() if model.holds(one)]
+        return [] if model is None else [number for number, one in pending.items() if model.holds(one)]
 
     def find(self, goals: tuple[str, ...]) -> tuple[Claim, ...]:
         """Claims that are kept, and with which these goals are; fewer goals where some cannot be."""
@@ -186,19 +186,21 @@ class Finder:
         while waiting:
             goal = waiting.pop(0)
             for outcome in self._outcomes:
-                ways = self._broken(goal, outcome)
-                if not ways:
+                violations = self._broken(goal, outcome)
+                if not violations:
                     continue
-                for claim in self._kept(goal, outcome, ways, needed):
+                for claim in self._kept(goal, outcome, violations, needed):
                     if id(claim) not in needed:
                         needed[id(claim)] = claim
                         waiting.append(claim)
         return self._spared(goals, list(needed.values()))
 
-    def _kept(self, goal: str | Claim, outcome: int, ways: list[Formula], needed: dict[int, Claim]) -> list[Claim]:
+    def _kept(
+        self, goal: str | Claim, outcome: int, violations: list[Formula], needed: dict[int, Claim]
+    ) -> list[Claim]:
         """Claims by which an outcome keeps a goal; more are found where those at hand do not do."""
         broken = self._fresh("asked")
-        self._solver(outcome).add(self.library.implies(broken, self.library.any_of(ways)))
+        self._solver(outcome).add(self.library.implies(broken, self.library.any_of(violations)))
         own = [(use, claim) for use, claim in self._before if id(claim) in needed or claim is goal]
         if self._solver(outcome).model(broken, *(use for use, _ in own)) is None:
             return self._core(outcome, broken, own)
@@ -209,7 +211,7 @@ class Finder:
             model = self._solver(outcome).model(broken, *(use for use, _ in self._before))
             if model is None:
                 return self._core(outcome, broken, self._before)
-            self._learn(model, outcome, ways)
+            self._learn(model, outcome, violations)
 
     def _core(self, outcome: int, broken: Formula, own: Sequence[tuple[Formula, Claim]]) -> list[Claim]:
         """Few of these claims with which the goal is kept."""
@@ -238,15 +240,15 @@ class Finder:
         core.sort(key=lambda name: -weight(assumed[name][1]))
         return [assumed[name][1] for name in fewest(core, refuted)]
 
-    def _learn(self, model: Model, outcome: int, ways: list[Formula]) -> None:
+    def _learn(self, model: Model, outcome: int, violations: list[Formula]) -> None:
         """Puts a claim into the pool that a counterexample to induction does not agree with."""
         contents = held(model, self.unrolling.state(0))
         holds = self.table.literals(contents, self.encoding.lowered.layout)
         state: list[Literal] = list(enumerate(holds))
-        core = self._lifted(state, outcome, ways)
+        core = self._lifted(state, outcome, violations)
         plain: dict[frozenset[Cube], Claim] = {}
-        for cube in sorted(set(self._cubes(core, state)), key=self.teller.far):
-            claim = self.teller.claim(tuple(sorted(cube)))
+        for cube in sorted(set(self._cubes(core, state)), key=self.printer.far):
+            claim = self.printer.claim(tuple(sorted(cube)))
             if claim is not None and all(self.table.never(one) for one in claim.cubes):
                 plain.setdefault(frozenset(claim.cubes), claim)
             if len(plain) == CANDIDATES_MAX:
@@ -270,28 +272,28 @@ class Finder:
         use = self._fresh("tries")
         before = self._holds(claim)
         for outcome in self._outcomes:
-            ways = self._broken(claim, outcome)
-            if not ways:
+            violations = self._broken(claim, outcome)
+            if not violations:
                 continue
             solver = self._solver(outcome)
-            solver.add(self.library.implies(use, self.library.all_of((before, self.library.any_of(ways)))))
+            solver.add(self.library.implies(use, self.library.all_of((before, self.library.any_of(violations)))))
             if solver.model(use, *(one for one, _ in self._before)) is not None:
                 return False
         return True
 
-    def _lifted(self, state: list[Literal], outcome: int, ways: list[Formula]) -> list[Literal]:
+    def _lifted(self, state: list[Literal], outcome: int, violations: list[Formula]) -> list[Literal]:
         """Few facts of a state from which it follows that the outcome comes about and breaks something; all where
         facts do not say enough."""
         solver = self._lifter()
         only = self._fresh("lifts")
-        breaks = self.library.all_of((self.unrolling.can(outcome, 0), self.library.any_of(ways)))
+        breaks = self.library.all_of((self.unrolling.can(outcome, 0), self.library.any_of(violations)))
         solver.add(self.library.implies(only, self.library.negation(breaks)))
-        own = {self._tell(literal): self._tells[self._tell(literal)] for literal in state}
+        own = {self._selector(literal): self._selectors[self._selector(literal)] for literal in state}
         core = self._least(solver, only, own, self._far)
         return state if core is None else core
 
-    def _tell(self, literal: Literal) -> str:
-        return f"tells {literal[0]} {literal[1]}"
+    def _selector(self, literal: Literal) -> str:
+        return f"selects {literal[0]} {literal[1]}"
 
     def _lifter(self) -> Solver:
         """A solver about one state in which each fact and its opposite may be assumed."""
@@ -300,14 +302,14 @@ class Finder:
             solver.add(self.unrolling.at(DOMAIN, 0))
             said = []
             for literal in ((fact, holds) for fact in range(self.table.size) for holds in (False, True)):
-                tell = self.library.constant(self._tell(literal), "Bool")
-                self._tells[self._tell(literal)] = tell, literal
-                said.append(self.library.implies(tell, self._now(literal)))
+                selector = self.library.constant(self._selector(literal), "Bool")
+                self._selectors[self._selector(literal)] = selector, literal
+                said.append(self.library.implies(selector, self._now(literal)))
             solver.add(*said)
         return self._lifting
 
     def _far(self, literal: Literal) -> int:
-        return 2 * self.teller.facts[literal[0]].weight + (not literal[1])
+        return 2 * self.printer.facts[literal[0]].weight + (not literal[1])
 
     def _cubes(self, core: list[Literal], state: list[Literal]) -> Iterator[Cube]:
         """Facts of a state that never hold together: one, two or three of which one or two are of the core, then the
@@ -354,13 +356,13 @@ class Finder:
         uses = [use for use, claim in self._before if any(claim is one for one in claims)]
         for outcome in self._outcomes:
             both: tuple[str | Claim, ...] = (*goals, *claims)
-            ways = [way for goal in both for way in self._broken(goal, outcome)]
-            if not ways:
+            violations = [violation for goal in both for violation in self._broken(goal, outcome)]
+            if not violations:
                 continue
             self.rounds += 1
             broken = self._fresh("carried")
             solver = self._solver(outcome)
-            solver.add(self.library.implies(broken, self.library.any_of(ways)))
+            solver.add(self.library.implies(broken, self.library.any_of(violations)))
             if solver.model(broken, *uses) is not None:
                 return False
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hacheck.checker.engine import Limits, Report
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.fact_table import Table, fact_name
-from hacheck.checker.symbolic.lemma_candidates import Teller
+from hacheck.checker.symbolic.lemma_candidates import ClaimPrinter
 from hacheck.checker.symbolic.lemma_facts import facts
 from hacheck.checker.symbolic.lemma_search import Finder
 from hacheck.checker.symbolic.prepared_encoding import prepare
@@ -24,7 +24,7 @@ def lemmas(
     where none were found. Errors: `Cancelled`, `Refused`, `EvaluationError` as `prepare`."""
     own = tuple(one for one in system.properties if one.name in names)
     known = facts(system)
-    asked = tuple(
+    properties = tuple(
         Property(fact_name(number), "reachable", fact.condition, None, (), "", "", 0)
         for number, fact in enumerate(known)
     )
@@ -32,15 +32,15 @@ def lemmas(
         states = reached(system, limits, report, watch)
     if states is None:
         return (), ()
-    prepared = prepare(replace(system, properties=(*own, *asked)), (), limits, report, watch)
+    prepared = prepare(replace(system, properties=(*own, *properties)), (), limits, report, watch)
     if prepared is None:
         return (), ()
     table = Table(prepared, states.columns, states.count, len(known))
-    finder = Finder(prepared, table, Teller(system, known), tuple(one.name for one in own if one.kind != "step"))
+    finder = Finder(prepared, table, ClaimPrinter(system, known), tuple(one.name for one in own if one.kind != "step"))
     with watch.phase("finding lemmas"):
         chosen = finder.find(tuple(one.name for one in own))
     taken = {one.name for one in system.properties}
     free = (name for name in (f"found_{number}" for number in range(1, 10_000)) if name not in taken)
-    told = [(name, *finder.teller.told(claim)) for name, claim in zip(free, chosen, strict=False)]
-    made = tuple(Property(name, "lemma", goal, None, (), "found", "", 0) for name, goal, _ in told)
-    return made, tuple(None if text is None else f"lemma {name}: {text}" for name, _, text in told)
+    rendered = [(name, *finder.printer.condition(claim)) for name, claim in zip(free, chosen, strict=False)]
+    made = tuple(Property(name, "lemma", goal, None, (), "found", "", 0) for name, goal, _ in rendered)
+    return made, tuple(None if text is None else f"lemma {name}: {text}" for name, _, text in rendered)

@@ -42,13 +42,13 @@ class Prepared:
 
     @property
     def bounds(self) -> str:
-        """The bounds that may cut steps, in words; nothing where there are none."""
+        """The bounds that may be reached, in words; nothing where there are none."""
         words = dict(self.system.bounds)
-        bounds_reached = (outcome.text for outcome in self.encoding.behaviour.outcomes if outcome.ended == "cut")
+        bounds_reached = (outcome.text for outcome in self.encoding.behaviour.outcomes if outcome.ended == "bound")
         return "; ".join(words.get(name, name) for name in dict.fromkeys(bounds_reached))
 
     def within(self, words: str) -> str:
-        """The words with the bounds that may cut steps."""
+        """The words with the bounds that may be reached."""
         return f"{words} within: {self.bounds}" if self.bounds else words
 
 
@@ -102,17 +102,17 @@ def prepared_from(
 
 def prepared_or_answer(
     system: System,
-    asked: tuple[str, ...],
+    selected: tuple[str, ...],
     properties: tuple[str, ...],
     limits: Limits,
     report: Report,
     watch: Stopwatch,
     wanted: Wanted = FINITE,
 ) -> Prepared | Answer:
-    """The system prepared to be asked about the properties `asked`; where that cannot be, what there is to answer about
-    `properties`. Errors: `Refused` without Z3."""
+    """The system encoded with the properties `selected`; where that cannot be, the answer about `properties`. Errors:
+    `Refused` without Z3."""
     try:
-        prepared = prepare(system, asked, limits, report, watch, wanted)
+        prepared = prepare(system, selected, limits, report, watch, wanted)
     except EvaluationError as error:
         return no_start(system, properties, f"an error of the spec {error.message}")
     except Cancelled as given_up:
@@ -121,7 +121,7 @@ def prepared_or_answer(
 
 
 def encoded(system: System, properties: tuple[str, ...] = ()) -> Encoding:
-    """The encoding of a system and what is asked of it. Errors: `EvaluationError` where it cannot even begin."""
+    """The encoding of a system and its properties. Errors: `EvaluationError` where it cannot even begin."""
     return _encoded(system, properties, Interpreter(system).initial_states(), FINITE)[1]
 
 
@@ -132,5 +132,5 @@ def _encoded(
     lowered = lower(system, initial, copies_max=1)
     questions = pose(lowered, properties)
     smaller, _ = reduced(lowered, questions, initial, symmetry=False, relevance=wanted.reductions)
-    more = partial(conditions, asked=questions.asked) if wanted.lassos else nothing_more
+    more = partial(conditions, properties=questions.properties) if wanted.lassos else nothing_more
     return questions, encode(smaller, questions, initial, more)

@@ -1,4 +1,4 @@
-"""A system as SMT-LIB 2: its states, initial states, steps and what is asked, as definitions over constants.
+"""A system as SMT-LIB 2: its states, initial states, steps and properties, as definitions over constants.
 
 A state is a constant for each slot: `|Server.mode[1]|` before a step and `|Server.mode[1]'|` after it. Slots that never
 change are numbers. A step takes exactly one outcome, which is a constant of its own, true for the one taken.
@@ -91,7 +91,7 @@ class Encoding:
 
 
 def nothing_more(_: Behaviour) -> Mapping[str, Node]:
-    """No conditions besides what is asked."""
+    """No conditions besides those of properties."""
     return {}
 
 
@@ -101,7 +101,7 @@ def encode(
     initial: Sequence[State],
     more: Callable[[Behaviour], Mapping[str, Node]] = nothing_more,
 ) -> Encoding:
-    """The encoding of a lowered system with its initial states and what is asked of it. `more`: further conditions of
+    """The encoding of a lowered system with its initial states and properties. `more`: further conditions of
     states, by the names their formulas are to have. Cost: proportional to the lowered form."""
     found = behaviour(lowered)
     graph, slots = lowered.graph, lowered.layout.slots
@@ -109,11 +109,11 @@ def encode(
     names = {"slot": before, "after": after}
     terms = Terms(lambda node: names[node.operator][node.number].name, found.definitions)
     sought = {item.key: item for item in questions.sought if not item.key.startswith(("mode:", PREMISE))}
-    dead = graph.not_(alive(found, questions.lively or frozenset()))
+    dead = graph.not_(alive(found, questions.unblocking or frozenset()))
     wanted = {
         key: graph.and_(item.wanted, dead) if item.kind == "dead" else item.wanted for key, item in sought.items()
     }
-    error = graph.any_of(outcome.condition for outcome in found.outcomes if outcome.ended == "fault")
+    error = graph.any_of(outcome.condition for outcome in found.outcomes if outcome.ended == "error")
     domain = graph.all_of(well_formed(lowered))
     conditions = [outcome.condition for outcome in found.steps]
     values = [value for outcome in found.steps for _, value in outcome.updates]
@@ -164,19 +164,19 @@ def _outcome_names(found: Behaviour) -> Iterator[str]:
         yield f"{place}: {call(found.lowered.system, instance.action, instance.arguments)}"
 
 
-def alive(found: Behaviour, lively: frozenset[int]) -> Node:
+def alive(found: Behaviour, unblocking: frozenset[int]) -> Node:
     """Whether some action among these can change something, or ends in what is no step."""
     graph, slots = found.lowered.graph, found.lowered.layout.slots
-    ways = []
+    conditions = []
     for outcome in found.outcomes:
-        if found.lowered.instances[outcome.instance].action not in lively:
+        if found.lowered.instances[outcome.instance].action not in unblocking:
             continue
         if outcome.ended != "step":
-            ways.append(outcome.condition)
+            conditions.append(outcome.condition)
             continue
         changes = [graph.ne(value, graph.slot(slot, slots[slot].high)) for slot, value in outcome.updates]
-        ways.append(graph.and_(outcome.condition, graph.any_of(changes)))
-    return graph.any_of(ways)
+        conditions.append(graph.and_(outcome.condition, graph.any_of(changes)))
+    return graph.any_of(conditions)
 
 
 def _state(lowered: Lowered, symbols: Mapping[int, Symbol], state: State) -> str:

@@ -78,7 +78,7 @@ class Unrolling:
         return found
 
     def after(self, name: str, number: int, place: int) -> Formula:
-        """A formula about the state after an outcome, or about the step, told of the state `place` before it."""
+        """A formula about the state after an outcome, or about the step, moved to the state `place` before it."""
         item = self.encoding.sought.get(name)
         on_step = item is not None and item.kind == "step"
         made = self._made_by.get((number, on_step))
@@ -101,7 +101,7 @@ class Unrolling:
         return {slot: self.library.right_side(self._single[number, slot]) for slot in slots}
 
     def _placed(self, formula: Formula, place: int) -> Formula:
-        """A formula about a parsed state, told of the state `place`; it speaks of no step."""
+        """A formula about a parsed state, moved to the state `place`; it speaks of no step."""
         return self._moved_to(place).of(formula)
 
     def differ(self, place: int, other: int) -> Formula:

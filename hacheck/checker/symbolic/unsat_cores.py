@@ -119,7 +119,7 @@ class Core:
     def _begins(self, goal: str, length: int) -> bool:
         """Whether a property holds after so many steps from the start; what it needs for that is noted."""
         solver, true = self.library.solver(), self.library.all_of(())
-        # Initial states are told with all conditions in force or none; which are is not for them to say.
+        # Initial states are encoded with all conditions in force or none; they do not decide which are.
         forces = [(constant, true) for _, constant, _ in self._forces.values()]
         start = self.library.replaced(self.unrolling.at(INIT, 0), forces)
         solver.add(start, self.library.negation(self._held(goal, length)))

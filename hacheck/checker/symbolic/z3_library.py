@@ -76,7 +76,7 @@ class Supervisor:
         return self.budget.exceeded(memory)
 
     def supervised(self, work: Callable[[], Made], interrupt: Callable[[], None]) -> Made:
-        """What the work returns. Errors: `Cancelled`; what the work raises."""
+        """What the work makes, which goes on in a thread of its own. Errors: `Cancelled`; what the work raises."""
         if (early := self.reason()) is not None:
             raise Cancelled(early)
         running = partial(supervised, work, self.reason, cancel=interrupt)
@@ -188,7 +188,7 @@ class Solver:
         solver, z3 = self._solver, self.library.z3
         found = self.library.supervised(lambda: solver.check(*assumed))
         if found == z3.unknown:
-            raise Cancelled(f"Z3 gave up: {solver.reason_unknown()}")
+            raise Cancelled(f"Z3 stopped without an answer: {solver.reason_unknown()}")
         return Model(self.library, solver.model()) if found == z3.sat else None
 
     def core(self) -> list[str]:

@@ -1,1 +1,1 @@
-"""Which time constants are safe: every combination explored, and the region told as inequalities."""
+"""Which time constants are safe: every combination explored, and the region as inequalities."""

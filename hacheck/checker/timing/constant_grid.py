@@ -60,7 +60,7 @@ class Map:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class GridRequest:
     """What is explored: a check of a spec, and the properties. `settings`: those that are fixed."""
 
     specification: Specification
@@ -71,23 +71,23 @@ class Asked:
 
 
 def explore(
-    asked: Asked, engine: Engine, limits: Limits, go_on: Callable[[int], bool]
+    request: GridRequest, engine: Engine, limits: Limits, go_on: Callable[[int], bool]
 ) -> tuple[dict[str, Map], dict[Point, str]]:
     """What holds where, by property, and points that are no setting of the spec, with what it says of them. `go_on`:
-    told before each point how many are done; where it says no, the others are open."""
-    maps = {name: Map(name) for name in asked.properties}
+    called before each point with how many are done; where it says no, the others are open."""
+    maps = {name: Map(name) for name in request.properties}
     refused: dict[Point, str] = {}
-    for done, point in enumerate(points(asked.constants)):
+    for done, point in enumerate(points(request.constants)):
         if not go_on(done):
             for found in maps.values():
                 found.open[point] = "not explored"
             continue
-        named = {one.name: str(value) for one, value in zip(asked.constants, point, strict=True)}
-        instance = asked.specification.instantiate({**asked.settings, **named}, asked.check.name)
+        named = {one.name: str(value) for one, value in zip(request.constants, point, strict=True)}
+        instance = request.specification.instantiate({**request.settings, **named}, request.check.name)
         if instance.system is None:
             refused[point] = instance.diagnostics[0].message
             continue
-        _note(maps, point, instance.system, asked, engine, limits, partial(go_on, done))
+        _note(maps, point, instance.system, request, engine, limits, partial(go_on, done))
     return maps, refused
 
 
@@ -95,18 +95,18 @@ def _note(
     maps: dict[str, Map],
     point: Point,
     system: System,
-    asked: Asked,
+    request: GridRequest,
     engine: Engine,
     limits: Limits,
     go_on: Callable[[], bool],
 ) -> None:
-    result = run_check(Prepared(asked.check, system, asked.properties), engine, limits, lambda _: go_on(), replay)
+    result = run_check(Prepared(request.check, system, request.properties), engine, limits, lambda _: go_on(), replay)
     if result.has_error:
         for found in maps.values():
             found.open[point] = "the spec has an error under these settings"
         return
     for one in result.properties:
-        found = maps[one.asked.name]
+        found = maps[one.prop.name]
         answer = one.answer
         if answer.verdict == "violated" and answer.run is not None:
             found.violations[point] = Violation(system, answer.run)

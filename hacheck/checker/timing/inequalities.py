@@ -1,4 +1,4 @@
-"""The fewest linear inequalities with small whole coefficients that tell safe points from others, found by Z3.
+"""The fewest linear inequalities with small whole coefficients that separate safe points from others, found by Z3.
 
 They say what was explored and no more: of every point that was tried, whether it is safe. That the same inequalities
 hold beyond is likely where they are few, and not shown.
@@ -29,7 +29,7 @@ class Inequality:
         """Whether it holds of a point."""
         return sum(a * x for a, x in zip(self.coefficients, point, strict=True)) <= self.bound
 
-    def told(self, names: Sequence[str]) -> str:
+    def text(self, names: Sequence[str]) -> str:
         """`pause + drift <= margin + 2`: what is subtracted stands on the other side."""
         left = [_term(a, name) for a, name in zip(self.coefficients, names, strict=True) if a > 0]
         right = [_term(-a, name) for a, name in zip(self.coefficients, names, strict=True) if a < 0]

@@ -165,11 +165,11 @@ def properties(console: Console, result: CheckResult) -> RenderableType:
         return _wide_properties(console, result)
     widths = [
         max(len(cell) for cell in column)
-        for column in zip(*((*_cells(found), "") for found in result.told), strict=True)
+        for column in zip(*((*_cells(found), "") for found in result.reported), strict=True)
     ]
     parts: list[RenderableType] = []
     said = ""
-    for found in result.told:
+    for found in result.reported:
         mark, style = mark_of(found, symbols(console))
         cells = _cells(found)
         name, verdict, kind = (cell.ljust(width) for cell, width in zip(cells, widths, strict=False))
@@ -177,8 +177,8 @@ def properties(console: Console, result: CheckResult) -> RenderableType:
         scope = f"{scope_of(result.system, found)}{expectation(found)}"
         fits = 4 + sum(widths) + 8 + len(scope) <= console.width
         parts.append(line.append(f"  {scope}") if fits else line)
-        if found.asked.description:
-            parts.append(Padding(Text(found.asked.description, style="quiet"), INDENT))
+        if found.prop.description:
+            parts.append(Padding(Text(found.prop.description, style="quiet"), INDENT))
         if not fits:
             same = scope == said and found.answer.run is None
             parts.append(Padding(Text("likewise" if same else scope), INDENT))
@@ -188,7 +188,7 @@ def properties(console: Console, result: CheckResult) -> RenderableType:
 
 def _untold(result: CheckResult) -> list[RenderableType]:
     """That the lemmas without a row hold."""
-    count = len(result.properties) - len(result.told)
+    count = len(result.properties) - len(result.reported)
     if not count:
         return []
     words = "1 lemma holds" if count == 1 else f"{count} lemmas hold"
@@ -196,7 +196,7 @@ def _untold(result: CheckResult) -> list[RenderableType]:
 
 
 def _cells(found: PropertyResult) -> tuple[str, str, str]:
-    return found.asked.name, verdict_of(found), KINDS[found.asked.kind]
+    return found.prop.name, verdict_of(found), KINDS[found.prop.kind]
 
 
 def _wide_properties(console: Console, result: CheckResult) -> RenderableType:
@@ -205,13 +205,13 @@ def _wide_properties(console: Console, result: CheckResult) -> RenderableType:
     for title in ("", "property", "verdict", "kind", "scope", "meaning"):
         table.add_column(title, ratio={"scope": 2, "meaning": 3}.get(title))
     said = ""
-    for found in result.told:
+    for found in result.reported:
         mark, style = mark_of(found, symbols(console))
         name, verdict, kind = _cells(found)
         whole = f"{scope_of(result.system, found)}{expectation(found)}"
         scope = "likewise" if whole == said and len(whole) > SCOPE_LONG else whole
         said = whole
-        meaning = Text(found.asked.description, style="quiet")
+        meaning = Text(found.prop.description, style="quiet")
         cells = (Text(mark, style=style), Text(name, style="name"), Text(verdict, style=style), kind, scope)
         table.add_row(*cells, meaning)
     return Padding(Group(table, *_untold(result)), INDENT)
@@ -235,7 +235,7 @@ def verdict_of(found: PropertyResult) -> str:
         return "no value"
     if verdict == "not-inductive":
         return "not inductive"
-    if found.asked.kind == "reachable":
+    if found.prop.kind == "reachable":
         return {"holds": "reached", "violated": "unreachable"}.get(verdict, verdict)
     return verdict
 

@@ -99,8 +99,8 @@ def remark(result: CheckResult) -> str:
     for found in result.properties:
         if found.outcome == "unexpected":
             but = "" if found.expected == "holds" else ", but a violation is expected"
-            words.append(f"{found.asked.name} {verdict_of(found)}{but}")
-    undecided = [found.asked.name for found in result.properties if found.outcome == "undecided"]
+            words.append(f"{found.prop.name} {verdict_of(found)}{but}")
+    undecided = [found.prop.name for found in result.properties if found.outcome == "undecided"]
     if undecided:
         more = f" and {len(undecided) - 3} more" if len(undecided) > 3 else ""
         words.append(f"undecided: {', '.join(undecided[:3])}{more}")
@@ -111,7 +111,7 @@ def remark(result: CheckResult) -> str:
         return "all hold" if len(result.properties) > 1 else "holds"
     if len(expected) > NAMED_MAX:
         return f"{len(expected)} violated, as expected"
-    named = ", ".join(found.asked.name for found in expected)
+    named = ", ".join(found.prop.name for found in expected)
     return f"{named} {verdict_of(expected[0]) if len(expected) == 1 else 'violated'}, as expected"
 
 

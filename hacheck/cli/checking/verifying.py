@@ -251,19 +251,19 @@ def show_runs(request: Request, console: Console, specification: Specification, 
     for found in result.properties:
         run = found.answer.run
         surprise = found.outcome == "unexpected" or found.without_value
-        is_witness = found.asked.kind == "reachable" and not found.without_value
+        is_witness = found.prop.kind == "reachable" and not found.without_value
         wanted = request.witnesses if is_witness else surprise or request.runs
-        if found.answer.gap is not None:
+        if found.answer.cti is not None:
             show_gap(console, specification, result, found)
         if run is None or not wanted:
             continue
-        title = f"{found.asked.name}: {report.verdict_of(found)}{report.expectation(found)}"
-        place = specification.place_of(found.asked)
+        title = f"{found.prop.name}: {report.verdict_of(found)}{report.expectation(found)}"
+        place = specification.place_of(found.prop)
         length = f"in {run_title(result.system, run)}"
-        heading = report.run_heading(console, title, length, "bad" if surprise else "good", found.asked, place)
+        heading = report.run_heading(console, title, length, "bad" if surprise else "good", found.prop, place)
         console.print()
         console.print(heading)
-        about = found.asked if found.answer.verdict == "violated" else None
+        about = found.prop if found.answer.verdict == "violated" else None
         console.print(runs.indented(runs.full_run(console, result.system, run, about), 2))
         if found.without_value:
             console.print(runs.indented(Text(f"{symbols(console).violated} {found.answer.scope}", "bad")))
@@ -272,14 +272,14 @@ def show_runs(request: Request, console: Console, specification: Specification, 
 def show_gap(console: Console, specification: Specification, result: CheckResult, found: PropertyResult) -> None:
     """What speaks against a proof by induction: a state that nothing shown forbids, and a step from it that breaks the
     property."""
-    gap = found.answer.gap
+    gap = found.answer.cti
     assert gap is not None, "there is a counterexample to induction"
-    place = specification.place_of(found.asked)
-    title, length = f"{found.asked.name}: {report.verdict_of(found)}", "a step from a state that is not ruled out"
+    place = specification.place_of(found.prop)
+    title, length = f"{found.prop.name}: {report.verdict_of(found)}", "a step from a state that is not ruled out"
     console.print()
-    console.print(report.run_heading(console, title, length, "bad", found.asked, place))
+    console.print(report.run_heading(console, title, length, "bad", found.prop, place))
     start = "a state that nothing shown rules out"
-    console.print(runs.indented(runs.full_run(console, result.system, gap, found.asked, start), 2))
+    console.print(runs.indented(runs.full_run(console, result.system, gap, found.prop, start), 2))
 
 
 def write_itf(folder: Path, results: list[CheckResult]) -> None:

@@ -24,7 +24,7 @@ class Findings:
 def asked(system: System, findings: Findings | None) -> list[str]:
     """What is asked: each property with its verdict in the first check that asks most."""
     result = None if findings is None else _broadest(findings)
-    answers = {} if result is None else {found.asked.name: found for found in result.properties}
+    answers = {} if result is None else {found.prop.name: found for found in result.properties}
     rows = []
     for item in system.properties:
         row = [code(item.name), KINDS[item.kind], sentence(item.description), item.source]
@@ -92,10 +92,10 @@ def one_check(specification: Specification, result: CheckResult, comment: str, t
     for found, on_the_way in worth_telling(result, told):
         run = found.answer.run
         assert run is not None, "only what has a run is worth telling"
-        told |= {found.asked.name, *(other.asked.name for other in on_the_way)}
-        words = [f"<code>{found.asked.name}</code>: {run_title(result.system, run)}"]
-        words += [f"on the way <code>{other.asked.name}</code>, in step {length(other)}" for other in on_the_way]
-        lines += details("; ".join(words), story(result.system, run, found.asked))
+        told |= {found.prop.name, *(other.prop.name for other in on_the_way)}
+        words = [f"<code>{found.prop.name}</code>: {run_title(result.system, run)}"]
+        words += [f"on the way <code>{other.prop.name}</code>, in step {length(other)}" for other in on_the_way]
+        lines += details("; ".join(words), story(result.system, run, found.prop))
     return lines
 
 
@@ -116,7 +116,7 @@ def facts(specification: Specification, result: CheckResult) -> list[str]:
         run = found.answer.run
         shown = f" ({run_title(system, run)})" if run is not None and found.answer.verdict == "violated" else ""
         surprise = {"expected": "", "unexpected": ", which is not expected", "undecided": ""}[found.outcome]
-        by_verdict.setdefault(f"{verdict_of(found)}{surprise}", []).append(f"{code(found.asked.name)}{shown}")
+        by_verdict.setdefault(f"{verdict_of(found)}{surprise}", []).append(f"{code(found.prop.name)}{shown}")
     items += [f"{word}: {', '.join(names)}" for word, names in by_verdict.items()]
     if result.answer.error is not None:
         items.append("the spec has an error, see below")
@@ -131,16 +131,16 @@ def worth_telling(result: CheckResult, told: set[str]) -> list[Told]:
     """The violations of which the page tells the run: of each property at least one, of each check at least the
     shortest. A run that is the beginning of another one is not told again."""
     violated = [found for found in result.properties if found.answer.verdict == "violated" and found.answer.run]
-    chosen = [found for found in violated if found.asked.name not in told] or sorted(violated, key=length)[:1]
+    chosen = [found for found in violated if found.prop.name not in told] or sorted(violated, key=length)[:1]
     longest_first = sorted(chosen, key=length, reverse=True)
     inside: dict[str, list[PropertyResult]] = {}
     for place, found in enumerate(longest_first):
         around = next((other for other in longest_first[:place] if begins(found, other)), None)
         if around is None:
-            inside[found.asked.name] = []
+            inside[found.prop.name] = []
         else:
-            inside[around.asked.name].append(found)
-    return [(found, tuple(inside[found.asked.name])) for found in chosen if found.asked.name in inside]
+            inside[around.prop.name].append(found)
+    return [(found, tuple(inside[found.prop.name])) for found in chosen if found.prop.name in inside]
 
 
 def length(found: PropertyResult) -> int:

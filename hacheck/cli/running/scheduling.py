@@ -127,7 +127,7 @@ def exit_code(explored: Explored, limits: Limits, *, compared: bool = True) -> E
     which no line was `compared`."""
     if explored.found:
         return ExitCode.NOT_AS_EXPECTED
-    whole = compared and explored.complete >= limits.deviations and not explored.cut and not explored.undecided
+    whole = compared and explored.complete >= limits.deviations and not explored.at_bound and not explored.undecided
     return ExitCode.AS_EXPECTED if whole else ExitCode.UNDECIDED
 
 
@@ -228,9 +228,9 @@ def _summary(request: Request, setting: Setting, explored: Explored, unshown: Un
         yield f"every schedule with up to {plural(explored.complete, 'deviation')} was explored, or is as one that was"
     if explored.complete < limits.deviations and not explored.found:
         yield f"of those with {plural(explored.complete + 1, 'deviation')} only a part was: raise --time or --schedules"
-    if explored.cut or explored.undecided:
+    if explored.at_bound or explored.undecided:
         yield (
-            f"{plural(explored.cut + explored.undecided, 'schedule')} could not be compared to the end, "
+            f"{plural(explored.at_bound + explored.undecided, 'schedule')} could not be compared to the end, "
             f"the last one from {explored.bound}"
         )
     if unshown.lines:
@@ -280,7 +280,7 @@ def document_of(
         steps=explored.steps,
         states=explored.states,
         deviations_explored=explored.complete,
-        not_compared_to_the_end=explored.cut + explored.undecided,
+        not_compared_to_the_end=explored.at_bound + explored.undecided,
         lines_never_written=unshown.lines,
         actions_never_possible=unshown.actions,
         seconds=round(explored.seconds, 3),

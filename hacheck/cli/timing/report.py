@@ -10,7 +10,7 @@ from rich.text import Text
 
 from hacheck.api.run_rows import run_object
 from hacheck.checker.described_run import run_title
-from hacheck.checker.timing.constant_grid import Asked, Map
+from hacheck.checker.timing.constant_grid import GridRequest, Map
 from hacheck.checker.timing.inequalities import Inequality
 from hacheck.checker.timing.time_constants import Point
 from hacheck.cli.checking.runs import full_run, indented
@@ -39,7 +39,7 @@ class Found:
     region: tuple[Inequality, ...] | None
 
 
-def title(specification: Specification, asked: Asked) -> RenderableType:
+def title(specification: Specification, asked: GridRequest) -> RenderableType:
     """Which spec, which check, and what is varied."""
     grid = Table.grid(padding=(0, 2))
     for one in asked.constants:
@@ -47,7 +47,7 @@ def title(specification: Specification, asked: Asked) -> RenderableType:
     return Group(heading(specification, asked.check.name), grid, Text())
 
 
-def shown(console: Console, asked: Asked, found: Found, *, runs: bool) -> RenderableType:
+def shown(console: Console, asked: GridRequest, found: Found, *, runs: bool) -> RenderableType:
     """What is known of one property."""
     marks, now = symbols(console), tuple(one.now for one in asked.constants)
     name = Text(f"{found.map.name} ", "name")
@@ -72,7 +72,7 @@ def shown(console: Console, asked: Asked, found: Found, *, runs: bool) -> Render
     return Group(*rows, Text())
 
 
-def _region(asked: Asked, found: Found) -> RenderableType:
+def _region(asked: GridRequest, found: Found) -> RenderableType:
     names = [one.name for one in asked.constants]
     if not found.map.violations:
         return Text(f"safe wherever it was decided: {plural(len(found.map.safe), 'combination')}")
@@ -81,11 +81,11 @@ def _region(asked: Asked, found: Found) -> RenderableType:
     if found.region is None:
         return Text("the safe region is not that of a few inequalities with small numbers; --json lists its points")
     lines = [Text("safe exactly where, of what was explored,")]
-    lines += [Text(f"  {one.told(names)}", "head") for one in found.region]
+    lines += [Text(f"  {one.text(names)}", "head") for one in found.region]
     return Text("\n").join(lines)
 
 
-def _room(asked: Asked, found: Found) -> RenderableType:
+def _room(asked: GridRequest, found: Found) -> RenderableType:
     lines = []
     for place, one in enumerate(asked.constants):
         interval = found.map.room(asked.constants, place)
@@ -103,12 +103,12 @@ def _room(asked: Asked, found: Found) -> RenderableType:
     return Text("\n".join(lines), "quiet")
 
 
-def _point(asked: Asked, point: Point) -> str:
+def _point(asked: GridRequest, point: Point) -> str:
     changed = [f"{one.name} = {x}" for one, x in zip(asked.constants, point, strict=True) if x != one.now]
     return ", ".join(changed)
 
 
-def closing(asked: Asked, found: list[Found], code: ExitCode, took: float) -> RenderableType:
+def closing(asked: GridRequest, found: list[Found], code: ExitCode, took: float) -> RenderableType:
     """How much was explored, and what to think of the constants as they are."""
     first = found[0].map
     explored = len(first.safe) + len(first.violations) + sum(why != "not explored" for why in first.open.values())
@@ -119,7 +119,7 @@ def closing(asked: Asked, found: list[Found], code: ExitCode, took: float) -> Re
     return Text(f"{plural(explored, 'combination')} explored, {seconds(took)}: {told}")
 
 
-def timing_document(spec: str, asked: Asked, found: list[Found], code: ExitCode) -> TimingDocument:
+def timing_document(spec: str, asked: GridRequest, found: list[Found], code: ExitCode) -> TimingDocument:
     """Everything that was found."""
     names = [one.name for one in asked.constants]
     return TimingDocument(
@@ -135,7 +135,7 @@ def timing_document(spec: str, asked: Asked, found: list[Found], code: ExitCode)
     )
 
 
-def _property(asked: Asked, found: Found, names: list[str]) -> TimedProperty:
+def _property(asked: GridRequest, found: Found, names: list[str]) -> TimedProperty:
     seen, now = found.map, tuple(one.now for one in asked.constants)
     worst = seen.nearest(asked.constants)
     violation = None if worst is None else seen.violations[worst]
@@ -152,7 +152,7 @@ def _property(asked: Asked, found: Found, names: list[str]) -> TimedProperty:
         region=None
         if found.region is None
         else [
-            RegionInequality(coefficients=list(one.coefficients), bound=one.bound, text=one.told(names))
+            RegionInequality(coefficients=list(one.coefficients), bound=one.bound, text=one.text(names))
             for one in found.region
         ],
         room=None if None in rooms else [list(room) for room in rooms if room is not None],

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 
 from hacheck.checker.engine import Limits
-from hacheck.checker.timing.constant_grid import Asked, explore
+from hacheck.checker.timing.constant_grid import GridRequest, explore
 from hacheck.checker.timing.inequalities import region
 from hacheck.checker.timing.time_constants import Constant, NotVaried, constant, count_of, time_constants
 from hacheck.checker.verify import default_check, questions_of
@@ -66,7 +66,7 @@ def time_spec(request: Request) -> ExitCode:
     return code
 
 
-def _asked(request: Request, specification: Specification) -> Asked:
+def _asked(request: Request, specification: Specification) -> GridRequest:
     """Errors: `BadInput`, `Reported`."""
     system = one_system(specification, request.check, request.settings, no_color=request.no_color)
     name = request.check or default_check(specification)
@@ -77,7 +77,9 @@ def _asked(request: Request, specification: Specification) -> Asked:
             f"{count_of(constants)} combinations are more than {request.points_max}",
             "narrow them, as --vary lease=2..5, or say --points",
         )
-    return Asked(specification, question, _properties(request, system, question.only), request.settings, constants)
+    return GridRequest(
+        specification, question, _properties(request, system, question.only), request.settings, constants
+    )
 
 
 def _constants(request: Request, specification: Specification, settings: Mapping[str, str]) -> tuple[Constant, ...]:
@@ -105,7 +107,7 @@ def _properties(request: Request, system: System, only: tuple[str, ...]) -> tupl
     return wanted
 
 
-def _found(request: Request, asked: Asked) -> list[report.Found]:
+def _found(request: Request, asked: GridRequest) -> list[report.Found]:
     line = ProgressLine(quiet=False, no_color=request.no_color)
     total = count_of(asked.constants)
     until = None if request.seconds_max is None else time.monotonic() + request.seconds_max
@@ -122,7 +124,7 @@ def _found(request: Request, asked: Asked) -> list[report.Found]:
         return [report.Found(one, region(sorted(one.safe), sorted(one.violations))) for one in maps.values()]
 
 
-def _code(asked: Asked, found: list[report.Found]) -> ExitCode:
+def _code(asked: GridRequest, found: list[report.Found]) -> ExitCode:
     now = tuple(one.now for one in asked.constants)
     if any(now in one.map.violations for one in found):
         return ExitCode.NOT_AS_EXPECTED

@@ -144,12 +144,12 @@ class Printer:
         common: int | None = None
         for place, part in enumerate(parts):
             on = code.join() if place < len(parts) - 1 else None
-            ways = (on or then, otherwise) if wanted else (then, on or otherwise)
+            targets = (on or then, otherwise) if wanted else (then, on or otherwise)
             if isinstance(part, str):
-                code.choose(part, *ways)
+                code.choose(part, *targets)
                 inner, first_knows = code.scope(), wanted
             else:
-                inner, first_knows = self.jump(part, *ways)
+                inner, first_knows = self.jump(part, *targets)
             common = inner if common is None else common
             if first_knows != wanted:
                 code.forget(inner)

@@ -175,10 +175,10 @@ next:
 
 
 def _dead_ends_function(plan: Plan, dead: Sequence[str]) -> str:
-    """Asks the pending dead-end conditions of the states of a batch that nothing lively leads out of."""
+    """Asks the pending dead-end conditions of the states of a batch that nothing unblocking leads out of."""
     notes = plan.notes
-    ways = ", ".join(f"[ %alive, %{label} ]" for label in ("step", "lively", "known_step", "compare"))
-    return f"""{_lively_table(plan)}define internal void @note_dead_ends({_ARGUMENTS}, i64 %m) #0 {{
+    incoming = ", ".join(f"[ %alive, %{label} ]" for label in ("step", "unblocking", "known_step", "compare"))
+    return f"""{_unblocking_table(plan)}define internal void @note_dead_ends({_ARGUMENTS}, i64 %m) #0 {{
 entry:
   %alive_place = getelementptr i64, ptr %notes, i64 {notes.alive}
   %alive0 = load i64, ptr %alive_place
@@ -196,15 +196,15 @@ step:
   %bit = shl i64 1, %index
   %known = and i64 %alive, %bit
   %open = icmp eq i64 %known, 0
-  br i1 %open, label %lively, label %next
-lively:
+  br i1 %open, label %unblocking, label %next
+unblocking:
   %instance = and i64 %tag, {(1 << 32) - 1}
   %taken = icmp ult i64 %instance, {STOP_BIT}
   br i1 %taken, label %known_step, label %next
 known_step:
-  %lively_place = getelementptr i8, ptr @lively, i64 %instance
-  %lively_byte = load i8, ptr %lively_place
-  %counts = icmp ne i8 %lively_byte, 0
+  %unblocking_place = getelementptr i8, ptr @unblocking, i64 %instance
+  %unblocking_byte = load i8, ptr %unblocking_place
+  %counts = icmp ne i8 %unblocking_byte, 0
   br i1 %counts, label %compare, label %next
 compare:
   %offset = mul i64 %index, {plan.module.words}
@@ -217,7 +217,7 @@ way:
   %alive1 = or i64 %alive, %bit
   br label %next
 next:
-  %alive2 = phi i64 {ways}, [ %alive1, %way ]
+  %alive2 = phi i64 {incoming}, [ %alive1, %way ]
   %k2 = add i64 %k, 1
   br label %head
 {_dead_ends_asked(plan, dead)}
@@ -289,8 +289,8 @@ dead_state:
   br label %dead_head"""
 
 
-def _lively_table(plan: Plan) -> str:
+def _unblocking_table(plan: Plan) -> str:
     """By instance: whether it keeps a state from being a dead end. (One more entry: no table is empty.)"""
-    lively = plan.lively or frozenset()
-    entries = [*(int(instance.action in lively) for instance in plan.lowered.instances), 0]
-    return f"@lively = private unnamed_addr constant [{len(entries)} x i8] [{listed('i8', entries)}]\n"
+    unblocking = plan.unblocking or frozenset()
+    entries = [*(int(instance.action in unblocking) for instance in plan.lowered.instances), 0]
+    return f"@unblocking = private unnamed_addr constant [{len(entries)} x i8] [{listed('i8', entries)}]\n"

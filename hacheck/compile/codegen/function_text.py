@@ -152,8 +152,10 @@ class Code:
         elif not item.name:
             assert isinstance(item, Phi), "a choice was asked for before"
             item.name = self.name()
-            ways = ", ".join(f"[ {self._text(carried.get(item.key))}, %{label} ]" for label, carried in item.join.edges)
-            item.join.phis.append(f"  {item.name} = phi {item.kind} {ways}")
+            incoming = ", ".join(
+                f"[ {self._text(carried.get(item.key))}, %{label} ]" for label, carried in item.join.edges
+            )
+            item.join.phis.append(f"  {item.name} = phi {item.kind} {incoming}")
         return item.name
 
     # ---- basic blocks ----
@@ -166,11 +168,11 @@ class Code:
     def go(self, target: Join | Fork) -> None:
         """Ends the block: it goes on there."""
         if isinstance(target, Fork):
-            settled = self._settled(target)
-            if settled is None:
+            merged_fork = self._merged_fork(target)
+            if merged_fork is None:
                 self.choose(self.read(target.temp), target.then, target.otherwise)
                 return
-            target = settled
+            target = merged_fork
         target.edges.append((self.label, self.carried))
         self.do(f"br label %{target.label}")
 
@@ -182,13 +184,13 @@ class Code:
         later: list[tuple[Join, Fork]] = []
         labels = []
         for target in (then, otherwise):
-            settled = target if isinstance(target, Join) else self._settled(target)
-            if settled is None:
+            merged_fork = target if isinstance(target, Join) else self._merged_fork(target)
+            if merged_fork is None:
                 assert isinstance(target, Fork), "only a fork may be open"
-                settled = self.join()
-                later.append((settled, target))
-            settled.edges.append((self.label, self.carried))
-            labels.append(settled.label)
+                merged_fork = self.join()
+                later.append((merged_fork, target))
+            merged_fork.edges.append((self.label, self.carried))
+            labels.append(merged_fork.label)
         self.do(f"br i1 {condition}, label %{labels[0]}, label %{labels[1]}")
         self._branching[labels[0], labels[1]] = self.label
         for join, fork in later:
@@ -199,10 +201,10 @@ class Code:
         """Ends the block: it goes on where a number says."""
         for target in (*cases.values(), otherwise):
             target.edges.append((self.label, self.carried))
-        ways = " ".join(f"i64 {content}, label %{target.label}" for content, target in cases.items())
-        self.do(f"switch i64 {number}, label %{otherwise.label} [ {ways} ]")
+        incoming = " ".join(f"i64 {content}, label %{target.label}" for content, target in cases.items())
+        self.do(f"switch i64 {number}, label %{otherwise.label} [ {incoming} ]")
 
-    def _settled(self, fork: Fork) -> Join | None:
+    def _merged_fork(self, fork: Fork) -> Join | None:
         content = self.carried.get(fork.temp)
         if content in ("true", "false"):
             return fork.then if content == "true" else fork.otherwise
@@ -210,14 +212,14 @@ class Code:
 
     def take(self, lane: object, write: Callable[[], None], end: Join | Fork) -> None:
         """Ends the block: it goes on at the end after what a lane does, `write` being what writes that."""
-        settled = end if isinstance(end, Join) else self._settled(end)
-        if settled is None:
+        merged_fork = end if isinstance(end, Join) else self._merged_fork(end)
+        if merged_fork is None:
             write()
             self.go(end)
             return
-        if lane not in settled.lanes:
-            settled.lanes[lane] = self.join(), write
-        self.go(settled.lanes[lane][0])
+        if lane not in merged_fork.lanes:
+            merged_fork.lanes[lane] = self.join(), write
+        self.go(merged_fork.lanes[lane][0])
 
     def start(self, join: Join) -> None:
         """Begins a basic block that some way leads to, once all that lead there are written."""
@@ -243,14 +245,14 @@ class Code:
         self.label = join.label
         self.carried = self._merged([carried for _, carried in edges], lambda key, kind, _: Phi(join, key, kind))
 
-    def _merged(self, ways: Sequence[Carried], merge: Callable[[Key, str, Sequence[Item | None]], Item]) -> Carried:
+    def _merged(self, incoming: Sequence[Carried], merge: Callable[[Key, str, Sequence[Item | None]], Item]) -> Carried:
         """What is carried where ways meet. `merge`: what a key stands for, of a kind, that ways carry differently."""
-        first = ways[0]
-        if all(carried is first for carried in ways):
+        first = incoming[0]
+        if all(carried is first for carried in incoming):
             return first
         merged: dict[Key, Item] = {}
-        for key in {key: None for carried in ways for key in carried}:
-            items = [carried.get(key) for carried in ways]
+        for key in {key: None for carried in incoming for key in carried}:
+            items = [carried.get(key) for carried in incoming]
             if items[0] is not None and all(item == items[0] for item in items):
                 merged[key] = items[0]
             else:
@@ -264,8 +266,8 @@ class Code:
         if sides is None:
             return False
         head = self._branching[sides.labels]
-        ways = dict(join.edges)
-        then, otherwise = (ways[head if label == join.label else label] for label in sides.labels)
+        incoming = dict(join.edges)
+        then, otherwise = (incoming[head if label == join.label else label] for label in sides.labels)
         place: list[str] = []
 
         def chosen(_: Key, kind: str, items: Sequence[Item | None]) -> Choice:

@@ -63,7 +63,7 @@ class Program:
 
 
 def program_to_json(program: Program, system: System) -> Json:
-    """The program as JSON. Arguments are told by their place among all arguments of their action."""
+    """The program as JSON. Arguments are given by their place among all arguments of their action."""
     places = [
         {arguments: place for place, arguments in enumerate(_arguments(system, action))}
         for action in range(program.actions)

@@ -61,7 +61,7 @@ class Values:
         return found
 
     def truth(self, node: Node) -> str:
-        """Whether the node is not 0. (That of a truth value may be told by a wider interval.)"""
+        """Whether the node is not 0. (A truth value may have a wider interval.)"""
         width = width_of(node)
         name = self.value(node)
         return name if width == 1 else self.code.put(f"icmp ne i{width} {name}, 0")

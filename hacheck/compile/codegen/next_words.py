@@ -63,7 +63,9 @@ def _written(values: Values, index: int, written: list[tuple[Place, Update]]) ->
     """A word with some of its slots changed."""
     plan = _Word()
     steps = [_grown_by(update) for _, update in written]
-    settled = all(step is not None or update.was is not None for step, (_, update) in zip(steps, written, strict=True))
+    all_known = all(
+        step is not None or update.was is not None for step, (_, update) in zip(steps, written, strict=True)
+    )
     for step, (place, update) in zip(steps, written, strict=True):
         if step is not None:
             plan.delta += step << place.shift
@@ -75,7 +77,7 @@ def _written(values: Values, index: int, written: list[tuple[Place, Update]]) ->
         if more is not None and width_of(more) <= WORD_BITS:
             plan.joining.append(_placed(values, more, place.shift))
             continue
-        if update.was is not None and (settled or update.was == 0):
+        if update.was is not None and (all_known or update.was == 0):
             plan.delta -= update.was << place.shift
         else:
             plan.cleared |= place.mask << place.shift

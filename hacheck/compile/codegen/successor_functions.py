@@ -35,8 +35,8 @@ ERROR_EVENT = 1
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What the functions of an expansion know. `guards`: the tests of all guards; `bounds`: the counter of each bound;
-    `lively`: the actions whose outcomes keep a state from being a dead end, if that is asked; `lists_stops`: whether
-    outcomes that are no step are listed."""
+    `unblocking`: the actions whose outcomes keep a state from being a dead end, if that is asked; `lists_stops`:
+    whether outcomes that are no step are listed."""
 
     lowered: Lowered
     module: Module
@@ -44,7 +44,7 @@ class Plan:
     guards: Guards
     bounds: Mapping[str, int]
     watches: Watches
-    lively: frozenset[int] | None
+    unblocking: frozenset[int] | None
     lists_stops: bool
 
 
@@ -226,7 +226,7 @@ class _Outcomes:
 
     def stopped(self, stopped: Stopped) -> None:
         code, notes = self.values.code, self.plan.notes
-        if stopped.kind == "cut":
+        if stopped.kind == "bound":
             change(code, notes.bounds_reached + self.plan.bounds[stopped.text], "add", "1")
         else:
             change(code, notes.events, "or", str(ERROR_EVENT))
@@ -235,7 +235,7 @@ class _Outcomes:
             address = code.at("%notes", notes.least_error)
             before = code.put(f"load i64, ptr {address}")
             code.do(f"store i64 {code.put(f'call i64 {least}(i64 {before}, i64 {where})')}, ptr {address}")
-        if self.plan.lively is not None and self.action in self.plan.lively:
+        if self.plan.unblocking is not None and self.action in self.plan.unblocking:
             place = code.put(f"and i64 {code.put('lshr i64 %tag, 32')}, {WORD_BITS - 1}")
             change(code, notes.alive, "or", code.put(f"shl i64 1, {place}"))
         if self.plan.lists_stops:

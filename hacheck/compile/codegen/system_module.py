@@ -1,4 +1,4 @@
-"""The lowered form of a system, and what is asked of it, as one LLVM module.
+"""The lowered form of a system, and its properties, as one LLVM module.
 
 The functions it exports, with every argument and result a 64-bit number or address (`W`: words of a state):
 
@@ -54,14 +54,14 @@ class Emitted:
 def emit(
     lowered: Lowered,
     sought: Sequence[SearchTarget] = (),
-    lively: frozenset[int] | None = None,
+    unblocking: frozenset[int] | None = None,
     marks: Sequence[Mark] = (),
     lists_stops: bool = False,
     apart: Sequence[Collection[int]] = (),
 ) -> Emitted:
     """The module of a lowered system.
 
-    `lively`: the actions whose outcomes keep a state from being a dead end, where one is sought. `marks` get their
+    `unblocking`: the actions whose outcomes keep a state from being a dead end, where one is sought. `marks` get their
     functions in order. `lists_stops`: `expand` lists outcomes that are no step. `apart`: groups of slots that have
     words of their own, see `arranged_in_words`. Cost: linear in the size of the lowered form, some 50 microseconds a
     statement.
@@ -69,7 +69,7 @@ def emit(
     with room_for_nesting():
         lowered = arranged_in_words(lowered, apart)
         program = _program(lowered, sought, marks, lists_stops)
-        (module,) = _modules(_Wanted(lowered, program, sought, lively, marks), False)
+        (module,) = _modules(_Wanted(lowered, program, sought, unblocking, marks), False)
         return Emitted(module.text(), program)
 
 
@@ -87,7 +87,7 @@ class Parts:
 def emit_in_parts(
     lowered: Lowered,
     sought: Sequence[SearchTarget] = (),
-    lively: frozenset[int] | None = None,
+    unblocking: frozenset[int] | None = None,
     marks: Sequence[Mark] = (),
     lists_stops: bool = False,
 ) -> Parts:
@@ -97,7 +97,7 @@ def emit_in_parts(
         lowered = arranged_in_words(lowered)
         program = _program(lowered, sought, marks, lists_stops)
     count = len(list(chunks(lowered)))
-    modules = _modules(_Wanted(lowered, program, sought, lively, marks), count > 1)
+    modules = _modules(_Wanted(lowered, program, sought, unblocking, marks), count > 1)
 
     def texts() -> Iterator[str]:
         while True:
@@ -118,7 +118,7 @@ class _Wanted:
     lowered: Lowered
     program: Program
     sought: Sequence[SearchTarget]
-    lively: frozenset[int] | None
+    unblocking: frozenset[int] | None
     marks: Sequence[Mark]
 
     def conditions(self, kind: str) -> list[Node]:
@@ -134,7 +134,14 @@ def _modules(wanted: _Wanted, apart: bool) -> Iterator[Module]:
     bounds = {name: place for place, name in enumerate(program.bounds)}
     watches = Watches(lowered, wanted.conditions("step"))
     plan = Plan(
-        lowered, module, program.notes, guards_of(module, lowered), bounds, watches, wanted.lively, program.lists_stops
+        lowered,
+        module,
+        program.notes,
+        guards_of(module, lowered),
+        bounds,
+        watches,
+        wanted.unblocking,
+        program.lists_stops,
     )
     watched = [f"step_{number}" for number in range(len(wanted.conditions("step")))]
     module.parts += map(step_function, [module] * len(watched), watched, wanted.conditions("step"))
@@ -178,7 +185,7 @@ def _program(lowered: Lowered, sought: Sequence[SearchTarget], marks: Sequence[M
         statement.text
         for instance in lowered.instances
         for statement in _ends(instance.block)
-        if isinstance(statement, Stopped) and statement.kind == "cut"
+        if isinstance(statement, Stopped) and statement.kind == "bound"
     )
     keys = {kind: tuple(item.key for item in sought if item.kind == kind) for kind in ("state", "dead", "step")}
     return Program(

@@ -23,7 +23,7 @@ class Notes:
     """Where things are, as indices of words.
 
     - `pending`: a bit for each state condition that is still asked, 64 to a word;
-    - `events`, `least_error`, `alive`: what `expand` tells itself between the states of a call;
+    - `events`, `least_error`, `alive`: what `expand` keeps between the states of a call;
     - `steps`: how many steps, by action; `bounds_reached`: how many outcomes were cut, by bound;
     - `error`: whether there was an error of the spec; the instance; the state before it;
     - `states`, `deads`: for each condition whether there was a hit, and the state;

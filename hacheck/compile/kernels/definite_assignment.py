@@ -136,6 +136,6 @@ class _Flow:
                 assert_never(expression)
 
 
-def _meet(ways: Iterable[Assigned]) -> Assigned:
-    reached = [way for way in ways if way is not None]
+def _meet(paths: Iterable[Assigned]) -> Assigned:
+    reached = [path for path in paths if path is not None]
     return frozenset.intersection(*reached) if reached else None

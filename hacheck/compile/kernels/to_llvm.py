@@ -255,19 +255,19 @@ class _Printer:
                 assert_never(condition)
 
     def joined(self, condition: Condition, kind: str, then: Number | str, otherwise: Number | str) -> str:
-        """One of two values by way of a branch, so that only what is asked for is evaluated."""
+        """One of two values by way of a branch, so that only the one chosen is evaluated."""
         yes, no, after = self.fresh("yes"), self.fresh("no"), self.fresh("after")
         self.branch(condition, yes, no)
-        ways = []
+        incoming = []
         for label, value in ((yes, then), (no, otherwise)):
             self.label(label)
             printed = value if isinstance(value, str) else self.number(value)
             came_from = self.fresh("from")
             self.label(came_from)
-            ways.append(f"[ {printed}, %{came_from} ]")
+            incoming.append(f"[ {printed}, %{came_from} ]")
             self.end(f"br label %{after}")
         self.label(after)
-        return self.value(f"phi {kind} {', '.join(ways)}")
+        return self.value(f"phi {kind} {', '.join(incoming)}")
 
     # ---- numbers
 

@@ -143,12 +143,12 @@ def position(scope: Scope, kind: Type, cursor: Cursor, key: Sym) -> Node:
     graph = scope.graph
     if isinstance(kind, Map):
         for found in type_violations(graph, kind.key, key, graph.one, "a key"):
-            scope.demand(Check(found.condition, "fault", "there is no element for this key"))
+            scope.demand(Check(found.condition, "error", "there is no element for this key"))
         return scope.known(content(graph, kind.key, key))
     assert isinstance(kind, Sequence), f"index into {kind}"
     index = scope.known(graph.plus(_scalar(key).node, -1))
     there = graph.and_(graph.not_(graph.lt(index, graph.zero)), graph.lt(index, length(scope, cursor)))
-    scope.demand(Check(graph.not_(there), "fault", "there is no element at this position"))
+    scope.demand(Check(graph.not_(there), "error", "there is no element at this position"))
     return index
 
 

@@ -13,7 +13,7 @@ from hacheck.compile.lowering.expression_graph import Graph
 from hacheck.compile.lowering.expression_nodes import Node
 from hacheck.compile.lowering.expressions import evaluate, with_blanks
 from hacheck.compile.lowering.layout import Group, Place, Series
-from hacheck.compile.lowering.let_binding import kept
+from hacheck.compile.lowering.let_binding import let_bound
 from hacheck.compile.lowering.operations import type_violations
 from hacheck.compile.lowering.path_conditions import simplify
 from hacheck.compile.lowering.scope import Context, Scope
@@ -45,7 +45,7 @@ def assign(
     indices, kind = _indices(scope, root.type, whole, keys)
     for check in type_violations(graph, kind, value, graph.one, name):
         scope.demand(check)
-    before, fitted = kept(context, kind, normal(graph, kind, with_blanks(graph, kind, statement.value, value)))
+    before, fitted = let_bound(context, kind, normal(graph, kind, with_blanks(graph, kind, statement.value, value)))
     sure = harmless(context, path, scope.checks)
     if isinstance(root, Local):
         stored = _put(graph, root.type, scope.locals[name][1], indices, fitted)
@@ -176,7 +176,7 @@ def _store(
         for number, (condition, spot) in enumerate(reversed(spots)):
             there = path.where(context, condition)
             assert there is not None, "a place that can be named"
-            there = there.sparing(path.budget // len(spots))
+            there = there.with_budget(path.budget // len(spots))
             written = go(_written(context, there, graph.one, spot, value))
             block = written if number == 0 else branch(condition, written, block)
         return block

@@ -36,7 +36,7 @@ class Emit(Struct, frozen=True):
 class Stopped(Struct, frozen=True):
     """An outcome that is no step: the exploration's bound `text`, or the message of an error of the spec."""
 
-    kind: Literal["cut", "fault"]
+    kind: Literal["bound", "error"]
     text: str
 
 

@@ -1,4 +1,4 @@
-"""The part of a lowered system that what is asked depends on: the cone of influence.
+"""The part of a lowered system that the properties depend on: the cone of influence.
 
 A slot is needed if a condition that is asked reads it, if it decides whether and how an outcome happens, or if it goes
 into the new content of a slot that is needed. All others are dropped: no update writes them, and a branch whose sides
@@ -21,12 +21,12 @@ from hacheck.model.data import replace
 from hacheck.model.types import Bag
 
 
-def relevant(lowered: Lowered, roots: Iterable[Node], lively: frozenset[int] | None = None) -> Lowered:
+def relevant(lowered: Lowered, roots: Iterable[Node], unblocking: frozenset[int] | None = None) -> Lowered:
     """The system without the slots that `roots` (conditions over states or steps) do not depend on; the numbers of
     slots stay. A slot that is dropped takes no bits and is said to be always 0, so nothing may read it any more:
-    conditions lowered later must read what `roots` read. `lively`: the actions by which a state is no dead end, if
+    conditions lowered later must read what `roots` read. `unblocking`: the actions by which a state is no dead end, if
     dead ends are asked for. Cost: some passes over the lowered form."""
-    cone = _Cone(lowered, lively)
+    cone = _Cone(lowered, unblocking)
     cone.need(roots)
     blocks = cone.close()
     slots = lowered.layout.slots
@@ -51,8 +51,8 @@ def dropped_slots(before: Lowered, after: Lowered) -> tuple[int, ...]:
 class _Cone:
     """What is needed so far: slots, temporaries (merges among them, for the slots they set)."""
 
-    def __init__(self, lowered: Lowered, lively: frozenset[int] | None) -> None:
-        self.lowered, self.lively = lowered, lively
+    def __init__(self, lowered: Lowered, unblocking: frozenset[int] | None) -> None:
+        self.lowered, self.unblocking = lowered, unblocking
         self.with_it = {slot: more for place in lowered.layout.places for slot, more in _with_it(place, ())}
         self.slots: set[int] = set()
         self.temps: set[int] = set()
@@ -95,7 +95,7 @@ class _Cone:
 
     def instance(self, instance: Instance) -> Block:
         block = self.left_of(instance.block)
-        if self.lively is not None and instance.action in self.lively:
+        if self.unblocking is not None and instance.action in self.unblocking:
             self.show_changes(instance.block)
         self.need_all(block)
         return block
@@ -106,10 +106,10 @@ class _Cone:
         for statement in block:
             match statement:
                 case Emit(updates):
-                    result += (Emit(self.kept(updates)),)
+                    result += (Emit(self.inside_cone(updates)),)
                 case Merge(merge, parts):
-                    kept = self.kept(parts)
-                    result += (Merge(merge, kept),) if kept else ()
+                    inside_cone = self.inside_cone(parts)
+                    result += (Merge(merge, inside_cone),) if inside_cone else ()
                 case SetTemp(temp, _):
                     result += (statement,) if temp in self.temps else ()
                 case Branch(condition, then, otherwise):
@@ -119,7 +119,7 @@ class _Cone:
                     result += (statement,)
         return result
 
-    def kept(self, updates: tuple[Update, ...]) -> tuple[Update, ...]:
+    def inside_cone(self, updates: tuple[Update, ...]) -> tuple[Update, ...]:
         if all(update.slot in self.slots for update in updates):
             return updates
         return tuple(update for update in updates if update.slot in self.slots)

@@ -31,7 +31,7 @@ from hacheck.model.runs import State
 Rewrite = Callable[[Node], Node]
 
 
-def settled(lowered: Lowered, initial: Sequence[State]) -> Lowered:
+def propagate_constants(lowered: Lowered, initial: Sequence[State]) -> Lowered:
     """The system with its constant slots put in, and its slots in the order of how often guards test them."""
     start: list[set[int]] = [set() for _ in lowered.layout.slots]
     for state in initial:
@@ -123,9 +123,9 @@ def _block(block: Block, fixed: dict[int, int], rewrite: Rewrite) -> Block:
     for statement in block:
         match statement:
             case Emit(updates):
-                result.append(Emit(_kept(updates, fixed, rewrite)))
+                result.append(Emit(_changing(updates, fixed, rewrite)))
             case Merge(merge, parts):
-                result.append(Merge(merge, _kept(parts, fixed, rewrite)))
+                result.append(Merge(merge, _changing(parts, fixed, rewrite)))
             case SetTemp(temp, value):
                 result.append(SetTemp(temp, rewrite(value)))
             case Branch(condition, then, otherwise):
@@ -137,7 +137,7 @@ def _block(block: Block, fixed: dict[int, int], rewrite: Rewrite) -> Block:
     return tuple(result)
 
 
-def _kept(updates: tuple[Update, ...], fixed: dict[int, int], rewrite: Rewrite) -> tuple[Update, ...]:
+def _changing(updates: tuple[Update, ...], fixed: dict[int, int], rewrite: Rewrite) -> tuple[Update, ...]:
     kept = []
     for update in updates:
         if update.slot not in fixed:

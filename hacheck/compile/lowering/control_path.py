@@ -51,7 +51,7 @@ class Path(Struct, frozen=True):
         """The path with other locals."""
         return Path(self.slots, locals, self.facts, self.budget)
 
-    def sparing(self, budget: int) -> Path:
+    def with_budget(self, budget: int) -> Path:
         """The path with another budget."""
         return Path(self.slots, self.locals, self.facts, budget)
 

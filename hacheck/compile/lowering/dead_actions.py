@@ -140,7 +140,8 @@ def _channels(action: Action, channels: set[str]) -> set[str]:
 
 
 def _is_nothing(expression: Expression) -> bool:
-    """Is it what a channel holds where nothing is under way? A message without content is something: its type tells."""
+    """Is it what a channel holds where nothing is under way? A message without content is something, as its type
+    shows."""
     return (
         isinstance(expression, Constant)
         and isinstance(expression.type, Option | Set | SequenceType | Bag)

@@ -2,7 +2,7 @@
 
 Equal expressions are the same object, so a later pass may compare nodes by identity and print a shared one once. A
 node is pure and total: it depends on the state before the step (and, in step properties, the one after it) and on
-temporaries, and evaluating it never fails. What may fail is told apart as a statement of `blocks`.
+temporaries, and evaluating it never fails. What may fail is a statement of its own in `blocks`.
 Every node carries an interval that its value lies in; truth values are 0 and 1.
 """
 

@@ -235,10 +235,10 @@ def _some(scope: Scope, operand: Sym) -> Sym:
 def _value(scope: Scope, operand: Sym) -> Sym:
     graph = scope.graph
     if isinstance(operand, Perhaps):
-        scope.demand(Check(graph.not_(operand.flag), "fault", "none where a value is needed"))
+        scope.demand(Check(graph.not_(operand.flag), "error", "none where a value is needed"))
         return operand.inner
     assert isinstance(operand, Maybe), f"value of {operand}"
-    scope.demand(Check(graph.eq(operand.node, graph.zero), "fault", "none where a value is needed"))
+    scope.demand(Check(graph.eq(operand.node, graph.zero), "error", "none where a value is needed"))
     return Scalar(graph.plus(operand.node, operand.base - 1))
 
 
@@ -247,7 +247,7 @@ def _end(scope: Scope, operator: str, kind: Type, operand: Sym) -> Sym:
     graph = scope.graph
     assert isinstance(kind, Sequence), f"{operator} of {kind}"
     assert isinstance(operand, Items), f"{operator} of {operand}"
-    scope.demand(Check(graph.eq(operand.length, graph.zero), "fault", "the sequence is empty"))
+    scope.demand(Check(graph.eq(operand.length, graph.zero), "error", "the sequence is empty"))
     if not operand.items:
         return Items(graph.zero, ()) if operator == "rest" else blank(graph, kind.element)
     if operator == "first":

@@ -37,7 +37,7 @@ def fresh(expression: Fresh, scope: Scope) -> Sym:
         if name == kind.name:
             held = graph.bitor(held, graph.select(drawn, graph.shl(graph.one, identity), graph.zero))
     pool = graph.const((1 << kind.size) - 1)
-    scope.demand(Check(graph.eq(held, pool), "cut", kind.name))
+    scope.demand(Check(graph.eq(held, pool), "bound", kind.name))
     result = graph.lowest(graph.bitminus(pool, held))
     scope.drawn.append((kind.name, result, scope.reached))
     return Scalar(result)

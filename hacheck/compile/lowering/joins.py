@@ -39,7 +39,7 @@ def join(
     if not ends:
         return divided
     if len(ends) == 1:
-        return _filled(divided, holes, [go(ends[0].sparing(path.budget), rest)])
+        return _filled(divided, holes, [go(ends[0].with_budget(path.budget), rest)])
     merged, fills = _merged(context, path, ends)
     if _always_goes_on(divided, holes):
         return _filled(divided, holes, fills) + go(merged, rest)

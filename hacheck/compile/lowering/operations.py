@@ -34,7 +34,7 @@ class Check(Struct, frozen=True):
     """Something that ends the step where `condition` holds: a cut at the bound `text`, or an error of the spec."""
 
     condition: Node
-    kind: Literal["cut", "fault"]
+    kind: Literal["bound", "error"]
     text: str
 
 
@@ -128,7 +128,7 @@ def type_violations(graph: Graph, kind: Type, value: Sym, present: Node, name: s
                 yield from type_violations(graph, part, item, present, name)
         case ((Sequence(element, capacity) | Bag(element, capacity)), Items(length, items)):
             full = graph.lt(graph.const(capacity), length)
-            yield Check(graph.and_(present, full), "cut", f"capacity of {name}")
+            yield Check(graph.and_(present, full), "bound", f"capacity of {name}")
             for index, item in enumerate(items[:capacity]):
                 there = graph.and_(present, reaches(graph, index, length))
                 yield from type_violations(graph, element, item, there, name)
@@ -142,14 +142,14 @@ def _range_violations(graph: Graph, kind: Range, node: Node, present: Node, name
     if kind.low <= node.low and node.high <= kind.high:
         return
     below = graph.lt(node, graph.const(kind.low))
-    yield Check(graph.and_(present, below), "fault", f"{name} below {kind.low}")
+    yield Check(graph.and_(present, below), "error", f"{name} below {kind.low}")
     yield _above(graph, kind, graph.and_(present, graph.lt(graph.const(kind.high), node)), name)
 
 
 def _above(graph: Graph, kind: Range, condition: Node, name: str) -> Check:
     if kind.counter is not None:
-        return Check(condition, "cut", kind.counter)
-    return Check(condition, "fault", f"{name} above {kind.high}")
+        return Check(condition, "bound", kind.counter)
+    return Check(condition, "error", f"{name} above {kind.high}")
 
 
 def _mask_violations(graph: Graph, element: Type, value: Mask, present: Node, name: str) -> Iterator[Check]:
@@ -160,7 +160,7 @@ def _mask_violations(graph: Graph, element: Type, value: Mask, present: Node, na
     if value.base < inner.low:
         low_bits = graph.const((1 << inner.low - value.base) - 1)
         below = graph.ne(graph.bitand(members, low_bits), graph.zero)
-        yield Check(graph.and_(present, below), "fault", f"{name} below {inner.low}")
+        yield Check(graph.and_(present, below), "error", f"{name} below {inner.low}")
     places = inner.high - value.base + 1
     if members.high.bit_length() <= places:
         return

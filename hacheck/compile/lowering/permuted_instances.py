@@ -1,7 +1,7 @@
 """Whether exchanging two members maps the lowered instances of an action onto themselves.
 
 The text of an action may order members where nothing comes of it: a link between two nodes is cut once, for `a < b`,
-and the two are cut off from each other alike. Lowered, the instance for the exchanged pair is another spelling of one
+and the two are cut off from each other in both. Lowered, the instance for the exchanged pair is another spelling of one
 that is there. Instances are compared in a normal form, without regard to the order of operands, tests and updates;
 where that is not enough to see that they are equal, they are taken to differ.
 """
@@ -64,10 +64,10 @@ class _Normal:
                 return self.value(condition), self.block(then), self.block(otherwise)
             case Emit(updates):
                 return "step", frozenset(self.update(update) for update in updates)
-            case Stopped("cut", text):
-                return "cut", text
+            case Stopped("bound", text):
+                return "bound", text
             case Stopped():
-                return "fault"
+                return "error"
             case _:
                 raise _Unclear
 
@@ -110,7 +110,7 @@ class _Normal:
         operands = node.operands
         match node.operator:
             case "slot":
-                if self.role(node.number) != role or not self.alike(node.number, like):
+                if self.role(node.number) != role or not self.interchangeable(node.number, like):
                     raise _Unclear
                 return "slot", self.slot(node.number)
             case "select":
@@ -135,7 +135,7 @@ class _Normal:
                 parts = tuple(self.value(operand) for operand in operands)
                 return operator, frozenset(Counter(parts).items()) if operator in _COMMUTATIVE else parts
 
-    def alike(self, slot: int, like: Renaming | Crossing | None) -> bool:
+    def interchangeable(self, slot: int, like: Renaming | Crossing | None) -> bool:
         """Whether contents of a slot change as those of another."""
         own = self.example(slot)
         if own is None or like is None:

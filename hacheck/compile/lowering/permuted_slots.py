@@ -63,7 +63,7 @@ class Exchange:
 
 
 def exchange_in(layout: Layout, kind: Kind, first: int, second: int) -> Exchange | None:
-    """The exchange of two members on a layout; `None` where a slot that never changes tells them apart, so that not
+    """The exchange of two members on a layout; `None` where a slot that never changes distinguishes them, so that not
     every exchanged state can be written down. Cost: the slots of the layout."""
     found = _Exchange(layout, kind, first, second)
     for place in layout.places:
@@ -95,8 +95,8 @@ class _Exchange:
                 return self.move(flag, other) and self.visit(inner, over, (*presence, Presence(other, 1)))
             case Group(Map(key, _), items), Group(_, others):
                 spots = list(values(key))
-                ways = [spots.index(renamed(self.kind, key, spot, self.new)) for spot in spots]
-                return all(self.visit(item, others[way], presence) for item, way in zip(items, ways, strict=True))
+                places = [spots.index(renamed(self.kind, key, spot, self.new)) for spot in spots]
+                return all(self.visit(item, others[place], presence) for item, place in zip(items, places, strict=True))
             case Group(_, items), Group(_, others):
                 return all(self.visit(item, other, presence) for item, other in zip(items, others, strict=True))
             case Series(kind, length, items), Series(_, other, others):

@@ -178,7 +178,7 @@ def extreme(expression: Extreme, scope: Scope, evaluate: Evaluate) -> Sym:
             choose(graph, rank_type, better, rank, top),
         )
     nothing = graph.zero if best is None else best[0]
-    scope.demand(Check(graph.not_(nothing), "fault", "there is nothing to choose from"))
+    scope.demand(Check(graph.not_(nothing), "error", "there is nothing to choose from"))
     return blank(graph, expression.domain.type) if best is None else best[1]
 
 

@@ -28,13 +28,13 @@ from hacheck.compile.lowering.control_path import (
 from hacheck.compile.lowering.expression_nodes import Node
 from hacheck.compile.lowering.expressions import evaluate, truth, with_blanks
 from hacheck.compile.lowering.joins import join
-from hacheck.compile.lowering.let_binding import kept
+from hacheck.compile.lowering.let_binding import let_bound
 from hacheck.compile.lowering.operations import type_violations
 from hacheck.compile.lowering.path_conditions import simplify
 from hacheck.compile.lowering.quantifiers import bindings
 from hacheck.compile.lowering.scope import Context
 from hacheck.compile.lowering.symbolic_values import normal
-from hacheck.model.ir import Assign, Choose, Cut, ForEach, If, Let, Log, Require, Statement
+from hacheck.model.ir import Assign, Choose, ForEach, If, Let, Log, Require, Statement, Stop
 
 
 def run(context: Context, path: Path, work: Work) -> Block:
@@ -88,8 +88,8 @@ def _step(context: Context, path: Path, work: Work) -> Going | Block:
             if harmless(context, path, scope.checks) and needed is context.graph.one:
                 return Going(path, rest)
             return checked(context, path, scope.checks, lambda after: _require(context, after, needed, rest))
-        case Cut(bound):
-            return (Stopped("cut", bound),)
+        case Stop(bound):
+            return (Stopped("bound", bound),)
         case Log():
             return Going(path, rest)
         case _:
@@ -136,7 +136,7 @@ def _let(context: Context, path: Path, item: Let, rest: Work) -> Going | Block:
     for check in type_violations(context.graph, item.type, value, context.graph.one, item.name):
         scope.demand(check)
     fitted = normal(context.graph, item.type, with_blanks(context.graph, item.type, item.value, value))
-    before, safe = kept(context, item.type, fitted)
+    before, safe = let_bound(context, item.type, fitted)
     after = path.binding({**path.locals, item.name: (item.type, safe)})
     if harmless(context, after, scope.checks):
         return Going(after, rest, before)
@@ -192,7 +192,7 @@ def divide(context: Context, path: Path, condition: Node, sides: Sides, rest: Wo
     if not free and not _chooses(then) and not _chooses(otherwise):
         if path.budget < 2:
             return join(context, path, condition, (first, then), (second, otherwise), _runner(context), rest)
-        first, second = first.sparing(path.budget // 2), second.sparing(path.budget // 2)
+        first, second = first.with_budget(path.budget // 2), second.with_budget(path.budget // 2)
     return branch(condition, run(context, first, push(then, rest)), run(context, second, push(otherwise, rest)))
 
 
@@ -202,7 +202,7 @@ def _runner(context: Context) -> Callable[[Path, Work], Block]:
 
 def _ends(statements: tuple[Statement | Leave, ...]) -> bool:
     """Whether nothing comes after these statements."""
-    return any(isinstance(statement, Cut) for statement in statements)
+    return any(isinstance(statement, Stop) for statement in statements)
 
 
 def _chooses(statements: tuple[Statement | Leave, ...]) -> bool:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 
 from hacheck.compile.lowering.blocks import Block, Branch, Instance, Lowered
-from hacheck.compile.lowering.constant_propagation import settled
+from hacheck.compile.lowering.constant_propagation import propagate_constants
 from hacheck.compile.lowering.control_path import End, Path, push
 from hacheck.compile.lowering.dead_actions import impossible
 from hacheck.compile.lowering.expression_graph import Graph
@@ -55,7 +55,7 @@ def lower(system: System, initial: Sequence[State], copies_max: int = _COPIES_OF
     )
     with room_for_nesting():
         possible = tuple(instance for instance in instances if instance is not None)
-        return settled(Lowered(system, layout, graph, possible), initial)
+        return propagate_constants(Lowered(system, layout, graph, possible), initial)
 
 
 def _instance_count(action: Action) -> int:

@@ -21,7 +21,7 @@ _LOADED = time.time()
 
 
 class UnknownIdentityError(Exception):
-    """What would make the difference cannot be told here, so nothing made here is to be kept."""
+    """The identity of the build is not known here, so nothing made here is to be kept."""
 
 
 @cache
@@ -34,7 +34,7 @@ def identity() -> str:
 
 
 def _engine() -> str:
-    """hacheck's version, and its sources as they are: whoever changes one has no number to think of."""
+    """hacheck's version, and its sources as they are: after a change no number has to be raised."""
     folder = os.path.dirname(hacheck.__file__)
     try:
         files = sorted(found for part in _SOURCES for found in sources(os.path.join(folder, part), _WITHOUT_SAY))
@@ -68,7 +68,7 @@ def digest_of(paths: Iterable[str]) -> str:
 
 
 def _started() -> float:
-    """When this process began, in seconds since 1970; where nobody tells, when this module was loaded."""
+    """When this process began, in seconds since 1970; where that is not known, when this module was loaded."""
     try:
         fields = Path("/proc/self/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
         since_boot = int(fields[_START_FIELD]) / os.sysconf("SC_CLK_TCK")

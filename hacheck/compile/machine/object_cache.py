@@ -62,7 +62,7 @@ def cache_folder() -> Path:
 def key_of(kind: str, text: str | bytes, levels: Levels) -> str:
     """The key for what is compiled from a text: of which kind it is, and how much LLVM does.
 
-    It also depends on this hacheck, on llvmlite and on the CPU. Empty where that cannot be told: then nothing is kept.
+    It also depends on this hacheck, on llvmlite and on the CPU. Empty where that is not known: then nothing is kept.
     """
     try:
         parts: list[str | bytes] = [kind, text, f"{levels.passes} {levels.codegen}", identity()]
@@ -80,7 +80,7 @@ class ObjectCache:
 
     - `folder`: by default one in the user's cache folder; made when there is something to keep.
     - `bytes_max`: how large all entries together may be.
-    - `trouble`: what went wrong at the last use, in words; nobody but who looks for it is told.
+    - `trouble`: what went wrong at the last use, in words; it is reported only where somebody reads it here.
     """
 
     __slots__ = ("bytes_max", "folder", "trouble")
@@ -138,9 +138,9 @@ class ObjectCache:
 
     def _usable(self, key: str) -> bool:
         if not key:
-            self.trouble = "what the object code depends on cannot be told"
+            self.trouble = "what the object code depends on is not known"
         elif not hasattr(os, "geteuid"):
-            self.trouble = "whose a file is cannot be told on this system"
+            self.trouble = "the owner of a file is not known on this system"
         return not self.trouble
 
     def _write(self, content: bytes, path: Path) -> None:

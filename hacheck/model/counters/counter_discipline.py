@@ -1,7 +1,7 @@
 """What a system does with the values of a counter, and whether it would do the same with other values.
 
 The values may be compared, copied and raised by one: then it matters only in which order they are, and which of them
-are as near to each other as a step or a comparison can tell. Everything else forbids to forget their distances: to add,
+are as near to each other as a step or a comparison can see. Everything else forbids to forget their distances: to add,
 subtract or multiply them, to store them as plain numbers or plain numbers as them, to go through all of them, to keep
 them in sets or as keys of maps, and literals that are not small.
 """
@@ -66,9 +66,9 @@ def uses_of(system: ir.System, counter: str) -> Uses:
             raised.append(number)
     reader.begin("`initially`", 0)
     reader.check(reader.body(system.initial) == 0, "is raised before the first step")
-    for asked in system.properties:
-        reader.begin(f"`{asked.name}`", asked.line)
-        for expression in (asked.goal, asked.premise):
+    for prop in system.properties:
+        reader.begin(f"`{prop.name}`", prop.line)
+        for expression in (prop.goal, prop.premise):
             if expression is not None:
                 reader.condition(expression)
     obstacles = tuple(dict.fromkeys(reader.obstacles))

@@ -148,7 +148,7 @@ class _Raising:
         above = ir.Binary("<", ir.Constant(HIGH, number), raised)
         noted = ir.Conditional(near, raised, ir.Constant(0, number))
         return (
-            ir.If(ir.Binary("or", full, above), (ir.Cut(bound_of(self.gaps.counter)),), ()),
+            ir.If(ir.Binary("or", full, above), (ir.Stop(bound_of(self.gaps.counter)),), ()),
             ir.Choose(near.name, ir.Domain(Bool(), None, None)),
             ir.Assign(ir.Target(hidden), noted),
         )

@@ -1,4 +1,4 @@
-"""Calls: what is asked, served, answered and given up, step by step or all in one.
+"""Calls: requested, served, answered and given up, step by step or all in one.
 
 Of each caller and callee of an operation a `Call` is kept: the request that is under way, whether it is being served,
 the answer that is under way, and whether the caller waits for it.
@@ -103,10 +103,10 @@ class Calls:
         else:
             (callee,) = targets
             call: Call = m.memory[self.slot(site.operation, caller, callee)]
-            ways = [True] if call.answer is not None else []
+            outcomes = [True] if call.answer is not None else []
             if self.may_give_up(m, site.operation, caller, callee):
-                ways.append(False)
-            heard = m.pick(ways)
+                outcomes.append(False)
+            heard = m.pick(outcomes)
             self._stop_waiting(m, site.operation, caller, callee)
             result = call.answer if heard else None
         if site.result is not None:
@@ -205,28 +205,28 @@ class Calls:
         back = connected(self.layout, m, callee, caller)
         out = self._time_is_out(m, operation, caller, callee)
         losses = [loss for loss in self.losses.get(operation, ()) if loss.possible(m)]
-        ways: list[tuple[str, Loss | None]] = []
+        outcomes: list[tuple[str, Loss | None]] = []
         if there and back:
-            ways.append(("answered", None))
+            outcomes.append(("answered", None))
         if there and (out or not back):
-            ways.append(("unheard", None))
+            outcomes.append(("unheard", None))
         if not there or not back or out:
-            ways.append(("not done", None))
+            outcomes.append(("not done", None))
         if there and back and not out:  # what is explained without a loss is not counted as one
-            ways.extend((way, loss) for loss in losses for way in ("not done", "unheard"))
-        way, loss = m.pick(ways)
+            outcomes.extend((outcome, loss) for loss in losses for outcome in ("not done", "unheard"))
+        outcome, loss = m.pick(outcomes)
         if loss is not None:
             loss.count(m)
-        if way == "not done":
+        if outcome == "not done":
             return None
         reply = self._serve(m, operation, request, caller, callee)
         if loss is not None and reply is None:
             raise Blocked  # there is no answer that could be lost
         if not m.memory[self.layout.index["up", caller]]:
             raise Halted
-        if reply is not None and way == "answered" and not m.memory[self.layout.index["up", callee]]:
+        if reply is not None and outcome == "answered" and not m.memory[self.layout.index["up", callee]]:
             return m.pick([reply, None])  # the service has halted its node after it answered
-        return reply if way == "answered" else None
+        return reply if outcome == "answered" else None
 
     def _serve(self, m: Machine, operation: str, request: Record, caller: Node, callee: Node) -> Value:
         if operation not in self.services or self.nodes.held(m, callee):

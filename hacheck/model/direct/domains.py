@@ -96,7 +96,8 @@ def first_of(domain: Domain) -> Value:
 def stored(domain: Domain, value: Value, where: str) -> Value:
     """The value as it is stored in a place of this type.
 
-    Errors: `BoundFailure` past the end of a counter or a capacity, `SpecificationFailure` for any other misfit.
+    Errors: `BoundFailure` past the end of a counter or a capacity, `SpecificationFailure` for any other value outside
+    the type.
     """
     match domain.kind:
         case "bool" if isinstance(value, bool):

@@ -117,7 +117,7 @@ class Layout:
             if fault.budget is not None:
                 self.add(("budget", title_of(fault)), number(fault.budget))
 
-    def settled(self, expressions: Expressions, written: t.Expression) -> Value:
+    def from_settings(self, expressions: Expressions, written: t.Expression) -> Value:
         """The value of an expression that depends on settings only; otherwise `Unsettled`."""
         return expressions.of(written)(Machine(NoState()))
 
@@ -155,7 +155,7 @@ class Layout:
         if isinstance(when, t.Infix) and when.operator == "and":
             return self._excluded(expressions, when.left) or self._excluded(expressions, when.right)
         try:
-            return not self.settled(expressions, when)
+            return not self.from_settings(expressions, when)
         except Unsettled:
             return False
 

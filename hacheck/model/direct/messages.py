@@ -56,7 +56,7 @@ class Messages:
         return (*link[:at], *link[at + 1 :])
 
     def places(self, link: Value) -> list[int]:
-        """The places of what is under way, one for messages that nothing tells apart."""
+        """The places of what is under way, one for messages that nothing distinguishes."""
         items = list(link)
         if isinstance(link, Bag):
             return [at for at, one in enumerate(items) if items.index(one) == at]

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from hacheck.model import types
 
-# A value is one of the classes of the table above; which one is known to whoever wrote the spec, not to Python.
+# A value is one of the classes of the table above; which one is known from the spec, not to Python.
 Value: TypeAlias = Any
 
 

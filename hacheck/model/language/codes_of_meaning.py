@@ -11,11 +11,11 @@ CALL = "action go(s: Server) do call ask() at other(s) as heard s.active := hear
 MEANING: tuple[CodeInfo, ...] = (
     info(
         "HA120",
-        "no node can know this",
-        "What a node does depends on its own fields and on what it is sent. It cannot see another node's\n"
-        "fields, whether a peer is up, paused or cut off (they look the same), true time, a ghost, or what\n"
-        "the lock service thinks. Let it ask, or state a timing assumption with `only after`. Properties and\n"
-        "`environment action` see everything.",
+        "not visible to a node",
+        "What a node does depends on its own fields and on what it receives. It cannot see another node's\n"
+        "fields, whether a peer is up, paused or cut off (they look the same), true time, a ghost, or the state\n"
+        "of the lock service. Send a message or a call, or state a timing assumption with `only after`.\n"
+        "Properties and `environment action` see everything.",
         SERVER
         + "action take_over(s: Server) when not up(other(s)) do s.active := true\nfaults { crash Server up to 1 }",
         SERVER + "action take_over(s: Server) only after not up(other(s)) do s.active := true\n"
@@ -23,14 +23,15 @@ MEANING: tuple[CodeInfo, ...] = (
     ),
     info(
         "HA122",
-        "this kind of node does not do that",
-        "An action happens on its first parameter that is a node; messages, operations and locks say whose\nthey are.",
+        "wrong kind of node",
+        "An action happens on its first parameter that is a node. The declaration of a message, an operation or\n"
+        "a lock names the kinds of node that use it.",
         SERVER + "action go(n: 0..3) do require n > 0",
         SERVER + "environment action go(n: 0..3) do require n > 0",
     ),
     info(
         "HA123",
-        "this cannot be assigned",
+        "not assignable",
         "Fields, `shared` and `ghost` variables and `var` locals change. Settings, parameters, `let` locals\n"
         "and views do not.",
         SERVER + "action go(s: Server) do let k = false k := true s.active := k",
@@ -38,30 +39,30 @@ MEANING: tuple[CodeInfo, ...] = (
     ),
     info(
         "HA124",
-        "an answer to nobody",
-        "`answer` belongs into `serve`. A message is answered by another message.",
+        "`answer` outside a service",
+        "`answer` is allowed in `serve` only. A message is answered by another message.",
         SERVER + "action go(s: Server) do answer true",
         SERVER + ASK + CALL + "serve ask() at s from t do answer s.active",
     ),
     info(
         "HA125",
-        "only a synced field is written out",
-        "`sync` writes a `synced` field to disk. A `durable` one is on disk at once, a volatile one never.",
+        "`sync` of a field that is not synced",
+        "`sync` writes a `synced` field to disk. A `durable` field is on disk at once, a volatile one never.",
         "node S { n: 0..3 = 0 }\naction flush(s: S) do sync s.n",
         "node S { synced n: 0..3 = 0 }\naction flush(s: S) do sync s.n",
     ),
     info(
         "HA126",
-        "nobody serves this operation",
-        "A call that nobody serves is never answered.",
+        "operation without a service",
+        "A call of an operation without `serve` is never answered.",
         SERVER + ASK + CALL,
         SERVER + ASK + CALL + "serve ask() at s from t do answer s.active",
     ),
     info(
         "HA127",
-        "this needs something else to be so",
-        "A lock is on one node, a lease needs a clock of its holders, and only a link that holds several\n"
-        "messages can hold one twice.",
+        "missing prerequisite: a clock, a capacity or a host",
+        "A lock is on one node, a lease needs a clock of its holders, and only a link with a capacity of\n"
+        "several messages can hold one twice.",
         SERVER + "lock L held by Server lease 2 ticks\naction go(s: Server) do acquire L then s.active := true",
         SERVER + "clock Server up to 4\nlock L held by Server lease 2 ticks\n"
         "action go(s: Server) do acquire L then s.active := true",
@@ -69,8 +70,8 @@ MEANING: tuple[CodeInfo, ...] = (
     info(
         "HA128",
         "handlers of different kinds of node",
-        "One `observe` shows what happens on one kind of node, which it calls `n`. Of what happens to several\n"
-        "kinds it says which: `observe started of restart Server`.",
+        "One `observe` shows what happens on one kind of node, which it calls `n`. For a fault of several kinds,\n"
+        "name the kind: `observe started of restart Server`.",
         "node A { v: bool }\nnode B { v: bool }\naction a(x: A) do x.v := true\naction b(x: B) do x.v := true\n"
         "observe happened of a, b",
         "node A { v: bool }\nnode B { v: bool }\naction a(x: A) do x.v := true\naction b(x: B) do x.v := true\n"
@@ -80,88 +81,89 @@ MEANING: tuple[CodeInfo, ...] = (
         "HA130",
         "a step cannot end here",
         "A step ends at `step`, at a call that waits, and at the handler's end. None of these can be inside a\n"
-        "`for` of one step, a procedure, a restart or the environment's doings; each turn of a `while` must pass\n"
-        "one.",
+        "`for` of one step, a procedure, a restart or an action of the environment; each turn of a `while` must\n"
+        "contain one.",
         "node S { n: 0..3 = 0 }\naction go(s: S) do while s.n < 3 do s.n := s.n + 1",
         "node S { n: 0..3 = 0 }\naction go(s: S) do while s.n < 3 do { s.n := s.n + 1 step turn: }",
     ),
     info(
         "HA131",
-        "this is never under way",
-        "`running(n, HANDLER)` asks whether a handler waits at one of its steps. One that has neither a\n"
-        "`step` nor a call is a single step: nothing happens while it runs. Where its calls are atomic\n"
-        "under some settings only, `running` is false under these.",
+        "a handler of one step is never running",
+        "`running(n, HANDLER)` is true while a handler waits at one of its steps. A handler without `step` and\n"
+        "without a call is a single step: nothing else happens while it runs. Where its calls are atomic under\n"
+        "some settings only, `running` is false under those.",
         "node S { n: 0..3 = 0 }\naction go(s: S) do s.n := 1\ninvariant i: running(S, go) implies S.n == 0",
         "node S { n: 0..3 = 0 }\naction go(s: S) do step wait: s.n := 1\ninvariant i: running(S, go) implies S.n == 0",
     ),
     info(
         "HA132",
-        "nobody would write this line",
-        "A line is written by a step, on the node whose handler it is. A procedure belongs to no node: there a\n"
-        "`log` says who writes, `at NODE`. Nobody writes in `initially`, before the first step. And a service\n"
-        "that is part of its caller's step ends no step that could be observed: write `log` in it.",
-        SERVER + "procedure tell(s: Server) do log told(active: s.active)\naction go(s: Server) do tell(s)",
-        SERVER + "procedure tell(s: Server) do log told(active: s.active) at s\naction go(s: Server) do tell(s)",
+        "no node writes this line",
+        "A step writes a line, on the node of its handler. A procedure belongs to no node: its `log` needs\n"
+        "`at NODE`. No node writes in `initially`, before the first step. A service that is part of its\n"
+        "caller's step ends no step that could be observed: write `log` in it.",
+        SERVER + "procedure report(s: Server) do log reported(active: s.active)\naction go(s: Server) do report(s)",
+        SERVER
+        + "procedure report(s: Server) do log reported(active: s.active) at s\naction go(s: Server) do report(s)",
     ),
     info(
         "HA133",
-        "lines of one event that do not agree",
-        "A log has one column for a field of an event, so what lines show under one name is of one type, with\n"
-        "`as name` everywhere or nowhere. A line may leave fields out.",
+        "a field of an event with two types",
+        "A log has one column for a field of an event, so all lines of an event show it with one type, and\n"
+        "with `as name` everywhere or nowhere. A line may leave fields out.",
         SERVER + "action go(s: Server) do log moved(to: s.active)\naction stop(s: Server) do log moved(to: 3)",
         SERVER + "action go(s: Server) do log moved(to: s.active)\naction stop(s: Server) do log stopped(to: 3)",
     ),
     info(
         "HA134",
-        "a line that would change something",
-        "`log` says what is, and changes nothing. `fresh` draws an identity, which is a step's doing.",
+        "a log line cannot change the state",
+        "`log` shows values and changes nothing. `fresh` draws an identity, which changes the state.",
         "identity Group\nnode S { group: Group? = none }\naction go(s: S) do log made(group: fresh(Group))",
         "identity Group\nnode S { group: Group? = none }\n"
         "action go(s: S) do s.group := fresh(Group) log made(group: s.group)",
     ),
     info(
         "HA140",
-        "there is no such setting",
-        "A check or the command line sets params, switches and assumptions of the spec and of its libraries.",
+        "unknown setting",
+        "Checks and the command line set params, switches and assumptions of the spec and of its libraries.",
         SERVER + "check default with fenced = on expect all hold",
         SERVER + "switch fenced = off\naction go(s: Server) when not fenced do s.active := true\n"
         "check default with fenced = on expect all hold",
     ),
     info(
         "HA141",
-        "a setting cannot have this value",
+        "invalid value of a setting",
         "A switch and an assumption are on or off; a param has a value of its type.",
         "param n = 2 in 2..5\nnode Server[n] symmetric { }\ncheck large with n = 9 expect all hold",
         "param n = 2 in 2..5\nnode Server[n] symmetric { }\ncheck large with n = 5 expect all hold",
     ),
     info(
         "HA142",
-        "there is no such property",
-        "`only` and `expect` name invariants, lemmas, step invariants, reachables,\n"
-        "eventuallys, leads_tos and deadlock_frees.",
+        "unknown property",
+        "`only` and `expect` name properties: `invariant`, `lemma`, `step_invariant`, `reachable`, `eventually`,\n"
+        "`leads_to` and `deadlock_free`.",
         SERVER + "check default expect one violated",
         SERVER + "invariant one: at most one s: Server where s.active\ncheck default expect all hold",
     ),
     info(
         "HA143",
-        "a `trace` too many",
-        "`trace` says under which settings logs are compared with a spec: once, in the spec itself. What\n"
-        "differs between logs is chosen with `--set`.",
+        "more than one `trace` block",
+        "`trace` gives the settings under which logs are compared with a spec. There is one, in the spec\n"
+        "itself; `--set` gives what differs between logs.",
         "param n = 2 in 2..5\nnode Server[n] symmetric { }\ntrace with n = 3\ntrace with n = 5",
         "param n = 2 in 2..5\nnode Server[n] symmetric { }\ntrace with n = 5",
     ),
     info(
         "HA144",
-        "what no record gives a setting",
-        "`from EVENT(FIELD): NAME = …` gives a setting what records of the event show: a value that is written\n"
-        "there, the field, or how many elements it has, `size(FIELD)`. Nothing is computed.",
+        "invalid `from` clause: not a field, a size or a literal",
+        "`from EVENT(FIELD): NAME = …` takes the value of a setting from records of the event: a literal, the\n"
+        "field, or the number of its elements, `size(FIELD)`. Nothing else is computed.",
         "param n = 2 in 2..5\nnode Server[n] symmetric { }\ntrace with n = 3\n  from started(last): n = last + 1",
         "param n = 2 in 2..5\nnode Server[n] symmetric { }\ntrace with n = 3\n  from started(all): n = size(all)",
     ),
     info(
         "HA145",
-        "there is no such unit of time",
-        "`restores NAME within 10 s`: a whole number and ms, s, min or h.",
+        "unknown unit of time",
+        "`restores NAME within 10 s` takes a whole number and ms, s, min or h.",
         SERVER + "invariant one: at most one s: Server where s.active\n"
         "check default expect one violated\n  restores one within 10 seconds",
         SERVER + "invariant one: at most one s: Server where s.active\n"

@@ -10,14 +10,14 @@ NAMES: tuple[CodeInfo, ...] = (
     info(
         "HA101",
         "declared twice",
-        "A name stands for one thing in the whole file and its libraries; so do the fields of a node, the\n"
+        "A name means one thing in the whole file and its libraries; the same holds for the fields of a node, the\n"
         "parameters of a message or handler, the steps of a handler and the lines of `faults`.",
         SERVER + "node Server { }",
         SERVER + "node Witness { }",
     ),
     info(
         "HA102",
-        "there is no such type",
+        "unknown type",
         "A type is `bool`, a range, an enum, `set of T`, `map K to T`, `sequence of T up to N`, `bag of T up\n"
         "to N`, `T?`, or the name of a type, record, identity or node.",
         "node Server[2] symmetric { peer: Sever? = none }",
@@ -25,17 +25,17 @@ NAMES: tuple[CodeInfo, ...] = (
     ),
     info(
         "HA103",
-        "there is no such name",
-        "Nothing of this name is known where it stands. A field is written with its node: `s.mode`, not\n"
-        "`mode`. A local is known from its declaration to the end of its block.",
+        "unknown name",
+        "This name is not known here. A field is written with its node: `s.mode`, not `mode`. A local is known\n"
+        "from its declaration to the end of its block.",
         SERVER + "invariant one: at most one s: Server where s.mod == active",
         SERVER + "invariant one: at most one s: Server where s.mode == active",
     ),
     info(
         "HA105",
-        "a word that belongs to several types",
-        "Two enums have a member of this name, and nothing here says which is meant. In a comparison the\n"
-        "other side says it.",
+        "ambiguous name: a member of several types",
+        "Two enums have a member of this name, and nothing here decides which is meant. In a comparison the\n"
+        "type of the other side decides.",
         "type Mode = { idle, active }\ntype Phase = { idle, busy }\nnode A { m: Mode  p: Phase }\n"
         "invariant same: every x in {idle} satisfies A.m == x",
         "type Mode = { idle, active }\ntype Phase = { idle, busy }\nnode A { m: Mode  p: Phase }\n"
@@ -44,8 +44,8 @@ NAMES: tuple[CodeInfo, ...] = (
     info(
         "HA108",
         "wrong arguments",
-        "As many arguments as there are parameters, each of its kind. Records and messages also take them by\n"
-        "label: `Stamp(generation: 1, iteration: 0)`.",
+        "There is one argument for each parameter, of the parameter's type. Records and messages also take\n"
+        "them by label: `Stamp(generation: 1, iteration: 0)`.",
         SERVER + "message ping(by: Server) from Server to Server latest\n"
         "action go(s: Server) do send ping() to other(s)\non ping(by) at s from t do s.mode := active",
         SERVER + "message ping(by: Server) from Server to Server latest\n"
@@ -53,9 +53,9 @@ NAMES: tuple[CodeInfo, ...] = (
     ),
     info(
         "HA109",
-        "defined by itself",
-        "A definition, a procedure or a call in one step is put in where it is used; one that leads back to\n"
-        "itself would never end. Count with a quantifier, or make the call a step of its own.",
+        "circular definition",
+        "A definition, a procedure or a call in one step is expanded where it is used; a circular one would\n"
+        "never end. Count with a quantifier, or make the call a step of its own.",
         SERVER + "define a = b\ndefine b = a\ninvariant never: a",
         SERVER + "define a = no s: Server where s.mode == active\ninvariant never: a",
     ),

@@ -146,7 +146,7 @@ def _fold_statement(statement: Any, is_open: IsOpen) -> tuple[Any, ...]:
         case ir.Require(condition):
             known = fold(condition, is_open)
             return () if known == ir.TRUE else (ir.Require(known),)
-        case ir.Cut():
+        case ir.Stop():
             return (statement,)
         case ir.Assign(ir.Target(_, path), ir.Constant()) if all(isinstance(step, str | ir.Local) for step in path):
             return (statement,)  # as most are in handlers of several steps: nothing to be folded

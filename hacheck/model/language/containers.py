@@ -7,7 +7,7 @@ from typing import Any, assert_never, cast
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import syntax_tree as t
-from hacheck.model.language.context import Bound, Scope, describe, told
+from hacheck.model.language.context import Bound, Scope, describe, type_name
 from hacheck.model.language.diagnostics import Span, error
 from hacheck.model.language.expressions import VALUES_MAX, accepts, bind, coerce, elaborate
 from hacheck.model.typing import join, type_of
@@ -121,7 +121,7 @@ def membership(written: t.Infix, scope: Scope) -> ir.Expression:
     held = elaborate(written.right, scope)
     holder = type_of(held)
     if not isinstance(holder, ty.Set | ty.Sequence | ty.Bag):
-        raise error("HA104", f"{told(holder)} has no elements", written.right.span)
+        raise error("HA104", f"{type_name(holder)} has no elements", written.right.span)
     return ir.Binary("in", elaborate(written.left, scope, holder.element), held)
 
 
@@ -136,12 +136,14 @@ def combine(written: t.Infix, scope: Scope, expected: ty.Type | None) -> ir.Expr
     kind = type_of(left)
     if operator in ("with", "without"):
         if not isinstance(kind, ty.Set | ty.Sequence | ty.Bag):
-            raise error("HA104", f"`{operator}` needs a set, sequence or bag, this is {told(kind)}", written.left.span)
+            raise error(
+                "HA104", f"`{operator}` needs a set, sequence or bag, this is {type_name(kind)}", written.left.span
+            )
         item = elaborate(written.right, scope, kind.element)
         appends = operator == "with" and isinstance(kind, ty.Sequence)
         return ir.Binary("append" if appends else operator, left, item)
     if not isinstance(kind, ty.Set):
-        raise error("HA104", f"`{operator}` needs sets, this is {told(kind)}", written.left.span)
+        raise error("HA104", f"`{operator}` needs sets, this is {type_name(kind)}", written.left.span)
     right = elaborate(written.right, scope, kind)
     assert accepts(kind, type_of(right))
     return ir.Binary(operator, left, right)

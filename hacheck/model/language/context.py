@@ -19,10 +19,10 @@ EXPANSIONS_MAX = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Halt(ir.Cut):
+class Halt(ir.Stop):
     """The node stops here as if it had crashed. Replaced by what a crash does once all variables are known.
 
-    Like any `Cut` it has nothing after it.
+    Like any `Stop` it has nothing after it.
     """
 
     kind: ty.Node
@@ -121,7 +121,7 @@ class Context:
     """For an operation, as far as it was asked: whether its calls are one step."""
     folded: bool = True
     """Whether what is known is folded: not where systems of several sizes are to be compared."""
-    settled: list[ir.Expression] = field(default_factory=list)
+    evaluated: list[ir.Expression] = field(default_factory=list)
     """What had to have a value, as it was before it was folded."""
     unique: int = 0
     expansions: int = 0
@@ -132,7 +132,7 @@ class Context:
 
     def settle(self, expression: ir.Expression) -> Any:
         """What an expression is that must have a value: folded in any case."""
-        self.settled.append(expression)
+        self.evaluated.append(expression)
         return fold(expression)
 
     def fresh_local(self, name: str, kind: ty.Type) -> ir.Local:
@@ -173,7 +173,7 @@ class Context:
         """
         self.expansions += 1
         if self.expansions > EXPANSIONS_MAX:
-            message = f"definitions are put in more than {EXPANSIONS_MAX:,} times; each uses others several times"
+            message = f"definitions are expanded more than {EXPANSIONS_MAX:,} times; each uses others several times"
             raise error("HA117", message, span, "let a handler keep in a field, or in a `let`, what many places need")
 
     def fresh_name(self, name: str) -> str:
@@ -265,7 +265,7 @@ class Scope:
         )  # fmt: skip
 
 
-def told(kind: ty.Type) -> str:
+def type_name(kind: ty.Type) -> str:
     """The type of an expression as users think of it: a number that is written out is that number."""
     match kind:
         case ty.Range(low, high, None) if low == high:

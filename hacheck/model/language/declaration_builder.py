@@ -215,7 +215,7 @@ class _Declarations(Builder):
             kind, words, self.optional(limit), good is not None, self.optional(when), self.span(node)
         )
 
-    # ---- what is asked ----
+    # ---- properties ----
 
     def _property(self, kind: Any, parts: list[Any], span: Span, sides: int) -> d.Declaration:
         name, text, *rest = parts

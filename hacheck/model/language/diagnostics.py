@@ -33,7 +33,7 @@ class Diagnostic:
 
 
 class SpecError(Exception):
-    """Ends the treatment of one declaration; whoever goes through declarations collects its diagnostic."""
+    """Ends the treatment of one declaration; the pass over the declarations collects its diagnostic."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)

@@ -1,4 +1,4 @@
-"""From declarations to a system: everything declared, then every handler, fault and property told as data."""
+"""From declarations to a system: everything declared, then every handler, fault and property made data."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def elaborate(
     first = Elaboration(file, declarations, given, at, dict(sizes), logged, folded)
     made, last = fitted(first, first.run())
     context = last.context
-    return made, tuple(context.diagnostics), tuple(context.settled), tuple(context.kept)
+    return made, tuple(context.diagnostics), tuple(context.evaluated), tuple(context.kept)
 
 
 def fitted(last: Elaboration, made: ir.System | None) -> tuple[ir.System | None, Elaboration]:
@@ -122,7 +122,7 @@ class Elaboration:
     def describe(self) -> Described | None:
         """Treat every declaration, once the settings are known; `None` when something is wrong."""
         found = self.declare()
-        return None if found is None else self.tell(found)
+        return None if found is None else self.elaborate_rest(found)
 
     def declare(self) -> list[Fault] | None:
         """Treat what declares types and variables; the faults that there are, or `None` when something is wrong."""
@@ -132,7 +132,7 @@ class Elaboration:
         self._variables(found)
         return None if context.diagnostics else found
 
-    def tell(self, found: list[Fault]) -> Described | None:
+    def elaborate_rest(self, found: list[Fault]) -> Described | None:
         """Treat all the rest, once variables are known; `None` when something is wrong."""
         context = self.context
         lines = self._behaviour(found, True)
@@ -146,7 +146,7 @@ class Elaboration:
             return None
         return Described(tuple(lines), asked, shown, tuple(step for body in initial for step in body))
 
-    def tell_faults(self, found: list[Fault]) -> bool:
+    def elaborate_faults(self, found: list[Fault]) -> bool:
         """Treat that part of the rest which depends on what faults there are; whether nothing is wrong with it."""
         self._behaviour(found, False)
         self.each(d.PropertyDeclaration, lambda one: properties.fairness(self.context, one))

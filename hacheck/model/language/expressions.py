@@ -7,7 +7,7 @@ from typing import Any, assert_never, cast
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import syntax_tree as t
-from hacheck.model.language.context import Bound, Scope, describe, told
+from hacheck.model.language.context import Bound, Scope, describe, type_name
 from hacheck.model.language.diagnostics import Span, error, near
 from hacheck.model.language.foreign_syntax import NAMES
 from hacheck.model.typing import BOOL, type_of
@@ -51,7 +51,7 @@ def coerce(expression: ir.Expression, wanted: ty.Type, span: Span) -> ir.Express
     hint = None
     if isinstance(found, ty.Option) and accepts(wanted, found.element):
         hint = "it may be `none`: test for that and use `value(…)`"
-    raise error("HA104", f"this is {told(found)}, where {describe(wanted)} is needed", span, hint)
+    raise error("HA104", f"this is {type_name(found)}, where {describe(wanted)} is needed", span, hint)
 
 
 def accepts(wanted: ty.Type, found: ty.Type) -> bool:
@@ -189,7 +189,7 @@ def _prefix(written: t.Prefix, scope: Scope) -> ir.Expression:
         return ir.Unary("not", boolean(written.operand, scope))
     operand = elaborate(written.operand, scope)
     if not isinstance(type_of(operand), ty.Range):
-        raise error("HA104", f"`-` needs a number, this is {told(type_of(operand))}", written.operand.span)
+        raise error("HA104", f"`-` needs a number, this is {type_name(type_of(operand))}", written.operand.span)
     return ir.Unary("negate", operand)
 
 
@@ -228,7 +228,7 @@ def equals(written: t.Infix, scope: Scope) -> tuple[ir.Expression, ir.Expression
         if isinstance(other, ty.Option) and accepts(other.element, kind):
             leading = coerce(leading, other, first.span)
         elif not accepts(kind, other):
-            message = f"{told(kind)} and {told(other)} are never equal"
+            message = f"{type_name(kind)} and {type_name(other)} are never equal"
             raise error("HA104", message, written.span)
     return (following, leading) if swapped else (leading, following)
 
@@ -268,7 +268,7 @@ def _arithmetic(written: t.Infix, scope: Scope) -> ir.Expression:
         made = elaborate(side, scope)
         if not isinstance(type_of(made), ty.Range):
             hint = "sets are joined with `union`, `minus`, `with` and `without`"
-            found = told(type_of(made))
+            found = type_name(type_of(made))
             raise error("HA104", f"`{written.operator}` needs numbers, this is {found}", side.span, hint)
         sides.append(made)
     return ir.Binary(cast(Any, written.operator), sides[0], sides[1])
@@ -304,7 +304,7 @@ def bind(written: t.Binder, where: t.Expression | None, scope: Scope) -> tuple[s
         within = elaborate(written.within, scope)
         holder = type_of(within)
         if not isinstance(holder, ty.Set | ty.Sequence | ty.Bag):
-            raise error("HA104", f"{told(holder)} has no elements", written.within.span)
+            raise error("HA104", f"{type_name(holder)} has no elements", written.within.span)
         kind = holder.element
     unique = scope.context.fresh_name(written.name.text)
     inner = scope.bind(written.name.text, Bound(ir.Local(unique, kind)))
@@ -352,7 +352,7 @@ def _attribute(written: t.Attribute, scope: Scope) -> ir.Expression:
     if isinstance(kind, ty.Node):
         return node_field(base, kind, written.field, scope)
     hint = "use `value(…)` once it cannot be none" if isinstance(kind, ty.Option) else None
-    raise error("HA104", f"{told(kind)} has no fields", written.span, hint)
+    raise error("HA104", f"{type_name(kind)} has no fields", written.span, hint)
 
 
 def node_field(base: ir.Expression, kind: ty.Node, field: t.Name, scope: Scope) -> ir.Expression:
@@ -364,7 +364,7 @@ def node_field(base: ir.Expression, kind: ty.Node, field: t.Name, scope: Scope) 
         raise error("HA103", f"{kind.name} has no field `{field.text}`", field.span, near(field.text, fields))
     whole = variable(scope, full, field.span)
     if scope.sight == "node" and base != scope.actor:
-        hint = "let it ask by a message or an operation; only an `environment action` sees everything"
+        hint = "send a message or make a call; only an `environment action` sees everything"
         labels = ((span, "used here") for span in scope.used_at)
         raise error("HA120", "a node reads and writes only fields of its own", field.span, hint, *labels)
     return ir.Index(whole, base)
@@ -379,4 +379,4 @@ def _subscript(written: t.Subscript, scope: Scope) -> ir.Expression:
         case ty.Sequence(_, capacity):
             return ir.Index(base, elaborate(written.key, scope, ty.Range(1, capacity)))
         case _:
-            raise error("HA104", f"{told(kind)} cannot be indexed", written.span)
+            raise error("HA104", f"{type_name(kind)} cannot be indexed", written.span)

@@ -1,4 +1,4 @@
-"""A fault that can happen, and the steps that faults and their repairs are told as."""
+"""A fault that can happen, and the steps that faults and their repairs become."""
 
 from __future__ import annotations
 

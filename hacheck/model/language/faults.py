@@ -51,19 +51,19 @@ def survey(context: Context, written: list[d.FaultDeclaration]) -> list[Fault]:
                 (twice.written.span, "first here"),
             )
         _note(context, fault, limited)
-    _heal_alike(found)
+    _heal_the_same_way(found)
     return found
 
 
-def _heal_alike(found: list[Fault]) -> None:
-    """Errors: `HA127` faults of which some heal and some do not, where nobody can tell afterwards which it was."""
+def _heal_the_same_way(found: list[Fault]) -> None:
+    """Errors: `HA127` faults of which some heal and some do not, where afterwards nothing shows which it was."""
     nodes = [fault for fault in found if fault.written.kind in ("crash", "wipe", "blackout")]
     links = [fault for fault in found if fault.written.kind in LINKS]
     for faults in (*([one for one in nodes if one.names == first.names] for first in nodes), links):
         for one in faults[1:]:
             if one.written.for_good != faults[0].written.for_good:
                 message = f"`{one.title}` and `{faults[0].title}` must both be `for good`, or neither"
-                hint = "what is down or cut does not remember why"
+                hint = "what is down or cut keeps no record of the cause"
                 first = (faults[0].written.span, "the other one")
                 raise error("HA127", message, one.written.span, hint, first)
 

@@ -1,4 +1,4 @@
-"""The last touch: halts told as what a crash does, all that is known folded, every bound said in words."""
+"""The last pass: a halt becomes what a crash does, what is known is folded, every bound gets its words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hacheck.model.rewrite import conjuncts, statements
 
 
 def finished(context: Context, action: ir.Action) -> ir.Action:
-    """The action with halts told as what a crash does, and everything known folded."""
+    """The action with each halt made what a crash does, and everything known folded."""
     body = _without_halts(context, action.body)
     body = fold_body(body) if context.folded else body
     guard = context.fold(action.guard)

@@ -9,7 +9,7 @@ from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
-from hacheck.model.language.context import Bound, Scope, describe, told
+from hacheck.model.language.context import Bound, Scope, describe, type_name
 from hacheck.model.language.diagnostics import Span, error, near
 from hacheck.model.language.expressions import coerce, elaborate
 from hacheck.model.language.foreign_syntax import CALLS
@@ -112,7 +112,7 @@ def _node_argument(written: t.Apply, scope: Scope) -> tuple[ir.Expression, ty.No
     made = elaborate(argument, scope)
     kind = type_of(made)
     if not isinstance(kind, ty.Node):
-        raise error("HA104", f"`{written.name.text}` needs a node, this is {told(kind)}", argument.span)
+        raise error("HA104", f"`{written.name.text}` needs a node, this is {type_name(kind)}", argument.span)
     return made, kind
 
 
@@ -170,7 +170,7 @@ def _connected(written: t.Apply, scope: Scope) -> ir.Expression:
     ends = [elaborate(argument, scope) for argument in _arguments(written, 2)]
     for end, argument in zip(ends, written.arguments, strict=True):
         if not isinstance(type_of(end), ty.Node):
-            raise error("HA104", f"this is {told(type_of(end))}, not a node", argument.value.span)
+            raise error("HA104", f"this is {type_name(type_of(end))}, not a node", argument.value.span)
     return is_connected(scope, ends[0], ends[1])
 
 
@@ -215,7 +215,7 @@ def _majority(written: t.Apply, scope: Scope) -> ir.Expression:
     kind = type_of(made)
     if not isinstance(kind, ty.Set) or not isinstance(kind.element, ty.Node):
         hint = "of anything else say `2 * size(S) > n`"
-        raise error("HA104", f"`majority` needs a set of nodes, this is {told(kind)}", argument.span, hint)
+        raise error("HA104", f"`majority` needs a set of nodes, this is {type_name(kind)}", argument.span, hint)
     return ir.Unary("majority", made)
 
 
@@ -226,7 +226,7 @@ def _size(written: t.Apply, scope: Scope) -> ir.Expression:
         return ir.Constant(count, ty.Range(count, count))
     made = elaborate(argument, scope)
     if not isinstance(type_of(made), ty.Set | ty.Sequence | ty.Bag):
-        raise error("HA104", f"{told(type_of(made))} has no size", argument.span)
+        raise error("HA104", f"{type_name(type_of(made))} has no size", argument.span)
     return ir.Unary("size", made)
 
 
@@ -234,7 +234,7 @@ def _of_sequence(written: t.Apply, scope: Scope) -> ir.Expression:
     (argument,) = _arguments(written, 1)
     made = elaborate(argument, scope)
     if not isinstance(type_of(made), ty.Sequence):
-        message = f"`{written.name.text}` needs a sequence, this is {told(type_of(made))}"
+        message = f"`{written.name.text}` needs a sequence, this is {type_name(type_of(made))}"
         raise error("HA104", message, argument.span)
     operators = {"first": "first", "last": "last", "rest": "rest"}
     return ir.Unary(operators[written.name.text], made)  # type: ignore[arg-type]  # its keys are the operators
@@ -245,7 +245,7 @@ def _value(written: t.Apply, scope: Scope) -> ir.Expression:
     made = elaborate(argument, scope)
     if not isinstance(type_of(made), ty.Option):
         raise error(
-            "HA104", f"this is {told(type_of(made))}, which is never `none`", argument.span, "leave `value` out"
+            "HA104", f"this is {type_name(type_of(made))}, which is never `none`", argument.span, "leave `value` out"
         )
     return ir.Unary("value", made)
 
@@ -285,7 +285,7 @@ def _running(written: t.Apply, scope: Scope) -> ir.Expression:
     node = elaborate(node_tree, scope)
     kind = type_of(node)
     if not isinstance(kind, ty.Node):
-        raise error("HA104", f"this is {told(kind)}, not a node", node_tree.span)
+        raise error("HA104", f"this is {type_name(kind)}, not a node", node_tree.span)
     if scope.sight == "node" and node != scope.actor:
         raise error("HA120", "a node knows only its own handlers", node_tree.span)
     match point:

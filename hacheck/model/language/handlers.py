@@ -1,8 +1,8 @@
 """Handlers of several steps: one action for each stretch between two points at which the handler may be interrupted.
 
 Between its steps a handler's place is kept in a variable of its node and thread, and those of its locals that a later
-step reads are kept in variables of the node. A local that no later step reads is not kept, so that it does not tell
-states apart.
+step reads are kept in variables of the node. A local that no later step reads is not kept, so that it does not make
+states differ.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ Made = tuple[ir.Statement, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class GoTo(ir.Cut):
+class GoTo(ir.Stop):
     """The step ends here; the handler goes on at `point`, or has ended. Replaced once it is known what to keep.
 
-    Like any `Cut` it has nothing after it.
+    Like any `Stop` it has nothing after it.
     """
 
     point: str | None
@@ -165,11 +165,11 @@ class Handler:
                 return (ir.If(free, *made),)
             case t.While() | t.For() if self.at_once:
                 hint = "let the operation be served in single steps, or do not make it `atomic`"
-                raise error("HA130", "a loop with steps inside cannot be done at once", first.span, hint)
+                raise error("HA130", "a loop with steps cannot run as one step", first.span, hint)
             case t.While(condition, inner, span):
                 if not always_ends_step(inner, self.points):
-                    hint = "put a `step` on every way through its body"
-                    raise error("HA130", "each turn of `while` must pass a `step` or a call", span, hint)
+                    hint = "put a `step` on every path through its body"
+                    raise error("HA130", "each turn of `while` must contain a `step` or a call", span, hint)
                 turn = self.sequence(inner, scope, After((first, *rest), scope, after))
                 return (ir.If(boolean(condition, scope), turn, self.sequence(rest, scope, after)),)
             case t.For():
@@ -188,7 +188,7 @@ class Handler:
     def wait(self, at: t.StepPoint | t.Call, rest: t.Body, scope: Scope, after: After | None) -> Made:
         """The step ends here; what follows is a segment of its own."""
         if at.span not in self.points:
-            hint = "let an action of its own go on from here, when the node is up"
+            hint = "continue in another action, whose guard asks that the node is up"
             raise error("HA130", f"`{self.name}` is one step and cannot wait", at.span, hint)
         point = self.points[at.span]
         if point not in self.segments and all(point != other for other, *_ in self.waiting):

@@ -95,7 +95,7 @@ def isolate(context: Context, fault: Fault) -> list[ir.Action]:
 
 
 def partition(context: Context, fault: Fault) -> list[ir.Action]:
-    """One side is the set that holds the first node (but for the bridge), so that each split is told once."""
+    """One side is the set that holds the first node (but for the bridge), so that each split is there once."""
     kind = context.nodes[fault.names[0]]
     if kind.size > SPLIT_MAX:
         message = f"{kind.size} {kind.name}s are split in too many ways; {SPLIT_MAX} can be"

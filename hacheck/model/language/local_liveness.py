@@ -2,7 +2,7 @@
 
 A kept local is read or written as a whole by most statements; `live_before` goes through a stretch backwards from what
 its ends need. A local that may be read later is never dropped; one that cannot is put back to its type's first value,
-so that it does not tell states apart.
+so that it does not make states differ.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def claims(handler: Handler, alive: Needed) -> list[KeptLocal]:
 
 
 def settle(handler: Handler, point: str, body: Made, alive: Needed) -> Made:
-    """The stretch with each of its ends told as assignments: the handler's place, and locals nobody reads any more."""
+    """The stretch with each of its ends made assignments: the handler's place, and locals nobody reads any more."""
     held = alive.get(point, frozenset()) | _written(body, frozenset(handler.frames))
     return _settle(handler, body, held, alive)
 

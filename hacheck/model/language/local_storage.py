@@ -48,7 +48,7 @@ def frame(name: str, owner: ty.Node, local: ty.Type, changeable: bool) -> Frame:
     """Where to keep a local.
 
     An unused place must name nothing: an identity that it named would never be free again, and a node that it named
-    would be told apart from the others. A node's name in a part of a `var` stays, for parts can be assigned.
+    would differ from the others. A node's name in a part of a `var` stays, for parts can be assigned.
     """
     return Frame(name, owner, local, _names(local, not changeable or isinstance(local, ty.Node)))
 

@@ -13,7 +13,7 @@ from hacheck.model import types as ty
 from hacheck.model.data import replace
 from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
-from hacheck.model.language.context import Bound, Context, Scope, told
+from hacheck.model.language.context import Bound, Context, Scope, type_name
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import boolean, elaborate
 from hacheck.model.language.messages import kind_of
@@ -54,7 +54,7 @@ def _writer(written: t.Log, scope: Scope) -> ir.Expression | None:
         return scope.actor
     node = elaborate(written.at, scope)
     if not isinstance(type_of(node), ty.Node):
-        raise error("HA104", f"a line is written by a node, and this is {told(type_of(node))}", written.at.span)
+        raise error("HA104", f"a line is written by a node, and this is {type_name(type_of(node))}", written.at.span)
     return node
 
 
@@ -84,7 +84,7 @@ def _inside(kind: ty.Type) -> ty.Type:
 def _showable(written: t.Shown, kind: ty.Type, by_name: bool) -> None:
     name = written.name.text
     if by_name and isinstance(kind, ty.Set):
-        hint = "which name is which shows where a line has one of them"
+        hint = "a log's name can be matched only where a line shows a single value"
         raise error("HA112", f"`{name}` is a set, whose values have no names in a log", written.name.span, hint)
     if not ty.is_scalar(kind) and not isinstance(kind, ty.Set):
         hint = "show its parts, or how many there are"
@@ -93,7 +93,7 @@ def _showable(written: t.Shown, kind: ty.Type, by_name: bool) -> None:
 
 def _agrees(event: t.Name, written: t.Shown, kind: ty.Type, by_name: bool, context: Context) -> None:
     """Errors: `HA133` another line of this event shows a value of another type under this name."""
-    words = f"a name of {told(_inside(kind))}" if by_name else told(kind)
+    words = f"a name of {type_name(_inside(kind))}" if by_name else type_name(kind)
     if isinstance(_inside(kind), ty.Range) and not by_name:
         words = {ty.Option: "a number or none", ty.Set: "a set of numbers"}.get(type(kind), "a number")
     shape = (by_name, _inside(kind)) if by_name else words

@@ -1,4 +1,4 @@
-"""What only logs can tell: settings that records give, and how long an invariant may be broken by the log's clock."""
+"""What only logs show: settings that records give, and how long an invariant may be broken by the log's clock."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def derived(
             found = _from_record(one.event.text, name.text, value, fields, text_of(value))
             if found is None:
                 hint = "write a value, FIELD or size(FIELD), with FIELD in `from EVENT(FIELD)`"
-                message = "a record gives a setting a value, one of its fields, or the size of one"
+                message = "a setting takes a literal, a field of the record, or the size of a field"
                 wrong.append(Diagnostic("HA144", message, value.span, hint=hint))
             else:
                 made.append(found)

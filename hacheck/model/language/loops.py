@@ -1,4 +1,4 @@
-"""Which statements may end a step, and how a loop with steps inside is told as one that keeps what is still to come."""
+"""Which statements may end a step, and how a loop with steps inside becomes one that keeps what is still to come."""
 
 from __future__ import annotations
 

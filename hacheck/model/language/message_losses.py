@@ -30,7 +30,7 @@ def lose(context: Context, fault: Fault) -> list[ir.Action]:
         holder = locks.holder_of(context, lock)
         held = ir.Binary("!=", holder, ir.Constant(None, type_of(holder)))
         body = locks.freed(context, lock)
-        text = f"{name.text} is lost, and its holder is not told"
+        text = f"{name.text} is lost, and its holder does not learn it"
         return [step(f"lose {name.text}", (), held, body, "fault", "lose", text)]
     known = [*context.messages, *context.operations, *context.locks]
     raise error("HA103", f"there is no message, operation or lock `{name.text}`", name.span, near(name.text, known))
@@ -93,7 +93,7 @@ def duplicate(context: Context, fault: Fault) -> list[ir.Action]:
     body: Made = (ir.Choose("again", ir.Domain(payload, current, None)), more)
     if isinstance(slot, ty.Sequence):
         full = ir.Binary("==", ir.Unary("size", current), _number(slot.capacity))
-        cut = ir.If(full, (ir.Cut(f"capacity of {messages.channel_name(name.text)}"),), ())
+        cut = ir.If(full, (ir.Stop(f"capacity of {messages.channel_name(name.text)}"),), ())
         body = (cut, *_with_a_copy(context, slot, current, target))
     text = f"{name.text} is delivered once more"
     return [step(f"duplicate {name.text}", parameters, there, body, "fault", "duplicate", text)]

@@ -44,7 +44,7 @@ def declare(context: Context, written: d.MessageDeclaration) -> None:
     payload = ty.Record(written.name.text, fields_of(context, written.parameters, written.name.text))
     capacity = 1 if written.capacity is None else number(context, written.capacity, "the number under way")
     if capacity < 1:
-        raise error("HA111", f"a link that holds {capacity} messages carries none", written.span)
+        raise error("HA111", f"a link that holds {capacity} messages holds none", written.span)
     if capacity > CAPACITY_MAX:
         raise error("HA111", f"a link holds at most {CAPACITY_MAX} messages", written.span)
     slot: ty.Type = ty.Option(payload)
@@ -138,7 +138,7 @@ def _put(
     elif isinstance(slot, ty.Option):
         full = ir.Binary("!=", current, ir.Constant(None, slot))
         put = (ir.Assign(target, ir.Unary("some", value)),)
-        placed = (ir.If(full, (ir.Cut(f"capacity of {channel_name(name)}"),), put),)
+        placed = (ir.If(full, (ir.Stop(f"capacity of {channel_name(name)}"),), put),)
     else:
         operator = "append" if isinstance(slot, ty.Sequence) else "with"
         placed = (ir.Assign(target, ir.Binary(operator, current, value)),)  # type: ignore[arg-type]

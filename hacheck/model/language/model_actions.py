@@ -163,7 +163,7 @@ def _failure(
     body = operations.forget(operation, scope, handler.actor, callee)
     parameters = ((handler.actor.name, handler.kind), (callee.name, operation.callee))
     _, source, line = described
-    text = f"a call of {operation.name} fails, and the caller cannot tell how far it came"
+    text = f"a call of {operation.name} fails, and the caller does not know how far it came"
     name = f"{point} fails"
     return ir.Action(
         name, parameters, guard, body, "protocol", handler.actor.name, None, handler.name, text, source, line

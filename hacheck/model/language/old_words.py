@@ -42,7 +42,7 @@ def old_word(failure: Unreadable, text: str) -> OldWord | None:
 
 
 def upgraded(text: str) -> str:
-    """The text with the words of today; everything else stays as it is. Cost: it is read once for each old word."""
+    """The text with the words of today; everything else is unchanged. Cost: it is read once for each old word."""
     while True:
         try:
             read(text)

@@ -1,11 +1,11 @@
 """Operations: requests that are answered, or fail without the caller knowing how far they came.
 
-A call has three outcomes: done and answered; done, but the answer lost; not done. The caller cannot tell the last two
-apart. Split (the default), request, service and answer are separate steps and the caller waits between them; with
+A call has three outcomes: done and answered; done, but the answer lost; not done. The caller cannot distinguish the
+last two. Split (the default), request, service and answer are separate steps and the caller waits between them; with
 `atomic when` they are one step, which has the same three outcomes.
 
 Of each caller and callee the state holds the `request` that is under way, whether the caller is `waiting`, and the
-`answer` on its way back.
+`answer` on the link back to the caller.
 """
 
 from __future__ import annotations
@@ -363,7 +363,7 @@ def place_request(
     reached = conjunction(is_up(scope, callee, operation.callee), is_connected(scope, caller, callee))
     put = operation.write(context, "request", caller, callee, ir.Unary("some", request))
     return (
-        ir.If(disjunction(under_way, serving, waiting), (ir.Cut(f"calls of {operation.name}"),), ()),
+        ir.If(disjunction(under_way, serving, waiting), (ir.Stop(f"calls of {operation.name}"),), ()),
         operation.write(context, "waiting", caller, callee, ir.TRUE),
         ir.If(reached, (put,), ()),
     )

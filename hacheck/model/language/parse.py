@@ -70,7 +70,7 @@ def _unreadable(text: str, path: str) -> Diagnostic | None:
     start = Span(path, 0, min(1, len(text)))
     if len(text) > CHARACTERS_MAX:
         message = f"this text has {len(text):,} characters; a spec may have {CHARACTERS_MAX:,}"
-        return Diagnostic("HA001", message, start, hint="is it a spec? move shared parts to a library and `use` it")
+        return Diagnostic("HA001", message, start, hint="if it is a spec, move shared parts to a library and `use` it")
     if not re.sub(r"#[^\n]*", "", text).strip():
         hint = 'begin with `system NAME "what it is"`; `hacheck list` shows specs to learn from'
         return Diagnostic("HA002", "the file is empty", start, hint=hint)
@@ -90,7 +90,7 @@ def _too_much(reading: Reading, path: str) -> Diagnostic | None:
         node, depth = stack.pop()
         if depth > NESTING_MAX:
             start, end, _ = node.place
-            message = f"this nests deeper than {NESTING_MAX} levels"
+            message = f"nested deeper than {NESTING_MAX} levels"
             return Diagnostic("HA006", message, Span(path, start, end), hint="split it with `define`")
         stack.extend((child, depth + 1) for child in node.children if isinstance(child, Tree))
         for child in node.children:

@@ -1,4 +1,4 @@
-"""What is asked of a system."""
+"""The properties of a system."""
 
 from __future__ import annotations
 

@@ -130,12 +130,12 @@ def raised(specification: Specification, chosen: Iterable[Raise]) -> tuple[Speci
 
 def digest(specification: Specification) -> str:
     """Changes whenever the systems that a spec can mean may change: not with its checks, logs, comments and texts."""
-    told = hashlib.sha256()
+    hashed = hashlib.sha256()
     unsaid = (d.CheckDeclaration, d.TraceDeclaration, d.ObserveDeclaration)
     for one in specification.declarations:
         if not isinstance(one, unsaid):
-            _feed(told.update, one)
-    return told.hexdigest()
+            _feed(hashed.update, one)
+    return hashed.hexdigest()
 
 
 def _feed(update: Callable[[bytes], None], part: object) -> None:

@@ -19,10 +19,10 @@ Chosen = Mapping[str, ir.Constant]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """That handlers and all else that is told of the same types and variables are sound.
+class SoundDeclarations:
+    """That handlers and all other declarations over the same types and variables are sound.
 
-    `facts`: the types and variables. `chosen`: settings that telling it depended on. `expansions`: how many it took.
+    `facts`: the types and variables. `chosen`: settings that checking them depended on. `expansions`: how many it took.
     """
 
     facts: object
@@ -37,7 +37,7 @@ class Examination:
     switched within conditions changes neither names nor types. One that declares the same types and variables, but for
     those that faults need, can be wrong only in what is said of faults: handlers see no more of these than conditions.
 
-    Each `log` is told until one choice is sound, and not again: most settings mean nothing to it, and whoever compares
+    Each `log` is elaborated until one choice is sound, and not again: most settings mean nothing to it, and comparing
     logs under others elaborates it under these.
     """
 
@@ -45,7 +45,7 @@ class Examination:
         self._file, self._declarations, self._at = file, declarations, at
         self._silent: tuple[d.Declaration, ...] = ()
         self._sound: list[Chosen] = []
-        self._told: list[Told] = []
+        self._sound_declarations: list[SoundDeclarations] = []
         self.sizes: tuple[tuple[str, int], ...] = ()
         """What the pools of identities needed under the first settings."""
 
@@ -59,13 +59,13 @@ class Examination:
         found = trial.declare()
         if found is not None:
             known = self._known(trial.context)
-            trial = self._tried(trial, found) if known is None else self._told_before(trial, found, known)
+            trial = self._tried(trial, found) if known is None else self._with_faults(trial, found, known)
         if trial.context.diagnostics:
             return tuple(trial.context.diagnostics)
         self._sound.append(_chosen(trial.context))
         return ()
 
-    def unsettled(self, given: settings.Given) -> tuple[Diagnostic, ...]:
+    def unfit_settings(self, given: settings.Given) -> tuple[Diagnostic, ...]:
         """What is wrong with these settings by themselves, whatever they make of the file."""
         return tuple(self._begun(given).context.diagnostics)
 
@@ -77,31 +77,35 @@ class Examination:
         begun.settle()
         return begun
 
-    def _known(self, context: Context) -> Told | None:
+    def _known(self, context: Context) -> SoundDeclarations | None:
         """What is known of the same types and variables."""
         if context.counted:
             return None
         facts = _facts(context)
-        return next((one for one in self._told if one.facts == facts and _agrees(context, one.chosen)), None)
+        return next(
+            (one for one in self._sound_declarations if one.facts == facts and _agrees(context, one.chosen)), None
+        )
 
-    def _told_before(self, trial: Elaboration, found: list[Fault], known: Told) -> Elaboration:
-        """All but what is said of faults is sound. If that is not, everything is told, for the order of mistakes."""
+    def _with_faults(self, trial: Elaboration, found: list[Fault], known: SoundDeclarations) -> Elaboration:
+        """All but what is said of faults is sound. If that is not, everything is elaborated, for the order of
+        mistakes."""
         context = trial.context
         context.expansions += known.expansions
         context.decisive.update(known.chosen)
-        if trial.tell_faults(found):
+        if trial.elaborate_faults(found):
             return trial
         again = self._begun(trial.given)
         found_again = again.declare()
         return again if found_again is None else self._tried(again, found_again)
 
     def _tried(self, trial: Elaboration, found: list[Fault]) -> Elaboration:
-        """All that comes after the declaration of types and variables; kept if it is sound, to be told but once."""
+        """All that comes after the declaration of types and variables; kept if it is sound, to be elaborated but
+        once."""
         context = trial.context
         declaring, context.decisive = context.decisive, set()
         facts = _facts(context)
-        described = trial.tell(found)
-        told = Told(facts, _chosen(context), context.expansions)
+        described = trial.elaborate_rest(found)
+        sound = SoundDeclarations(facts, _chosen(context), context.expansions)
         context.decisive |= declaring
         if described is None:
             return trial
@@ -112,9 +116,9 @@ class Examination:
                 self.sizes = tuple(trial.pools.items())
                 again = self._begun(trial.given)
                 again.declare()
-                told = Told(_facts(again.context), told.chosen, told.expansions)
+                sound = SoundDeclarations(_facts(again.context), sound.chosen, sound.expansions)
         if not (trial.context.diagnostics or trial.context.counted):
-            self._told.append(told)
+            self._sound_declarations.append(sound)
         return trial
 
 
@@ -127,7 +131,8 @@ def _chosen(context: Context) -> Chosen:
 
 
 def _facts(context: Context) -> object:
-    """What handlers, definitions and properties can know of the types and variables declared; none has been told."""
+    """What handlers, definitions and properties can know of the types and variables declared; none has been
+    elaborated."""
     variables = {name: one for name, one in context.variables.items() if one.role not in ("status", "budget")}
     members = {word: tuple(kinds) for word, kinds in context.members.items()}
     return variables, dict(context.types), members, dict(context.atomic)

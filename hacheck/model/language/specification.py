@@ -66,12 +66,12 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A system, or what is wrong with the settings it was asked for under. `settled`: what had to have a value before
+    """A system, or what is wrong with the settings it was asked for under. `evaluated`: what had to have a value before
     there could be a system, such as sizes and first values, as it was before it was evaluated."""
 
     system: ir.System | None
     diagnostics: tuple[Diagnostic, ...]
-    settled: tuple[ir.Expression, ...] = ()
+    evaluated: tuple[ir.Expression, ...] = ()
     kept: tuple[KeptLocal, ...] = ()
     """What the system relies on: from where in a handler a local that is kept between steps may still be read."""
 
@@ -206,7 +206,7 @@ def _tried(specification: Specification, before: list[Diagnostic], examination: 
         if check is None:
             found.extend(_unknown_properties(specification))
     if specification.trace is not None and not found:
-        found.extend(examination.unsettled(_given(specification.trace)))
+        found.extend(examination.unfit_settings(_given(specification.trace)))
     if before:
         # A declaration with a syntax error is missing, so what refers to it would be reported as unknown.
         return [one for one in found if one.code not in ("HA102", "HA103")]
@@ -228,7 +228,11 @@ def _unknown_properties(specification: Specification) -> list[Diagnostic]:
                 found.append(Diagnostic("HA142", f"there is no property `{name.text}`", name.span, hint=hint))
             elif check.only and name.text not in check.only:
                 hint = f"add it: `only …, {name.text}`"
-                found.append(Diagnostic("HA142", f"`{name.text}` is not asked by this check", name.span, hint=hint))
+                found.append(
+                    Diagnostic(
+                        "HA142", f"`{name.text}` is not among the properties of this check", name.span, hint=hint
+                    )
+                )
     return found
 
 
@@ -295,7 +299,7 @@ def _trace(
         if not isinstance(one, d.TraceDeclaration):
             continue
         if file.library or one in libraries:
-            wrong.append(Diagnostic("HA143", "a library says nothing of logs", one.span, hint="say it in the spec"))
+            wrong.append(Diagnostic("HA143", "a library cannot have a `trace`", one.span, hint="say it in the spec"))
         elif found:
             first = ((found[0].span, "first here"),)
             hint = "join their settings, or let a `check` choose what differs"

@@ -87,7 +87,7 @@ def simple(written: t.Statement, scope: Scope) -> tuple[Made, Scope]:
             raise error("HA130", "a node cannot halt inside a `for`", span, "choose in the loop, halt after it")
         case t.While():
             hint = "a loop within one step goes over something: `for x in S do …`"
-            raise error("HA130", "each turn of `while` must pass a `step` or a call", written.span, hint)
+            raise error("HA130", "each turn of `while` must contain a `step` or a call", written.span, hint)
         case t.StepPoint() | t.Finish():
             raise error("HA130", "a step cannot end inside a `for`, or where there are no steps", written.span)
         case _:
@@ -120,7 +120,7 @@ def _needs_room(written: t.Assign, target: ir.Target, kind: ty.Type, assigned: t
         return
     if isinstance(target.root, ir.Local) or scope_of_frame(target):
         hint = f"give it a range: `var {name}: 0..3 = …`"
-        raise error("HA115", f"`{name}` has no room to change: its type is {describe(kind)}", written.span, hint)
+        raise error("HA115", f"`{name}` can never change: its type is {describe(kind)}", written.span, hint)
 
 
 def scope_of_frame(target: ir.Target) -> bool:
@@ -153,7 +153,7 @@ def place(written: t.Place, scope: Scope) -> tuple[ir.Target, ty.Type, bool]:
         assert isinstance(read, ir.Index)
         assert isinstance(read.base, ir.Variable)
         if scope.context.variables[read.base.name].role == "view":
-            raise error("HA123", f"`{field.text}` is a view; it follows what it shows", written.span)
+            raise error("HA123", f"`{field.text}` is a view and cannot be assigned", written.span)
         root, kind = read.base, type_of(read)
         path.append(node)
     else:
@@ -219,7 +219,7 @@ def _let(written: t.Let, scope: Scope) -> tuple[Made, Scope]:
 
 def _answer(written: t.Answer, value: t.Expression, scope: Scope) -> Made:
     if scope.answer is None:
-        raise error("HA124", "`answer` belongs into `serve`", written.span)
+        raise error("HA124", "`answer` is allowed in `serve` only", written.span)
     return scope.answer.write(scope, elaborate(value, scope, scope.answer.type))
 
 
@@ -231,7 +231,7 @@ def _perform(written: t.Perform, scope: Scope) -> Made:
         hint = near(word, context.procedures)
         raise error("HA103", f"there is no procedure `{word}`", written.procedure.span, hint)
     if word in scope.expanding:
-        raise error("HA109", f"`{word}` is performed by itself", procedure.span)
+        raise error("HA109", f"`{word}` calls itself", procedure.span)
     context.expand(written.span)
     fields = tuple((one.name.text, resolve(context, one.type, one.name.text)) for one in procedure.parameters)
     values = fill(fields, written.arguments, word, written.span, scope)
@@ -261,5 +261,5 @@ def _sync(written: t.Place, scope: Scope) -> Made:
 def halt(written: t.Halt, scope: Scope) -> Made:
     """The acting node stops as if it had crashed."""
     if scope.actor is None or scope.actor_kind is None:
-        raise error("HA122", "the environment cannot halt", written.span)
+        raise error("HA122", "the environment is no node and cannot halt", written.span)
     return (Halt("halt", scope.actor_kind, scope.actor),)

@@ -77,7 +77,7 @@ def syntax_error(failure: Unreadable, broken: Broken, text: str, path: str) -> D
         message = f"the text ends in the middle of a declaration; expected {_expected(failure)}"
         return Diagnostic("HA005", message, Span(path, end - 1, end), hint="is an expression missing?")
     if found == '"':
-        return Diagnostic("HA004", "this text has no closing quote on its line", span, hint='add `"`')
+        return Diagnostic("HA004", "the text has no closing quote on its line", span, hint='add `"`')
     meant = habit(failure, broken.start, text)
     if meant is not None:
         first, end, hint = meant

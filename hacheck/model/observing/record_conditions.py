@@ -219,7 +219,7 @@ class _Reading:
         """Takes a record as this writer."""
         stream = self.stream(writer)
         taken = self.taken(stream)
-        body: tuple[ir.Statement, ...] = (ir.Cut(TOO_MANY),)
+        body: tuple[ir.Statement, ...] = (ir.Stop(TOO_MANY),)
         for place in reversed(range(self.shape.places)):
             here = ir.Binary("==", taken, ir.Constant(place, self.counter))
             advance = ir.Assign(ir.Target(taken), ir.Constant(place + 1, self.counter))

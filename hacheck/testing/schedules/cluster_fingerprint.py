@@ -1,4 +1,4 @@
-"""What a cluster is like, as a value: equal for clusters that go on alike, whatever way they came there."""
+"""What a cluster is like, as a value: equal for clusters with the same future, whatever their past."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from hacheck.testing.schedules.stepped_cluster import Cluster
 
-_Met: TypeAlias = dict[int, int]  # objects that were met before, by where
-_Way: TypeAlias = Callable[[Any, _Met], Any]
+_Visited: TypeAlias = dict[int, int]  # objects that were met before, by where
+_Freeze: TypeAlias = Callable[[Any, _Visited], Any]
 
 
 def fingerprint(cluster: Cluster) -> int:
@@ -27,7 +27,7 @@ def fingerprint(cluster: Cluster) -> int:
         if process.printed is None:
             process.printed = hash(frozen((process.node, process.durable)))
         timers = tuple(sorted(process.timers.items()))
-        waiting = frozen((tuple(process.writes), tuple(process.asked), process.unsynced))
+        waiting = frozen((tuple(process.writes), tuple(process.requests), process.unsynced))
         up = (process.node is None, process.incarnation, process.start_us, process.silent)
         parts.append((process.printed, up, process.now_us, timers, waiting))
     links = tuple((pair, frozen(tuple(queue))) for pair, queue in sorted(cluster.links.items()) if queue)
@@ -36,32 +36,32 @@ def fingerprint(cluster: Cluster) -> int:
 
 
 def frozen(value: Any) -> Any:
-    """A value that can be hashed, equal for equal ones. Objects are what they hold; those that hold each other are told
-    by where they were met first."""
+    """A value that can be hashed, equal for equal ones. Objects are what they hold; those that hold each other are
+    named by where they were met first."""
     return _frozen(value, {})
 
 
-def _frozen(value: Any, met: _Met) -> Any:
+def _frozen(value: Any, visited: _Visited) -> Any:
     kind = type(value)
     if kind in _ATOMS:
         return value
-    way = _KNOWN.get(kind)
-    if way is None:
-        way = _KNOWN[kind] = _way(kind)
-    return way(value, met)
+    freeze = _KNOWN.get(kind)
+    if freeze is None:
+        freeze = _KNOWN[kind] = _freezer(kind)
+    return freeze(value, visited)
 
 
-def _all(values: Iterable[Any], met: _Met) -> tuple[Any, ...]:
+def _all(values: Iterable[Any], visited: _Visited) -> tuple[Any, ...]:
     """Several, in their order. Most of what nodes hold is frozen as it is: that is seen here, which costs half."""
-    return tuple([value if type(value) in _ATOMS else _frozen(value, met) for value in values])
+    return tuple([value if type(value) in _ATOMS else _frozen(value, visited) for value in values])
 
 
 _ATOMS = frozenset((int, str, bytes, float, bool, type(None), BuiltinFunctionType))
 
-_KNOWN: dict[type, _Way] = {}
+_KNOWN: dict[type, _Freeze] = {}
 
 
-def _way(kind: type) -> _Way:
+def _freezer(kind: type) -> _Freeze:
     """How objects of a type are frozen."""
     if issubclass(kind, (type, Enum)):
         return _as_it_is
@@ -69,59 +69,59 @@ def _way(kind: type) -> _Way:
         return _tuple
     if issubclass(kind, Struct) and kind.__struct_config__.frozen:  # whether it is the same one shows nowhere
         return _frozen_struct
-    for known, way in _WAYS.items():
+    for known, freeze in _FREEZERS.items():
         if issubclass(kind, known):
-            return _once(way)
+            return _once(freeze)
     return _once(_object(kind))
 
 
-def _once(way: _Way) -> _Way:
+def _once(freeze: _Freeze) -> _Freeze:
     """Of an object that may be met again."""
 
-    def once(value: Any, met: _Met) -> Any:
-        seen = met.get(id(value))
+    def once(value: Any, visited: _Visited) -> Any:
+        seen = visited.get(id(value))
         if seen is not None:
             return ("again", seen)
-        met[id(value)] = len(met)
-        return way(value, met)
+        visited[id(value)] = len(visited)
+        return freeze(value, visited)
 
     return once
 
 
-def _as_it_is(value: Any, met: _Met) -> Any:
+def _as_it_is(value: Any, visited: _Visited) -> Any:
     return value
 
 
-def _tuple(value: Any, met: _Met) -> Any:
-    return _all(value, met)
+def _tuple(value: Any, visited: _Visited) -> Any:
+    return _all(value, visited)
 
 
-def _frozen_struct(value: Any, met: _Met) -> Any:
+def _frozen_struct(value: Any, visited: _Visited) -> Any:
     try:
         hash(value)
     except TypeError:  # it holds what can change
         fields = [getattr(value, name) for name in value.__struct_fields__]
-        return (type(value).__qualname__, _all(fields, met))
+        return (type(value).__qualname__, _all(fields, visited))
     return value
 
 
-def _function(value: Any, met: _Met) -> Any:
+def _function(value: Any, visited: _Visited) -> Any:
     cells = [cell.cell_contents for cell in value.__closure__ or ()]
-    return (value.__module__, value.__qualname__, _all(cells, met))
+    return (value.__module__, value.__qualname__, _all(cells, visited))
 
 
-_WAYS: Mapping[type, _Way] = {
-    Mapping: lambda value, met: ("map", _all(value, met), _all(value.values(), met)),
-    list: lambda value, met: ("list", _all(value, met)),
-    deque: lambda value, met: ("list", _all(value, met)),
-    set: lambda value, met: ("set", frozenset([_frozen(item, {}) for item in value])),
-    frozenset: lambda value, met: ("set", frozenset([_frozen(item, {}) for item in value])),
+_FREEZERS: Mapping[type, _Freeze] = {
+    Mapping: lambda value, visited: ("map", _all(value, visited), _all(value.values(), visited)),
+    list: lambda value, visited: ("list", _all(value, visited)),
+    deque: lambda value, visited: ("list", _all(value, visited)),
+    set: lambda value, visited: ("set", frozenset([_frozen(item, {}) for item in value])),
+    frozenset: lambda value, visited: ("set", frozenset([_frozen(item, {}) for item in value])),
     FunctionType: _function,
-    MethodType: lambda value, met: (value.__func__.__qualname__, _frozen(value.__self__, met)),
+    MethodType: lambda value, visited: (value.__func__.__qualname__, _frozen(value.__self__, visited)),
 }
 
 
-def _object(kind: type) -> _Way:
+def _object(kind: type) -> _Freeze:
     """How other objects of a type are frozen: by the values of their fields, slots and attributes."""
     name = kind.__qualname__
     slots: list[str] = list(getattr(kind, "__struct_fields__", ()))
@@ -130,11 +130,11 @@ def _object(kind: type) -> _Way:
             own = one.__dict__.get("__slots__", ())
             slots += [slot for slot in ((own,) if isinstance(own, str) else own) if not slot.startswith("__")]
 
-    def held(value: Any, met: _Met) -> Any:
-        inside = _all([getattr(value, slot, None) for slot in slots], met)
+    def held(value: Any, visited: _Visited) -> Any:
+        inside = _all([getattr(value, slot, None) for slot in slots], visited)
         attributes = getattr(value, "__dict__", None)
         if attributes:
-            return (name, inside, tuple(attributes), _all(attributes.values(), met))
+            return (name, inside, tuple(attributes), _all(attributes.values(), visited))
         return (name, inside)
 
     return held

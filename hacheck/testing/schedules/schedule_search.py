@@ -1,6 +1,6 @@
 """Explores the schedules of a cluster beside its model: first those closest to what a quick and quiet system does.
 
-A schedule is told by where it deviates: at which step something else came next than what such a system does, or a
+A schedule is written as its deviations: at which step something else came next than what such a system does, or a
 fault. Those with fewer deviations come first, so it can be said what was explored: every schedule with so many of them.
 Nodes are Python objects that cannot be copied safely, so each schedule is run from the start.
 """
@@ -27,7 +27,7 @@ Deviation = tuple[int, Choice]
 @dataclass(frozen=True, slots=True)
 class Setting:
     """What is explored. `clients`, `replicas`, `options`: the cluster's size and settings; `faults`: how many of each
-    kind may come: `crash`, `cut`, `power`, `lock`; `clients_end`: whether clients may be those that fail."""
+    kind may come: `crash`, `at_bound`, `power`, `lock`; `clients_end`: whether clients may be those that fail."""
 
     code: Code
     replicas: int
@@ -81,7 +81,8 @@ class Explored:
     - `schedules`: how many were run; `steps`: how many steps in all; `states`: how many different ones of code and
       model together; `longest`: the most steps of a schedule;
     - `complete`: up to so many deviations every schedule of the given length was explored, or is as one that was;
-    - `cut`: schedules not compared to their ends, since they became larger than the model, and where the last one did;
+    - `at_bound`: schedules not compared to their ends, since they became larger than the model, and where the last one
+      did;
       `undecided`: the same since too many states of the model explain them;
     - `found`: where code and model disagree; `shown`: the events that the code wrote.
     """
@@ -91,7 +92,7 @@ class Explored:
     states: int = 0
     longest: int = 0
     complete: int = -1
-    cut: int = 0
+    at_bound: int = 0
     undecided: int = 0
     bound: str = ""
     found: list[Found] = field(default_factory=list)
@@ -116,7 +117,7 @@ class Exploring:
         self._visited: dict[tuple[int, Track, tuple[int, ...]], int] = {}
         self._waiting: deque[tuple[Deviation, ...]] = deque()
         self._next: deque[tuple[Deviation, ...]] = deque()
-        self._asked = 0.0
+        self._reported = 0.0
 
     def run(self) -> Explored:
         """Explores. What comes of it is also in `explored` if it is interrupted."""
@@ -139,9 +140,9 @@ class Exploring:
             return True
         if len(explored.found) >= limits.found:
             return True
-        if explored.seconds - self._asked < 0.1:
+        if explored.seconds - self._reported < 0.1:
             return False
-        self._asked = explored.seconds
+        self._reported = explored.seconds
         return not self._report(explored)
 
     def _explore(self, schedule: tuple[Deviation, ...], deviations: int) -> None:
@@ -224,7 +225,7 @@ class _Run:
             explored.found.append(self._found(broken=after))
         else:
             explored.bound = f"{event.text}: {after.reason}"
-            explored.cut += after.kind == "bound"
+            explored.at_bound += after.kind == "bound"
             explored.undecided += after.kind != "bound"
         return False
 

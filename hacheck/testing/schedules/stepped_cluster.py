@@ -1,4 +1,4 @@
-"""A cluster in memory whose next step somebody else chooses: messages, disks, locks and timers wait to be told.
+"""A cluster in memory whose next step somebody else chooses: messages, disks, locks and timers wait for it.
 
 It promises nodes what `hacheck.impl.node` says that a runner promises, and nothing more: a message may arrive long
 after others, a timer may fire while messages wait, since a process may be slow, or paused.
@@ -42,8 +42,8 @@ Choice: TypeAlias = tuple[str, ...]
 `start m`, `deliver a b` (the next from a to b), `disk m` (its next write is done), `host m` (its next request to a lock
 or a shared disk is answered), `timer m` (its next timer fires), `crash m`, `crash-written m` (its writes under way are
 done first), `cut a b` (their connection breaks, and what is under way is lost), `power m` (its machine fails: what was
-not synced is lost, nobody is told, and what is on its way to it is lost until it is there again), `lose l m` (the host
-of lock l forgets that m holds it, and tells nobody).
+not synced is lost, no process learns it, and what is on its way to it is lost until it is there again), `lose l m` (the
+host of lock l forgets that m holds it, without a message).
 """
 
 FAULTS = {"crash": "crash", "crash-written": "crash", "cut": "cut", "power": "power", "lose": "lock"}
@@ -72,7 +72,7 @@ class _Process:
     start_us: int | None = 0
     timers: dict[str, int] = field(default_factory=dict)
     writes: deque[Write] = field(default_factory=deque)
-    asked: deque[Any] = field(default_factory=deque)
+    requests: deque[Any] = field(default_factory=deque)
     silent: bool = False
     unsynced: dict[str, bytes | None] = field(default_factory=dict)
     printed: Any = None
@@ -96,18 +96,18 @@ class _Host:
 
 
 class Cluster:
-    """One run. `told`: is given each record as it is written, with who wrote it. `clients_end`: whether clients may be
-    those that a fault ends."""
+    """One run. `record`: is given each record as it is written, with who wrote it. `clients_end`: whether clients may
+    be those that a fault ends."""
 
     def __init__(
         self,
         system: System,
         members: tuple[Member, ...],
         options: Any,
-        told: Callable[[Name, Record], None],
+        record: Callable[[Name, Record], None],
         clients_end: bool = True,
     ) -> None:
-        self.system, self.members, self.options, self._told = system, members, options, told
+        self.system, self.members, self.options, self._record = system, members, options, record
         self._ending = {one.name for one in members if clients_end or not one.role.startswith("client")}
         self.processes = {one.name: _Process(one) for one in members}
         names = dict.fromkeys(name for one in members for name in (*one.locks, *one.shared))
@@ -128,7 +128,7 @@ class Cluster:
         for name, process in self.processes.items():
             if process.writes:
                 yield "disk", name
-            if process.asked:
+            if process.requests:
                 yield "host", name
         for pair in sorted(pair for pair, queue in self.links.items() if queue):
             yield "deliver", *pair
@@ -165,7 +165,7 @@ class Cluster:
             case ("disk", name):
                 return "written"
             case ("host", name):
-                return f"answered: {_short(self.processes[name].asked[0])}"
+                return f"answered: {_short(self.processes[name].requests[0])}"
             case ("timer", name):
                 return f"timer {_first(self.processes[name].timers)}"
             case ("crash-written", name):
@@ -178,7 +178,7 @@ class Cluster:
                 lost = self.processes[name].unsynced
                 return "its machine fails; what was not synced is lost" if lost else "its machine fails"
             case ("lose", lock, _):
-                return f"loses the lock {lock}, and is not told"
+                return f"loses the lock {lock} without learning it"
         return "starts"
 
     # ---- steps ----
@@ -195,7 +195,7 @@ class Cluster:
                 self._give(process, Written(write.token))
             case ("host", name):
                 process = self.processes[name]
-                self._answer(process, process.asked.popleft())
+                self._answer(process, process.requests.popleft())
             case ("timer", name):
                 process = self.processes[name]
                 timer = _first(process.timers)
@@ -241,9 +241,9 @@ class Cluster:
         elif self.processes[sender].node is not None and not process.silent:
             self._give(self.processes[sender], Unreachable(to))
 
-    def _answer(self, process: _Process, asked: Any) -> None:
+    def _answer(self, process: _Process, requests: Any) -> None:
         name = process.member.name
-        match asked:
+        match requests:
             case TryLock(lock):
                 host = self.hosts[lock]
                 if host.holder is None or host.holder[0] == name:
@@ -273,7 +273,7 @@ class Cluster:
 
     def _stop(self, process: _Process) -> None:
         process.node, process.printed = None, None
-        process.timers, process.writes, process.asked = {}, deque(), deque()
+        process.timers, process.writes, process.requests = {}, deque(), deque()
         process.start_us = process.now_us + _SUPERVISED_US
 
     def _forget(self, process: _Process) -> None:
@@ -323,7 +323,7 @@ class Cluster:
                 case CancelTimer(timer):
                     process.timers.pop(timer, None)
                 case Record():
-                    self._told(name, effect)
+                    self._record(name, effect)
                 case Halt():
                     self._end(process)
                     return
@@ -338,7 +338,7 @@ class Cluster:
         host = effect.lock if lock else effect.shared
         if host not in reached:
             raise CodeFailed(f"{process.member.name} asks for what it does not reach: {effect!r}")
-        process.asked.append(effect)
+        process.requests.append(effect)
 
 
 def _first(timers: Mapping[str, int]) -> str:

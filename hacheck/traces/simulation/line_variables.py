@@ -233,7 +233,7 @@ class _Action:
 
         if self.bounded:
             full = ir.Binary("==", self.taken, ir.Constant(shape.places, self.counter))
-            yield ir.If(full, (ir.Cut(TOO_MANY),), ())
+            yield ir.If(full, (ir.Stop(TOO_MANY),), ())
         kind = Range(0, max(len(shape.points) - 1, 0))
         yield write(point, kind, ir.Constant(number, kind))
         yield from self.writer(line, Range(0, shape.writers), writer, where)

@@ -58,7 +58,7 @@ def test_right_code_does_what_the_model_does(faults: Mapping[str, int]) -> None:
     found = explored({}, faults)
     assert found.found == []
     assert found.complete == PATIENT.deviations
-    assert (found.cut, found.undecided) == (0, 0)
+    assert (found.at_bound, found.undecided) == (0, 0)
     assert found.shown == {"stands", "votes_for", "wins"}
     assert found.schedules > 20
 

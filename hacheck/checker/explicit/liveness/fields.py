@@ -7,7 +7,7 @@ A *vertex* is a state by its place among all states, thread after thread. For ea
 
 A *list* has the steps of a vertex, in entries of `ENTRY_BYTES` bytes. The first one has their count and whether a bound
 cuts a step here. In each of the others the lower `TARGET_BITS` bits are the vertex that a step leads to, and the upper
-ones the constraint that it takes, counted from 1, or 0; constraints are those of all properties judged together. Steps
+ones the constraint that it takes, counted from 1, or 0; constraints are those of all properties checked together. Steps
 to states in which every goal holds are left out, and so are steps that change nothing and take nothing. For constraints
 that are enabled here, though no listed step takes them, there are entries that lead to no vertex: all lower bits are
 set.
@@ -33,7 +33,7 @@ VERTICES_MAX = FIRST_PART - 2
 """What numbers suffice for."""
 
 IN_DOUBT = 1
-"""Flag: the goal of some property that is judged does not hold."""
+"""Flag: the goal of some property that is checked does not hold."""
 IS_START = 2
 """Flag: a run that waits for the goal of the property at hand may begin here."""
 

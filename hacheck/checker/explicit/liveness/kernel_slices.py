@@ -1,4 +1,4 @@
-"""Kernels of liveness called for short times, so that limits are kept and whoever waits hears something."""
+"""Kernels of liveness called for short times, so that limits are kept and progress is reported."""
 
 from __future__ import annotations
 

@@ -3,9 +3,9 @@
 A violation is a fair run (`hacheck.checker.explicit.fairness` says what that is) that stays among the states where the
 goal does not hold: from the start for `eventually`, from a state where the premise holds for `leads_to`. First the
 states are reached in which such a run can be, breadth first, so that the shortest way to each is known; their steps are
-listed on the way, once for all properties. Then the strongly connected components among them are judged. From one in
-which nothing but strong constraints is starved, the states that enable those are taken away, and what is left is judged
-again.
+listed on the way, once for all properties. Then the strongly connected components among them are checked. From one in
+which nothing but strong constraints is starved, the states that enable those are taken away, and what is left is
+checked again.
 
 Where no such run is fair, but one can reach a step that only a bound of the exploration forbids, nobody knows how it
 would go on: then the property is not said to hold.
@@ -19,7 +19,13 @@ from hacheck.checker.explicit.fairness import constraints_of
 from hacheck.checker.explicit.liveness import edge_lists, fields, strong_components
 from hacheck.checker.explicit.liveness.kernel_slices import Slices
 from hacheck.checker.explicit.liveness.marked_states import Marks
-from hacheck.checker.explicit.liveness.shortest_lasso import Asked, fair_loop, instance_of, nearest_fair, way_in
+from hacheck.checker.explicit.liveness.shortest_lasso import (
+    FairnessMask,
+    fair_loop,
+    instance_of,
+    nearest_fair,
+    path_into,
+)
 from hacheck.checker.explicit.liveness.working_memory import Ground, Kernels, StateSpace, kernel_constants
 from hacheck.checker.explicit.search_result import (
     BEYOND,
@@ -55,92 +61,94 @@ class Searched:
     full: str
 
 
-def judge(searched: Searched, asked: Sequence[Property], poll: Callable[[], None]) -> list[LivenessVerdict]:
+def check_liveness(
+    searched: Searched, properties: Sequence[Property], poll: Callable[[], None]
+) -> list[LivenessVerdict]:
     """What there is to say about each property. `poll` is called at least every tenth of a second, and raises
-    `Cancelled` to stop. Cost: about that of the search for all properties together, and for each of them about a
-    third of that."""
+    `Cancelled` to stop. Cost: about that of the search for all properties together, and for each of them about a third
+    of that."""
     marks = Marks(searched.space, searched.marks, poll)
-    judged: dict[str, LivenessVerdict] = {}
+    verdicts: dict[str, LivenessVerdict] = {}
     try:
-        for item in asked:
-            judged |= _valueless(searched, marks, item)
-        live = [item for item in asked if item.name not in judged]
+        for item in properties:
+            verdicts |= _valueless(searched, marks, item)
+        live = [item for item in properties if item.name not in verdicts]
         if live:
-            _Judging(searched, marks, live, poll, judged).run()
+            _LivenessSearch(searched, marks, live, poll, verdicts).run()
     except (Cancelled, MemoryError) as failure:
         reason = failure.reason if isinstance(failure, Cancelled) else searched.full
-        undecided = Undecided(f"not judged, stopped because {reason}")
-        judged |= {item.name: undecided for item in asked if item.name not in judged}
-    return [judged[item.name] for item in asked]
+        undecided = Undecided(f"not checked; stopped because {reason}")
+        verdicts |= {item.name: undecided for item in properties if item.name not in verdicts}
+    return [verdicts[item.name] for item in properties]
 
 
-def _valueless(searched: Searched, marks: Marks, asked: Property) -> dict[str, LivenessVerdict]:
-    """The judgement, if the goal or premise has no value in some state."""
-    for key, expression in (("goal", asked.goal), ("premise", asked.premise)):
+def _valueless(searched: Searched, marks: Marks, prop: Property) -> dict[str, LivenessVerdict]:
+    """The verdict, if the goal or premise has no value in some state."""
+    for key, expression in (("goal", prop.goal), ("premise", prop.premise)):
         if expression is not None:
-            states = marks.first(f"{key}-fault:{asked.name}")
+            states = marks.first(f"{key}-fault:{prop.name}")
             if states:
-                return {asked.name: Valueless(searched.path_to(states), expression)}
+                return {prop.name: Valueless(searched.path_to(states), expression)}
     return {}
 
 
-def constraints_asked(
-    system: System, instances: Sequence[Occurrence], asked: Sequence[Property]
-) -> tuple[list[int], list[Asked]]:
+def fairness_masks(
+    system: System, instances: Sequence[Occurrence], properties: Sequence[Property]
+) -> tuple[list[int], list[FairnessMask]]:
     """For each instance the constraint it takes, from 1, or 0, of all that the properties name; and for each property
     those that it asks for."""
-    together = tuple(Fairness(item.handler, False) for one in asked for item in one.fairness)
+    together = tuple(Fairness(item.handler, False) for one in properties for item in one.fairness)
     everything = constraints_of(system, instances, together)
     by_handler: dict[str, int] = {}
     for (action, _), bit in zip(instances, everything.taken_by, strict=True):
         handler = system.actions[action].handler
         by_handler[handler] = by_handler.get(handler, 0) | bit
     masks = []
-    for one in asked:
+    for one in properties:
         strong, fair = 0, 0
         for item in one.fairness:
             fair |= by_handler.get(item.handler, 0)
             strong |= by_handler.get(item.handler, 0) if item.strong else 0
-        masks.append(Asked(fair & ~strong, strong))
+        masks.append(FairnessMask(fair & ~strong, strong))
     return [bit.bit_length() for bit in everything.taken_by], masks
 
 
 @dataclass(slots=True)
-class _Judging:
-    """The work on the properties whose goals and premises have values everywhere; `judged` gets what is found, by their
-    names."""
+class _LivenessSearch:
+    """The work on the properties whose goals and premises have values everywhere; `verdicts` gets what is found, by
+    their names."""
 
     searched: Searched
     marks: Marks
-    asked: Sequence[Property]
+    properties: Sequence[Property]
     poll: Callable[[], None]
-    judged: dict[str, LivenessVerdict]
+    verdicts: dict[str, LivenessVerdict]
 
     def run(self) -> None:
-        """Judges one property after the other."""
+        """Checks one property after the other."""
         searched = self.searched
-        taken_by, masks = constraints_asked(searched.system, searched.instances, self.asked)
+        taken_by, masks = fairness_masks(searched.system, searched.instances, self.properties)
         constants = kernel_constants(searched.space.words, searched.space.size, max(taken_by, default=0))
         kernels = searched.kernels(constants)
         ground = Ground(searched.space, taken_by, constants, searched.threads, searched.room, searched.full)
         slices = Slices(ground, kernels, self.poll)
         try:
-            for item in self.asked:
+            for item in self.properties:
                 self.marks.doubt(slices, item)
-            for item, mask in zip(self.asked, masks, strict=True):
-                self.judged[item.name] = self.judgement(ground, slices, item, mask)
+            for item, mask in zip(self.properties, masks, strict=True):
+                self.verdicts[item.name] = self.verdict_on(ground, slices, item, mask)
         finally:
             slices.close()
             ground.free()
 
-    def judgement(self, ground: Ground, slices: Slices, asked: Property, mask: Asked) -> LivenessVerdict:
+    def verdict_on(self, ground: Ground, slices: Slices, prop: Property, mask: FairnessMask) -> LivenessVerdict:
         """What there is to say about one property."""
-        self.marks.prepare(slices, asked)
+        self.marks.prepare(slices, prop)
         every_state_is_fair = not mask.weak | mask.strong
         levels = reached(ground, slices, every_state_is_fair)
         at_bound = any(worker[edge_lists.BOUND_SEEN] for worker in ground.workers)
         if not every_state_is_fair:
-            judge_components(ground, slices, mask, levels[-1])
+            check_components(ground, slices, mask, levels[-1])
         assert not any(worker[edge_lists.LOST] for worker in ground.workers), "every successor has been found before"
         nearest = nearest_fair(ground, slices, levels)
         if nearest is None:
@@ -148,12 +156,14 @@ class _Judging:
         try:
             return self.lasso(ground, slices, levels, nearest, mask)
         except Cancelled as given_up:
-            text = f"a fair run that avoids it was found, but not traced; stopped because {given_up.reason}"
+            text = f"a fair run that avoids it was found, but not reconstructed; stopped because {given_up.reason}"
             return Undecided(text)
 
-    def lasso(self, ground: Ground, slices: Slices, levels: list[int], nearest: tuple[int, int], mask: Asked) -> Lasso:
+    def lasso(
+        self, ground: Ground, slices: Slices, levels: list[int], nearest: tuple[int, int], mask: FairnessMask
+    ) -> Lasso:
         """The run that shows a violation, from the nearest vertex in a fair set and its level."""
-        walk = way_in(ground, slices, levels, *nearest)
+        walk = path_into(ground, slices, levels, *nearest)
         loop = fair_loop(ground, slices, levels[-1], walk[-1], mask)
         instances = [
             instance_of(ground, slices, before, after, taken)
@@ -161,8 +171,8 @@ class _Judging:
         ]
         prefix = self.searched.path_to([ground.state(walk[0])])
         states = [ground.state(vertex) for vertex in (*walk[1:], *loop.vertices[1:])]
-        way = prefix.then(states, (*(None for _ in walk[1:]), *instances))
-        return Lasso(way, len(prefix.states) - 1 + len(walk) - 1)
+        path = prefix.then(states, (*(None for _ in walk[1:]), *instances))
+        return Lasso(path, len(prefix.states) - 1 + len(walk) - 1)
 
 
 def reached(ground: Ground, slices: Slices, only_nearest: bool) -> list[int]:
@@ -183,7 +193,7 @@ def reached(ground: Ground, slices: Slices, only_nearest: bool) -> list[int]:
     return levels
 
 
-def judge_components(ground: Ground, slices: Slices, mask: Asked, end: int) -> None:
+def check_components(ground: Ground, slices: Slices, mask: FairnessMask, end: int) -> None:
     """Leaves a part as the number of each vertex in a fair set, and `OUTSIDE` of all others that were reached."""
     words = ground.words
     ground.put_mask(fields.WEAK, mask.weak)

@@ -16,11 +16,11 @@ from hacheck.model.ir import Property
 _STATES = 2**14  # marked in one call
 
 
-def conditions(lowered: Lowered, asked: Sequence[Property]) -> tuple[tuple[str, Node], ...]:
+def conditions(lowered: Lowered, properties: Sequence[Property]) -> tuple[tuple[str, Node], ...]:
     """The conditions that liveness has marked, by key: for each `eventually` and `leads_to` property P, `goal:P` and
     `premise:P`, and where these can have no value `goal-fault:P` and `premise-fault:P`."""
     found: list[tuple[str, Node]] = []
-    for item in asked:
+    for item in properties:
         if item.kind in ("eventually", "leads_to"):
             for key, expression in (("goal", item.goal), ("premise", item.premise)):
                 if expression is not None:
@@ -61,24 +61,24 @@ class Marks:
                 return found
         return []
 
-    def doubt(self, slices: Slices, asked: Property) -> None:
+    def doubt(self, slices: Slices, prop: Property) -> None:
         """Flags the vertices in which the goal does not hold."""
         kernel, address = slices.kernels["doubt"], slices.ground.words.address
         vertex = 0
         for first, count in _pieces(self.space.spans):
-            self._marked("goal", f"goal:{asked.name}", first, count)
+            self._marked("goal", f"goal:{prop.name}", first, count)
             kernel(address, vertex, count, self._address("goal"))
             vertex += count
 
-    def prepare(self, slices: Slices, asked: Property) -> None:
+    def prepare(self, slices: Slices, prop: Property) -> None:
         """Makes all vertices ready for the work on a property."""
         kernel, address = slices.kernels["prepare"], slices.ground.words.address
-        starts = self.space.levels[0] if asked.kind == "eventually" else None
+        starts = self.space.levels[0] if prop.kind == "eventually" else None
         vertex = 0
         for first, count in _pieces(self.space.spans):
-            self._marked("goal", f"goal:{asked.name}", first, count)
+            self._marked("goal", f"goal:{prop.name}", first, count)
             if starts is None:
-                self._marked("premise", f"premise:{asked.name}", first, count)
+                self._marked("premise", f"premise:{prop.name}", first, count)
             else:
                 self._only("premise", starts, first, count)
             kernel(address, vertex, count, self._address("goal"), self._address("premise"))

@@ -19,7 +19,7 @@ class Walk:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FairnessMask:
     """What fairness asks of a loop: weak and strong constraints, as bits."""
 
     weak: int
@@ -37,7 +37,7 @@ def nearest_fair(ground: Ground, slices: Slices, levels: list[int]) -> tuple[int
     return None
 
 
-def way_in(ground: Ground, slices: Slices, levels: list[int], entry: int, level: int) -> list[int]:
+def path_into(ground: Ground, slices: Slices, levels: list[int], entry: int, level: int) -> list[int]:
     """A shortest walk to a vertex of this level from one at which a run may begin to wait: its vertices. Cost: going
     once through the lists of the levels before."""
     walk = [entry]
@@ -51,26 +51,24 @@ def way_in(ground: Ground, slices: Slices, levels: list[int], entry: int, level:
     return walk[::-1]
 
 
-def fair_loop(ground: Ground, slices: Slices, end: int, entry: int, asked: Asked) -> Walk:
+def fair_loop(ground: Ground, slices: Slices, end: int, entry: int, mask: FairnessMask) -> Walk:
     """A walk from a vertex of a fair set back to it, without leaving the set, that is fair when repeated for ever. A
     walk of no steps means staying. `end`: of what is in ORDER. Cost: one search of the set for each constraint."""
     loop = Walk([entry], [])
-    able = slices.list_at(entry).enabled & (asked.weak | asked.strong)
+    able = slices.list_at(entry).enabled & (mask.weak | mask.strong)
     if not able:
         return loop
     ground.words[fields.PART] = ground.number(entry)
     ground.put_mask(fields.EVER, 0)
     slices.over("sum_enabled", 0, end)
-    owed = ground.mask(fields.EVER) & (
-        asked.strong | asked.weak & able
-    )  # a weak one that is disabled here is satisfied
+    owed = ground.mask(fields.EVER) & (mask.strong | mask.weak & able)  # a weak one that is disabled here is satisfied
     while owed:
         ground.words[fields.HOME] = fields.NOTHING
         ground.put_mask(fields.OWED, owed)
-        ground.put_mask(fields.OWED_WEAK, owed & asked.weak)
+        ground.put_mask(fields.OWED_WEAK, owed & mask.weak)
         for vertex, taken in _walk(ground, slices, loop.vertices[-1]):
             owed &= ~(1 << taken >> 1)
-            owed &= asked.strong | slices.list_at(vertex).enabled
+            owed &= mask.strong | slices.list_at(vertex).enabled
             loop.vertices.append(vertex)
             loop.taken.append(taken)
     if loop.vertices[-1] != entry:

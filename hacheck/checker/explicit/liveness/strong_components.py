@@ -1,7 +1,7 @@
 """Strongly connected components, and whether they are fair, in the kernel language: Tarjan's algorithm, no recursion.
 
 It goes over the lists of `fields`, and stops after so many steps to be called again. Constraints that are
-enabled or taken in a component are gathered on the way, so that it is judged when its last vertex is left. Most
+enabled or taken in a component are gathered on the way, so that it is decided when its last vertex is left. Most
 components are single vertices.
 
 A frame is what is known of a vertex whose steps are being followed: the vertex and its number, 32 bits each; the least
@@ -128,7 +128,7 @@ def hand_up(ground: int, frame: int, depth: int) -> None:
         store64(above, SOMETIMES + w, load64(above, SOMETIMES + w) | load64(frame, SOMETIMES + w))
 
 
-def judged(ground: int, frame: int, alone: int) -> int:
+def fate_of(ground: int, frame: int, alone: int) -> int:
     """What becomes of a component, from the frame of the vertex found first. `alone`: it is the only one."""
     unserved = 0
     hungry = 0
@@ -144,7 +144,7 @@ def judged(ground: int, frame: int, alone: int) -> int:
 
 
 def release(ground: int, member: int, closing: int) -> None:
-    """Tells a member of a component what becomes of it: in a doubtful one, those in which no starved constraint is
+    """Marks a member of a component that is finished: in a doubtful one, those in which no starved constraint is
     enabled may still have a fair set among them."""
     mark = OUTSIDE
     if closing == FAIR:
@@ -163,7 +163,7 @@ def release(ground: int, member: int, closing: int) -> None:
 
 
 def find_components(ground: int, steps: int) -> int:
-    """Judges the components of the parts that the vertices of ROOTS are in, up to so many steps. Vertices of a fair
+    """Decides the components of the parts that the vertices of ROOTS are in, up to so many steps. Vertices of a fair
     component get a part of their own as their number, and so do those among which another search may find one, which
     are listed in AGAIN; all others become `OUTSIDE`. Returns whether it is done."""
     depth = load64(ground, DEPTH)
@@ -209,7 +209,7 @@ def find_components(ground: int, steps: int) -> int:
                 height += 1
             elif load32(frame, LEAST) == load32(frame, NUMBER):
                 alone = load32(load64(ground, STACK), height - 1) == load32(frame, VERTEX)
-                closing = judged(ground, frame, alone)
+                closing = fate_of(ground, frame, alone)
             else:
                 hand_up(ground, frame, depth)
                 depth -= 1

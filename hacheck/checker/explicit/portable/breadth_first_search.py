@@ -106,7 +106,7 @@ class _Search:
     def expand(self, states: list[int]) -> None:
         log, code = self.log, self.code
         before = len(log.order)
-        lively = bytearray(len(states)) if code.lively else None
+        unblocking = bytearray(len(states)) if code.unblocking else None
         log.starts.append(log.expanded)
         for function in code.expand:
             function(
@@ -118,7 +118,7 @@ class _Search:
                 log.bounds_reached,
                 log.errors,
                 log.hits,
-                lively,
+                unblocking,
             )
             log.marks.append(len(log.order))
         log.expanded += len(states)
@@ -127,8 +127,8 @@ class _Search:
             log.stopped = f"{self.limits.states_max:,} states reached"
         if len(log.order) > before:
             self.inspect(log.order[before:])
-        if lively is not None and 0 in lively:
-            self.inspect([state for state, alive in zip(states, lively, strict=True) if not alive], dead=True)
+        if unblocking is not None and 0 in unblocking:
+            self.inspect([state for state, alive in zip(states, unblocking, strict=True) if not alive], dead=True)
 
     def inspect(self, states: list[int], dead: bool = False) -> None:
         for finder in [finder for finder in self.finders if finder.dead_only == dead]:
@@ -154,7 +154,7 @@ class _Search:
         if log.stopped is not None:
             return log.stopped
         if self.goal is not None and self.reached(self.goal):
-            return "everything asked is decided"
+            return "every property is decided"
         if limits.wall_seconds_max is not None and self.elapsed() >= limits.wall_seconds_max:
             return f"{limits.wall_seconds_max:g} seconds passed"
         if limits.memory_bytes_max is not None and process_bytes() >= limits.memory_bytes_max:
@@ -167,7 +167,7 @@ class _Search:
         return goal.finders <= self.log.found.keys() and all(self.log.hits[step] for step in goal.steps)
 
     def progress(self, last: bool = False) -> str | None:
-        """Reports when it is time to; says "interrupted" when told not to go on."""
+        """Reports when it is due; returns "interrupted" where the report's answer is to stop."""
         now = time.perf_counter()
         if not last and now - self.reported < _REPORT_SECONDS:
             return None

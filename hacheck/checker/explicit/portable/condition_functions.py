@@ -1,4 +1,5 @@
-"""What is asked, as generated code: functions that find a state, and conditions that an expansion asks of its steps."""
+"""Conditions of properties as generated code: functions that find a state, and tests that an expansion makes of
+steps."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ class Prepared:
 
 
 def prepare(lowered: Lowered, questions: Questions) -> Prepared:
-    """Everything that has to be generated and compiled to search for what is asked."""
+    """Everything that has to be generated and compiled to check the properties."""
     steps = tuple(sought.key for sought in questions.sought if sought.kind == "step")
     finders = tuple(
         Finder(
@@ -51,4 +52,4 @@ def prepare(lowered: Lowered, questions: Questions) -> Prepared:
 
 def wanted_by(questions: Questions) -> Wanted:
     """What the expansion has to note."""
-    return Wanted(tuple(sought.wanted for sought in questions.sought if sought.kind == "step"), questions.lively)
+    return Wanted(tuple(sought.wanted for sought in questions.sought if sought.kind == "step"), questions.unblocking)

@@ -22,8 +22,8 @@ class FairSet:
 def fair_sets(
     edges: Edges, enabled: Sequence[int], inside: list[int], part: array[int], constraints: Constraints
 ) -> list[FairSet]:
-    """The largest fair sets among the vertices `inside`. `part` (0 for every vertex) is used to tell apart the sets
-    that are looked at. Cost: linear in the edges inside for each strong constraint at most."""
+    """The largest fair sets among the vertices `inside`. `part` (0 for every vertex) marks the set that
+    a vertex is in. Cost: linear in the edges inside for each strong constraint at most."""
     found: list[FairSet] = []
     marks = itertools.count(1)
     work = [inside]
@@ -32,7 +32,7 @@ def fair_sets(
         mark = _marked(part, region, next(marks))
         for component in components(edges, region, part, mark):
             own = _marked(part, component, next(marks))
-            verdict = _judged(edges, enabled, component, part, own, constraints)
+            verdict = _verdict(edges, enabled, component, part, own, constraints)
             if verdict is None:
                 found.append(FairSet(component, own))
             elif verdict:
@@ -46,7 +46,7 @@ def _marked(part: array[int], vertices: list[int], mark: int) -> int:
     return mark
 
 
-def _judged(
+def _verdict(
     edges: Edges,
     enabled: Sequence[int],
     component: list[int],

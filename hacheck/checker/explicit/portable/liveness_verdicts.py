@@ -38,26 +38,26 @@ class _Graph:
     """Where a step was not taken because it would have passed a bound."""
 
 
-def judge(code: Code, log: Log, asked: tuple[Property, ...]) -> list[LivenessVerdict]:
+def check_liveness(code: Code, log: Log, properties: tuple[Property, ...]) -> list[LivenessVerdict]:
     """What there is to say about each property on a graph that is complete."""
-    return [judge_one(code, log, item) for item in asked]
+    return [check_one(code, log, item) for item in properties]
 
 
-def judge_one(code: Code, log: Log, asked: Property) -> LivenessVerdict:
+def check_one(code: Code, log: Log, prop: Property) -> LivenessVerdict:
     """What there is to say about one property on a graph that is complete."""
-    goal = _marks(code, log, asked.goal)
-    premise = _marks(code, log, asked.premise or TRUE)
-    for marks, expression in ((goal, asked.goal), (premise, asked.premise or TRUE)):
+    goal = _marks(code, log, prop.goal)
+    premise = _marks(code, log, prop.premise or TRUE)
+    for marks, expression in ((goal, prop.goal), (premise, prop.premise or TRUE)):
         if isinstance(marks, int):
             return Valueless(path_to(code, log, [log.order[marks]]), expression)
     assert isinstance(goal, bytearray), "the goal has a value everywhere"
     assert isinstance(premise, bytearray), "the premise has a value everywhere"
     bad = bytearray(0 if holds else 1 for holds in goal)
-    if asked.kind == "eventually":
+    if prop.kind == "eventually":
         starts = [vertex for vertex in range(log.initial) if bad[vertex]]
     else:
         starts = [vertex for vertex in range(len(bad)) if bad[vertex] and premise[vertex]]
-    constraints = constraints_of(code.lowered.system, subject_of(code).instances, asked.fairness)
+    constraints = constraints_of(code.lowered.system, subject_of(code).instances, prop.fairness)
     graph = _graph(code, log, bad, constraints)
     part = array("Q", bytes(8 * len(bad)))
     sets = fair_sets(graph.edges, graph.enabled, graph.inside, part, constraints)
@@ -86,7 +86,7 @@ def _marks(code: Code, log: Log, expression: Expression) -> bytearray | int:
     found: bytearray = compiled(marking_source(code.lowered, condition.value), "condition")["mark"](log.order)
     if condition.error is code.lowered.graph.zero:
         return found
-    erroneous: bytearray = compiled(marking_source(code.lowered, condition.error), "fault")["mark"](log.order)
+    erroneous: bytearray = compiled(marking_source(code.lowered, condition.error), "error")["mark"](log.order)
     place = erroneous.find(1)
     return found if place < 0 else place
 
@@ -133,5 +133,5 @@ def _depths(log: Log) -> array[int]:
 def _lasso(code: Code, log: Log, walk: Walk, loop: Walk) -> Lasso:
     prefix = path_to(code, log, [log.order[walk.vertices[0]]])
     vertices = (*walk.vertices[1:], *loop.vertices[1:])
-    way = prefix.then([log.order[vertex] for vertex in vertices], (*walk.by, *loop.by))
-    return Lasso(way, len(prefix.states) - 1 + len(walk.by))
+    path = prefix.then([log.order[vertex] for vertex in vertices], (*walk.by, *loop.by))
+    return Lasso(path, len(prefix.states) - 1 + len(walk.by))

@@ -8,7 +8,7 @@ from hacheck.checker.engine import Answer, Limits, Progress, Report
 from hacheck.checker.explicit.answers import Explored, answer_of, no_start, unexplored
 from hacheck.checker.explicit.portable.breadth_first_search import search
 from hacheck.checker.explicit.portable.condition_functions import Prepared, prepare
-from hacheck.checker.explicit.portable.liveness_verdicts import judge
+from hacheck.checker.explicit.portable.liveness_verdicts import check_liveness
 from hacheck.checker.explicit.portable.portable_result import LogFindings, subject_of
 from hacheck.checker.explicit.property_conditions import Questions, pose
 from hacheck.checker.explicit.stopwatch import Stopwatch
@@ -54,7 +54,7 @@ class PortableEngine:
         with watch.phase("exploring"):
             log = search(code, packed, list(prepared.finders), limits, report, goal, watch.started)
         findings = LogFindings(prepared, log)
-        explored = Explored(subject_of(code), questions.asked, findings, partial(judge, code, log))
+        explored = Explored(subject_of(code), questions.properties, findings, partial(check_liveness, code, log))
         answer = replace(answer_of(explored, watch), engine="python")
         return answer if self.recheck is None else replace(answer, rechecked=self._rechecked(explored, findings, watch))
 

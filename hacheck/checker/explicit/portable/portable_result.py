@@ -77,7 +77,7 @@ class LogFindings:
         """Not counted: states are objects of Python."""
         return None
 
-    def alike(self, key: str) -> Sequence[int]:
+    def closest(self, key: str) -> Sequence[int]:
         """The states of one level that meet a condition, or from which a step does."""
         log = self.log
         if key == SPEC_ERROR:

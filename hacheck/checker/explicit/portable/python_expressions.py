@@ -84,7 +84,7 @@ def spell_mask_test(word: str, mask: int, content: int) -> str:
 
 
 def condition(node: Node, speller: Speller) -> str:
-    """Text that is true in Python where the node is not 0; to be put in parentheses by whoever goes on with it."""
+    """Text that is true in Python where the node is not 0; to be put in parentheses where it becomes part of more."""
     if node in speller.names:
         return speller.names[node]
     found = mask_test(node, speller)

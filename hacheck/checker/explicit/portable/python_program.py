@@ -27,11 +27,11 @@ _CHUNK_STATEMENTS = 1_500  # of one generated function
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What an expansion has to note besides new states: the first step of which each of `steps` holds (conditions
-    over the slots before and after), and which states have an outcome of an action in `lively` (cut and faulty ones
+    over the slots before and after), and which states have an outcome of an action in `unblocking` (cut and faulty ones
     count: the system would go on)."""
 
     steps: tuple[Node, ...] = ()
-    lively: frozenset[int] | None = None
+    unblocking: frozenset[int] | None = None
 
 
 def tree_lines(lowered: Lowered, tree: Tree, outcomes: Callable[[int], Outcomes]) -> Lines:
@@ -89,7 +89,7 @@ def expansion_source(lowered: Lowered, wanted: Wanted, bounds: dict[str, int]) -
 
     They add new states to the set behind `seen` and to the list behind `push`, and count steps by action and cuts by
     bound. `errors` gets the first (state, instance) whose step is an error of the spec, `hits[i]` the first
-    (before, after) of which step condition i holds; `lively[k]` is set when the k-th state has a step
+    (before, after) of which step condition i holds; `unblocking[k]` is set when the k-th state has a step
     of the actions asked for that changes it.
     """
     parts: Lines = []
@@ -98,9 +98,9 @@ def expansion_source(lowered: Lowered, wanted: Wanted, bounds: dict[str, int]) -
         actions = sorted({guarded.instance.action for guarded in group})
         counters = [f"c{action}" for action in actions] + [f"q{place}" for place in bounds.values()]
         parts += [
-            f"def expand{number}(states, seen, add, push, counts, cuts, faults, hits, lively):",
+            f"def expand{number}(states, seen, add, push, counts, cuts, faults, hits, unblocking):",
             *([f" {' = '.join(counters)} = 0"] if counters else []),
-            " for k, s in enumerate(states):" if wanted.lively is not None else " for s in states:",
+            " for k, s in enumerate(states):" if wanted.unblocking is not None else " for s in states:",
             *indented(body or ["pass"], 2),
             *(f" counts[{action}] += c{action}" for action in actions),
             *(f" cuts[{place}] += q{place}" for place in bounds.values()),
@@ -111,7 +111,7 @@ def expansion_source(lowered: Lowered, wanted: Wanted, bounds: dict[str, int]) -
 
 def _searching(lowered: Lowered, index: int, wanted: Wanted, bounds: dict[str, int]) -> Outcomes:
     action = lowered.instances[index].action
-    alive = ["lively[k] = 1"] if action in (wanted.lively or ()) else []
+    alive = ["unblocking[k] = 1"] if action in (wanted.unblocking or ()) else []
 
     def step(emit: Emit) -> Lines:
         return [
@@ -124,7 +124,7 @@ def _searching(lowered: Lowered, index: int, wanted: Wanted, bounds: dict[str, i
         ]
 
     def stopped(statement: Stopped) -> Lines:
-        if statement.kind == "cut":
+        if statement.kind == "bound":
             return [f"q{bounds[statement.text]} += 1", *alive]
         return [f"if not faults: faults.append((s, {index}))", *alive]
 
@@ -145,8 +145,8 @@ def watched(lowered: Lowered, wanted: Wanted, emit: Emit) -> Lines:
         return written[leaf.number] if written[leaf.number].is_const else leaf
 
     lines: Lines = []
-    for number, asked in enumerate(wanted.steps):
-        test = replaced(graph, asked, after)
+    for number, prop in enumerate(wanted.steps):
+        test = replaced(graph, prop, after)
         if test is not graph.zero:
             hit = f"hits[{number}].append((s, n))"
             lines.append(f"if not hits[{number}] and ({condition(test, speller)}): {hit}")
@@ -156,7 +156,7 @@ def watched(lowered: Lowered, wanted: Wanted, emit: Emit) -> Lines:
 def finding_source(lowered: Lowered, wanted: Node, on_steps: bool = False) -> str:
     """A function `find(states)`: the first state in which the condition holds, or `None`. `on_steps`: it is given
     pairs of the states before and after."""
-    block = branch(wanted, (Stopped("cut", ""),), ())
+    block = branch(wanted, (Stopped("bound", ""),), ())
     item = "(s, n)" if on_steps else "s"
     outcomes = Outcomes(lambda _: [], lambda _: [f"return {item}"])
     body = print_block(block, lowered.layout, outcomes)
@@ -166,7 +166,7 @@ def finding_source(lowered: Lowered, wanted: Node, on_steps: bool = False) -> st
 
 def marking_source(lowered: Lowered, wanted: Node) -> str:
     """A function `mark(states)`: 1 for each state in which the condition holds, 0 for the others."""
-    block = branch(wanted, (Stopped("cut", ""),), ())
+    block = branch(wanted, (Stopped("bound", ""),), ())
     outcomes = Outcomes(lambda _: [], lambda _: ["marks[k] = 1"])
     body = print_block(block, lowered.layout, outcomes)
     head = ["def mark(states):", " marks = bytearray(len(states))", " for k, s in enumerate(states):"]
@@ -179,7 +179,7 @@ def listing_source(lowered: Lowered) -> str:
 
     def outcomes(index: int) -> Outcomes:
         def stopped(statement: Stopped) -> Lines:
-            return [f"cut({index})" if statement.kind == "cut" else f"failed({index})"]
+            return [f"cut({index})" if statement.kind == "bound" else f"failed({index})"]
 
         return Outcomes(lambda _: ["found(n)", f"by({index})"], stopped)
 
@@ -208,7 +208,7 @@ class Code:
     bounds: tuple[str, ...]
     actions: int
     watches: int
-    lively: bool
+    unblocking: bool
 
 
 def generate(lowered: Lowered, wanted: Wanted) -> Code:
@@ -229,7 +229,7 @@ def generate(lowered: Lowered, wanted: Wanted) -> Code:
         tuple(bounds),
         len(lowered.system.actions),
         len(wanted.steps),
-        wanted.lively is not None,
+        wanted.unblocking is not None,
     )
 
 
@@ -246,7 +246,7 @@ def bound_names(block: Block) -> Iterator[str]:
         if isinstance(statement, Branch):
             yield from bound_names(statement.then)
             yield from bound_names(statement.otherwise)
-        elif isinstance(statement, Stopped) and statement.kind == "cut":
+        elif isinstance(statement, Stopped) and statement.kind == "bound":
             yield statement.text
 
 

@@ -57,9 +57,9 @@ def simulate(system: System, seed: int, steps: int) -> Run | None:
     code = generate(lower(system, initial), Wanted())
     packed = [pack(code.lowered.layout, state) for state in initial]
     walk = _walk(code, packed, random.Random(seed), steps)
-    way = StatePath(walk.states, tuple(walk.by))
+    path = StatePath(walk.states, tuple(walk.by))
     stuck_in_error = len(walk.by) < steps and len(walk.by) in walk.erroneous
-    return (run_into_error if stuck_in_error else run_along)(subject_of(code), way)
+    return (run_into_error if stuck_in_error else run_along)(subject_of(code), path)
 
 
 def _walk(
@@ -78,7 +78,7 @@ def _walk(
     return walk
 
 
-def _way(walk: Walk, length: int) -> StatePath:
+def _path(walk: Walk, length: int) -> StatePath:
     """The first steps of a walk, so many."""
     return StatePath(walk.states[: length + 1], tuple(walk.by[:length]))
 
@@ -89,7 +89,7 @@ class SimulationEngine:
 
     `walks` of at most `steps` steps each, or of as many as the limit on depth says, from the seeds `seed`, `seed` + 1,
     …; limits end it sooner. Invariants and `reachable` are asked of every state on the way, step invariants of every
-    step; other properties stay unknown. Errors of the spec are told that a walk could have met.
+    step; other properties stay unknown. Errors of the spec that a walk could have met are reported.
     """
 
     walks: int = 1_000
@@ -98,7 +98,7 @@ class SimulationEngine:
 
     def check(self, system: System, properties: tuple[str, ...], limits: Limits, report: Report) -> Answer:
         """Errors: none for anything a spec can contain; an `AssertionError` is a bug of ours."""
-        asked = select(system, properties)
+        selected = select(system, properties)
         try:
             initial = Interpreter(system).initial_states()
         except EvaluationError as error:
@@ -107,17 +107,17 @@ class SimulationEngine:
             return no_start(system, properties)
         lowered = lower(system, initial)
         code = generate(lowered, Wanted())
-        sampling = _Sampling(code, _finders(code, asked), limits, report, self)
+        sampling = _Sampling(code, _finders(code, selected), limits, report, self)
         sampling.run([pack(lowered.layout, state) for state in initial])
-        return sampling.answer(asked)
+        return sampling.answer(selected)
 
 
-def _finders(code: Code, asked: tuple[Property, ...]) -> dict[str, Callable[[Walk], int | None]]:
+def _finders(code: Code, properties: tuple[Property, ...]) -> dict[str, Callable[[Walk], int | None]]:
     """For each property that a walk can decide, the number of steps after which it does; under `NO_VALUE` and its name,
     after which it has no value."""
     lowered, graph = code.lowered, code.lowered.graph
     finders: dict[str, Callable[[Walk], int | None]] = {}
-    for question in asked:
+    for question in properties:
         if question.kind not in ("invariant", "lemma", "reachable", "step"):
             continue
         on_steps = question.kind == "step"
@@ -181,9 +181,9 @@ class _Sampling:
         for name in [name for name in self.finders if name not in self.found]:
             length = self.finders[name](walk)
             if length is not None:
-                self.found[name] = run_along(subject_of(self.code), _way(walk, length))
+                self.found[name] = run_along(subject_of(self.code), _path(walk, length))
         if self.error is None and walk.erroneous:
-            self.error = run_into_error(subject_of(self.code), _way(walk, walk.erroneous[0]))
+            self.error = run_into_error(subject_of(self.code), _path(walk, walk.erroneous[0]))
 
     def reason(self) -> str | None:
         """Why to stop here, if there is a reason."""
@@ -203,13 +203,13 @@ class _Sampling:
         seen = Progress(len(self.seen), sum(self.counts), self.depth, 0, seconds, process_bytes())
         return None if self.report(seen) else "interrupted"
 
-    def answer(self, asked: tuple[Property, ...]) -> Answer:
+    def answer(self, properties: tuple[Property, ...]) -> Answer:
         seconds = time.perf_counter() - self.started
         samples = f"{self.walks:,} sample{'s' * (self.walks != 1)} of up to {self.depth:,} steps"
         coverage = Coverage(
             len(self.seen), sum(self.counts), self.depth, seconds, False, self.stopped, (), tuple(self.counts)
         )
-        answers = tuple(self.answer_to(question, samples) for question in asked)
+        answers = tuple(self.answer_to(question, samples) for question in properties)
         return Answer(coverage, answers, self.error, engine="simulation")
 
     def answer_to(self, question: Property, samples: str) -> PropertyAnswer:

@@ -1,7 +1,7 @@
 """Breadth-first search with compiled code: level by level, each level in slices of a twentieth of a second.
 
 Between slices no thread works. Then what was met is taken down, the visited set grows, limits are looked at, and
-whoever waits hears how far it is. A level is always finished once everything asked is decided, so what is found does
+progress is reported. A level is always finished once every property is decided, so what is found does
 not depend on how fast which thread was.
 """
 
@@ -202,7 +202,7 @@ class Search:
             if self.bounds.limits.depth_max is not None and self.depth >= self.bounds.limits.depth_max:
                 self.stopped = f"depth {self.bounds.limits.depth_max} reached"
             elif goal is not None and self.expanded == 0 and self.tally.has_met(goal):
-                self.stopped = "everything asked is decided"
+                self.stopped = "every property is decided"
             else:
                 self._level(at_rest)
         self._report_progress()

@@ -62,7 +62,7 @@ class Keeper:
 
     def __init__(self, keeping: Keeping, search: Search) -> None:
         """Makes the folder ready; where the search is to be gone on with, it then is where it was. Errors:
-        `CheckpointError`; `Cancelled` if it was told to stop."""
+        `CheckpointError`; `Cancelled` if the report says to stop."""
         self.trouble: str | None = None
         self.resumes = keeping.resumes
         self._keeping, self._search = keeping, search
@@ -113,8 +113,8 @@ class Keeper:
         self._writing.start()
 
     def _wait(self) -> None:
-        """Waits for what is being written, while the report goes on. Told to stop, it goes on nevertheless: whoever
-        asked for a search to be kept wants what it has found."""
+        """Waits for what is being written, while progress is reported. It does not stop when the report says so: a
+        search that is kept is worth what it has found."""
         while self._writing is not None and self._writing.is_alive():
             self._writing.join(_WAIT_SECONDS)
             with suppress(Cancelled):

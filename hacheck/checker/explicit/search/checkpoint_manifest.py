@@ -104,11 +104,11 @@ def read_manifest(folder: Path) -> Manifest:
     if head != f"{_HEAD}{hashlib.sha256(content).hexdigest()}".encode():
         raise damaged(path, "what it says is not what was written")
     try:
-        told = json.loads(content)
-        found = msgspec.convert(told, type=Manifest)
+        fields = json.loads(content)
+        found = msgspec.convert(fields, type=Manifest)
     except (ValueError, RecursionError) as error:  # msgspec's errors are of this kind, too
         raise damaged(path, f"it says something else than is expected: {error}") from None
-    if told.keys() != set(Manifest.__match_args__) or not _is_sound(found):
+    if fields.keys() != set(Manifest.__match_args__) or not _is_sound(found):
         raise damaged(path, "what it says does not go together")
     return found
 

@@ -35,7 +35,7 @@ class Kernels:
         return self.compiled(explore_kernels.KERNELS, explore_kernels.EXPORTED, not self.fingerprint)
 
     @cached_property
-    def ways(self) -> Mapping[str, Callable[..., int]]:
+    def paths(self) -> Mapping[str, Callable[..., int]]:
         """The kernels that look back."""
         return self.compiled(path_kernels.KERNELS, path_kernels.EXPORTED)
 

@@ -193,23 +193,23 @@ def lead_back(thread: int, shared: int) -> int:
 
 def meet(first: int, end: int, hit: int, pending: int, bit: int, thread: int, shared: int) -> None:
     """Makes an entry for each state of a range that meets one condition: the notes say so in word `hit`. A condition
-    of states is asked by setting its bit in word `pending`; for what else is noted, `bit` is 0. States for which there
-    is no room are left out."""
+    of states is asked about by setting its bit in word `pending`; for what else is noted, `bit` is 0. States for which
+    there is no room are left out."""
     entries = load64(shared, ENTRIES)
     made = load64(thread, NEXT)
     count = load64(shared, BLOCK)
     i = first
     while i < end:
-        # Blocks are asked as a whole; only of one with a hit each state by itself.
+        # Blocks are inspected as a whole; only of one with a hit each state by itself.
         n = end - i
         if n > count:
             n = count
-        if not asked(i, n, hit, pending, bit, thread, shared):
+        if not hits_condition(i, n, hit, pending, bit, thread, shared):
             i += n
             continue
         last = i + n
         while i < last:
-            if made < load64(thread, END) and asked(i, 1, hit, pending, bit, thread, shared):
+            if made < load64(thread, END) and hits_condition(i, 1, hit, pending, bit, thread, shared):
                 store64(entries, made * 2, i)
                 store64(entries, made * 2 + 1, 0)
                 made += 1
@@ -217,8 +217,9 @@ def meet(first: int, end: int, hit: int, pending: int, bit: int, thread: int, sh
     store64(thread, NEXT, made)
 
 
-def asked(first: int, n: int, hit: int, pending: int, bit: int, thread: int, shared: int) -> int:
-    """Whether one of `n` states meets the condition. `BY` says of each that it is an initial one: so it is asked."""
+def hits_condition(first: int, n: int, hit: int, pending: int, bit: int, thread: int, shared: int) -> int:
+    """Whether one of `n` states meets the condition. `BY` says of each that it is an initial one: only those are
+    inspected."""
     notes = load64(thread, NOTES)
     states = load64(shared, LOG) + first * (W * 8)
     store64(notes, hit, 0)
@@ -239,6 +240,6 @@ def find(first: int, end: int, state: int, log: int) -> int:
     return NOWHERE
 
 
-KERNELS = (*CORE, part_of, seed, entry_of, is_less, best_of, consider, lead_back, meet, asked, find)
+KERNELS = (*CORE, part_of, seed, entry_of, is_less, best_of, consider, lead_back, meet, hits_condition, find)
 EXPORTED = {"seed": 3, "best_of": 3, "lead_back": 2, "meet": 7, "find": 4}
 """Those that are called from Python, with the number of their arguments."""

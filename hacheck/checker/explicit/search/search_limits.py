@@ -12,7 +12,8 @@ from hacheck.supervise.task import Cancelled
 REPORT_SECONDS = 0.15
 _MEASURE_SECONDS = 0.03
 GRACE_SECONDS = 0.7
-"""So long runs are traced back when a search was interrupted: what was met by then is mostly told at once."""
+"""So long runs are traced back when a search was interrupted: the run to what was met by then is mostly found at
+once."""
 INTERRUPTED = "interrupted"
 EXPLORING = "exploring"
 
@@ -85,14 +86,14 @@ class Bounds:
         return time.perf_counter() - self._reported >= REPORT_SECONDS
 
     def report_progress(self, states: int, transitions: int, depth: int, waiting: int) -> str | None:
-        """Reports; says "interrupted" when told not to go on."""
+        """Reports; returns "interrupted" where the report's answer is to stop."""
         self._reported = time.perf_counter()
         self.seen = Progress(states, transitions, depth, waiting, self.seconds(), process_bytes(), self.phase)
         return None if self.report(self.seen) else INTERRUPTED
 
     def poll(self, phase: str, grace: float = 0.0) -> None:
-        """Reports, if it is time to, that something else is done now. Errors: `Cancelled` when it is to stop, `grace`
-        seconds later."""
+        """Reports, if it is due, which phase is under way. Errors: `Cancelled` where the report's answer has been to
+        stop for `grace` seconds."""
         if phase == self.phase and not self.is_due():
             return
         self.phase = phase

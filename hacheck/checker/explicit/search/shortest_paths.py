@@ -41,7 +41,7 @@ from hacheck.compile.codegen.thread_notes import NotesArray
 from hacheck.compile.machine.reserved_memory import Region, reserve
 from hacheck.supervise.task import Cancelled
 
-PHASE = "retracing the run"
+PHASE = "reconstructing the run"
 
 _ENTRY = 16  # bytes
 _ENTRIES_MOST, _ENTRIES_LEAST = 2**32 - 1, 2**20
@@ -56,7 +56,7 @@ class Back:
 
     def __init__(self, search: Search, faulty: Sequence[bool]) -> None:
         """`faulty`: for each instance whether its action is a fault."""
-        self.search, self.kernels = search, search.kernels.ways
+        self.search, self.kernels = search, search.kernels.paths
         self.entries = reserve(_ENTRIES_MOST * _ENTRY, _ENTRIES_LEAST * _ENTRY)
         self.capacity = min(_ENTRIES_MOST, self.entries.size // _ENTRY) // search.options.threads
         self.shared = array("Q", bytes(8 * control_words(search.options.threads)))

@@ -69,7 +69,7 @@ def same(left: int, right: int) -> int:
 
 
 def copy(to: int, state: int) -> None:
-    """Copies a state: two words at once, for LLVM cannot tell that storing one leaves the next as it is."""
+    """Copies a state: two words at once, for LLVM cannot see that storing one leaves the next unchanged."""
     for w in range(0, W - 1, 2):
         first = load64(state, w)
         second = load64(state, w + 1)

@@ -139,12 +139,12 @@ class Log:
 
     # ---- what was met ------------------------------------------------------------------------------------------
 
-    def alike(self, key: str) -> States:
+    def closest(self, key: str) -> States:
         """The states of the level of `found[key]` that meet the condition, as far as was seen of the level; of a step
         condition those before such a step, of `SPEC_ERROR` those before an error of the spec. Cost: where states were
         not kept, that of another search up to them. Errors: `Cancelled`."""
         if self._search.forgets:
-            return self._until(key).alike(key)
+            return self._until(key).closest(key)
         program, places = self._search.functions.program, self._search.tally.places
         met_at = self._search.tally.met_at[key]
         if key in program.states:

@@ -1,6 +1,6 @@
 """What all threads noted together: counts, and the first of everything that was met.
 
-The search goes level by level, so whatever is met first is met at the fewest steps; all of that level counts alike.
+The search goes level by level, so what is met first is met at the fewest steps; all of that level counts the same.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A function that replaces states by representatives of those they are symmetric to, as text of the kernel language.
 
-Members of a kind that are alike are sorted by their signatures, neighbours exchanged until none is out of order. Where
+Symmetric members of a kind are sorted by their signatures, neighbours exchanged until none is out of order. Where
 signatures are equal, every order of those members is tried; the least state is the representative. Exchanging does
 not change which states come into question, so symmetric states have one representative.
 
@@ -55,14 +55,14 @@ def canonicaliser(
     pools = [one.kind for one in classes if isinstance(one.kind, Identity)]
     numberings = tuple(Numbering(words, pool, number) for number, pool in enumerate(pools))
     sorting = _Sorting(system, words, [one for one in classes if isinstance(one.kind, Node)], classes)
-    parts = [SCATTERED, _keep(words), *_settling(words, numberings), *sorting.functions()]
+    parts = [SCATTERED, _keep(words), *_completion(words, numberings), *sorting.functions()]
     parts.append(_canonical(words, numberings, sorting, closing))
     return Canonicaliser("\n".join(parts), "\n".join([SCATTERED, _counting(words, sorting)]))
 
 
 class _Sorting:
-    """The sorting of nodes that are alike, and the trying of orders where they cannot be told apart. `masked`: the
-    members of all kinds that signatures may not tell apart."""
+    """The sorting of symmetric nodes, and the trying of orders where their signatures are equal. `masked`: the members
+    of all kinds that signatures may not distinguish."""
 
     def __init__(
         self, system: System, words: Words, classes: Sequence[SymmetryClass], masked: Sequence[SymmetryClass]
@@ -76,7 +76,7 @@ class _Sorting:
 
     def exchange(self, one: SymmetryClass, first: int, second: int) -> Lines:
         taken = exchange_in(self.words.layout, one.kind, one.members[first], one.members[second])
-        assert taken is not None, f"{one.kind.name} {one.members[first]} and {one.members[second]} are not alike"
+        assert taken is not None, f"{one.kind.name} {one.members[first]} and {one.members[second]} are not symmetric"
         return exchange_lines(self.words, taken)
 
     @property
@@ -127,7 +127,7 @@ class _Sorting:
         return ["moving = 1", "while moving:", *indented([*inside, *last])]
 
     def functions(self) -> list[str]:
-        """Functions that try every order of members that cannot be told apart, and settle each."""
+        """Functions that try every order of members whose signatures are equal, and complete each."""
         found: list[str] = []
         names = ", ".join(self.words.names)
         for step, (number, place) in enumerate(self.steps):
@@ -159,7 +159,7 @@ def _trying(number: int, place: int) -> str:
 # ---- identities ----
 
 
-def _settling(words: Words, numberings: tuple[Numbering, ...]) -> list[str]:
+def _completion(words: Words, numberings: tuple[Numbering, ...]) -> list[str]:
     """Functions that go on with one order of the nodes: `settle(at, words)` numbers identities and keeps the state if
     it is less than the one that is there."""
     loose = tuple(numbering for numbering in numberings if numbering.loose)

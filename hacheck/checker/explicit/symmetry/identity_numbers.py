@@ -4,8 +4,8 @@ The words of the state are the locals `s0`, `s1`, and so on. An identity is a nu
 which new number each has got, 0 for none yet; it is a word or several, `m0_0` and so on.
 
 Slots that have a place of their own come first. Identities that only sets and bags hold get the numbers after those,
-by what can be told of them without naming any: in which sets they are, and in which elements of bags. What this does
-not tell apart is interchangeable, unless one element of a bag can hold two of them; then each of them is tried.
+by what is known of them without naming any: in which sets they are, and in which elements of bags. What this does
+not distinguish is interchangeable, unless one element of a bag can hold two of them; then each of them is tried.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _SPREAD = 0x9E3779B97F4A7C15  # as in `signature`
 
 
 class Numbering:
-    """The numbering of one pool. `number` tells its locals from those of other pools; `tables` are the words of its
-    table, `next` the number that comes next."""
+    """The numbering of one pool. `number` distinguishes its locals from those of other pools; `tables` are the words of
+    its table, `next` the number that comes next."""
 
     def __init__(self, words: Words, pool: Identity, number: int) -> None:
         self.words, self.pool, self.number = words, pool, number
@@ -152,17 +152,18 @@ class Numbering:
     def bags(self) -> tuple[Resorting, ...]:
         """The bags that hold identities of the pool."""
         taken = exchange_in(self.words.layout, self.pool, 1, 2)
-        assert taken is not None, f"{self.pool.name}s are not alike"
+        assert taken is not None, f"{self.pool.name}s are not symmetric"
         return taken.bags
 
-    # ---- what tells identities apart that have no number ----
+    # ---- what distinguishes identities that have no number ----
 
     def is_entangled(self, masked: frozenset[int]) -> bool:
-        """Whether an element of a bag can hold two identities, so that what is told of one may depend on another."""
+        """Whether an element of a bag can hold two identities, so that the rank of one may depend on another."""
         return any(len(masked.intersection(row)) > 1 for bag in self.bags() for row in bag.items)
 
     def rank(self, masked: frozenset[int]) -> str:
-        """A function: what can be told of identity `x`, as a number. `masked`: the slots that hold identities."""
+        """A function: what is known of identity `x` without its name, as a number. `masked`: the slots that hold
+        identities."""
         names = ", ".join(self.words.names)
         lines = ["r = 0"]
         rows = {slot: (bag, row) for bag in self.bags() for row in bag.items for slot in row}
@@ -174,14 +175,14 @@ class Numbering:
                 lines.append(f"r = r + ({content} >> {number} & 1) * {_mixed(labels[held.slot])}")
                 continue
             tests = [f"{content} == {'x' if held.is_option else 'x - 1'}", *self.words.present(held.presence)]
-            told = str(_mixed(labels[held.slot]))
+            code = str(_mixed(labels[held.slot]))
             if held.slot in rows:
-                # elements of one bag are told by what else is in them, not by their places
+                # elements of one bag differ by what else is in them, not by their places
                 bag, row = rows[held.slot]
-                told = str(_mixed(labels[bag.items[0][row.index(held.slot)]]))
+                code = str(_mixed(labels[bag.items[0][row.index(held.slot)]]))
                 for other in (part for slot in row if slot not in masked for part in self.words.contents(slot)):
-                    told = f"scattered({told} + {other})"
-            lines += [f"if {' and '.join(tests)}:", *indented([f"r = r + {told}"])]
+                    code = f"scattered({code} + {other})"
+            lines += [f"if {' and '.join(tests)}:", *indented([f"r = r + {code}"])]
         return "\n".join([f"def rank{self.number}({names}, x):", *indented([*lines, "return r"]), ""])
 
 

@@ -3,7 +3,7 @@
 A signature depends on a state and a member, and permuting both leaves it as it is. It is put together from the slots
 that have to do with the member: its own fields as they are, whether others name it, and what lies between it and the
 others as sums, in which their order does not show. Members of the kind, and of other kinds whose members are
-alike too, are told only as "this one", "another one" and "none".
+symmetric too, are seen only as "this one", "another one" and "none".
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class _Seen:
     high: int
 
 
-def signature_of(system: System, words: Words, alike: SymmetryClass, masked: Sequence[SymmetryClass]) -> Signature:
-    """The signatures of a class; `masked` are the classes whose members may not be told apart, this one included."""
+def signature_of(system: System, words: Words, symmetric: SymmetryClass, masked: Sequence[SymmetryClass]) -> Signature:
+    """The signatures of a class; `masked` are the classes whose members may not be distinguished, this one included."""
     own: list[str] = []
     shared: list[str] = []
-    for member in alike.members:
+    for member in symmetric.members:
         seen: dict[tuple[object, ...], list[_Seen]] = {}
-        view = _View(words, alike, masked, member)
+        view = _View(words, symmetric, masked, member)
         for variable, place in zip(system.variables, words.layout.places, strict=True):
             for item in view.of(place, (variable.name,), ()):
                 seen.setdefault(item.label, []).append(item)
@@ -63,7 +63,7 @@ class _View:
     """The state as one member sees it."""
 
     words: Words
-    alike: SymmetryClass
+    symmetric: SymmetryClass
     masked: Sequence[SymmetryClass]
     member: int
 
@@ -97,7 +97,7 @@ class _View:
         if name is not None:
             for one in self.masked:
                 if mentions(one.kind, key) and name in one.members:
-                    mine = one == self.alike and name == self.member
+                    mine = one == self.symmetric and name == self.member
                     return "key", "this" if mine else one
         return "named", name
 
@@ -128,14 +128,14 @@ class _View:
         label: tuple[object, ...],
         presence: tuple[Presence, ...],
     ) -> Iterator[_Seen]:
-        """A content that is a member: whether it is this one, one of those that are not alike, or none."""
+        """A content that is a member: whether it is this one, one of those that are not symmetric, or none."""
         content, there = self.words.content(slot), self.words.present(presence)
-        told = {name for name in _members(kind) if all(name not in one.members for one in found)}
-        if self.alike in found:
+        named = {name for name in _members(kind) if all(name not in one.members for one in found)}
+        if self.symmetric in found:
             yield self.equal(kind, self.member, content, there, (*label, "this"))
         if ("key", "this") not in label:
             return
-        for name in sorted(told):
+        for name in sorted(named):
             yield self.equal(kind, name, content, there, (*label, name))
         if isinstance(kind, Option):
             yield _Seen((*label, "none"), f"({content} == 0)", 1)
@@ -146,7 +146,7 @@ class _View:
 
     def set_of(self, kind: Set, found: list[SymmetryClass], slot: int, label: tuple[object, ...]) -> Iterator[_Seen]:
         """A set of members: whether this one is in it, and of the member's own how many are."""
-        if self.alike in found:
+        if self.symmetric in found:
             yield _Seen((*label, "has"), self.words.bit(slot, ordinal(kind.element, self.member)), 1)
         if ("key", "this") in label:
             size = " + ".join(f"popcount({part})" for part in self.words.contents(slot))

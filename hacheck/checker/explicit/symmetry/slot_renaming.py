@@ -143,7 +143,7 @@ def _renaming_lines(words: Words, item: Renaming) -> Lines:
     (part,) = words.bits(item.slot)
     turned = item.first ^ item.second
     lines = [f"t = {_read(part)}"]
-    if turned.bit_count() == 1:  # both are told from all others by their other bits
+    if turned.bit_count() == 1:  # both differ from all others in their other bits
         tests = [f"(t & {(1 << part.width) - 1 & ~turned} == {item.first & item.second})"]
     else:
         tests = [f"((t == {item.first}) | (t == {item.second}))"]
