@@ -101,7 +101,7 @@ def test_an_error_of_the_spec_of_which_no_run_is_known_leaves_everything_open() 
     answer = answered(Found(errors=[(1, 1)], gives_up=True), lambda asked: [None])
     assert answer.error is None
     assert {item.verdict for item in answer.properties} == {"unknown"}
-    assert "an error of the spec was met" in answer.properties[1].scope
+    assert "an error of the spec was found" in answer.properties[1].scope
 
 
 def test_why_liveness_was_not_judged_is_told() -> None:
