@@ -28,7 +28,7 @@ def test_engine_agrees_with_the_interpreter(example: Example, engine: ExplicitEn
         answer = engine.check(system, (), Limits(states_max=STATES_MAX), lambda _: True)
         if found.fault_depth is not None:
             runs = [one.run for one in answer.properties if one.verdict == "unknown"]
-            met = [len(run.steps) for run in (answer.fault, *runs) if run is not None]
+            met = [len(run.steps) for run in (answer.error, *runs) if run is not None]
             assert answer.unstartable or min(met, default=None) == found.fault_depth
             continue
         seen = answer.coverage

@@ -94,5 +94,3 @@ def lasting(nanoseconds: int) -> str:
     if minutes < 60:
         return f"{minutes} min {rest} s"
     return f"{minutes // 60} h {minutes % 60} min"
-
-

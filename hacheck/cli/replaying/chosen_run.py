@@ -72,12 +72,12 @@ def _found(spec: str, check: str | None, only: str | None, settings: Mapping[str
     (prepared,) = select(specification, (name,), settings, (only,), wide=True, no_color=no_color).prepared
     limits = Limits(None, EXPLORING_SECONDS_MAX, memory_default(), None)
     result = run_check(prepared, engine_for(Exploring()), limits, lambda progress: True, replay)
-    found = next(item for item in result.properties if item.asked.name == only)
+    found = next(item for item in result.properties if item.prop.name == only)
     run = found.answer.run
     if run is None:
         hint = f"the verdict is: {found.answer.verdict}; choose a property that is violated or reached"
         raise BadInput(f"no run shows {only} in the check {name}", hint)
-    data = model_run(result.system, run, _name_of(spec), name, found.asked)
+    data = model_run(result.system, run, _name_of(spec), name, found.prop)
     return Chosen(specification, result.system, run, data)
 
 

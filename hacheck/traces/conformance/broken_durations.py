@@ -114,9 +114,7 @@ class Breaches:
         ]
         return [*found, self._breach(number, True, *gaps[-1], True)] if is_open else found
 
-    def _breach(
-        self, number: int, sure: bool, start: Record, end: Record, is_open: bool, state: Any = None
-    ) -> Breach:
+    def _breach(self, number: int, sure: bool, start: Record, end: Record, is_open: bool, state: Any = None) -> Breach:
         nanoseconds = None
         if self.end_ns is not None:
             until = max(self.end_ns, self._time(end)) if is_open else self._time(end)

@@ -156,4 +156,3 @@ class BrokenProperties:
             return verdict
         place = {name: getattr(first.start, name) for name in ("seq", "node", "event", "file", "line")}
         return replace(verdict, kind="deviates", reason=first.words, **place)
-
