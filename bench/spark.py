@@ -3,7 +3,7 @@
     python bench/spark.py [--records N] [--shapes short,long,skewed,one,clustered] [--drivers local,spark] [--keep DIR]
 
 CPU seconds are of everything that ran: the driver, Java, the Python workers. Each job runs in a process of its own.
-`--judge FILE` runs a pickled judge beside the silent one, in turn, so that the ratio of both is of one run.
+`--checker FILE` runs a pickled judge beside the silent one, in turn, so that the ratio of both is of one run.
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ def resident_max(driver: str) -> int:
 def measured(driver: str, folder: Path, judge: Path | None) -> dict[str, Any]:
     """What a job costs: CPU seconds of all its processes, wall seconds of the job without its start."""
     command = [sys.executable, __file__, "--run", driver, "--keep", str(folder)]
-    cost = measuring.spent([*command, *(["--judge", str(judge)] if judge else [])])
+    cost = measuring.spent([*command, *(["--checker", str(judge)] if judge else [])])
     told: dict[str, Any] = json.loads([line for line in cost.output.splitlines() if line.startswith("{")][-1])
     return told
 
@@ -230,7 +230,7 @@ def main() -> None:
     parser.add_argument("--records", type=int, default=20_000_000)
     parser.add_argument("--shapes", default=",".join(SHAPES))
     parser.add_argument("--drivers", default="local,spark")
-    parser.add_argument("--judge", type=Path)
+    parser.add_argument("--checker", type=Path)
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--run", help=argparse.SUPPRESS)

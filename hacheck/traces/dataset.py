@@ -22,7 +22,7 @@ SOURCE, ROW = "_source", "_row"
 """Columns of `Dataset.located`: the number of the file in `files`, and the line or row in it, from 1."""
 
 PACKED = ("", ".gz", ".zst", ".bz2")
-"""Endings of compressed files, after the one that tells what is in them."""
+"""Endings of compressed files, after the one that names what is in them."""
 
 JSON_SUFFIXES = tuple(kind + packed for kind in (".jsonl", ".ndjson", ".json") for packed in PACKED)
 PARQUET_SUFFIXES = (".parquet",)
@@ -131,9 +131,9 @@ def open_traces(place: Path, findings: Findings) -> Dataset:
             findings.add(Finding(Kind.UNREADABLE, "cannot be read: its path is not UTF-8; rename it", file.name))
             continue
         try:
-            told = parquet_files.schema_of(file.path, file.name) if file.parquet else None
-            told = told or json_lines.schema_of(file.path, file.name)
-            schema = told if schema is None else united(schema, told)
+            given = parquet_files.schema_of(file.path, file.name) if file.parquet else None
+            given = given or json_lines.schema_of(file.path, file.name)
+            schema = given if schema is None else united(schema, given)
         except SchemaError as error:
             leave_out(file, error, findings)
         except parquet_files.DAMAGE as error:

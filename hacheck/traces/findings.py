@@ -1,6 +1,6 @@
 """What is wrong with traces: findings, each with file and line, counted by kind and never dropped.
 
-Whoever reads takes note here and goes on. A trace with a finding is *damaged*: what is left of it must not be judged
+A reader notes it here and continues. A trace with a finding is *damaged*: what is left of it must not be checked
 as if it were whole.
 """
 

@@ -41,12 +41,12 @@ HEADER_MARK = b'"' + METADATA_KEY + b'"'
 
 
 def schema_of(path: Path, name: str) -> TraceSchema:
-    """The schema of a file: what its header says; types of fields from the values where it does not tell them.
+    """The schema of a file: what its header says; types of fields from the values where it does not say them.
 
     Headers that are wrong, and lines that are none, are findings of `read`, not of this look ahead.
     """
     quiet = Findings()
-    told, closed, found = TraceSchema(), False, dict[str, FieldType]()
+    declared, closed, found = TraceSchema(), False, dict[str, FieldType]()
     for block in blocks(path, name, quiet):
         for _, line in block.lines():
             content = parsed(line) if line.strip() else Problem(Kind.EMPTY, "")
@@ -54,21 +54,21 @@ def schema_of(path: Path, name: str) -> TraceSchema:
                 continue
             if HEADER_KEY in content:
                 if not closed:
-                    told, closed = _told(content, told)
+                    declared, closed = _declared(content, declared)
                     closed = closed and "fields" in content
                 continue
             if closed:
-                return told
+                return declared
             fields = content.get(FIELDS)
             for field, value in fields.items() if isinstance(fields, dict) else ():
                 kind = type_of(value) if encodable(field) else None
                 before = found.get(field)
                 if kind is not None and (before is None or (before, kind) == (FieldType.INT, FieldType.FLOAT)):
                     found[field] = kind
-    return told if closed else TraceSchema(tuple(found.items()), told.order)
+    return declared if closed else TraceSchema(tuple(found.items()), declared.order)
 
 
-def _told(header: Mapping[str, Any], otherwise: TraceSchema) -> tuple[TraceSchema, bool]:
+def _declared(header: Mapping[str, Any], otherwise: TraceSchema) -> tuple[TraceSchema, bool]:
     try:
         return from_header(header), True
     except SchemaError:
@@ -98,7 +98,7 @@ class _Reader:
         self._arrow = schema.arrow()
         self._fields = dict(schema.fields)
         columns = [pa.field(column, kind) for column, kind in STANDARD]
-        self._told = pa.schema([*columns, pa.field(FIELDS, fields_type(schema.fields))])
+        self._arrow_schema = pa.schema([*columns, pa.field(FIELDS, fields_type(schema.fields))])
         self._findings = findings
         self._skipping: Finding | None = None
         self._skipped = 0
@@ -136,7 +136,7 @@ class _Reader:
             return None  # a line with more or less than one object on it
         if not _is_utf8(data):  # which Arrow takes for granted
             return None
-        options = pj.ParseOptions(explicit_schema=self._told, unexpected_field_behavior="error")
+        options = pj.ParseOptions(explicit_schema=self._arrow_schema, unexpected_field_behavior="error")
         try:
             reading = pj.ReadOptions(use_threads=True, block_size=PARSED_BYTES)
             table = pj.read_json(io.BytesIO(data), reading, options)

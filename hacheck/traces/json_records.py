@@ -145,7 +145,7 @@ def problem_of_value(value: object, kind: FieldType) -> Kind | None:
 
 
 def type_of(value: object) -> FieldType | None:
-    """The type of a field with this value; `None` if the value does not tell."""
+    """The type of a field with this value; `None` if the value does not show it."""
     if isinstance(value, bool):
         return FieldType.BOOL
     if isinstance(value, int):

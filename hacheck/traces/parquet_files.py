@@ -69,13 +69,13 @@ def _rest(path: Path, row: int) -> int:
 
 
 def trace_ids_of(path: Path) -> Iterator[str]:
-    """The traces that have records in a file that is left out, as far as it tells."""
+    """The traces that have records in a file that is left out, as far as it says."""
     try:
         with pq.ParquetFile(path) as file:
             if TRACE_ID in file.schema_arrow.names:
                 for batch in file.iter_batches(BATCH_ROWS, columns=[TRACE_ID]):
                     yield from (str(value) for value in pc.unique(batch.column(0)).to_pylist() if value is not None)
-    except DAMAGE:  # then nobody can tell
+    except DAMAGE:  # then it is unknown
         return
 
 

@@ -1,9 +1,9 @@
-"""The record schema: what one line of a trace says, in JSON lines, in Parquet and in Arrow batches alike.
+"""The record schema: what one line of a trace says, in JSON lines, in Parquet and in Arrow batches.
 
 A trace is what several nodes logged about one story. A record is one event at one node. `docs/traces.md` is the
 reference; this module is the one place where the columns, their types and the version are written down.
 
-The contract with whoever consumes traces (the conformance kernel, Spark jobs): Arrow record batches with the columns
+The contract with the consumers of traces (the conformance kernel, Spark jobs): Arrow record batches with the columns
 of `TraceSchema.arrow()`, all records of a trace one after another, in the order of `seq`; that is, sorted by
 (trace_id, seq).
 """
@@ -49,7 +49,7 @@ class Order(Enum):
     TOTAL = "total"
     """They happened in this order: one process saw all of them (a simulator, one log of one machine)."""
     PER_NODE = "per_node"
-    """Nothing: only clocks, within their skew, and causes tell which came first."""
+    """Nothing: only clocks, within their skew, and causes say which came first."""
 
 
 ARROW_TYPES: Mapping[FieldType, Any] = {
@@ -118,7 +118,7 @@ def fields_type(fields: Iterable[tuple[str, FieldType]]) -> Any:
 
 
 def from_header(header: object) -> TraceSchema:
-    """The schema that a header tells. Errors: `SchemaError`, for another version, too."""
+    """The schema that a header declares. Errors: `SchemaError`, for another version, too."""
     if not isinstance(header, dict) or METADATA_KEY.decode() not in header:
         raise SchemaError([("header", f"a header is an object with the version under {METADATA_KEY.decode()!r}")])
     version = header[METADATA_KEY.decode()]
@@ -144,16 +144,16 @@ def from_header(header: object) -> TraceSchema:
 
 
 def from_arrow(schema: Any) -> TraceSchema:
-    """The schema that an Arrow (or Parquet) schema tells; types may be wider or dictionaries of the same.
+    """The schema that an Arrow (or Parquet) schema declares; types may be wider or dictionaries of the same.
 
     Errors: `SchemaError` with every column that is missing, is none of ours, or has another type, and for another
     version.
     """
     metadata = schema.metadata or {}
-    told = TraceSchema()
+    declared = TraceSchema()
     if METADATA_KEY in metadata:
         try:
-            told = from_header(json.loads(metadata[METADATA_KEY]))
+            declared = from_header(json.loads(metadata[METADATA_KEY]))
         except ValueError:
             raise SchemaError([("header", "the metadata of the file is not JSON")]) from None
     types = dict(STANDARD)
@@ -176,7 +176,7 @@ def from_arrow(schema: Any) -> TraceSchema:
                     fields.append((item.name, kind))
     if problems:
         raise SchemaError(problems)
-    return TraceSchema(tuple(fields), told.order)
+    return TraceSchema(tuple(fields), declared.order)
 
 
 def same_kind(found: Any, wanted: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Puts records in the order in which they are judged: one trace after another, each by its numbers.
+"""Puts records in the order in which they are checked: one trace after another, each by its numbers.
 
 DuckDB sorts, because it goes on to disk where memory ends.
 """
@@ -95,11 +95,11 @@ def sorted_by(
             except (duckdb.Error, RuntimeError) as error:
                 if kept.error is not None:
                     raise kept.error from None
-                raise _told(error) from None
+                raise _as_error(error) from None
 
 
-def _told(error: Exception) -> BaseException:
-    """What an error of the sorting means to whoever asked for it."""
+def _as_error(error: Exception) -> BaseException:
+    """What an error of the sorting means to its caller."""
     if isinstance(error, duckdb.InterruptException) or str(error) == INTERRUPTED:
         return KeyboardInterrupt()
     if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException):

@@ -250,7 +250,7 @@ def judge_of(protocol: str) -> Callable[[Path], list[Verdict]]:
         batches = checker.check(checked_batches(open_traces(folder, findings), findings))
         return [verdict for batch in batches for verdict in from_batch(batch)]
 
-    checker.judge()  # compiles what judging takes
+    checker.trace_follower()  # compiles what judging takes
     return judged
 
 

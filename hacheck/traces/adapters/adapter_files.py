@@ -1,4 +1,4 @@
-"""Reads an adapter from its TOML. Whatever is wrong with it is told with the line, and what to write instead."""
+"""Reads an adapter from its TOML. Whatever is wrong with it is reported with the line, and what to write instead."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def load(name: str) -> Adapter:
 
 
 def from_toml(text: str, place: str) -> Adapter:
-    """The adapter that a text tells. Errors: `TracesError` at the first thing that is wrong."""
+    """The adapter that a text describes. Errors: `TracesError` at the first thing that is wrong."""
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -140,10 +140,10 @@ class _Loading:
             self._wrong(f"clock_back_ms {back!r}", hint, "line", 0, "clock_back_ms")
         head = continuation = None
         if form == "text":
-            told = dict(line) | {
+            given = dict(line) | {
                 "head": self._text(line, "head", "line", 0).removeprefix("^")
             }  # it begins there anyhow
-            head = self._pattern(told, "head", "line", 0)
+            head = self._pattern(given, "head", "line", 0)
             if "time" not in head.groupindex:
                 self._wrong("head has no group (?P<time>…)", "put one around the time stamp", "line", 0, "head")
             continuation = self._pattern(line, "continuation", "line", 0) if "continuation" in line else None
@@ -177,8 +177,10 @@ class _Loading:
         about = self._text(item, "about", "event", at, "")
         return EventRule(name, about, tuple(has), pattern, self._where(item, "event", at), whole, rules)
 
-    def _field(self, name: str, told: object, at: int, pattern: re.Pattern[str] | None) -> FieldRule:
-        table: Mapping[str, Any] = {"type": told} if isinstance(told, str) else told if isinstance(told, dict) else {}
+    def _field(self, name: str, given: object, at: int, pattern: re.Pattern[str] | None) -> FieldRule:
+        table: Mapping[str, Any] = given if isinstance(given, dict) else {}
+        if isinstance(given, str):
+            table = {"type": given}
         self._keys(table, ("type", "about", "each", "numbered", "path"), "event", at)
         kind = str(table.get("type"))
         if kind not in TYPES:

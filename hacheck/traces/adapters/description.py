@@ -38,7 +38,7 @@ class EventRule:
 
 @dataclass(frozen=True, slots=True)
 class NothingRule:
-    """Messages that mean nothing to anybody who judges a trace; they are counted under a name."""
+    """Messages that mean nothing to anybody who checks a trace; they are counted under a name."""
 
     name: str
     about: str
@@ -77,8 +77,8 @@ class JsonPaths:
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """A whole adapter. `files`: the names of logs, with groups `node` and `trace` where names tell these. `paths`: the
-    same for paths below the folder that is read, for logs that are all called alike; it is tried first. `node`: whose
+    """A whole adapter. `files`: the names of logs, with groups `node` and `trace` where names show these. `paths`: the
+    same for paths below the folder that is read, for logs that all have one name; it is tried first. `node`: whose
     all records are, where files do not differ in that. `beside`: adapters for files that may stand beside the logs and
     say more of the same traces."""
 

@@ -41,7 +41,7 @@ class Almost:
     message: str
 
 
-def told(entry: Entry, adapter: Adapter) -> FoundEvent | Nothing | Almost:
+def found_event(entry: Entry, adapter: Adapter) -> FoundEvent | Nothing | Almost:
     """What an entry of a text log means."""
     looked_like: EventRule | None = None
     for rule in adapter.events:

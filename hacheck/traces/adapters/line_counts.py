@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 KINDS_MAX = 1_000
-"""So many kinds of unknown lines are told apart; further ones are counted together."""
+"""So many kinds of unknown lines are distinguished; further ones are counted together."""
 
 OTHER = "(of other kinds)"
 

@@ -23,7 +23,7 @@ from hacheck.traces.records import FILE, LINE, SEQ, TRACE_ID, TraceSchema
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
-    """A log: the trace it belongs to, its node where its name tells, and the adapter that reads it."""
+    """A log: the trace it belongs to, its node where its name shows it, and the adapter that reads it."""
 
     file: TraceFile
     trace_id: str
@@ -78,7 +78,7 @@ class LogDataset:
                 yield record.columns | place | {TRACE_ID: own, SEQ: numbers[own]}
 
     def _streams(self, trace_id: str, findings: Findings) -> list[Iterator[Record]]:
-        """The records of each node (or of each file, where names tell no node) of a trace, each in its order."""
+        """The records of each node (or of each file, where names show no node) of a trace, each in its order."""
         groups: dict[object, list[int]] = {}
         for source, log in enumerate(self.logs):
             if log.trace_id == trace_id:
@@ -122,7 +122,7 @@ def _logs(place: Path, adapter: Adapter) -> tuple[LogFile, ...]:
         own = next((one for one in adapter.every if matched(below, one) is not None), None)
         if own is not None:
             found.append(_log(path, below, below.rpartition("/")[0] or top, own))
-    # What stands beside no log tells no story of this system.
+    # What stands beside no log belongs to no story of this system.
     traces = {log.trace_id for log in found if log.adapter is adapter}
     found = [log for log in found if log.trace_id in traces]
     if not found:
@@ -132,7 +132,7 @@ def _logs(place: Path, adapter: Adapter) -> tuple[LogFile, ...]:
 
 
 def matched(below: str, adapter: Adapter) -> dict[str, str | None] | None:
-    """What the path of a file tells, `node` and `trace` where it does; `None` if it is none of the adapter's logs."""
+    """What the path of a file shows, `node` and `trace` where it does; `None` if it is none of the adapter's logs."""
     for pattern, text in ((adapter.paths, below), (adapter.files, below.rpartition("/")[2])):
         match = None if pattern is None else pattern.fullmatch(text)
         if match is not None:
@@ -148,7 +148,7 @@ def _folder_name(folder: Path) -> str:
 def _log(path: Path, below: str, trace_id: str, adapter: Adapter) -> LogFile:
     groups = matched(below, adapter) or {}
     own = groups.get("trace")
-    if "by_path" in groups:  # then the path tells the trace, too, or all is one
+    if "by_path" in groups:  # then the path shows the trace, too, or all is one
         trace_id = own or _folder_name(path.parents[below.count("/")])
     elif own is not None:
         trace_id = f"{trace_id}/{own}"

@@ -10,7 +10,7 @@ from hacheck.model.data import dataclass
 from hacheck.traces.adapters.clocks import Clock
 from hacheck.traces.adapters.description import Adapter
 from hacheck.traces.adapters.entries import Entry, Stray, entries
-from hacheck.traces.adapters.entry_events import Almost, FoundEvent, Nothing, at, event_of_object, told
+from hacheck.traces.adapters.entry_events import Almost, FoundEvent, Nothing, at, event_of_object, found_event
 from hacheck.traces.adapters.line_counts import Tally
 from hacheck.traces.dataset import TraceFile
 from hacheck.traces.findings import Finding, Findings, Kind, text_of
@@ -30,7 +30,7 @@ class Record:
 
 
 class Stream:
-    """Reads the logs of one node (or one log, whose lines tell the nodes), file after file."""
+    """Reads the logs of one node (or one log, whose lines name the nodes), file after file."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Stream:
         self._clocks: dict[str, Clock] = {}
         self._zone = zone
         self._when = 0
-        self._told_nodes: dict[str, str] = {}
+        self._named_nodes: dict[str, str] = {}
         self._counts: Counter[tuple[str, str]] = Counter()
         self._last_numbers: dict[tuple[str, str], int] = {}
         self._name = ""
@@ -103,7 +103,7 @@ class Stream:
             message = "a line that another one cuts off"  # which counts for both
             self._finding(entry.line, Kind.TRUNCATED, message, entry.message, counted=False)
             return None
-        meaning = told(entry, self._adapter)
+        meaning = found_event(entry, self._adapter)
         when = self._time(entry) if not isinstance(meaning, Nothing) else None
         if isinstance(meaning, Nothing):
             if meaning.name is None:
@@ -138,7 +138,7 @@ class Stream:
         if node is None:
             message = "the line does not say which node wrote it"
             if meaning.node:
-                owner = self._node or self._told_nodes.get(stream)
+                owner = self._node or self._named_nodes.get(stream)
                 message = f"the message is about node {meaning.node!r}, in a log of node {owner!r}"
             self._finding(line, Kind.UNKNOWN_NODE, message, text)
             return None
@@ -157,9 +157,9 @@ class Stream:
         if self._node is not None:
             return self._node if said in (None, self._node) else None
         if said is not None:
-            self._told_nodes[stream] = said
+            self._named_nodes[stream] = said
             return said
-        return None if self._adapter.json is not None else self._told_nodes.get(stream)
+        return None if self._adapter.json is not None else self._named_nodes.get(stream)
 
     def _of_objects(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str, Any]]]:
         """The records of JSON lines."""
@@ -240,12 +240,12 @@ class Stream:
 
 
 def found_fields(
-    files: Iterable[TraceFile], adapter: Adapter, told_fields: Iterable[tuple[str, FieldType]]
+    files: Iterable[TraceFile], adapter: Adapter, declared_fields: Iterable[tuple[str, FieldType]]
 ) -> tuple[tuple[str, FieldType], ...]:
     """The fields of events that the adapter does not name, with the type of the first value of each."""
     paths = adapter.json
     assert paths is not None, "the adapter is for JSON"
-    found = dict(told_fields)
+    found = dict(declared_fields)
     for file in files:
         for block in blocks(file.path, file.name, Findings()):
             for _, line in block.lines():

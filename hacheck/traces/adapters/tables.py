@@ -48,21 +48,21 @@ def section(adapter: Adapter) -> Iterator[str]:
     yield ""
     yield "| event | meaning | fields |"
     yield "|---|---|---|"
-    told: set[str] = set()
+    explained: set[str] = set()
     for event in adapter.events:
-        yield f"| `{event.name}` | {_cell(event.about)} | {_cell(_fields(event, told))} |"
+        yield f"| `{event.name}` | {_cell(event.about)} | {_cell(_fields(event, explained))} |"
     for nothing in adapter.nothing:
         yield f"| (nothing) | {_cell(f'{nothing.name}: {nothing.about}' if nothing.about else nothing.name)} | |"
 
 
-def _fields(event: EventRule, told: set[str]) -> str:
+def _fields(event: EventRule, explained: set[str]) -> str:
     """The fields of an event; what one means is said where it comes first."""
-    return "; ".join(_field(field, told) for field in event.fields)
+    return "; ".join(_field(field, explained) for field in event.fields)
 
 
-def _field(field: FieldRule, told: set[str]) -> str:
-    about = f": {field.about}" if field.about and field.name not in told else ""
-    told.add(field.name)
+def _field(field: FieldRule, explained: set[str]) -> str:
+    about = f": {field.about}" if field.about and field.name not in explained else ""
+    explained.add(field.name)
     return f"`{field.name}` {field.type.value}{about}"
 
 

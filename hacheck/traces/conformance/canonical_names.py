@@ -1,6 +1,6 @@
 """Names numbered within each trace, by where they first appear in it.
 
-The encoder numbers the names of a batch as it meets them, so the same story told of other identities has other numbers.
+The encoder numbers the names of a batch as it meets them, so the same story of other identities has other numbers.
 In terms of its own numbers it is the same story, and what was worked out for one trace is known for the next.
 """
 

@@ -1,7 +1,7 @@
-"""Judges traces each under the settings that its own records give: how many replicas it has, who wrote what down.
+"""Checks traces each under the settings that its own records give: how many replicas it has, who wrote what down.
 
 What a trace says is looked for in all of its records where nodes logged apart, and in the first `HELD_MAX` of them
-where they are in one order: a trace that is judged as it comes cannot be begun again.
+where they are in one order: a trace that is checked as it comes cannot be begun again.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from hacheck.traces.conformance.verdicts import SCHEMA, Verdict, from_batch, to_
 from hacheck.traces.records import TRACE_ID, Order
 
 ROWS_MAX = 65_536
-"""So many records of traces under the same settings are judged at once."""
+"""So many records of traces under the same settings are checked at once."""
 
 
 @dataclass(slots=True, eq=False)
 class CheckerBySettings:
-    """Judges traces by the system that their own settings make of a spec.
+    """Checks traces by the system that their own settings make of a spec.
 
-    - `base`: judges those that give none; what else it says holds of all;
+    - `base`: checks those that give none; what else it says holds of all;
     - `specification`, `check`, `given`: what systems are made of: the settings of the command line;
     - `derived`: where settings come from, those of the command line not among them;
     - `every_step`, `hidden`: as in `logged`.
@@ -62,7 +62,7 @@ class CheckerBySettings:
         return self.base.order
 
     def variant(self, chosen: Chosen) -> TraceChecker | str:
-        """Who judges traces with these settings; or what is wrong with them."""
+        """The checker of traces with these settings; or what is wrong with them."""
         if not chosen:
             return self.base
         found = self._variants.get(chosen)
@@ -76,14 +76,14 @@ class CheckerBySettings:
             said = ", ".join(f"{name} = {value}" for name, value in chosen)
             return f"the trace gives {said}: {instance.diagnostics[0].message}"
         system = without_lines(logged(instance.system, self.every_step), self.hidden)
-        return replace(self.base, system=system, _diagnosers=[], _judges=[])
+        return replace(self.base, system=system, _diagnosers=[], _trace_followers=[])
 
     def wrong(self, said: DerivedSettings) -> Contradiction | None:
-        """Why a trace that says this cannot be judged."""
+        """Why a trace that says this cannot be checked."""
         if said.wrong is not None:
             return said.wrong
-        judged = self.variant(said.chosen)
-        return Contradiction(judged, {}) if isinstance(judged, str) else None
+        variant = self.variant(said.chosen)
+        return Contradiction(variant, {}) if isinstance(variant, str) else None
 
     def check(self, batches: Iterable[Any], report: Callable[[], bool] = lambda: True) -> Iterator[Any]:
         """The verdicts on whole traces that come one after another, each sorted by `seq`; see `TraceChecker.check`."""
@@ -104,22 +104,22 @@ class CheckerBySettings:
 @dataclass(slots=True)
 class _Trace:
     """The trace whose end has not come. `held`: what was held back of it; `seen`: how many of its records were there;
-    `dropped`: why it is not judged; `judged`: whether it is clear under which settings."""
+    `dropped`: why it is not checked; `checked`: whether it is clear under which settings."""
 
     trace_id: str
     said: DerivedSettings
     held: list[Any] = field(default_factory=list)
     seen: int = 0
     dropped: Contradiction | None = None
-    judged: bool = False
+    checked: bool = False
 
 
 class _Run:
-    """Judges traces that come one after another. Those of the same settings that follow one another go together."""
+    """Checks traces that come one after another. Those of the same settings that follow one another go together."""
 
     def __init__(self, checker: CheckerBySettings, report: Callable[[], bool]) -> None:
         self.checker, self.report = checker, report
-        self.judges: dict[Chosen, TotallyOrdered | TimedTotallyOrdered | PartiallyOrdered] = {}
+        self.trace_followers: dict[Chosen, TotallyOrdered | TimedTotallyOrdered | PartiallyOrdered] = {}
         self.open: _Trace | None = None
         self.ready: list[Any] = []
         self.under: Chosen = ()
@@ -142,10 +142,10 @@ class _Run:
 
     def finish(self) -> list[Any]:
         """The verdicts on all that is left: no more records come."""
-        found = [*self._closed(), *self._judged()]
-        for chosen, judge in self.judges.items():
-            found += self._told(chosen, judge.finish())
-            self.stopped = self.stopped or judge.stopped
+        found = [*self._closed(), *self._checked()]
+        for chosen, trace_follower in self.trace_followers.items():
+            found += self._with_settings(chosen, trace_follower.finish())
+            self.stopped = self.stopped or trace_follower.stopped
         return found
 
     def _more(self, trace: _Trace, piece: Any) -> list[Any]:
@@ -153,12 +153,12 @@ class _Run:
         trace.seen += piece.num_rows
         if trace.dropped is not None:
             return []
-        if trace.judged:
+        if trace.checked:
             self.ready.append(piece)
-            return self._judged()
+            return self._checked()
         trace.held.append(piece)
         if self.checker.order == Order.TOTAL and trace.seen >= HELD_MAX:
-            return [*self._decided(trace), *self._judged()]
+            return [*self._decided(trace), *self._checked()]
         return []
 
     def _closed(self) -> list[Any]:
@@ -166,52 +166,52 @@ class _Run:
         trace, self.open = self.open, None
         if trace is None:
             return []
-        found = [] if trace.judged else self._decided(trace)
+        found = [] if trace.checked else self._decided(trace)
         if trace.dropped is not None:
             found.append(to_batch([trace.dropped.on(trace.trace_id, trace.seen)]))
         elif trace.said.wrong is not None:
             self.spoiled[trace.trace_id] = trace.said.wrong
         if sum(piece.num_rows for piece in self.ready) >= ROWS_MAX:
-            found += self._judged()
+            found += self._checked()
         return found
 
     def _decided(self, trace: _Trace) -> list[Any]:
-        """Says under which settings a trace is judged, and makes ready what was held back of it."""
+        """Says under which settings a trace is checked, and makes ready what was held back of it."""
         held, trace.held = trace.held, []
         trace.dropped = self.checker.wrong(trace.said)
-        trace.judged = trace.said.fixed = True
+        trace.checked = trace.said.fixed = True
         if trace.dropped is not None:
             return []
-        found = [] if trace.said.chosen == self.under else self._judged()
+        found = [] if trace.said.chosen == self.under else self._checked()
         self.under = trace.said.chosen
         self.ready += held
         return found
 
-    def _judged(self) -> list[Any]:
-        """Has judged what is ready."""
+    def _checked(self) -> list[Any]:
+        """Has checked what is ready."""
         if not self.ready:
             return []
         ready, self.ready = pa.Table.from_batches(self.ready).combine_chunks().to_batches(), []
-        judge = self.judges.get(self.under)
-        if judge is None:
+        trace_follower = self.trace_followers.get(self.under)
+        if trace_follower is None:
             checker = self.checker.variant(self.under)
-            assert isinstance(checker, TraceChecker), "what is ready has a judge"
-            judge = self.judges[self.under] = checker.judge(self.report)
-        found = [verdicts for batch in ready for verdicts in judge.feed(batch)]
-        self.stopped = judge.stopped
-        return self._told(self.under, found)
+            assert isinstance(checker, TraceChecker), "what is ready has a checker"
+            trace_follower = self.trace_followers[self.under] = checker.trace_follower(self.report)
+        found = [verdicts for batch in ready for verdicts in trace_follower.feed(batch)]
+        self.stopped = trace_follower.stopped
+        return self._with_settings(self.under, found)
 
-    def _told(self, chosen: Chosen, batches: list[Any]) -> list[Any]:
+    def _with_settings(self, chosen: Chosen, batches: list[Any]) -> list[Any]:
         """The verdicts with the settings they were found under; those of traces that said something too late, anew."""
         words = [f"{name}={value}" for name, value in chosen]
         place = SCHEMA.get_field_index("settings")
         made = []
         for batch in batches:
             column = pa.array([words] * batch.num_rows, SCHEMA.field(place).type)
-            told = batch.set_column(place, SCHEMA.field(place), column)
+            given = batch.set_column(place, SCHEMA.field(place), column)
             if self.spoiled:
-                told = to_batch([self._spoiled(one) for one in from_batch(told)])
-            made.append(told)
+                given = to_batch([self._spoiled(one) for one in from_batch(given)])
+            made.append(given)
         return made
 
     def _spoiled(self, verdict: Verdict) -> Verdict:

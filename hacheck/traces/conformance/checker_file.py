@@ -24,7 +24,7 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The file: what a `TraceChecker` is made of."""
 
-    version: Annotated[int, msgspec.Meta(ge=VERSION, le=VERSION)] = msgspec.field(name="hacheck.judge")
+    version: Annotated[int, msgspec.Meta(ge=VERSION, le=VERSION)] = msgspec.field(name="hacheck.checker")
     system: str
     order: Order
     skew_ns: Count

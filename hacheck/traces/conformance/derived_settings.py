@@ -1,4 +1,4 @@
-"""What the records of a trace say of the settings that it is to be judged under."""
+"""What the records of a trace say of the settings that it is to be checked under."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Contradiction:
 
 @dataclass(slots=True)
 class DerivedSettings:
-    """What the records of a trace say of its settings, as far as they were read. `fixed`: as it was judged so far."""
+    """What the records of a trace say of its settings, as far as they were read. `fixed`: as it was checked so far."""
 
     derived: tuple[FromRecord, ...]
     values: dict[str, str] = field(default_factory=dict)

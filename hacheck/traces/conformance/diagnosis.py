@@ -27,7 +27,7 @@ HORIZON = 60
 """So many records further a repair is tried."""
 
 EXPANDED_MAX = 2_000_000
-"""So many states are looked at for repairs of one trace, wherever it is judged and however busy the machine is."""
+"""So many states are looked at for repairs of one trace, wherever it is checked and however busy the machine is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Diagnosis:
 class Diagnoser:
     """Explains traces of one system. `system`: whose steps write lines; `complete`: whether traces begin in one of the
     states that they are followed from, so that none deviates which begins in another. `rules`: of properties that may
-    not be broken for long. `hidden_prefix`: lines whose events begin so are not told as possible."""
+    not be broken for long. `hidden_prefix`: lines whose events begin so are not listed as possible."""
 
     system: System
     search: InterleavingSearch
@@ -70,7 +70,7 @@ class Diagnoser:
         return {self.compiled.asked.index(one.name): one for one in self.rules}
 
     def diagnose(self, streams: Streams, *, at_start: bool = False) -> Diagnosis | None:
-        """Why no run explains a trace; `None` where one does, or it cannot be told. `at_start`: of a step that was
+        """Why no run explains a trace; `None` where one does, or it is unknown. `at_start`: of a step that was
         begun its first line is mended, and not the one that is not there."""
         keeping = replace(self.search, keeps=True)
         result = keeping.run(streams)
@@ -80,10 +80,10 @@ class Diagnoser:
             return None
         shortest_runs = ShortestRuns(self.system, keeping, streams)
         run = shortest_runs.run_to(result.cut)
-        told = "" if run is None else json.dumps(run_to_json(self.system, run), ensure_ascii=False)
+        run_text = "" if run is None else json.dumps(run_to_json(self.system, run), ensure_ascii=False)
         found, latest = self.expected(ExpectedEvents(shortest_runs), result.cut)
         place = 0 if at_start else found.record - latest.cut[found.stream]
-        return self.repaired(replace(found, run=told), streams, latest.cut, keeping.kept[latest.cut], place)
+        return self.repaired(replace(found, run=run_text), streams, latest.cut, keeping.kept[latest.cut], place)
 
     def bounds(self, streams: Streams) -> tuple[str, ...]:
         """The bounds of the model that are met where a trace is followed, as far as that goes in a while."""
@@ -96,7 +96,7 @@ class Diagnoser:
 
     def next_lines(self, streams: Streams) -> tuple[str, ...]:
         """The lines that some run would have written where a trace leaves the model, in words; none where one explains
-        it all, or it cannot be told."""
+        it all, or it is unknown."""
         keeping = replace(self.search, keeps=True)
         result = keeping.run(streams)
         if result is None or result.status != k.DEAD or first_left(streams, result.cut) is None:
@@ -114,7 +114,7 @@ class Diagnoser:
 
     def expected(self, asking: ExpectedEvents, furthest: Cut) -> tuple[Diagnosis, Departure]:
         """What would have been possible where the trace leaves the model, and where the last step before that begins.
-        Where nodes logged apart, the trace stops before a step that is not all there, and the rest is told with it."""
+        Where nodes logged apart, the trace stops before a step that is not all there; the rest is listed with it."""
         streams, merged = asking.streams, self.compiled.shape.merged
         places = asking.left(furthest)
         latest = places[0]
@@ -130,14 +130,14 @@ class Diagnoser:
 
     def texts(self, lines: Iterable[Line], record: tuple[str, str], more: str = "") -> tuple[str, ...]:
         """Lines as text, each once, and `more` behind each: first those most like a record."""
-        told: dict[str, tuple[bool, bool, str]] = {}
+        ranked: dict[str, tuple[bool, bool, str]] = {}
         for line in lines:
             if self.hidden_prefix is not None and line.event.startswith(self.hidden_prefix):
                 continue
             text = line_text(line) + more
             mine = written_by(line.node) == record[1]
-            told[text] = (not (mine and line.event == record[0]), not mine, text)
-        texts = sorted(told, key=lambda text: told[text])
+            ranked[text] = (not (mine and line.event == record[0]), not mine, text)
+        texts = sorted(ranked, key=lambda text: ranked[text])
         rest = (f"and {len(texts) - LINES_SHOWN} more",) if len(texts) > LINES_SHOWN else ()
         return (*texts[:LINES_SHOWN], *rest)
 

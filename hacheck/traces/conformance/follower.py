@@ -255,7 +255,7 @@ class Follower:
 
         `records`: words (uint64, one row for each record), behind the last part twice as many more as a step may take;
         `parts`: rows of `kernels.TRACE_WORDS` (uint64), changed by it. `report` is asked some times a second whether to
-        go on. Returns what became of each, in rows that `told` understands, or `None` if it was not to go on.
+        go on. Returns what became of each, in rows that `followed` reads, or `None` if it was to stop.
         """
         control, marks = self.memory.control, len(self.compiled.asked)
         results = np.zeros((len(parts), k.RESULT_WORDS + 2 * marks), np.uint64)
@@ -274,7 +274,7 @@ class Follower:
                 return None
         return results
 
-    def told(self, row: Any) -> Followed:
+    def followed(self, row: Any) -> Followed:
         """What became of the part of a trace."""
         return _followed(row.tolist(), len(self.compiled.asked))
 

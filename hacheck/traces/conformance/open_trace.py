@@ -1,4 +1,4 @@
-"""A trace that is judged while its records come in, perhaps in one process after another."""
+"""A trace that is checked while its records come in, perhaps in one process after another."""
 
 from __future__ import annotations
 
@@ -33,48 +33,48 @@ _PLACE = {"seq", "node", "event", "file", "line"}
 class OpenTotallyOrdered:
     """A trace whose records are in one order: it is known at once where it leaves the model."""
 
-    def __init__(self, judge: TotallyOrdered | TimedTotallyOrdered, state: bytes | None) -> None:
-        """`judge`: works on no other trace between two calls of one method here. `state`: as `state` gave it. Errors:
-        `TracesError` for another one."""
-        self.judge = judge
+    def __init__(self, trace_follower: TotallyOrdered | TimedTotallyOrdered, state: bytes | None) -> None:
+        """`trace_follower`: works on no other trace between two calls of one method here. `state`: as `state` gave it.
+        Errors: `TracesError` for another one."""
+        self.trace_follower = trace_follower
         self.held: dict[str, Any] | None = None
-        self.told = False
+        self.reported = False
         if state is not None:
-            self.held, self.told = judge.from_kept(state)
+            self.held, self.reported = trace_follower.from_kept(state)
 
     def feed(self, batch: Any) -> list[Verdict]:
         """Takes the next records. Returns a verdict that is certain by now, once."""
-        self.judge.restore(self.held)
-        self.judge.feed(batch)
-        certain = self.judge.certain()
-        self.held = self.judge.snapshot()
-        if certain is None or self.told:
+        self.trace_follower.restore(self.held)
+        self.trace_follower.feed(batch)
+        certain = self.trace_follower.certain()
+        self.held = self.trace_follower.snapshot()
+        if certain is None or self.reported:
             return []
-        self.told = True
+        self.reported = True
         return [certain]
 
     def state(self) -> bytes:
         """All there is to know to go on later; see `open_trace_state`."""
-        return to_bytes(self.judge.kept(self.held, self.told))
+        return to_bytes(self.trace_follower.kept(self.held, self.reported))
 
     def kept_records(self) -> list[Any] | None:
         """Those that it keeps for later; `None` before the first one."""
-        return self.judge.records(self.held)
+        return self.trace_follower.records(self.held)
 
     def close(self) -> Verdict:
         """The verdict, when no more records come."""
-        self.judge.restore(self.held)
-        (batch,) = self.judge.finish()
+        self.trace_follower.restore(self.held)
+        (batch,) = self.trace_follower.finish()
         (verdict,) = from_batch(batch)
         return verdict
 
 
 class OpenPartiallyOrdered:
-    """A trace whose nodes logged apart: its records are kept, and judged when it ends."""
+    """A trace whose nodes logged apart: its records are kept, and checked when it ends."""
 
-    def __init__(self, judge: PartiallyOrdered, state: bytes | None) -> None:
+    def __init__(self, trace_follower: PartiallyOrdered, state: bytes | None) -> None:
         """`state`: as `state` gave it. Errors: `TracesError` for another one."""
-        self.judge = judge
+        self.trace_follower = trace_follower
         self.pieces: list[Any] = [] if state is None else from_bytes(state, PiecesState).pieces
         one_trace(self.pieces)
 
@@ -94,14 +94,14 @@ class OpenPartiallyOrdered:
     def close(self) -> Verdict:
         """The verdict, when no more records come."""
         for piece in self.pieces:
-            self.judge.feed(piece)
-        (batch,) = self.judge.finish()
+            self.trace_follower.feed(piece)
+        (batch,) = self.trace_follower.finish()
         (verdict,) = from_batch(batch)
         return verdict
 
 
 class OpenBySettings:
-    """A trace that is judged under the settings that its own records give: it is held back until they are known."""
+    """A trace that is checked under the settings that its own records give: it is held back until they are known."""
 
     def __init__(self, checker: CheckerBySettings, state: bytes | None) -> None:
         """`state`: as `state` gave it. Errors: `TracesError` for another one."""
@@ -135,7 +135,7 @@ class OpenBySettings:
         self.seen += batch.num_rows
         self.said.read(batch)
         if self.inner is not None:
-            return [] if self.said.wrong is not None else self._told(self.inner.feed(batch))
+            return [] if self.said.wrong is not None else self._with_settings(self.inner.feed(batch))
         if not self.said.fixed:
             self.pieces.append(batch)
             if self.checker.order == Order.TOTAL and (self.said.complete or self.seen >= HELD_MAX):
@@ -164,23 +164,23 @@ class OpenBySettings:
         wrong = self.checker.wrong(self.said)
         if wrong is not None:
             return wrong.on(self.trace_id, self.seen)
-        assert self.inner is not None, "a trace whose settings are right is judged"
-        (verdict,) = self._told([self.inner.close()])
+        assert self.inner is not None, "a trace whose settings are right is checked"
+        (verdict,) = self._with_settings([self.inner.close()])
         return verdict
 
     def _decided(self) -> list[Verdict]:
-        """Begins to judge, now that it is clear under which settings."""
+        """Begins to check, now that it is clear under which settings."""
         pieces, self.pieces, self.said.fixed = self.pieces, [], True
         if self.checker.wrong(self.said) is not None:
             return []
         self.inner = self._opened(None)
-        return self._told([verdict for piece in pieces for verdict in self.inner.feed(piece)])
+        return self._with_settings([verdict for piece in pieces for verdict in self.inner.feed(piece)])
 
     def _opened(self, state: bytes | None) -> OpenTotallyOrdered | OpenPartiallyOrdered:
-        judge = self.checker.variant(self.said.chosen)
-        assert not isinstance(judge, str), "settings that are wrong were told before"
-        return judge.resume(state)
+        trace_follower = self.checker.variant(self.said.chosen)
+        assert not isinstance(trace_follower, str), "settings that are wrong were reported before"
+        return trace_follower.resume(state)
 
-    def _told(self, verdicts: list[Verdict]) -> list[Verdict]:
+    def _with_settings(self, verdicts: list[Verdict]) -> list[Verdict]:
         words = tuple(f"{name}={value}" for name, value in self.said.chosen)
         return [replace(verdict, settings=words) for verdict in verdicts]

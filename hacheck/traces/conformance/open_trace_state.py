@@ -74,21 +74,21 @@ class Timed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FollowedState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A trace in one order. `told`: whether its verdict was reported."""
+    """A trace in one order. `reported`: whether its verdict was reported."""
 
     held: Followed
-    told: bool
+    reported: bool
 
 
 class TimedState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The same, judged by rules of time, too."""
+    """The same, checked by rules of time, too."""
 
     held: Timed
-    told: bool
+    reported: bool
 
 
 class PiecesState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The records of a trace that is judged when it ends."""
+    """The records of a trace that is checked when it ends."""
 
     pieces: list[Any]
 
@@ -101,7 +101,7 @@ class ContradictionState(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
 
 class BySettingsState(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A trace that is judged under the settings that its records give; `inner`: as it is judged, as bytes."""
+    """A trace that is checked under the settings that its records give; `inner`: as it is checked, as bytes."""
 
     trace_id: str
     values: dict[str, str]

@@ -1,4 +1,4 @@
-"""Judges traces whose nodes logged apart. A trace is in memory from its first record to its last."""
+"""Checks traces whose nodes logged apart. A trace is in memory from its first record to its last."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Split:
 
 
 class PartiallyOrdered:
-    """Judges traces one after another, as their records come. `stopped`: whether `report` said not to go on."""
+    """Checks traces one after another, as their records come. `stopped`: whether `report` said not to go on."""
 
     def __init__(
         self,
@@ -45,13 +45,13 @@ class PartiallyOrdered:
         skew_ns: int,
         explained_max: int,
         report: Callable[[], bool],
-        told: Collection[str] | None = None,
+        shown: Collection[str] | None = None,
     ) -> None:
-        """`told`: the properties of which it is told where they were violated; all that are asked, by default."""
+        """`shown`: the properties whose violations are in the verdicts; by default all that are asked."""
         self.diagnoser, self.skew_ns, self.left, self.report = diagnoser, skew_ns, explained_max, report
-        self.told = diagnoser.compiled.asked if told is None else told
+        self.shown = diagnoser.compiled.asked if shown is None else shown
         self.compiled = diagnoser.compiled
-        self.broken = BrokenProperties(diagnoser, frozenset(self.told))
+        self.broken = BrokenProperties(diagnoser, frozenset(self.shown))
         self.pieces: list[Any] = []
         self.open: str | None = None
         self.stopped = False
@@ -80,10 +80,10 @@ class PartiallyOrdered:
         batch = pa.Table.from_batches(self.pieces).combine_chunks().to_batches()[0]
         trace_id, self.pieces, self.open = self.open, [], None
         assert trace_id is not None, "a trace has an id"
-        verdict = self._judged(trace_id, batch)
+        verdict = self._checked(trace_id, batch)
         return [] if verdict is None else [to_batch([verdict])]
 
-    def _judged(self, trace_id: str, batch: Any) -> Verdict | None:
+    def _checked(self, trace_id: str, batch: Any) -> Verdict | None:
         encoded = Encoder(self.compiled).encode(batch)
         counts: dict[str, Any] = {"records": batch.num_rows, "compared": len(encoded.rows)}
         stray = next((found for found in encoded.unmatchables.values() if found.why == "node"), None)
@@ -212,7 +212,7 @@ class PartiallyOrdered:
         perhaps: list[str] = []
         for name, (certain, possible) in zip(self.compiled.asked, found.violated, strict=True):
             cut = certain or possible
-            if cut is not None and name in self.told:
+            if cut is not None and name in self.shown:
                 place = self._place(result, first_left(result.streams, cut), cut)
                 (surely if certain is not None else perhaps).append(f"{name}@{place.get('seq', 'end')}")
         return {"violated": tuple(surely), "perhaps": tuple(perhaps)}

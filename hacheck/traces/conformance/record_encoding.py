@@ -1,7 +1,7 @@
 """Records as the words that compiled code compares with a model's lines.
 
 A value that the model does not have at all makes its record one that no step can have written; which value, and whether
-it is only a bound of the model that it exceeds, is told beside it.
+it is only a bound of the model that it exceeds, is said beside it.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Encoder:
         return self.compiled.shape
 
     def encode(self, batch: Any) -> Encoded:
-        """The records of a batch. Errors: none; what does not fit is told in the result."""
+        """The records of a batch. Errors: none; what does not fit is in the result."""
         events = {event.name: number for number, event in enumerate(self.shape.events, start=FIRST_EVENT)}
         codes = _mapped(batch.column(EVENT), lambda word: events.get(word, 0))
         rows = np.flatnonzero(codes)

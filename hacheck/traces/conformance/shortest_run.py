@@ -1,5 +1,5 @@
 """A shortest run of the model that writes the records of a trace up to some place: found among the states that were
-kept for it, and told by the interpreter."""
+kept for it, and replayed by the interpreter."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ShortestRuns:
             self._spread(at, kept[at])
         ends = [(cut, state.tobytes()) for state in kept[cut]]
         found = [(self.reached[end].steps, end) for end in ends if end in self.reached]
-        return self._told(self._way(min(found)[1])) if found else None
+        return self._replayed(self._way(min(found)[1])) if found else None
 
     def _spread(self, cut: Cut, states: Any) -> None:
         """How soon the states at a cut are reached, and those to which their steps lead."""
@@ -117,9 +117,9 @@ class ShortestRuns:
             at = found.before
         return way[::-1]
 
-    # ---- told by the interpreter ----
+    # ---- replayed by the interpreter ----
 
-    def _told(self, way: list[tuple[int, int]]) -> Run | None:
+    def _replayed(self, way: list[tuple[int, int]]) -> Run | None:
         """The run, with the values of what the code leaves out; each step is one of the interpreter's."""
         interpreter = Interpreter(self.system)
         start = next((one for one in interpreter.initial_states() if self.packed(one) == self.own(way[0][1])), None)

@@ -30,21 +30,21 @@ RECORDS_MAX = 20_000
 
 
 class TimedTotallyOrdered:
-    """Judges traces one after another, as their records come: as `judge` does, and by the rules of `diagnoser`.
+    """Checks traces one after another, as their records come: as `inner` does, and by the rules of `diagnoser`.
 
-    `told`: the properties of which it is told where they were violated; `skew_ns`: how far lines of one step may lie
+    `shown`: the properties whose violations are in the verdicts; `skew_ns`: how far lines of one step may lie
     apart.
     """
 
-    def __init__(self, judge: TotallyOrdered, diagnoser: Diagnoser, skew_ns: int, told: Collection[str]) -> None:
-        self.inner, self.diagnoser, self.skew_ns, self.told = judge, diagnoser, skew_ns, frozenset(told)
-        self.broken = BrokenProperties(diagnoser, self.told)
+    def __init__(self, inner: TotallyOrdered, diagnoser: Diagnoser, skew_ns: int, shown: Collection[str]) -> None:
+        self.inner, self.diagnoser, self.skew_ns, self.shown = inner, diagnoser, skew_ns, frozenset(shown)
+        self.broken = BrokenProperties(diagnoser, self.shown)
         self.pieces: dict[str, list[Any]] = {}
         self.last = ""
 
     @property
     def stopped(self) -> bool:
-        """Whether it was told not to go on."""
+        """Whether `report` said not to continue."""
         return self.inner.stopped
 
     def feed(self, batch: Any) -> list[Any]:
@@ -71,7 +71,7 @@ class TimedTotallyOrdered:
     def certain(self) -> Verdict | None:
         """The verdict on the trace whose end has not come, where it is certain already."""
         found = self.inner.certain()
-        return None if found is None else self._judged(found)
+        return None if found is None else self._checked(found)
 
     def snapshot(self) -> dict[str, Any]:
         """What is known of the trace whose end has not come."""
@@ -92,10 +92,10 @@ class TimedTotallyOrdered:
         inner = None if held is None else self.inner.records(held["inner"])
         return None if held is None or inner is None else [*inner, *held["pieces"][held["last"]]]
 
-    def kept(self, held: dict[str, Any] | None, told: bool) -> TimedState:
+    def kept(self, held: dict[str, Any] | None, reported: bool) -> TimedState:
         """What a snapshot says, in the form in which it is kept."""
         held = held or self.nothing()
-        return TimedState(Timed(self.inner.kept_of(held["inner"]), held["pieces"], held["last"]), told)
+        return TimedState(Timed(self.inner.kept_of(held["inner"]), held["pieces"], held["last"]), reported)
 
     def from_kept(self, state: bytes) -> tuple[dict[str, Any], bool]:
         """The snapshot that was kept, and whether the verdict was reported. Errors: `TracesError`."""
@@ -107,7 +107,7 @@ class TimedTotallyOrdered:
         ):
             raise damaged("has no records where some are expected")
         held = {"inner": inner, "pieces": pieces, "last": last}
-        return held, found.told
+        return held, found.reported
 
     # ---- in hindsight ----
 
@@ -116,9 +116,9 @@ class TimedTotallyOrdered:
         broken = sum(
             pc.sum(pc.list_value_length(verdicts.column(name))).as_py() or 0 for name in ("violated", "perhaps")
         )
-        return to_batch([self._judged(one) for one in from_batch(verdicts)]) if broken else verdicts
+        return to_batch([self._checked(one) for one in from_batch(verdicts)]) if broken else verdicts
 
-    def _judged(self, verdict: Verdict) -> Verdict:
+    def _checked(self, verdict: Verdict) -> Verdict:
         asked = self.inner.compiled.asked
         broken = {_name(one) for one in (*verdict.violated, *verdict.perhaps)}
         verdict = replace(verdict, violated=self._of(verdict.violated), perhaps=self._of(verdict.perhaps))
@@ -126,7 +126,7 @@ class TimedTotallyOrdered:
         return self._looked_back(verdict, numbers) if numbers else verdict
 
     def _of(self, violated: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(one for one in violated if _name(one) in self.told)
+        return tuple(one for one in violated if _name(one) in self.shown)
 
     def _looked_back(self, verdict: Verdict, numbers: list[int]) -> Verdict:
         """The verdict with what the whole trace, which is followed again, says of some properties."""

@@ -1,4 +1,4 @@
-"""Judges traces whose records are in the order in which they happened, in bounded memory however long they are."""
+"""Checks traces whose records are in the order in which they happened, in bounded memory however long they are."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class _Parts:
 
 
 class TotallyOrdered:
-    """Judges traces one after another, as their records come. `stopped`: whether `report` said not to go on."""
+    """Checks traces one after another, as their records come. `stopped`: whether `report` said not to go on."""
 
     def __init__(self, diagnoser: Diagnoser, explained_max: int, report: Callable[[], bool]) -> None:
         self.diagnoser, self.left, self.report = diagnoser, explained_max, report
@@ -112,14 +112,14 @@ class TotallyOrdered:
             raise damaged("has other columns than its further records")
         whole = batch if self.carried is None else _joined(self.carried, batch)
         self.carried = None
-        return self._judged(whole, last=False)
+        return self._checked(whole, last=False)
 
     def finish(self) -> list[Any]:
         """The verdict on the last trace: no more records come."""
         if self.carried is None:
             return []
         whole, self.carried = self.carried, None
-        return self._judged(whole, last=True)
+        return self._checked(whole, last=True)
 
     # ---- to go on with a trace later ----
 
@@ -158,9 +158,9 @@ class TotallyOrdered:
         """The records of a snapshot, as batches; `None` where it was taken before the first one."""
         return None if held is None or held["carried"] is None else [held["carried"]]
 
-    def kept(self, held: dict[str, Any] | None, told: bool) -> FollowedState:
+    def kept(self, held: dict[str, Any] | None, reported: bool) -> FollowedState:
         """What a snapshot says, in the form in which it is kept."""
-        return FollowedState(self.kept_of(held), told)
+        return FollowedState(self.kept_of(held), reported)
 
     def kept_of(self, held: dict[str, Any] | None) -> KeptFollowed:
         """The same without what was reported."""
@@ -177,7 +177,7 @@ class TotallyOrdered:
     def from_kept(self, state: bytes) -> tuple[dict[str, Any], bool]:
         """The snapshot that was kept, and whether the verdict was reported. Errors: `TracesError`."""
         found = from_bytes(state, FollowedState)
-        return self.held_of(found.held), found.told
+        return self.held_of(found.held), found.reported
 
     def held_of(self, kept: KeptFollowed) -> dict[str, Any]:
         """The snapshot that was kept. Errors: `TracesError` where it does not fit the system."""
@@ -202,7 +202,7 @@ class TotallyOrdered:
             "memory": None if kept.memory is None else self.memory.held_of(kept.memory),
         }
 
-    def _judged(self, batch: Any, last: bool) -> list[Any]:
+    def _checked(self, batch: Any, last: bool) -> list[Any]:
         encoded = self.encoder.encode(batch)
         parts = self._parts(batch, encoded, last)
         words, rows = self._arranged(encoded, parts)
@@ -210,7 +210,7 @@ class TotallyOrdered:
         if found is None:
             self.stopped = True
             return []
-        # Nearly all traces come out alike: no object is made for them.
+        # Nearly all traces have the same form: no object is made for them.
         plain = (found[:, k.STATUS] == k.FOLLOWED) & parts.closes
         plain &= parts.lasts > parts.firsts  # otherwise nothing is known of it
         plain[0] &= self.open is None
@@ -218,7 +218,7 @@ class TotallyOrdered:
             plain &= (found[:, k.RESULT_WORDS :] == np.uint64(k.NOWHERE)).all(axis=1)
         verdicts = []
         for number in np.flatnonzero(~plain).tolist():
-            made = self._verdict(batch, encoded, parts.one(number), self.follower.told(found[number]))
+            made = self._verdict(batch, encoded, parts.one(number), self.follower.followed(found[number]))
             if made is not None:
                 verdicts.append(made)
         if self.open is None or not self.open.compared:

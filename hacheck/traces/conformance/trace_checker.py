@@ -1,4 +1,4 @@
-"""Judges traces: Arrow batches of records in, sorted by trace and number, batches of verdicts out.
+"""Checks traces: Arrow batches of records in, sorted by trace and number, batches of verdicts out.
 
 This is all that drivers know of: on one machine, on Spark, on a stream. A checker can be pickled; what it needs is
 compiled where it is first used.
@@ -27,7 +27,7 @@ from hacheck.traces.records import CAUSES, EVENT, FIELDS, FILE, LINE, MESSAGE, N
 
 @dataclass(slots=True, eq=False)
 class TraceChecker:
-    """Judges traces by a system whose steps write lines.
+    """Checks traces by a system whose steps write lines.
 
     - `order`: what the traces' numbers say about different nodes; `skew_ns`: how far two nodes' clocks may differ;
     - `asked`: invariants to look at on the way; `capacity`: the most states that may explain a log at once;
@@ -47,7 +47,7 @@ class TraceChecker:
     rules: tuple[Rule, ...] = ()
     called: Mapping[str, str] = field(default_factory=dict)
     _diagnosers: list[Diagnoser] = field(default_factory=list)
-    _judges: list[TotallyOrdered | TimedTotallyOrdered | PartiallyOrdered] = field(default_factory=list)
+    _trace_followers: list[TotallyOrdered | TimedTotallyOrdered | PartiallyOrdered] = field(default_factory=list)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What is pickled: not what was compiled, which belongs to a process."""
@@ -64,38 +64,38 @@ class TraceChecker:
     def check(self, batches: Iterable[Any], report: Callable[[], bool] = lambda: True) -> Iterator[Any]:
         """The verdicts on whole traces that come one after another, each sorted by `seq`. `report` is asked some times
         a second whether to go on; if not, no verdicts come any more."""
-        judge = self.judge(report)
+        trace_follower = self.trace_follower(report)
         for batch in batches:
-            yield from judge.feed(batch)
-            if judge.stopped:
+            yield from trace_follower.feed(batch)
+            if trace_follower.stopped:
                 return
-        last = judge.finish()
-        if not judge.stopped:
+        last = trace_follower.finish()
+        if not trace_follower.stopped:
             yield from last
 
     def resume(self, state: bytes | None) -> OpenTotallyOrdered | OpenPartiallyOrdered:
         """A trace whose records are to come: a new one, or one that goes on where its `state` was taken. It is used
         until the next one is asked for."""
-        if not self._judges:
-            self._judges.append(self.judge())
-        judge = self._judges[0]
+        if not self._trace_followers:
+            self._trace_followers.append(self.trace_follower())
+        trace_follower = self._trace_followers[0]
         return (
-            OpenPartiallyOrdered(judge, state)
-            if isinstance(judge, PartiallyOrdered)
-            else OpenTotallyOrdered(judge, state)
+            OpenPartiallyOrdered(trace_follower, state)
+            if isinstance(trace_follower, PartiallyOrdered)
+            else OpenTotallyOrdered(trace_follower, state)
         )
 
-    def judge(
+    def trace_follower(
         self, report: Callable[[], bool] = lambda: True
     ) -> TotallyOrdered | TimedTotallyOrdered | PartiallyOrdered:
-        """What judges traces as their records come. Errors: `EvaluationError`, `ObservingError`, `CompilerError`."""
+        """What checks traces as their records come. Errors: `EvaluationError`, `ObservingError`, `CompilerError`."""
         if not self._diagnosers:
             self._diagnosers.append(self._diagnoser())
         if self.order == Order.TOTAL:
-            judge = TotallyOrdered(self._diagnosers[0], self.explained_max, report)
+            trace_follower = TotallyOrdered(self._diagnosers[0], self.explained_max, report)
             if not (self.rules or self.asked):
-                return judge
-            return TimedTotallyOrdered(judge, self._diagnosers[0], self.skew_ns, self.asked)
+                return trace_follower
+            return TimedTotallyOrdered(trace_follower, self._diagnosers[0], self.skew_ns, self.asked)
         return PartiallyOrdered(self._diagnosers[0], self.skew_ns, self.explained_max, report, self.asked)
 
     def _diagnoser(self) -> Diagnoser:

@@ -1,4 +1,4 @@
-"""What both ways of judging have in common: where a trace stopped, as a verdict."""
+"""What both ways of checking have in common: where a trace stopped, as a verdict."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hacheck.traces.records import EVENT, FILE, LINE, NODE, SEQ
 
 BOUNDS_SHOWN = 6
 EVENTS_SHOWN = 6
-"""So many events of the spec are told where a trace has none of them."""
+"""So many events of the spec are named where a trace has none of them."""
 
 
 def place_of(batch: Any, row: int) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def place_of(batch: Any, row: int) -> dict[str, Any]:
 
 
 def with_unknown_duration(verdict: Verdict, why: str) -> Verdict:
-    """The verdict on a trace in which a property may have been broken, where nobody can tell for how long."""
+    """The verdict on a trace in which a property may have been broken, for an unknown time."""
     if verdict.kind != "conforms":
         return verdict
     return replace(verdict, kind="unknown", reason=f"it is unknown how long a property was broken: {why}")
@@ -65,9 +65,9 @@ def beyond_bounds(bounds: Sequence[str], system: System) -> str:
     """That nobody knows what becomes of a trace, as these bounds were met; none where it is not known which."""
     meanings = dict(system.bounds)
     words = [(name, meanings.get(name, name)) for name in bounds[:BOUNDS_SHOWN]]
-    told = [meaning if meaning.startswith(name) else f"{name}: {meaning}" for name, meaning in words]
-    told += [f"{len(bounds) - BOUNDS_SHOWN} more"] * (len(bounds) > BOUNDS_SHOWN)
-    named = f" ({'; '.join(told)})" if told else ""
+    named_bounds = [meaning if meaning.startswith(name) else f"{name}: {meaning}" for name, meaning in words]
+    named_bounds += [f"{len(bounds) - BOUNDS_SHOWN} more"] * (len(bounds) > BOUNDS_SHOWN)
+    named = f" ({'; '.join(named_bounds)})" if named_bounds else ""
     if len(bounds) == 1:
         return f"a bound of the model was reached{named}; with a larger one the trace might conform"
     return f"bounds of the model were reached{named}; with larger ones the trace might conform"

@@ -90,7 +90,7 @@ class Verdict:
     - `expected`: the lines that the model would have allowed there, as text.
     - `repair`: the cheapest change after which the trace goes on; `repair_text`: in words; `repair_records`: how many
       more records it then explains; 0 where the last line is one too much.
-    - `run`: a shortest run of the model that explains everything before, as JSON; empty where none is told.
+    - `run`: a shortest run of the model that explains everything before, as JSON; empty where there is none.
     - `width`: the most model states that explained the trace at once.
     - `violated`: properties that every run which explains the whole log violates, `perhaps`: those that some do; each
       as `name@seq`, the record before which it is first broken.

@@ -1,4 +1,4 @@
-"""Which columns are read at all: those that the judge reads, and those that checking records needs."""
+"""Which columns are read at all: those that the checker reads, and those that checking records needs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ CHECKED = (TRACE_ID, NODE, SEQ, TIME, EVENT, FILE, LINE)
 @dataclass(frozen=True, slots=True)
 class Columns:
     """The part of a schema that is read. `schema` has only the fields that are; `read`: the columns, in order;
-    `judged`: those of them that the judge gets."""
+    `for_checker`: those of them that the checker gets."""
 
     schema: TraceSchema
     read: tuple[str, ...]
-    judged: tuple[str, ...]
+    for_checker: tuple[str, ...]
 
     @property
     def arrow(self) -> Any:
@@ -42,10 +42,10 @@ class Columns:
 
 
 def pruned(schema: TraceSchema, asked: tuple[str, ...]) -> Columns:
-    """What is read of records of a schema for a judge that asks for some columns.
+    """What is read of records of a schema for a checker that asks for some columns.
 
     A field that no record has is left out; without any field, so is the column `fields`. `ValueError`: a column that
-    the record schema does not have, which is the judge's mistake.
+    the record schema does not have, which is the checker's mistake.
     """
     prefix = FIELDS + "."
     chosen = {name.removeprefix(prefix) for name in asked if name.startswith(prefix)}
@@ -56,5 +56,5 @@ def pruned(schema: TraceSchema, asked: tuple[str, ...]) -> Columns:
     unknown = plain - {*names, FIELDS}
     if unknown:
         raise ValueError(f"the record schema has no column {', '.join(sorted(unknown))}")
-    judged = tuple(name for name in names if name in plain or (name == FIELDS and chosen))
-    return Columns(part, tuple(name for name in names if name in CHECKED or name in judged), judged)
+    for_checker = tuple(name for name in names if name in plain or (name == FIELDS and chosen))
+    return Columns(part, tuple(name for name in names if name in CHECKED or name in for_checker), for_checker)

@@ -1,6 +1,6 @@
-"""What drivers and judges promise each other, and what a driver says while it runs and when it is done.
+"""What drivers and checkers promise each other, and what a driver says while it runs and when it is done.
 
-A judge is a picklable object: a driver sends copies of it to other processes, and to other machines. A driver gives
+A checker is a picklable object: a driver sends copies of it to other processes, and to other machines. A driver gives
 each copy whole traces, in order; which traces, and how many, is the driver's business.
 """
 
@@ -18,7 +18,7 @@ SHOWN_MAX = 100
 
 
 class OpenTrace(Protocol):
-    """A trace that is judged while its records come in."""
+    """A trace that is checked while its records come in."""
 
     def feed(self, batch: Any) -> list[Verdict]:
         """Takes the next records of the trace, in the order of `seq`. Returns a verdict that is certain by now, if
@@ -39,7 +39,7 @@ class OpenTrace(Protocol):
 
 
 class ConformanceChecker(Protocol):
-    """Judges traces."""
+    """Checks traces."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ class ConformanceChecker(Protocol):
         ...
 
     def check(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Judges whole traces, one after another, sorted by (trace_id, seq); a trace may go on in the next batch.
+        """Checks whole traces, one after another, sorted by (trace_id, seq); a trace may go on in the next batch.
 
         Batches have the columns that it reads, in the order and with the types of the record schema. What comes out are
         batches of `verdicts.SCHEMA`, one row for each trace.
@@ -63,7 +63,7 @@ BrokenKind: TypeAlias = Literal["violated", "perhaps", "late", "perhaps late"]
 """How a property was broken in a trace: violated in every explanation of the whole log, or for longer than allowed;
 `perhaps`: in some explanations only."""
 
-Phase: TypeAlias = Literal["starting", "reading", "judging", "finishing"]
+Phase: TypeAlias = Literal["starting", "reading", "checking", "finishing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Progress:
 
 
 Report: TypeAlias = Callable[[Progress], bool]
-"""Is told how far a driver is, several times a second, and says whether to go on."""
+"""Called several times a second with how far a driver is; returns whether to continue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,5 +111,5 @@ class Outcome:
 
 
 class DriverError(TracesError):
-    """The machinery failed, not the traces: a process died, two tasks judged one trace, no Java. No verdict is lost
-    silently: whoever gets this has no complete table."""
+    """The machinery failed, not the traces: a process died, two tasks checked one trace, no Java. No verdict is lost
+    silently: its caller has no complete table."""

@@ -65,10 +65,10 @@ def machines_java(environment: Mapping[str, str]) -> Path | None:
 def version_of(java: Path) -> int | None:
     """The version of a Java, as 8, 17, 21; `None` where it does not start."""
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, check=True, timeout=ASK_SECONDS)
+        ended = subprocess.run([java, "-version"], capture_output=True, text=True, check=True, timeout=ASK_SECONDS)
     except (OSError, subprocess.SubprocessError):
         return None
-    found = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    found = re.search(r'version "(?:1\.)?(\d+)', ended.stderr + ended.stdout)
     return int(found.group(1)) if found else None
 
 
@@ -99,8 +99,8 @@ def made_home(java: Path) -> Path:
 
 def owned(path: Path) -> None:
     """Refuses what somebody else could have written. Errors: `DriverError`."""
-    told = path.stat()
-    if told.st_uid != os.getuid() or told.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    status = path.stat()
+    if status.st_uid != os.getuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise DriverError(
             f"{path}: somebody else may write it, and it would be run", "set HACHECK_CACHE_DIR=/some/where"
         )

@@ -1,7 +1,7 @@
-"""The driver for one machine: reads, orders and judges in as many processes as there are cores, in bounded memory.
+"""The driver for one machine: reads, orders and checks in as many processes as there are cores, in bounded memory.
 
-Records are scattered over buckets by trace, on disk; then each bucket is sorted and judged by one process. A dataset
-that is in order already (a clustered folder) is judged as it is read, file by file.
+Records are scattered over buckets by trace, on disk; then each bucket is sorted and checked by one process. A dataset
+that is in order already (a clustered folder) is checked as it is read, file by file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hacheck.traces.dataset import PACKED, Dataset, Located
 from hacheck.traces.drivers.buckets import bucket_of, no_room
 from hacheck.traces.drivers.columns import pruned
 from hacheck.traces.drivers.contract import ConformanceChecker, Outcome, Phase, Progress, Report
-from hacheck.traces.drivers.local_tasks import CheckFile, Flush, Following, Judge, Ordering, Read, Told
+from hacheck.traces.drivers.local_tasks import CheckBucket, CheckFile, Flush, Following, Ordering, Read, TaskReport
 from hacheck.traces.drivers.record_batches import Unit, sources, units
 from hacheck.traces.drivers.trace_verdicts import Task
 from hacheck.traces.drivers.verdict_table import VerdictTable, from_message
@@ -36,7 +36,7 @@ SHARE = 8
 
 BUCKETS_MAX = 1024
 ROW_BYTES = 100
-"""What a record takes on disk between reading and judging, about, where its file does not tell."""
+"""What a record takes on disk between reading and checking, about, where its file does not say."""
 
 PACKED_RATIO = 8
 """A compressed file of text is so much smaller than the records in it, about."""
@@ -54,7 +54,7 @@ class Options:
 
 def check_locally(
     dataset: Located,
-    judge: ConformanceChecker,
+    checker: ConformanceChecker,
     findings: Findings,
     *,
     expected: Expected | None = None,
@@ -69,7 +69,8 @@ def check_locally(
     file; `collect`: the outcome has all verdicts.
     Errors: `TracesError` when there is no room or no permission, `DriverError` when a process dies.
     """
-    return _Local(dataset, judge, findings, expected or Expected(), options or Options(), report).check(table, collect)
+    run = _Local(dataset, checker, findings, expected or Expected(), options or Options(), report)
+    return run.check(table, collect)
 
 
 class _Local:
@@ -78,7 +79,7 @@ class _Local:
     def __init__(
         self,
         dataset: Located,
-        judge: ConformanceChecker,
+        checker: ConformanceChecker,
         findings: Findings,
         expected: Expected,
         options: Options,
@@ -87,7 +88,7 @@ class _Local:
         back = max(expected.clock_back_ns, dataset.clock_back_ns)
         expected = replace(expected, clock_back_ns=back)
         self._dataset, self._findings, self._report = dataset, findings, report
-        self._task = Task(judge, pruned(dataset.schema, judge.columns), expected, sources(dataset.files))
+        self._task = Task(checker, pruned(dataset.schema, checker.columns), expected, sources(dataset.files))
         self._options = options
         self._workers = options.workers or usable_cores()
         self._start = time.perf_counter()
@@ -122,18 +123,18 @@ class _Local:
             damaged: dict[int, list[tuple[str, Finding]]] = {}
             for name, finding in self._findings.damaged.items():
                 damaged.setdefault(bucket_of(name, count), []).append((name, finding))
-            tasks = [Judge(bucket, tuple(damaged.get(bucket, ()))) for bucket in range(count)]
-            return self._follow(pool.do(tasks), "judging", count, verdicts)
+            tasks = [CheckBucket(bucket, tuple(damaged.get(bucket, ()))) for bucket in range(count)]
+            return self._follow(pool.do(tasks), "checking", count, verdicts)
 
     def _ordered(self, verdicts: VerdictTable) -> bool:
         files = len(self._dataset.files)
         with WorkerProcesses(Following(self._task, self._dataset), min(self._workers, files)) as pool:
-            return self._follow(pool.do([CheckFile(number) for number in range(files)]), "judging", files, verdicts)
+            return self._follow(pool.do([CheckFile(number) for number in range(files)]), "checking", files, verdicts)
 
     def _follow(self, messages: Iterator[Any], phase: Phase, total: int, verdicts: VerdictTable, done: int = 0) -> bool:
-        """Takes what the processes send, until all tasks of the phase are over, or it is told to stop."""
+        """Takes what the processes send, until all tasks of the phase are over, or `report` says to stop."""
         for message in messages:
-            if isinstance(message, Told):
+            if isinstance(message, TaskReport):
                 self._records += message.records
                 for finding in message.findings:
                     self._findings.add(finding)

@@ -1,4 +1,4 @@
-"""What the processes of the local driver do: read and scatter, sort and judge, or judge files that are in order."""
+"""What the processes of the local driver do: read and scatter, sort and check, or check files that are in order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hacheck.traces.drivers.buckets import Scatter, in_order
 from hacheck.traces.drivers.columns import Columns
 from hacheck.traces.drivers.pacing import paced
 from hacheck.traces.drivers.record_batches import Unit, in_batches, pieces, row_group_runs
-from hacheck.traces.drivers.trace_verdicts import Task, judged
+from hacheck.traces.drivers.trace_verdicts import Task, verdicts_of
 from hacheck.traces.drivers.verdict_table import as_message
 from hacheck.traces.drivers.worker_processes import Send
 from hacheck.traces.findings import Finding, Findings, TracesError
@@ -40,8 +40,8 @@ class Flush:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
-    """A task: judge a bucket. `damaged`: traces in it that are known to be damaged, and why."""
+class CheckBucket:
+    """A task: check a bucket. `damaged`: traces in it that are known to be damaged, and why."""
 
     bucket: int
     damaged: tuple[tuple[str, Finding], ...]
@@ -49,13 +49,13 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class CheckFile:
-    """A task: judge a file that is in order."""
+    """A task: check a file that is in order."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class TaskReport:
     """What a task sends: verdicts as a message, findings, damage to traces that is no finding of its own, how many
     records were read, and at its end how many records of each event the trace checker got."""
 
@@ -88,7 +88,7 @@ class Forwarded(Findings):
 
     def flush(self, verdicts: bytes | None = None, records: int = 0) -> None:
         """Sends what is new, and verdicts with it."""
-        self._send(Told(verdicts, tuple(self._new), tuple(self._damage), records))
+        self._send(TaskReport(verdicts, tuple(self._new), tuple(self._damage), records))
         self._new, self._damage = [], []
 
 
@@ -108,12 +108,12 @@ class Ordering:
             case Flush():
                 if self._scatter is not None:
                     self._scatter.close()
-            case Judge():
+            case CheckBucket():
                 ordered = in_order(self._folder, task.bucket, self._task.columns, self._share_bytes)
                 findings = Forwarded(send, task.damaged)
                 _send_verdicts(self._task, paced(ordered), findings, send)
             case _:
-                raise AssertionError(f"no task of this crew: {task}")
+                raise AssertionError(f"no task of this pool: {task}")
 
     def _read(self, unit: Unit, send: Send) -> None:
         if self._scatter is None:
@@ -133,23 +133,23 @@ class Following:
         self._task, self._dataset = task, dataset
 
     def do(self, task: CheckFile, send: Send) -> None:
-        """Judges a file."""
+        """Checks a file."""
         findings = Forwarded(send)
         _send_verdicts(self._task, self._batches(task.number, findings, send), findings, send)
 
     def _batches(self, number: int, findings: Findings, send: Send) -> Iterator[Any]:
         for batch in paced(records_in_order(self._dataset, number, self._task.columns, findings)):
             yield batch
-            send(Told(records=batch.num_rows))
+            send(TaskReport(records=batch.num_rows))
 
 
 def _send_verdicts(task: Task, batches: Iterator[Any], findings: Forwarded, send: Send) -> None:
     """Sends the verdicts on the traces in sorted batches, and what is found meanwhile."""
     events: Counter[str] = Counter()
-    for verdicts in judged(task, batches, findings, events):
+    for verdicts in verdicts_of(task, batches, findings, events):
         findings.flush(as_message(verdicts))
     findings.flush()
-    send(Told(events=events))
+    send(TaskReport(events=events))
 
 
 def records_in_order(dataset: Dataset, number: int, columns: Columns, findings: Findings) -> Iterator[Any]:

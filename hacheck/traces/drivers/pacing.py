@@ -1,4 +1,4 @@
-"""Records in such portions that whoever judges them is heard of some times a second, however long a trace takes."""
+"""Records in such portions that the checker reports some times a second, however long a trace takes."""
 
 from __future__ import annotations
 

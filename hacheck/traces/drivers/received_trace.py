@@ -1,6 +1,6 @@
 """One trace whose records come in bit by bit, in any order: what both streaming drivers keep of it.
 
-Records are fed to the judge as soon as all before them are there. One that is missing is waited for until the trace
+Records are fed to the checker as soon as all before them are there. One that is missing is waited for until the trace
 ends, or too many wait behind it.
 """
 
@@ -61,7 +61,7 @@ class KeptFinding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class KeptTrace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A trace as bytes: see `ReceivedTrace.state`. `open`: what its judge knows; `waiting`: records, as `packed`."""
+    """A trace as bytes: see `ReceivedTrace.state`. `open`: what its checker knows; `waiting`: records, as `packed`."""
 
     next: Annotated[int, msgspec.Meta(ge=1)] = 1
     times: dict[str, int] = {}
@@ -75,20 +75,20 @@ class KeptTrace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class ReceivedTrace:
     """A trace that is not over, or is remembered. `verdict` is there once it is certain; `findings` are new ones, which
-    whoever reads them takes away."""
+    the reader removes."""
 
     def __init__(
-        self, trace_id: str, judge: ConformanceChecker, columns: Columns, ends: Ends, state: bytes | None
+        self, trace_id: str, checker: ConformanceChecker, columns: Columns, ends: Ends, state: bytes | None
     ) -> None:
         self.trace_id = trace_id
-        self._judge, self._columns, self._ends = judge, columns, ends
+        self._checker, self._columns, self._ends = checker, columns, ends
         kept = KeptTrace() if state is None else _kept(state)
         self._next: int = kept.next
         self._times: dict[str, int] = dict(kept.times)
         self.over: bool = kept.over
         self._certain: bool = kept.certain
         self._damage = _finding(kept.damage)
-        self._open = None if self.over else judge.resume(kept.open)
+        self._open = None if self.over else checker.resume(kept.open)
         if self._open is not None:
             self._check(self._open.kept_records())
         self._files: list[str] = list(kept.files)
@@ -98,11 +98,11 @@ class ReceivedTrace:
         self.findings: list[Finding] = []
 
     def _check(self, records: list[Any] | None) -> None:
-        """Errors: `TracesError` unless these records, which the judge keeps, can be those of this trace."""
+        """Errors: `TracesError` unless these records, which the checker keeps, can be those of this trace."""
         if (records is None) != (self._next == 1):
             raise damaged("has another number of records than it says")
         located = self._columns.located
-        schema = pa.schema([located.field(name) for name in self._columns.judged])
+        schema = pa.schema([located.field(name) for name in self._columns.for_checker])
         for batch in records or ():
             if not batch.schema.equals(schema) or pc.any(pc.not_equal(batch.column(TRACE_ID), self.trace_id)).as_py():
                 raise damaged("has records of another trace")
@@ -197,7 +197,7 @@ class ReceivedTrace:
         self._ended = self._ended or not self._ends.events.isdisjoint(events)
         self._clocks(records)
         self._next += records.num_rows
-        for verdict in self._open.feed(records.select(list(self._columns.judged)))[:1]:
+        for verdict in self._open.feed(records.select(list(self._columns.for_checker)))[:1]:
             self._certain = True
             self._decide(verdict)
 

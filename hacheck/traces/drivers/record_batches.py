@@ -115,12 +115,12 @@ def pieces(dataset: Located, unit: Unit, columns: Columns, findings: Findings) -
 
 
 def _trace_ids(file: TraceFile, unit: Unit) -> Iterator[str]:
-    """The traces that have records in row groups of which not all can be read, as far as those tell."""
+    """The traces that have records in row groups of which not all can be read, as far as those say."""
     try:
         with pq.ParquetFile(file.path) as opened:
             for batch in opened.iter_batches(row_groups=list(unit.groups or ()), columns=[TRACE_ID]):
                 yield from (str(name) for name in pc.unique(batch.column(0)).to_pylist() if name is not None)
-    except (OSError, pa.ArrowException):  # then nobody can tell
+    except (OSError, pa.ArrowException):  # then it is unknown
         return
 
 

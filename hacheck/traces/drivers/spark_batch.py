@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 def check_on_spark(
     spark: Any,
     traces: Dataset | str,
-    judge: ConformanceChecker,
+    checker: ConformanceChecker,
     findings: Findings,
     *,
     expected: Expected | None = None,
@@ -51,7 +51,7 @@ def check_on_spark(
     verdicts; `partitions`: of the exchange.
     Errors: `DriverError` when the job fails, `TracesError` for places that cannot be read or written.
     """
-    run = _Run(spark, judge, findings, expected or Expected(), partitions, report)
+    run = _Run(spark, checker, findings, expected or Expected(), partitions, report)
     try:
         return run.check(traces, table, collect)
     except _Stopped:
@@ -59,20 +59,20 @@ def check_on_spark(
 
 
 class _Stopped(Exception):
-    """It was told to stop."""
+    """`report` said to stop."""
 
 
 class _Run:
     def __init__(
         self,
         spark: Any,
-        judge: ConformanceChecker,
+        checker: ConformanceChecker,
         findings: Findings,
         expected: Expected,
         partitions: int | None,
         report: Report,
     ) -> None:
-        self._spark, self._judge, self._findings = spark, judge, findings
+        self._spark, self._checker, self._findings = spark, checker, findings
         self._expected, self._report = expected, report
         self._partitions = partitions or int(spark.conf.get("spark.sql.shuffle.partitions"))
         self._start = time.perf_counter()
@@ -85,16 +85,16 @@ class _Run:
         in_order = isinstance(traces, Dataset) and traces.in_order
         found = self._run("starting", lambda: self._frame(traces, in_order=in_order).persist())
         try:
-            return self._told(found, table, collect, in_order=in_order)
+            return self._outcome(found, table, collect, in_order=in_order)
         finally:
             found.unpersist()
 
-    def _told(self, found: Any, table: str | None, collect: bool, *, in_order: bool) -> Outcome:
+    def _outcome(self, found: Any, table: str | None, collect: bool, *, in_order: bool) -> Outcome:
         """The job itself, and what it says."""
         from pyspark.sql import functions as f
 
         notes = found.where(f.col(NOTE).isNotNull()).select(TRACE_ID, NOTE)
-        for row in self._run("judging", lambda: notes.toArrow()).to_pylist():
+        for row in self._run("checking", lambda: notes.toArrow()).to_pylist():
             take_note(row[NOTE], row[TRACE_ID], self._findings, self._tally)
         verdicts = found.where(f.col(NOTE).isNull()).drop(NOTE)
         if in_order:
@@ -121,17 +121,17 @@ class _Run:
 
     def _frame(self, traces: Dataset | str, *, in_order: bool) -> Any:
         """The DataFrame of results."""
-        asked = self._judge.columns
+        asked = self._checker.columns
         if isinstance(traces, str):
             columns, read, back = url_records(self._spark, traces, asked)
         else:
             columns, back = pruned(traces.schema, asked), traces.clock_back_ns
             if in_order:
-                task = Task(self._judge, columns, self._held_to(back), sources(traces.files))
+                task = Task(self._checker, columns, self._held_to(back), sources(traces.files))
                 numbers = file_numbers(self._spark, range(len(traces.files)))
                 return numbers.mapInArrow(CheckFiles(task, traces), spark_schema(results()))
             read = dataset_records(self._spark, traces, columns, self._findings)
-        task = Task(self._judge, columns, self._held_to(back), read.names)
+        task = Task(self._checker, columns, self._held_to(back), read.names)
         ordered = read.frame.repartition(self._partitions, TRACE_ID).sortWithinPartitions(TRACE_ID, SEQ, SOURCE, ROW)
         return ordered.mapInArrow(CheckSorted(task, read.hashes), spark_schema(results()))
 
@@ -139,7 +139,7 @@ class _Run:
         return replace(self._expected, clock_back_ns=max(self._expected.clock_back_ns, clock_back_ns))
 
     def _run(self, phase: Phase, action: Callable[[], Result]) -> Result:
-        """Runs a job, tells how far it is, and cancels it when told to stop."""
+        """Runs a job, reports how far it is, and cancels it when `report` says to stop."""
         job = Job(self._spark, action)
         while not job.over(POLL_SECONDS):
             done, total = job.tasks()

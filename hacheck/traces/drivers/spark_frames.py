@@ -14,7 +14,7 @@ from hacheck.model.data import dataclass
 from hacheck.traces.dataset import ROW, SOURCE, Dataset
 from hacheck.traces.drivers.columns import Columns, pruned
 from hacheck.traces.drivers.record_batches import sources
-from hacheck.traces.drivers.spark_jobs import told
+from hacheck.traces.drivers.spark_jobs import driver_error
 from hacheck.traces.drivers.spark_records import ReadFiles, damage_note, noted, rows_of_notes
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.records import SchemaError, from_arrow
@@ -78,12 +78,12 @@ def url_records(spark: Any, url: str, asked: tuple[str, ...]) -> tuple[Columns, 
     from pyspark.sql.pandas.types import to_arrow_schema
 
     try:
-        told_schema = spark.read.option("mergeSchema", "true").parquet(url).schema
-        columns = pruned(from_arrow(to_arrow_schema(told_schema)), asked)
+        parquet_schema = spark.read.option("mergeSchema", "true").parquet(url).schema
+        columns = pruned(from_arrow(to_arrow_schema(parquet_schema)), asked)
     except SchemaError as error:
         raise TracesError(f"{url}: {error}") from None
     except Exception as error:  # whatever Spark says of a place that is not there
-        raise TracesError(f"{url}: cannot be read: {told(error).message}") from error
+        raise TracesError(f"{url}: cannot be read: {driver_error(error).message}") from error
     codes = path_codes(spark, [url], escaped=False)
     names, hashes = tuple(path for path, _ in codes), tuple(code for _, code in codes)
     return columns, Records(_parquet(spark, columns, [url], escaped=False), names, hashes), 0

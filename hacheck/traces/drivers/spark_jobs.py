@@ -45,14 +45,14 @@ class Job(Generic[Result]):
         return not self._thread.is_alive()
 
     def tasks(self) -> tuple[int, int]:
-        """How many tasks are done, of how many that are known by now; (0, 0) where Spark does not tell."""
+        """How many tasks are done, of how many that are known by now; (0, 0) where Spark does not say."""
         if is_connect(self._spark):
             return 0, 0
         tracker = self._spark.sparkContext.statusTracker()
         done = total = 0
         for job in tracker.getJobIdsForGroup(self._name):
-            told = tracker.getJobInfo(job)
-            for stage in told.stageIds if told else ():
+            info = tracker.getJobInfo(job)
+            for stage in info.stageIds if info else ():
                 info = tracker.getStageInfo(stage)
                 if info is not None:
                     done, total = done + info.numCompletedTasks, total + info.numTasks
@@ -72,7 +72,7 @@ class Job(Generic[Result]):
         if isinstance(self._error, TracesError) or type(self._error) is ValueError:  # not one of Spark's own
             raise self._error
         if self._error is not None:
-            raise told(self._error) from self._error
+            raise driver_error(self._error) from self._error
         return self._result[0]
 
 
@@ -80,7 +80,7 @@ CRASHED = ("Python worker exited unexpectedly", "ExecutorLostFailure")
 """What Spark says of processes that were killed."""
 
 
-def told(error: BaseException) -> DriverError:
+def driver_error(error: BaseException) -> DriverError:
     """What an error of Spark's means."""
     text = str(error)
     lines = [line.strip() for line in text.splitlines() if line.strip()]

@@ -1,7 +1,7 @@
 """Records as Spark sees them: where they are read, how they travel, what a task makes of them.
 
-Beside its records a table of these has *notes*: findings on their way to whoever reports them, and damage on its way to
-the task that judges the trace. A note stands in the column `NOTE`, as JSON, under the id of its trace; records have
+Beside its records a table of these has *notes*: findings to be reported, and damage on its way to
+the task that checks the trace. A note stands in the column `NOTE`, as JSON, under the id of its trace; records have
 none there. So one pass over the data is enough.
 """
 
@@ -21,7 +21,7 @@ from hacheck.traces.dataset import SOURCE, Dataset
 from hacheck.traces.drivers.columns import Columns
 from hacheck.traces.drivers.local_tasks import records_in_order
 from hacheck.traces.drivers.record_batches import Unit, in_batches, pieces, sorted_out
-from hacheck.traces.drivers.trace_verdicts import Task, judged
+from hacheck.traces.drivers.trace_verdicts import Task, verdicts_of
 from hacheck.traces.drivers.verdict_table import Tally
 from hacheck.traces.findings import Finding, Findings, Kind
 from hacheck.traces.json_lines import sound
@@ -69,7 +69,7 @@ def take_note(note: str, trace_id: str, findings: Findings, tally: Tally | None 
         assert tally is not None, "only tasks that check whole traces send counts"
         tally.merge(content["tally"])
     elif "damage" in content:
-        Findings.damage(findings, trace_id, finding_of(content["damage"]))  # it need not be told again
+        Findings.damage(findings, trace_id, finding_of(content["damage"]))  # it need not be reported again
     else:
         findings.add(finding_of(content["finding"]))
 
@@ -198,7 +198,7 @@ def task_results(task: Task, records: Iterator[Any], findings: Reported) -> Iter
     """The verdicts on sorted records as a table of results, with notes of what was found meanwhile, and at the end one
     that counts all of it."""
     schema, tally = results(), Tally()
-    for batch in judged(task, records, findings, tally.events):
+    for batch in verdicts_of(task, records, findings, tally.events):
         tally.add(batch)
         yield pa.RecordBatch.from_arrays([*batch.columns, pa.nulls(batch.num_rows, pa.string())], schema=schema)
         yield from findings.taken(schema)

@@ -152,7 +152,7 @@ def ship(spark: Any) -> None:
 
 
 def packed(folder: Path) -> Path:
-    """This package as a zip file, with its data and without compiled files; its name tells its content."""
+    """This package as a zip file, with its data and without compiled files; its name identifies its content."""
     root = Path(hacheck.__file__).parent
     found = sorted(path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     digest = hashlib.sha256()

@@ -1,6 +1,6 @@
-"""The driver for a stream: files that are put into a folder are judged as they come, by Spark Structured Streaming.
+"""The driver for a stream: files that are put into a folder are checked as they come, by Spark Structured Streaming.
 
-Spark tells which files are new, and keeps what is known of each open trace (in RocksDB, under the checkpoint); the
+Spark says which files are new, and keeps what is known of each open trace (in RocksDB, under the checkpoint); the
 files themselves are read by the tasks. The verdicts of one batch of files are written as one folder that a batch done
 again writes anew, so a query that starts again from its checkpoint neither loses nor repeats any.
 """
@@ -27,7 +27,7 @@ from hacheck.traces.drivers.contract import ConformanceChecker, Outcome, Progres
 from hacheck.traces.drivers.received_trace import Ends, ReceivedTrace, packed, unpacked
 from hacheck.traces.drivers.record_batches import Unit, pieces, plain
 from hacheck.traces.drivers.spark_frames import local, spark_schema
-from hacheck.traces.drivers.spark_jobs import told
+from hacheck.traces.drivers.spark_jobs import driver_error
 from hacheck.traces.drivers.spark_records import NOTE, NOWHERE, Reported, finding_note, results, take_note
 from hacheck.traces.drivers.verdict_table import Tally
 from hacheck.traces.findings import Finding, Findings, Kind, TracesError
@@ -46,7 +46,7 @@ READ = pa.schema([(TRACE_ID, pa.string()), (FILE, pa.string()), (RECORDS, pa.bin
 """What reading a file gives: for each trace in it a row with its records, packed; notes in rows of their own."""
 
 SAID = pa.schema([(VERDICT, pa.binary()), (NOTE, pa.string())])
-"""What judging gives: a verdict, packed, or a note."""
+"""What checking gives: a verdict, packed, or a note."""
 
 STATE = pa.schema([("state", pa.binary())])
 
@@ -58,13 +58,13 @@ class Monitoring:
     - `place`: the folder that files are put into, complete (moved, not written there);
     - `schema`: the fields of events, by type, that records may have;
     - `results`: the folder for verdicts and findings; `checkpoint`: the folder from which a query that was ended goes
-      on, for the same place, judge and results;
+      on, for the same place, checker and results;
     - `trigger_seconds`: how often new files are looked for; `files_max`: taken at a time.
     """
 
     place: Path
     schema: TraceSchema
-    judge: ConformanceChecker
+    checker: ConformanceChecker
     results: Path
     checkpoint: Path
     ends: Ends = Ends()
@@ -75,7 +75,7 @@ class Monitoring:
 def monitor_on_spark(
     spark: Any, monitoring: Monitoring, findings: Findings, report: Report = lambda progress: True
 ) -> Outcome:
-    """Judges traces as they come, until `report` says to stop. The outcome is of this run; `verdicts_of` and
+    """Checks traces as they come, until `report` says to stop. The outcome is of this run; `verdicts_of` and
     `findings_of` read that of all.
 
     Errors: `DriverError` when the query fails, `TracesError` where there is no folder.
@@ -89,10 +89,10 @@ def monitor_on_spark(
         while not query.awaitTermination(POLL_SECONDS):
             elapsed = time.perf_counter() - start
             done = (query.lastProgress or {}).get("batchId", -1) + 1
-            if not report(Progress("judging", done, 0, tally.records, tally.traces, elapsed)):
+            if not report(Progress("checking", done, 0, tally.records, tally.traces, elapsed)):
                 break
     except Exception as error:  # whatever Spark raises for a query that failed
-        raise told(error) from error
+        raise driver_error(error) from error
     finally:
         with suppress(Exception):  # it may be over by now
             query.stop()
@@ -103,7 +103,7 @@ def started(spark: Any, monitoring: Monitoring, findings: Findings, tally: Tally
     """The streaming query."""
     from pyspark.sql.streaming.state import GroupStateTimeout
 
-    columns = pruned(monitoring.schema, monitoring.judge.columns)
+    columns = pruned(monitoring.schema, monitoring.checker.columns)
     try:
         files = (
             spark.readStream.format("binaryFile")
@@ -115,18 +115,18 @@ def started(spark: Any, monitoring: Monitoring, findings: Findings, tally: Tally
         )
         read = files.mapInArrow(ReadNew(monitoring.schema, columns), spark_schema(READ))
         said = read.groupBy(TRACE_ID).applyInPandasWithState(
-            CheckGroup(monitoring.judge, columns, monitoring.ends),
+            CheckGroup(monitoring.checker, columns, monitoring.ends),
             spark_schema(SAID), spark_schema(STATE), "append", GroupStateTimeout.ProcessingTimeTimeout,
         )  # fmt: skip
-        told_results = said.mapInArrow(unpack_verdicts, spark_schema(results()))
-        writer = told_results.writeStream.foreachBatch(Write(monitoring.results, findings, tally))
+        verdict_rows = said.mapInArrow(unpack_verdicts, spark_schema(results()))
+        writer = verdict_rows.writeStream.foreachBatch(Write(monitoring.results, findings, tally))
         return (
             writer.option("checkpointLocation", str(monitoring.checkpoint))
             .trigger(processingTime=f"{monitoring.trigger_seconds} seconds")
             .start()
         )
     except Exception as error:  # a checkpoint of another query, a place that cannot be written
-        raise told(error) from error
+        raise driver_error(error) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +190,8 @@ def spans(traces: Any) -> Iterator[tuple[str, int, int]]:
 class CheckGroup:
     """What is done with the news of one trace, and when nothing came of it for a while."""
 
-    def __init__(self, judge: ConformanceChecker, columns: Columns, ends: Ends) -> None:
-        self._judge, self._columns, self._ends = judge, columns, ends
+    def __init__(self, checker: ConformanceChecker, columns: Columns, ends: Ends) -> None:
+        self._checker, self._columns, self._ends = checker, columns, ends
 
     def __call__(self, key: tuple[str], news: Iterable[Any], state: Any) -> Iterator[Any]:
         """Rows of `SAID`."""
@@ -199,7 +199,7 @@ class CheckGroup:
 
         [trace_id] = key
         kept = state.get[0] if state.exists else None
-        trace = ReceivedTrace(trace_id, self._judge, self._columns, self._ends, kept)
+        trace = ReceivedTrace(trace_id, self._checker, self._columns, self._ends, kept)
         notes: list[str] = []
         if state.hasTimedOut:
             if trace.over:  # it was remembered long enough
@@ -217,11 +217,11 @@ class CheckGroup:
         seconds = self._ends.remembered_seconds if trace.over else self._ends.idle_seconds
         state.setTimeoutDuration(max(int(seconds * 1000), 1))
         if verdicts or notes:
-            told_verdicts = verdicts + [None] * len(notes)
-            yield pd.DataFrame({VERDICT: told_verdicts, NOTE: [None] * len(verdicts) + notes}, dtype=object)
+            shown_verdicts = verdicts + [None] * len(notes)
+            yield pd.DataFrame({VERDICT: shown_verdicts, NOTE: [None] * len(verdicts) + notes}, dtype=object)
 
     def _take(self, trace: ReceivedTrace, news: Iterable[Any]) -> list[str]:
-        """Gives the trace what is new. Returns notes to be told further."""
+        """Gives the trace what is new. Returns notes to be passed on."""
         notes, records = [], []
         for frame in news:
             for file, content, note in zip(frame[FILE], frame[RECORDS], frame[NOTE], strict=True):
@@ -266,12 +266,12 @@ class Write:
         found = frame.toArrow()
         notes = found.column(NOTE)
         verdicts = found.filter(notes.is_null()).drop_columns([NOTE]).cast(SCHEMA)
-        told_notes = found.filter(notes.is_valid()).select([NOTE])
+        note_rows = found.filter(notes.is_valid()).select([NOTE])
         written(self._folder / VERDICTS, number, verdicts)
-        written(self._folder / FINDINGS, number, told_notes)
+        written(self._folder / FINDINGS, number, note_rows)
         for batch in verdicts.to_batches():
             self._tally.add(batch)
-        for note in told_notes.column(NOTE).to_pylist():
+        for note in note_rows.column(NOTE).to_pylist():
             take_note(note, NOWHERE, self._findings)
 
 

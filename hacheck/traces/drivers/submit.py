@@ -1,10 +1,10 @@
-"""The entry for `spark-submit`: judges traces with a judge that was written to a file, on the session it is given.
+"""The entry for `spark-submit`: checks traces with a checker that was written to a file, on the session it is given.
 
-    spark-submit --py-files hacheck.zip submit.py TRACES --judge FILE --table URL
+    spark-submit --py-files hacheck.zip submit.py TRACES --checker FILE --table URL
 
-`--judge` is a file that `hacheck.traces.conformance.checker_file.write` has written: the system as text, and how traces
-are compared with it; each executor compiles it for itself. Nothing in it is run. Exit codes: 0 all traces conform, 1
-some do not, 2 records were damaged or the job failed, 3 some verdicts are `unknown`.
+`--checker` is a file that `hacheck.traces.conformance.checker_file.write` has written: the system as text, and how
+traces are compared with it; each executor compiles it for itself. Nothing in it is run. Exit codes: 0 all traces
+conform, 1 some do not, 2 records were damaged or the job failed, 3 some verdicts are `unknown`.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ CONFORM, DEVIATE, FAILED, UNDECIDED = 0, 1, 2, 3
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the job. Returns the exit code."""
-    parser = argparse.ArgumentParser(prog="submit.py", description="Judges traces on Spark.")
+    parser = argparse.ArgumentParser(prog="submit.py", description="Checks traces on Spark.")
     parser.add_argument("traces", help="a folder that all executors can read, or a URL of Parquet files")
-    parser.add_argument("--judge", type=Path, required=True, help="a file that checker_file.write has written")
+    parser.add_argument("--checker", type=Path, required=True, help="a file that checker_file.write has written")
     parser.add_argument("--table", help="where the table of verdicts is written")
     parser.add_argument("--json", type=Path, help="a file for the outcome, which is printed otherwise")
     parser.add_argument("--partitions", type=int, help="into how many parts records are exchanged")
     chosen = parser.parse_args(arguments)
     findings = Findings()
     try:
-        judge = checker_file.read(chosen.judge)
+        checker = checker_file.read(chosen.checker)
         traces = chosen.traces if "://" in chosen.traces else open_traces(Path(chosen.traces), findings)
         spark = submitted_session()
         outcome = check_on_spark(
-            spark, traces, judge, findings, table=chosen.table, partitions=chosen.partitions, report=Lines()
+            spark, traces, checker, findings, table=chosen.table, partitions=chosen.partitions, report=Lines()
         )
-        text = json.dumps(told(outcome, findings), indent=1)
+        text = json.dumps(outcome_json(outcome, findings), indent=1)
         if chosen.json is None:
             print(text)
         else:
@@ -81,7 +81,7 @@ class Lines:
         return True
 
 
-def told(outcome: Outcome, findings: Findings) -> dict[str, object]:
+def outcome_json(outcome: Outcome, findings: Findings) -> dict[str, object]:
     """The outcome as JSON."""
     shown = [{"trace_id": one.trace_id, "verdict": one.kind, "reason": one.reason} for one in outcome.shown]
     return {

@@ -1,8 +1,8 @@
-"""The plain monitor for one machine: looks now and then what was added to files of JSON lines, and judges it.
+"""The plain monitor for one machine: looks now and then what was added to files of JSON lines, and checks it.
 
 Files may grow while they are read, as logs do, and new ones may come; a line counts when it has its end. What is known
 is kept in one file, written after each step; a monitor that was killed goes on from there. The table of verdicts (JSON
-lines) is cut back to what that file knows of, so none is lost or told twice.
+lines) is cut back to what that file knows of, so none is lost or reported twice.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Tailing:
 
     place: Path
     schema: TraceSchema
-    judge: ConformanceChecker
+    checker: ConformanceChecker
     verdicts: Path
     checkpoint: Path
     ends: Ends = Ends()
@@ -75,7 +75,7 @@ class Tailing:
 def monitor_locally(
     tailing: Tailing, findings: Findings, report: Report = lambda progress: True, *, once: bool = False
 ) -> Outcome:
-    """Judges traces as their records come, until `report` says to stop; with `once`, until all that is there was read,
+    """Checks traces as their records come, until `report` says to stop; with `once`, until all that is there was read,
     then as if nothing more came. The outcome is of this run, and its records are all that were read: also those of a
     trace that come after the one at which it surely deviates.
 
@@ -95,7 +95,7 @@ def monitor_locally(
         while complete:
             elapsed = time.perf_counter() - start
             tally = monitor.tally
-            progress = Progress("judging", monitor.steps, 0, monitor.records, tally.traces, elapsed)
+            progress = Progress("checking", monitor.steps, 0, monitor.records, tally.traces, elapsed)
             complete = report(progress)
             if more or waited >= POLL_SECONDS:
                 break
@@ -110,7 +110,7 @@ class Monitor:
 
     def __init__(self, tailing: Tailing, findings: Findings) -> None:
         self._tailing, self._findings = tailing, findings
-        self._columns: Columns = pruned(tailing.schema, tailing.judge.columns)
+        self._columns: Columns = pruned(tailing.schema, tailing.checker.columns)
         self._fields = dict(tailing.schema.fields)
         self.tally = Tally()
         self.records = self.steps = 0
@@ -124,7 +124,7 @@ class Monitor:
         self._cut_back()
 
     def step(self, now: float) -> bool:
-        """Reads what is new, judges it, ends what is idle. Returns whether there was anything new."""
+        """Reads what is new, checks it, ends what is idle. Returns whether there was anything new."""
         lines: list[dict[str, Any]] = []
         found: dict[str, list[tuple[Any, str]]] = {}
         new = False
@@ -136,13 +136,13 @@ class Monitor:
                     found.setdefault(name, []).append((batch, str(path)))
         for name, batches in found.items():
             self._touched[name] = now
-            self._judge(name, lines, batches)
+            self._check(name, lines, batches)
         for name in [name for name, last in self._touched.items() if now - last > self._patience(name)]:
             if name in self._over:
                 del self._states[name], self._touched[name]
                 self._over.discard(name)
             else:
-                self._judge(name, lines, None)
+                self._check(name, lines, None)
         self._write(lines)
         self.steps += 1
         return new
@@ -151,17 +151,17 @@ class Monitor:
         """Ends every trace."""
         lines: list[dict[str, Any]] = []
         for name in [name for name in self._touched if name not in self._over]:
-            self._judge(name, lines, None)
+            self._check(name, lines, None)
         self._write(lines)
 
     def _patience(self, name: str) -> float:
         ends = self._tailing.ends
         return ends.remembered_seconds if name in self._over else ends.idle_seconds
 
-    def _judge(self, name: str, lines: list[dict[str, Any]], batches: list[tuple[Any, str]] | None) -> None:
+    def _check(self, name: str, lines: list[dict[str, Any]], batches: list[tuple[Any, str]] | None) -> None:
         """Gives a trace its new records, or (`None`) ends it."""
-        ends, judge = self._tailing.ends, self._tailing.judge
-        trace = ReceivedTrace(name, judge, self._columns, ends, self._states.get(name))
+        ends, checker = self._tailing.ends, self._tailing.checker
+        trace = ReceivedTrace(name, checker, self._columns, ends, self._states.get(name))
         damage = self._findings.damaged.get(name)
         if damage is not None:
             trace.damage(damage)
@@ -189,7 +189,7 @@ class Monitor:
     def _damaged(self, finding: Finding) -> bytes:
         """The state of a trace of which nothing is known but damage."""
         assert finding.trace_id is not None, "a trace"
-        trace = ReceivedTrace(finding.trace_id, self._tailing.judge, self._columns, self._tailing.ends, None)
+        trace = ReceivedTrace(finding.trace_id, self._tailing.checker, self._columns, self._tailing.ends, None)
         trace.damage(finding)
         return trace.state()
 
@@ -317,9 +317,9 @@ class Monitor:
 
 def _json(verdict: Verdict) -> dict[str, Any]:
     """A verdict as a JSON object, with the names of the table's columns."""
-    told = asdict(verdict)
-    told["verdict"] = told.pop("kind")
-    return told
+    content = asdict(verdict)
+    content["verdict"] = content.pop("kind")
+    return content
 
 
 def _unwritable(path: Path, error: OSError) -> TracesError:

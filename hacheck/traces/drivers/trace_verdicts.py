@@ -1,4 +1,4 @@
-"""Judges sorted records: checks them, hands the good ones to the judge, and lets no damaged trace pass as a whole one.
+"""Sorted records: validates them, hands the good ones to the checker, and lets no damaged trace pass as a whole one.
 
 This runs at the end of every driver, in the process that has the traces.
 """
@@ -27,16 +27,16 @@ ROWS_MAX = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What every process of a driver must know: who judges, what is read, what records are held to, how files are
+    """What every process of a driver must know: the checker, what is read, what records are held to, how files are
     called in findings."""
 
-    judge: ConformanceChecker
+    checker: ConformanceChecker
     columns: Columns
     expected: Expected
     files: tuple[str, ...]
 
 
-def judged(task: Task, batches: Iterator[Any], findings: Findings, events: Counter[str]) -> Iterator[Any]:
+def verdicts_of(task: Task, batches: Iterator[Any], findings: Findings, events: Counter[str]) -> Iterator[Any]:
     """Batches of verdicts of whole traces.
 
     `batches`: with the columns of `Columns.located`, sorted by (trace_id, seq), then by place. `findings`: takes what
@@ -44,7 +44,7 @@ def judged(task: Task, batches: Iterator[Any], findings: Findings, events: Count
     of which no good record is left has a verdict, too.
     """
     checker = Checker(list(task.files), task.expected, findings)
-    wanted = list(task.columns.judged)
+    wanted = list(task.columns.for_checker)
 
     def good() -> Iterator[Any]:
         for batch in batches:
@@ -53,20 +53,20 @@ def judged(task: Task, batches: Iterator[Any], findings: Findings, events: Count
                 events.update(counted(kept.column(EVENT)))
                 yield kept.select(wanted)
 
-    told: set[str] = set()
-    for verdicts in task.judge.check(good()):
-        yield with_damage(verdicts, findings, told)
-    silent = [name for name in findings.damaged if name not in told]
+    seen: set[str] = set()
+    for verdicts in task.checker.check(good()):
+        yield with_damage(verdicts, findings, seen)
+    silent = [name for name in findings.damaged if name not in seen]
     for start in range(0, len(silent), ROWS_MAX):
         yield to_batch([_without_records(name, findings) for name in silent[start : start + ROWS_MAX]])
 
 
-def with_damage(verdicts: Any, findings: Findings, told: set[str]) -> Any:
+def with_damage(verdicts: Any, findings: Findings, seen: set[str]) -> Any:
     """The verdicts with those of damaged traces put right: nobody can know what became of a part of a trace.
 
-    Adds the damaged traces that are among them to `told`.
+    Adds the damaged traces that are among them to `seen`.
     """
-    assert verdicts.schema.equals(SCHEMA), "a judge gives batches of the table of verdicts"
+    assert verdicts.schema.equals(SCHEMA), "a checker gives batches of the table of verdicts"
     damaged = findings.damaged
     if not damaged:
         return verdicts
@@ -74,7 +74,7 @@ def with_damage(verdicts: Any, findings: Findings, told: set[str]) -> Any:
     among = pc.is_in(ids, value_set=pa.array(list(damaged), pa.string()))
     if not pc.any(among).as_py():
         return verdicts
-    told.update(ids.filter(among).to_pylist())
+    seen.update(ids.filter(among).to_pylist())
     return to_batch([put_right(verdict, damaged.get(verdict.trace_id)) for verdict in from_batch(verdicts)])
 
 

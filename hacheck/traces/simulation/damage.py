@@ -12,7 +12,7 @@ from hacheck.model.data import dataclass
 from hacheck.model.types import Range, Set, cardinality
 from hacheck.traces.simulation import random_numbers
 from hacheck.traces.simulation.line_variables import Column, Field, Point
-from hacheck.traces.simulation.record_values import told, word
+from hacheck.traces.simulation.record_values import rendered, word
 from hacheck.traces.simulation.walk_lines import Lines
 
 KINDS = ("value", "node", "swap", "lost", "duplicate")
@@ -156,7 +156,7 @@ class _Work:
         if isinstance(field.type, Set):
             from hacheck.traces.records import FieldType
 
-            return ", ".join(told(field.type, value, FieldType.STRINGS))
+            return ", ".join(rendered(field.type, value, FieldType.STRINGS))
         return word(field.type, value)
 
     def node(self, trace: int, places: list[int], dice: random_numbers.Dice) -> bool:

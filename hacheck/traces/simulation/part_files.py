@@ -18,7 +18,7 @@ from hacheck.traces.records import FIELDS, METADATA_KEY, SEQ, TIME, TRACE_ID, Tr
 from hacheck.traces.simulation.trace_maker import Made, Maker
 
 TRUTH = "_truth"
-"""The folder, in that of the traces, with the truth about them. Whoever reads traces passes such names over."""
+"""The folder, in that of the traces, with the truth about them. Readers of traces skip such names."""
 
 MANIFEST = "_simulation.json"
 """The file, there too, that says how the traces were made and how many there are."""
@@ -174,7 +174,7 @@ class File:
 
 
 def write_part(maker: Maker, folder: Path, number: int, report: Callable[[Written], bool]) -> File | None:
-    """Writes the files of a part. `report` is told what is made of it so far, and says whether to go on.
+    """Writes the files of a part. `report` is called with what is made of it so far, and says whether to continue.
 
     Returns what is in them; `None` if it was not to go on: then there are none. Errors: `OSError`, with nothing left.
     """

@@ -76,11 +76,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What lines there are. `points`: all places that write lines; `told`: the same with the fields that are told;
+    """What lines there are. `points`: all places that write lines; `shown`: the same with the fields that are shown;
     `writing`: the system that writes them into its states, where they depend on these."""
 
     points: tuple[Point, ...]
-    told: tuple[Point, ...]
+    shown: tuple[Point, ...]
     columns: tuple[Column, ...]
     writing: Writing | None
     forms: dict[str, FieldType]
@@ -96,13 +96,13 @@ def shape_of(plan: Plan) -> Shape:
     if not points:
         raise ObservingError("no step of the system writes a line")
     refuse_large_sets(columns)
-    told = tuple(
+    shown = tuple(
         replace(point, fields=tuple(field for field in point.fields if not _is_hidden(point.event, field.name, plan)))
         for point in points
     )
-    seen = [point for point in told if point.event not in plan.hidden]
+    seen = [point for point in shown if point.event not in plan.hidden]
     made = None if is_fixed(plan.system) else writing(plan.system)
-    return Shape(points, told, columns, made, field_types(seen))
+    return Shape(points, shown, columns, made, field_types(seen))
 
 
 def _is_hidden(event: str, field: str, plan: Plan) -> bool:
@@ -115,6 +115,6 @@ def events_in(points: Sequence[Point]) -> tuple[str, ...]:
 
 
 def fields_in(points: Sequence[Point]) -> tuple[str, ...]:
-    """All that can be told not to be shown: fields, and fields of an event."""
+    """All whose showing can be switched off: fields, and fields of an event."""
     both = [(field.name, f"{point.event}.{field.name}") for point in points for field in point.fields]
     return tuple(dict.fromkeys([*(name for name, _ in both), *(name for _, name in both)]))

@@ -1,6 +1,6 @@
 """Chance that depends on a seed, the number of a trace and what it is for: numbers by counting, not by drawing.
 
-The same numbers come out in compiled kernels, in numpy and in plain Python, whoever asks first.
+The same numbers come out in compiled kernels, in numpy and in plain Python, in whatever order they are drawn.
 """
 
 from __future__ import annotations

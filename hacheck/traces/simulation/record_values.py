@@ -40,7 +40,7 @@ from hacheck.traces.simulation.walk_lines import Lines
 NO_NODE = "-"
 """The node of lines that are nobody's."""
 
-_TABLE_MAX = 1 << 16  # ordinals of a type that are told all at once
+_TABLE_MAX = 1 << 16  # ordinals of a type that are rendered all at once
 _HEX = np.array([ord(digit) for digit in "0123456789abcdef"], np.uint8)
 _DASHES = (8, 13, 18, 23)
 
@@ -98,7 +98,7 @@ def field_types(points: Iterable[Point]) -> dict[str, FieldType]:
     return found
 
 
-def told(kind: Type, value: Value, form: FieldType) -> Any:
+def rendered(kind: Type, value: Value, form: FieldType) -> Any:
     """A value, other than a name, in the form that its field has."""
     match form:
         case FieldType.BOOL:
@@ -164,7 +164,7 @@ def _as_uuids(high: Any, low: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class LineColumns:
-    """Tells lines as Arrow columns. `points`: with the fields that are told; `forms`: the type of each field."""
+    """Renders lines as Arrow columns. `points`: with the fields that are shown; `forms`: the type of each field."""
 
     points: tuple[Point, ...]
     columns: tuple[Column, ...]
@@ -197,8 +197,8 @@ class LineColumns:
 
     def fields(self, lines: Lines, first: int) -> Any:
         """The struct of all fields. `first`: the number of the first trace."""
-        told_fields = [self.field(name, form, lines, first) for name, form in self.forms.items()]
-        return pa.StructArray.from_arrays(told_fields, names=list(self.forms))
+        field_columns = [self.field(name, form, lines, first) for name, form in self.forms.items()]
+        return pa.StructArray.from_arrays(field_columns, names=list(self.forms))
 
     def field(self, name: str, form: FieldType, lines: Lines, first: int) -> Any:
         """One field, null where a line does not show it."""
@@ -240,10 +240,10 @@ class LineColumns:
         kind = self.columns[field.column].type
         begin = len(words)
         if cardinality(kind) <= min(_TABLE_MAX, max(len(ordinals), 64)):
-            words += [told(kind, scalar(kind, number), form) for number in range(cardinality(kind))]
+            words += [rendered(kind, scalar(kind, number), form) for number in range(cardinality(kind))]
             return ordinals + begin
         found, places = np.unique(ordinals, return_inverse=True)
-        words += [told(kind, scalar(kind, number), form) for number in found.tolist()]
+        words += [rendered(kind, scalar(kind, number), form) for number in found.tolist()]
         return places.reshape(-1) + begin
 
     def _with_names(

@@ -1,4 +1,4 @@
-"""Traces made: walks taken, their lines told as records, damaged where that is asked, and the truth about them."""
+"""Traces made: walks taken, their lines rendered as records, damaged where that is asked, and the truth about them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Maker:
         self.walker = walker(system, self.shape.writing, plan.seed, plan.steps, min(plan.chunk, plan.traces), cache)
         self.table = table_of(plan.system, self.walker.instances) if self.shape.writing is None else None
         names = Names(random_numbers.key(plan.seed, random_numbers.NAME))
-        self.line_columns = LineColumns(self.shape.told, self.shape.columns, self.shape.forms, names)
+        self.line_columns = LineColumns(self.shape.shown, self.shape.columns, self.shape.forms, names)
         self.calls = [call(plan.system, action, arguments) for action, arguments in self.walker.instances]
         self.hidden = np.array([point.event in plan.hidden for point in self.shape.points])
 
@@ -76,7 +76,7 @@ class Maker:
             seen = np.flatnonzero(~self.hidden[found.point])
             found, times = found.taken(seen), times[seen]
         ahead, found, times = self.skewed(found, times, first, count, ids)
-        wrong = damaged(found, times, first, count, self.shape.told, self.shape.columns, plan.damage)
+        wrong = damaged(found, times, first, count, self.shape.shown, self.shape.columns, plan.damage)
         ended = int((walked.lengths < plan.steps).sum())
         records = self.records(wrong, first, count, ids)
         return Made(count, ended, records, truth, ahead, self.damage_table(wrong, found, ids))

@@ -57,7 +57,7 @@ class Watching(Follower):
 def judge(checker: TraceChecker, known_bytes: int, narrow: int = 0) -> TotallyOrdered:
     """A judge with so much memory for the automaton; the code is compiled once for each checker. `narrow`: sets of so
     few candidates have no moves."""
-    made = checker.judge()
+    made = checker.trace_follower()
     made = made.inner if isinstance(made, TimedTotallyOrdered) else made  # which looks back where something is broken
     assert isinstance(made, TotallyOrdered)
     made.memory = Memory(made.compiled, made.memory.capacity, known_bytes)

@@ -68,7 +68,7 @@ def test_all_that_a_checker_is_made_of_comes_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"hacheck.judge": 2},
+        {"hacheck.checker": 2},
         {"system": "(system"},
         {"system": "1"},
         {"system": None},
@@ -95,5 +95,5 @@ def test_half_a_file_is_refused(kept: Path, at: int) -> None:
 
 def test_submitted_job_refuses_a_pickle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "judge").write_bytes(pickle.dumps(checker()))
-    assert submit.main([str(tmp_path), "--judge", str(tmp_path / "judge")]) == submit.FAILED
+    assert submit.main([str(tmp_path), "--checker", str(tmp_path / "judge")]) == submit.FAILED
     assert "no trace checker of version 1" in capsys.readouterr().err

@@ -237,7 +237,7 @@ def test_it_stops_within_a_second_when_told_to(folder: Path) -> None:
 
     def report(progress: Progress) -> bool:
         nonlocal asked
-        if progress.phase == "judging" and progress.wall_seconds and not asked:
+        if progress.phase == "checking" and progress.wall_seconds and not asked:
             asked = time.perf_counter()
         return not asked
 
@@ -294,7 +294,7 @@ def test_progress_counts_all_records(folder: Path) -> None:
     checked(folder, report=lambda progress: bool(seen.append(progress)) or True)
     assert (seen[-1].records, seen[-1].traces) == (300, 30)
     assert seen[-1].done == seen[-1].total
-    assert [progress.phase for progress in seen] == sorted((p.phase for p in seen), key=["reading", "judging"].index)
+    assert [progress.phase for progress in seen] == sorted((p.phase for p in seen), key=["reading", "checking"].index)
 
 
 @pytest.mark.parametrize("clustered", [False, True])
@@ -306,7 +306,7 @@ def test_progress_moves_while_traces_are_judged(folder: Path, clustered: bool) -
         write_clustered(checked_batches(dataset, Findings()), place, dataset.schema)
     seen: list[Progress] = []
     checked(place, Unhurried(), options=Options(workers=1), report=lambda progress: bool(seen.append(progress)) or True)
-    judged = {progress.traces for progress in seen if progress.phase == "judging"}
+    judged = {progress.traces for progress in seen if progress.phase == "checking"}
     assert len(judged) > 4, "from none to all, and some between"
     if clustered:
         assert len({progress.records for progress in seen}) > 4

@@ -115,7 +115,7 @@ def test_spark_submit_runs_on_two_executors_without_a_java_of_the_machine(tmp_pa
     command = [
         Path(pyspark.__file__).parent / "bin" / "spark-submit", "--master", "local-cluster[2,1,1024]",
         *(word for setting in settings for word in ("--conf", setting)),
-        submit.__file__, tmp_path / "traces", "--judge", tmp_path / "judge", "--table", tmp_path / "table",
+        submit.__file__, tmp_path / "traces", "--checker", tmp_path / "judge", "--table", tmp_path / "table",
         "--json", tmp_path / "told.json",
     ]  # fmt: skip
     variables = {name: value for name, value in os.environ.items() if name not in ("JAVA_HOME", "SPARK_HOME")}

@@ -1,5 +1,5 @@
-"""Places in the memory of the automaton that is made while logs are followed: what its kernels and Python tell each
-other."""
+"""Places in the memory of the automaton that is made while logs are followed: what kernels and Python write for
+each other."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 that it sees to the next one.
 
 What a set of candidates becomes by a record depends on the two alone, so it is worked out once and looked up from then
-on. All that is told of a step stands in its move.
+on. All that is known of a step stands in its move.
 """
 
 from __future__ import annotations
@@ -101,23 +101,23 @@ def list_line_successors(control: int, known: int, k: int) -> int:
     tags = load64(control, TAGS)
     to = out
     from_ = out
-    told = 0
+    listed = 0
     i = 0
     while i < k:
         content = load64(from_, word)
         taken = (content >> shift) & mask
         if taken:
             store64(from_, word, content & ~(mask << shift))
-            store64(tags, told, (taken - 1) << AHEAD_SHIFT)
+            store64(tags, listed, (taken - 1) << AHEAD_SHIFT)
             copy(to, from_)
             to += (W + RECORDS) * 8
-            told += 1
+            listed += 1
         from_ += (W + RECORDS) * 8
         i += 1
-    fetch(known, out, told)
+    fetch(known, out, listed)
     state = out
     i = 0
-    while i < told:
+    while i < listed:
         number = number_with(known, state, load64(load64(known, HASHES), i))
         if number == NOWHERE:
             return 0
@@ -128,7 +128,7 @@ def list_line_successors(control: int, known: int, k: int) -> int:
     return 1
 
 
-def tell(control: int, known: int, number: int, window: int) -> int:
+def fill_move(control: int, known: int, number: int, window: int) -> int:
     """Lists the set that the records lead to: from each candidate of a node by the steps that take some. Returns 0 if
     there is no room, or the set is too large."""
     block = load64(control, BLOCK)
@@ -182,7 +182,7 @@ def work_out(control: int, known: int, number: int, window: int) -> int:
     count = load64(known, LINE_CUT_COUNT)
     before = total_of(notes, first, count)
     store64(notes, load64(known, LINE_FAULT), 0)
-    if not tell(control, known, number, window):
+    if not fill_move(control, known, number, window):
         return 0
     cuts = (load64(node, N_MET) >> 1) + total_of(notes, first, count) - before
     failed = (load64(node, N_MET) & 1) | load64(notes, load64(known, LINE_FAULT))
@@ -199,4 +199,4 @@ def work_out(control: int, known: int, number: int, window: int) -> int:
     return move
 
 
-KERNELS = (move_for, enter_moves, list_line_successors, tell, work_out)
+KERNELS = (move_for, enter_moves, list_line_successors, fill_move, work_out)

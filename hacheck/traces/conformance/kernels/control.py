@@ -1,4 +1,4 @@
-"""What the kernels that follow logs and Python tell each other: places in arrays of 64-bit words."""
+"""What the kernels that follow logs and Python write for each other: places in arrays of 64-bit words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every step from the sets of candidates, in the kernel language, and what is asked of the sets."""
+"""Every step from the sets of candidates, in the kernel language, and whether the sets violate properties."""
 
 from __future__ import annotations
 
