@@ -66,7 +66,7 @@ def made(system: System) -> Made:
     texts = list(parts.texts)
     after_printing = time.process_time()
     for text in texts:
-        compile_object(text, levels_of(patient=False))
+        compile_object(text, levels_of(optimise=False))
     end = time.process_time()
     times = after_lowering - start, after_printing - after_lowering, end - after_printing
     return Made(len(lowered.instances), *times, built(system))

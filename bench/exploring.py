@@ -45,7 +45,7 @@ class Task:
     engine: str = "native"
     threads: int = 1
     reductions: bool = False
-    patient: bool = False
+    optimise: bool = False
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -57,7 +57,7 @@ class Task:
         found += [f"--property={name}" for name in self.properties]
         limits = {"--seconds": self.limits.wall_seconds_max, "--bytes": self.limits.memory_bytes_max}
         found += [f"{name}={value}" for name, value in limits.items() if value is not None]
-        flags = {"--reductions": self.reductions, "--patient": self.patient}
+        flags = {"--reductions": self.reductions, "--optimise": self.optimise}
         return (*found, *(flag for flag, given in flags.items() if given))
 
 
@@ -102,7 +102,7 @@ def engine_of(task: Task) -> Engine:
         return PortableEngine()
     from hacheck.checker.explicit.native_engine import NativeEngine
 
-    return NativeEngine(threads=task.threads, reductions=task.reductions, patient=task.patient)
+    return NativeEngine(threads=task.threads, reductions=task.reductions, optimise=task.optimise)
 
 
 def asked(system: System, kinds: str) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--engine", choices=("native", "portable"), default="native")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--reductions", action="store_true")
-    parser.add_argument("--patient", action="store_true")
+    parser.add_argument("--optimise", action="store_true")
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--bytes", type=int)
     parser.add_argument("--clock", choices=tuple(CLOCKS), default="cpu")
@@ -165,7 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         given.engine,
         given.threads,
         given.reductions,
-        given.patient,
+        given.optimise,
         Limits(wall_seconds_max=given.seconds, memory_bytes_max=given.bytes),
     )
     system = system_of(task.spec, task.check, dict(task.settings))

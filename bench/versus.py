@@ -72,7 +72,7 @@ def hacheck_row(name: str, task: Task) -> Rival:
     """hacheck with nothing compiled before, and then, as Spin's verifier, thoroughly, before anything is explored."""
 
     def run() -> Row:
-        found: Explored = explored(replace(task, patient=True), clock="user")
+        found: Explored = explored(replace(task, optimise=True), clock="user")
         if found.stopped is not None:
             raise RuntimeError(f"{task.spec} was not explored completely: {found.stopped}")
         seconds, cost = found.seconds["exploring"], found.cost

@@ -140,7 +140,7 @@ def described(system: System) -> str:
     """A text that differs for systems that differ in what they do. Comments, places and words in the file count for
     nothing."""
     actions = tuple(replace(action, description="", source="", line=0) for action in system.actions)
-    properties = tuple(replace(asked, description="", source="", line=0) for asked in system.properties)
+    properties = tuple(replace(prop, description="", source="", line=0) for prop in system.properties)
     bare = replace(
         system,
         description="",

@@ -11,14 +11,14 @@ NodeValue = tuple[str, Value]
 """A node: its kind, and its number."""
 
 
-def breaking_nodes(system: System, asked: Property, state: State) -> tuple[NodeValue, ...]:
+def breaking_nodes(system: System, prop: Property, state: State) -> tuple[NodeValue, ...]:
     """The nodes that break an invariant in a state, in their order: of `at most one` those that are more than one, of
     `every` those for which it is false, of `no` those for which it is true. None where the property holds there, has no
     value, or is about no single node."""
     places = {variable.name: (place, variable.type) for place, variable in enumerate(system.variables)}
     found: dict[NodeValue, None] = {}
     try:
-        _collect(asked.goal, Scope(places, state), False, found)
+        _collect(prop.goal, Scope(places, state), False, found)
     except EvaluationError:
         return ()
     return tuple(found)

@@ -153,9 +153,9 @@ def _one_constant(root: Variable | Local, writes: list[Assign], body: tuple[Stat
 
 
 def _gathering(root: Variable | Local, writes: list[Assign], body: tuple[Statement, ...]) -> bool:
-    ways = {_gathered(item) for item in writes}
+    parts = {_gathered(item) for item in writes}
     # Each write reads its own target once; nothing else may read it.
-    return None not in ways and len(ways) == 1 and len(_reads(root, body)) == len(writes)
+    return None not in parts and len(parts) == 1 and len(_reads(root, body)) == len(writes)
 
 
 def _gathered(item: Assign) -> str | None:

@@ -300,8 +300,8 @@ def _steps(self: Any) -> SearchStrategy[Step | None]:
     waits = [Step(WAIT, (("seconds", seconds),)) for seconds in self.session.adapter.waits]
     if not by_method:
         return sampled_from(waits) if waits else just(None)
-    ways = sorted(by_method, key=lambda method: is_fault(self.session.model, method))
+    methods = sorted(by_method, key=lambda method: is_fault(self.session.model, method))
     if waits:
         by_method[WAIT] = waits
-    drawn = sampled_from([WAIT] * len(ways) * bool(waits) + ways)
+    drawn = sampled_from([WAIT] * len(methods) * bool(waits) + methods)
     return drawn.flatmap(lambda method: sampled_from(by_method[method]))

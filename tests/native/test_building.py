@@ -111,15 +111,15 @@ def test_what_is_kept_and_makes_no_sense_is_made_again(
     assert (found.properties, found.coverage.states) == (expected.properties, expected.coverage.states)
 
 
-@pytest.mark.parametrize("patient", [False, True])
+@pytest.mark.parametrize("optimise", [False, True])
 def test_functions_in_modules_of_their_own_do_the_same(
-    patient: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    optimise: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     system = quorum_election(3, 2, 0)
     answers, lines = [], []
     for statements in (2_000, 10):
         monkeypatch.setattr(successor_functions, "_CHUNK_STATEMENTS", statements)
-        engine = NativeEngine(cache=tmp_path / str(statements), patient=patient)
+        engine = NativeEngine(cache=tmp_path / str(statements), optimise=optimise)
         answer = engine.check(system, (), Limits(), lambda _: True)
         answers.append((answer.properties, answer.coverage.states, answer.coverage.transitions))
         form = native_program.lowered_form(system, (), reduces=True)

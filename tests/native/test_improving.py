@@ -29,15 +29,15 @@ SYSTEM, LONGER = quorum_election(3, 2, 1), quorum_election(3, 3, 1)
 STATES, STEPS = 63_873, 465_114
 
 
-def builder(folder: Path, patient: bool = False, system: System = SYSTEM) -> Builder:
-    return Builder(system, (), False, ObjectCache(folder), Stopwatch(Limits(), never_stop), patient)
+def builder(folder: Path, optimise: bool = False, system: System = SYSTEM) -> Builder:
+    return Builder(system, (), False, ObjectCache(folder), Stopwatch(Limits(), never_stop), optimise)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_search_goes_on_with_better_code_and_finds_the_same(threads: int, tmp_path: Path) -> None:
     quick, optimised = builder(tmp_path).for_search(), builder(tmp_path).optimised()
     assert (quick.quick_lines > 1_000, optimised.quick_lines) == (True, 0)
-    assert builder(tmp_path / "other", patient=True).for_search().quick_lines == 0
+    assert builder(tmp_path / "other", optimise=True).for_search().quick_lines == 0
     kernels = Kernels(quick.program.words, False, threads == 1, ObjectCache(tmp_path))
     search = Search(functions_of(quick), kernels, Options(threads), Bounds(Limits(), never_stop, 0.0))
     asked: list[float] = []

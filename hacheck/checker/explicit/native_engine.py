@@ -49,7 +49,7 @@ class NativeEngine:
     - `reductions`: explore one state of each orbit of symmetric ones, and only what a property reads.
     - `checkpoint`: the folder in which what is explored is kept; `resume`: go on from what is kept there.
     - `cache`: the folder for machine code; by default one of the user's.
-    - `patient`: code is made as good as can be before anything is explored, not only for a search that takes long.
+    - `optimise`: code is made as good as can be before anything is explored, not only for a search that takes long.
     - `recheck`: has a second interpreter compute some of the states again.
     - `table_bits`: logarithm of the slots with which the set of states seen begins.
     """
@@ -61,7 +61,7 @@ class NativeEngine:
     checkpoint: Path | None = None
     resume: bool = False
     cache: Path | None = None
-    patient: bool = False
+    optimise: bool = False
     table_bits: int = 18
     recheck: Recheck | None = None
 
@@ -70,7 +70,7 @@ class NativeEngine:
         machine has no room to begin."""
         watch = Stopwatch(limits, report)
         cache = ObjectCache(self.cache)
-        builder = Builder(system, properties, self.reductions, cache, watch, self.patient)
+        builder = Builder(system, properties, self.reductions, cache, watch, self.optimise)
         try:
             built = builder.for_search()
             if not built.initial:

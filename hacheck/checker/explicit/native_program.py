@@ -88,10 +88,10 @@ class Form:
 
 
 class Builder:
-    """Builds for one check. `reduces`: whether reductions may be used. `patient`: code is made as good as can be before
-    anything is explored. `given`: the system as it is; `system`: what is explored; `replayed`: what runs are runs of.
-    `gaps`: the counters without an end; `bounded`: those that are explored up to a bound after all, and why. `text`:
-    what is built, as far as it matters."""
+    """Builds for one check. `reduces`: whether reductions may be used. `optimise`: code is made as good as can be
+    before anything is explored. `given`: the system as it is; `system`: what is explored; `replayed`: what runs are
+    runs of. `gaps`: the counters without an end; `bounded`: those that are explored up to a bound after all, and why.
+    `text`: what is built, as far as it matters."""
 
     def __init__(
         self,
@@ -100,13 +100,13 @@ class Builder:
         reduces: bool,
         cache: ObjectCache,
         watch: Stopwatch,
-        patient: bool = False,
+        optimise: bool = False,
     ) -> None:
         self.given = system
         made = explored_form(system, reduces)
         self.system, self.gaps, self.bounded = made.system, made.gaps, made.bounded
         self.replayed = unbounded(system) if made.gaps else made.system
-        self.properties, self.reduces, self.patient = properties, reduces, patient
+        self.properties, self.reduces, self.optimise = properties, reduces, optimise
         self.cache, self.watch = cache, watch
         self.text = f"{properties} {reduces} {self.gaps}\n{described(self.system)}"
         self._form: Form | None = None
@@ -114,7 +114,7 @@ class Builder:
         self._quick: tuple[list[str], Entry] | None = None
 
     def for_search(self) -> Built:
-        """Optimised code, if it is kept; else, unless `patient`, code that is compiled quickly.
+        """Optimised code, if it is kept; else, unless `optimise`, code that is compiled quickly.
 
         Errors: `EvaluationError` where a system cannot begin; `Cancelled`; `Unavailable`."""
         if not (availability := is_available()):
@@ -123,8 +123,8 @@ class Builder:
         found = self.cache.found(optimised, self._kept)
         if found is not None:
             return found
-        key = optimised if self.patient else key_of("search", self.text, QUICK_LEVELS)
-        return self._built(key, partial(self._emitted, self.patient), self._loaded)
+        key = optimised if self.optimise else key_of("search", self.text, QUICK_LEVELS)
+        return self._built(key, partial(self._emitted, self.optimise), self._loaded)
 
     def optimised(self) -> Built:
         """The same optimised, by a thread of its own: nothing is used that others may be using, and no
@@ -134,9 +134,9 @@ class Builder:
 
     def for_liveness(self, states: int) -> BuiltForLiveness:
         """For a graph of so many states. Errors: `Cancelled`."""
-        patient = self.patient or states >= LONG_STATES
-        key = key_of("liveness", self.text, levels_of(patient))
-        return self._built(key, partial(self._emitted_for_liveness, patient), self._loaded_for_liveness)
+        optimise = self.optimise or states >= LONG_STATES
+        key = key_of("liveness", self.text, levels_of(optimise))
+        return self._built(key, partial(self._emitted_for_liveness, optimise), self._loaded_for_liveness)
 
     def _built(self, key: str, emit: Callable[[Form], Source], load: Callable[[Artifact], Product | None]) -> Product:
         run = self.watch.supervised
@@ -176,7 +176,7 @@ class Builder:
             self._form = lowered_form(self.system, self.properties, self.reduces, self.gaps)
         return self._form
 
-    def _emitted(self, patient: bool, form: Form) -> Source:
+    def _emitted(self, optimise: bool, form: Form) -> Source:
         from hacheck.compile.codegen.system_module import emit_in_parts
 
         parts = emit_in_parts(form.lowered, form.questions.sought, form.questions.unblocking)
@@ -185,14 +185,14 @@ class Builder:
         def modules() -> Iterator[tuple[str, Levels]]:
             for text in parts.texts:
                 printed.append(text)
-                yield text, levels_of(patient)
+                yield text, levels_of(optimise)
             if form.reductions.permutes:
                 yield from _canonical(self.system, parts.program, form.reductions)
 
         def facts() -> Mapping[str, Any]:
-            if not patient:
+            if not optimise:
                 self._printed = printed
-            lines = 0 if patient else sum(text.count("\n") for text in printed)
+            lines = 0 if optimise else sum(text.count("\n") for text in printed)
             return {"reductions": reductions_to_json(form.reductions), "quick_lines": lines}
 
         starts = [pack(parts.program.layout, state) for state in form.initial]
@@ -207,18 +207,18 @@ class Builder:
         better = [compile_object(text, KERNEL_LEVELS) for text in texts]
         return Entry((*better, *entry.objects[len(texts) :]), {**entry.facts, "quick_lines": 0})
 
-    def _emitted_for_liveness(self, patient: bool, form: Form) -> Source:
+    def _emitted_for_liveness(self, optimise: bool, form: Form) -> Source:
         from hacheck.checker.explicit.liveness.marked_states import conditions
         from hacheck.compile.codegen.system_module import Mark, emit_in_parts
 
         marks = [Mark(key, wanted) for key, wanted in conditions(form.lowered, form.questions.properties)]
         parts = emit_in_parts(form.lowered, marks=marks, lists_stops=True)
-        return Source([Unit(parts.program, ((text, levels_of(patient)) for text in parts.texts))])
+        return Source([Unit(parts.program, ((text, levels_of(optimise)) for text in parts.texts))])
 
 
-def levels_of(patient: bool) -> Levels:
+def levels_of(optimise: bool) -> Levels:
     """How optimised generated code is compiled before anything is explored."""
-    return KERNEL_LEVELS if patient else QUICK_LEVELS
+    return KERNEL_LEVELS if optimise else QUICK_LEVELS
 
 
 def printed(system: System, reduces: bool = True) -> str:
@@ -287,10 +287,10 @@ def _without_distances(
 ) -> Callable[[State], int]:
     """Reduces states of the real system; -1 of one that no explored state stands for."""
 
-    standing = representatives(system, gaps)
+    representative = representatives(system, gaps)
 
     def whole(state: State) -> int:
-        found = standing.of(state)
+        found = representative.of(state)
         return -1 if found is None else reduce(found)
 
     return whole

@@ -23,8 +23,8 @@ NO_VALUE = "fault:"
 class Questions:
     """The properties asked, taken apart by how they are decided.
 
-    `sought` has no condition that never holds. `unblocking`: the actions that keep a state from being a dead end, by a
-    step that changes it or by an outcome that is no step; `None` where no dead end is sought. `modes`: key, variable
+    `sought` has no condition that never holds. `unblocking`: the actions that keep a state from being a deadlock, by a
+    step that changes it or by an outcome that is no step; `None` where no deadlock is sought. `modes`: key, variable
     and member of each alternative of a mode that might never be reached.
     """
 

@@ -57,7 +57,7 @@ class Findings(Protocol):
 
     `size`: distinct states found. `depth`: steps to the states found last. `stopped`: why the search ended before it
     had expanded every state it found; `None` if it did. `counts`: steps taken, by action. `bounds_reached`: steps
-    beyond, by bound (as in `Subject.bounds`). `found`: for the key of each state or dead-end condition that was met, a
+    beyond, by bound (as in `Subject.bounds`). `found`: for the key of each state or deadlock condition that was met, a
     packed state that meets it, among those at the fewest steps. `hits`: for the key of each step condition that was
     met, the states before and after such a step, the one before at the fewest steps. `errors`: a packed state at the
     fewest steps and an instance whose step there is an error of the spec; empty if there is none. `bytes_per_state`:
@@ -86,7 +86,7 @@ class Findings(Protocol):
     def closest(self, key: str) -> Sequence[int]:
         """The states of the level of `found[key]` that meet the condition, as far as was seen of the level. Of a step
         condition the states before such a step, all of one level; of `SPEC_ERROR` those before an error of the spec.
-        Never empty; of a dead-end condition and of `SPEC_ERROR` one will do. Errors: `Cancelled`."""
+        Never empty; of a deadlock condition and of `SPEC_ERROR` one is enough. Errors: `Cancelled`."""
         ...
 
     def path_to(self, targets: Sequence[int]) -> StatePath:

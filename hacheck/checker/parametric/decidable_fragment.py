@@ -82,18 +82,18 @@ def _edges(term: Term, above: tuple[str, ...], *, negative: bool) -> Iterator[Ed
             for one in inside:
                 yield from _edges(one, above, negative=negative)
         case Choice(condition, then, otherwise):
-            for way in (True, False):
-                yield from _edges(condition, above, negative=way)
+            for negative in (True, False):
+                yield from _edges(condition, above, negative=negative)
             for one in (then, otherwise):
                 yield from _edges(one, above, negative=negative)
         case Equal(left, right) if sort_of(left) == BOOL:
             for one in (left, right):
-                for way in (True, False):
-                    yield from _edges(one, above, negative=way)
+                for negative in (True, False):
+                    yield from _edges(one, above, negative=negative)
         case _:
             for one in parts(term):
-                for way in (True, False):
-                    yield from _edges(one, above, negative=way)
+                for negative in (True, False):
+                    yield from _edges(one, above, negative=negative)
 
 
 def _found(edges: Sequence[Edge]) -> tuple[str, ...]:
@@ -105,11 +105,11 @@ def _found(edges: Sequence[Edge]) -> tuple[str, ...]:
         paths: list[tuple[str, ...]] = [(start,)]
         seen: set[str] = set()
         while paths:
-            way = paths.pop(0)
-            for one in after.get(way[-1], ()):
+            path = paths.pop(0)
+            for one in after.get(path[-1], ()):
                 if one == start:
-                    return (*way, start)
+                    return (*path, start)
                 if one not in seen:
                     seen.add(one)
-                    paths.append((*way, one))
+                    paths.append((*path, one))
     return ()

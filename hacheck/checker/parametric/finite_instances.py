@@ -43,7 +43,7 @@ def negated(one: str) -> str:
     return one[5:-1] if one.startswith("(not ") else f"(not {one})"
 
 
-def joined(word: str, parts_: Iterator[str]) -> str:
+def junction(word: str, parts_: Iterator[str]) -> str:
     """Conditions joined by `and` or `or`."""
     neutral, deciding = (T, F) if word == "and" else (F, T)
     kept: dict[str, None] = {}
@@ -108,12 +108,12 @@ class Grounding:
             case Not(operand):
                 return negated(self.truth(operand, env))
             case Junction(word, inside):
-                return joined(word, (self.truth(one, env) for one in inside))
+                return junction(word, (self.truth(one, env) for one in inside))
             case Choice(condition, then, otherwise):
                 return self._ite(self.truth(condition, env), self.truth(then, env), self.truth(otherwise, env))
             case Quantifier(word, variables, body, _):
                 spaces = [self._space(one.sort) for one in variables]
-                return joined(
+                return junction(
                     "and" if word == "forall" else "or",
                     (self.truth(body, {**env, **dict(zip(variables, one, strict=True))}) for one in product(*spaces)),
                 )
@@ -131,8 +131,8 @@ class Grounding:
         if then == otherwise:
             return then
         if then in (T, F) or otherwise in (T, F):
-            one = joined("and", iter((condition, then)))
-            return joined("or", iter((one, joined("and", iter((negated(condition), otherwise))))))
+            one = junction("and", iter((condition, then)))
+            return junction("or", iter((one, junction("and", iter((negated(condition), otherwise))))))
         return f"(ite {condition} {then} {otherwise})"
 
     def _equal(self, left: Term, right: Term, env: Mapping[Bound, Spread]) -> str:
@@ -143,7 +143,7 @@ class Grounding:
                 return open_ if known == T else negated(open_)
             return T if one == other else f"(= {one} {other})"
         first, second = self.spread(left, env), self.spread(right, env)
-        return joined("or", (joined("and", iter((first[one], second[one]))) for one in first if one in second))
+        return junction("or", (junction("and", iter((first[one], second[one]))) for one in first if one in second))
 
     def spread(self, term: Term, env: Mapping[Bound, Spread]) -> Spread:
         """A term of another sort: for each element that it may be, when it is that."""
@@ -171,7 +171,7 @@ class Grounding:
             if set(one) == {T}:
                 pairs = [(T, one[T]), (F, negated(one[T]))]
             longer = [
-                ((*keys, key), joined("and", iter((when, also)))) for keys, when in choices for key, also in pairs
+                ((*keys, key), junction("and", iter((when, also)))) for keys, when in choices for key, also in pairs
             ]
             choices = [(keys, when) for keys, when in longer if when != F]
         if len(choices) == 1 and choices[0][1] == T:
@@ -179,8 +179,8 @@ class Grounding:
         merged: dict[Element, list[str]] = {}
         for keys, when in choices:
             for item, also in self._at(term.symbol, keys, term.sort).items():
-                merged.setdefault(item, []).append(joined("and", iter((when, also))))
-        return {item: joined("or", iter(conditions)) for item, conditions in merged.items()} or {T: F}
+                merged.setdefault(item, []).append(junction("and", iter((when, also))))
+        return {item: junction("or", iter(conditions)) for item, conditions in merged.items()} or {T: F}
 
     def _at(self, symbol: str, keys: tuple[Element, ...], sort: str) -> Spread:
         known = self._fixed(symbol, keys, sort)
@@ -218,7 +218,7 @@ class Grounding:
             return {T: self._atom(symbol, keys, T)}
         found: Spread = {one: self._atom(symbol, keys, one) for one in self.elements[sort]}
         names = list(found.values())
-        self.lines.append(f"(assert {joined('or', iter(names))})")
+        self.lines.append(f"(assert {junction('or', iter(names))})")
         self.lines += (f"(assert (or (not {one}) (not {other})))" for one, other in combinations(names, 2))
         return found
 

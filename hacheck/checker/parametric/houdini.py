@@ -16,7 +16,7 @@ from hacheck.checker.parametric.obligation_solving import untouched
 from hacheck.checker.parametric.proof_obligations import Obligation, afterwards
 from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.checker.parametric.theory import Claim, Theory, Transition, after
-from hacheck.checker.symbolic.z3_library import fewest, z3_module
+from hacheck.checker.symbolic.z3_library import minimal_core, z3_module
 from hacheck.model.data import dataclass, field
 
 
@@ -53,7 +53,7 @@ class Steps:
         if claim not in self.touched:
             return ()
         core = self._core(claim, [one.name for one in claims])
-        return None if core is None else tuple(fewest(core, lambda names: self._core(claim, names)))
+        return None if core is None else tuple(minimal_core(core, lambda names: self._core(claim, names)))
 
     def _core(self, claim: Claim, names: Sequence[str]) -> list[str] | None:
         if str(self.solver.check([*(self.before[name] for name in names), self.broken[claim.name]])) != "unsat":

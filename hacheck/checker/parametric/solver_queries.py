@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from hacheck.checker.symbolic.z3_library import fewest, is_out_of_memory, z3_module
+from hacheck.checker.symbolic.z3_library import is_out_of_memory, minimal_core, z3_module
 from hacheck.model.data import dataclass, field
 
 Said = Literal["unsat", "sat", "unknown"]
@@ -118,7 +118,7 @@ def ask_propositions(asking: Asking, lines: list[str], assertions: list[str], *,
             return _places(solver.unsat_core()) if said == "unsat" else None
 
         core = _places(solver.unsat_core())
-        return Propositional("unsat", core=tuple(fewest(core, refuted) if least else core))
+        return Propositional("unsat", core=tuple(minimal_core(core, refuted) if least else core))
 
 
 def _places(literals: Sequence[Any]) -> list[int]:

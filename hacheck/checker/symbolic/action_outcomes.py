@@ -107,7 +107,7 @@ class _Runner:
                     ends.append(_End(kind, self.graph.one, {}, text))
                 case SetTemp(temp, value):
                     low, high = value.low, value.high
-                    known = known.with_value((temp, -1), self.kept(self.expression(value, known), low, high))
+                    known = known.with_value((temp, -1), self.named(self.expression(value, known), low, high))
                 case Merge(merge, parts):
                     for part in parts:
                         known = known.with_value((merge, part.slot), self.expression(part.value, known))
@@ -119,13 +119,13 @@ class _Runner:
                         continue
                     first, ends_first = self.block(then, known)
                     second, ends_second = self.block(otherwise, known)
-                    ends += self.joined(test, ends_first, ends_second)
-                    known = self.met(test, first, second)
+                    ends += self.joined_ends(test, ends_first, ends_second)
+                    known = self.joined_values(test, first, second)
                 case _:
                     assert_never(statement)
         return known, ends
 
-    def joined(self, test: Node, first: list[_End], second: list[_End]) -> list[_End]:
+    def joined_ends(self, test: Node, first: list[_End], second: list[_End]) -> list[_End]:
         """The ends of two branches. Only one branch is taken, so a step of one and a step of the other are one step
         that depends on the test; so are two cuts by one bound, and two errors."""
         ends: list[_End] = []
@@ -152,7 +152,7 @@ class _Runner:
                 updates[slot] = value
         return updates
 
-    def met(self, test: Node, first: _Known, second: _Known) -> _Known:
+    def joined_values(self, test: Node, first: _Known, second: _Known) -> _Known:
         """What is known where two branches meet. What one of them did not set is not read after it."""
         if first.values is second.values:
             return first
@@ -163,10 +163,10 @@ class _Runner:
                 values[place] = other
             elif mine is not other:
                 value = self.graph.select(test, mine, other)
-                values[place] = self.kept(value, value.low, value.high)
+                values[place] = self.named(value, value.low, value.high)
         return _Known(values)
 
-    def kept(self, value: Node, low: int, high: int) -> Node:
+    def named(self, value: Node, low: int, high: int) -> Node:
         """A name for a value that is worth one."""
         plain = not value.operands or (value.operator == "not" and not value.operands[0].operands)
         if plain and value.low >= low and value.high <= high:
@@ -196,7 +196,7 @@ class _Runner:
         """A value where it is read: there it is known to lie in the reader's interval, or the way here is not taken."""
         if value.low >= reader.low and value.high <= reader.high:
             return value
-        return self.kept(value, max(value.low, reader.low), min(value.high, reader.high))
+        return self.named(value, max(value.low, reader.low), min(value.high, reader.high))
 
 
 def reads(roots: Iterable[Node], definitions: Mapping[int, Node]) -> frozenset[int]:

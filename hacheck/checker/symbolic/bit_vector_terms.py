@@ -43,7 +43,7 @@ def negation(text: str) -> str:
     return text[5:-1] if text.startswith("(not ") else f"(not {text})"
 
 
-def joined(word: str, parts: Iterable[str]) -> str:
+def junction(word: str, parts: Iterable[str]) -> str:
     """`and` or `or` of any number of formulas."""
     listed = list(parts)
     if not listed:
@@ -133,7 +133,7 @@ class Terms:
             case "temp":
                 return self._temporary(node)
             case "and" | "or":
-                return joined(node.operator, [self.truth(operand) for operand in operands])
+                return junction(node.operator, [self.truth(operand) for operand in operands])
             case "not":
                 return negation(self.truth(operands[0]))
             case "eq" | "ne" | "lt" | "le":
@@ -210,7 +210,7 @@ class Terms:
             return "true" if least <= 0 else "false"
         if comb(len(bits), least) > _COMBINATIONS_MAX:
             return None
-        return joined("or", [joined("and", some) for some in combinations(bits, least)])
+        return junction("or", [junction("and", some) for some in combinations(bits, least)])
 
     def bits(self, mask: Node) -> list[str]:
         """The bits of a number, the lowest first, as formulas."""
@@ -224,7 +224,7 @@ class Terms:
         if index.is_const:
             return bits[index.number] if index.number < len(bits) else "false"
         places = range(max(index.low, 0), min(index.high, len(bits) - 1) + 1)
-        return joined("or", [f"(and {self._is(index, place)} {bits[place]})" for place in places])
+        return junction("or", [f"(and {self._is(index, place)} {bits[place]})" for place in places])
 
     def _is(self, node: Node, value: int) -> str:
         if node.is_truth:
@@ -250,7 +250,7 @@ class Terms:
             ones = [f"(ite {bit} {number(1, width)} {number(0, width)})" for bit in bits]
             return f"(bvadd {' '.join(ones)})"
         if node.is_truth:
-            return f"(and {negation(bits[0])} {joined('or', bits[1:])})"
+            return f"(and {negation(bits[0])} {junction('or', bits[1:])})"
         text = number(0, width)
         for place in range(len(bits) - 1, -1, -1):
             text = f"(ite {bits[place]} {number(place, width)} {text})"

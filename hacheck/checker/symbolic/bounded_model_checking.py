@@ -75,7 +75,7 @@ class BoundedEngine:
     def check(self, system: System, properties: tuple[str, ...], limits: Limits, report: Report) -> Answer:
         """Errors: `Refused` without Z3; otherwise none for anything a spec can contain."""
         watch = Stopwatch(limits, report)
-        ask = partial(_asked, system, limits, report, watch)
+        ask = partial(_solve, system, limits, report, watch)
         answer, shortest = ask(properties, self.depth or limits.depth_max or DEPTH, self.reductions)
         if not shortest:
             return answer
@@ -84,7 +84,7 @@ class BoundedEngine:
         return _with_shorter(answer, more, shortest, watch)
 
 
-def _asked(
+def _solve(
     system: System,
     limits: Limits,
     report: Report,

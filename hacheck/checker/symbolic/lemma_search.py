@@ -22,7 +22,7 @@ from hacheck.checker.symbolic.implications import base
 from hacheck.checker.symbolic.lemma_candidates import Claim, ClaimPrinter, Cube, Literal
 from hacheck.checker.symbolic.prepared_encoding import Prepared
 from hacheck.checker.symbolic.system_encoding import DOMAIN
-from hacheck.checker.symbolic.z3_library import Formula, Model, Solver, fewest, held
+from hacheck.checker.symbolic.z3_library import Formula, Model, Solver, held, minimal_core
 from hacheck.supervise.task import Cancelled
 
 CANDIDATES_MAX = 24
@@ -238,7 +238,7 @@ class Finder:
         if core is None:
             return None
         core.sort(key=lambda name: -weight(assumed[name][1]))
-        return [assumed[name][1] for name in fewest(core, refuted)]
+        return [assumed[name][1] for name in minimal_core(core, refuted)]
 
     def _learn(self, model: Model, outcome: int, violations: list[Formula]) -> None:
         """Puts a claim into the pool that a counterexample to induction does not agree with."""
@@ -337,7 +337,7 @@ class Finder:
     def _fewest(self, core: list[Literal]) -> list[Literal]:
         """Those of the core that are needed, the plainest kept."""
         plainest_last = sorted(core, key=self._far, reverse=True)
-        kept = fewest(plainest_last, lambda rest: rest if rest and self.table.never(rest) else None)
+        kept = minimal_core(plainest_last, lambda rest: rest if rest and self.table.never(rest) else None)
         return sorted(kept, key=self._far)
 
     # ---- what is needed ----

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hacheck.checker.explicit.property_conditions import NO_VALUE
-from hacheck.checker.symbolic.bit_vector_terms import joined
+from hacheck.checker.symbolic.bit_vector_terms import junction
 from hacheck.checker.symbolic.prepared_encoding import encoded
 from hacheck.checker.symbolic.system_encoding import CAN, DOMAIN, ERROR, INIT, ONE, Encoding
 from hacheck.model.ir import System
@@ -41,7 +41,7 @@ def _lines(encoding: Encoding) -> Iterator[str]:
     formulas = encoding.formulas
     steps = [text for name, text in formulas.items() if name in (ONE, CAN) or name.startswith(".next ")]
     yield from (_defined(name[1:], formulas[name]) for name in (INIT, DOMAIN, ERROR))
-    yield _defined("trans", joined("and", steps))
+    yield _defined("trans", junction("and", steps))
     for key in encoding.sought:
         name = f"fault.{key.removeprefix(NO_VALUE)}" if key.startswith(NO_VALUE) else f"found.{key}"
         yield _defined(name, formulas[key])

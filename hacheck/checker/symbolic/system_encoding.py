@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from hacheck.checker.explicit.premises import PREMISE
 from hacheck.checker.explicit.property_conditions import NO_VALUE, Questions
 from hacheck.checker.symbolic.action_outcomes import Behaviour, Outcome, behaviour, reads
-from hacheck.checker.symbolic.bit_vector_terms import Terms, joined, negation, number, sort_of
+from hacheck.checker.symbolic.bit_vector_terms import Terms, junction, negation, number, sort_of
 from hacheck.checker.symbolic.well_formed_states import well_formed
 from hacheck.compile.lowering.blocks import Lowered, SearchTarget
 from hacheck.compile.lowering.expression_nodes import Node
@@ -123,13 +123,13 @@ def encode(
     width = max(1, (len(takes) - 1).bit_length())
     helpers = () if len(takes) <= _PAIRWISE_MAX else (Symbol("|number of the step|", f"(_ BitVec {width})"),)
     formulas = {
-        INIT: joined("or", [_state(lowered, before, state) for state in initial]),
+        INIT: junction("or", [_state(lowered, before, state) for state in initial]),
         DOMAIN: terms.truth(domain),
         ERROR: terms.truth(error),
         **{key: terms.truth(node) for key, node in (*wanted.items(), *extra.items())},
     }
-    formulas[ONE] = joined("and", _exactly_one(takes, helpers, width))
-    formulas[CAN] = joined(
+    formulas[ONE] = junction("and", _exactly_one(takes, helpers, width))
+    formulas[CAN] = junction(
         "and", [f"(=> {take.name} {terms.truth(test)})" for take, test in zip(takes, conditions, strict=True)]
     )
     highs = {slot: slots[slot].high for slot in before}
@@ -182,7 +182,7 @@ def alive(found: Behaviour, unblocking: frozenset[int]) -> Node:
 def _state(lowered: Lowered, symbols: Mapping[int, Symbol], state: State) -> str:
     """That the state is this one."""
     held, slots = contents(lowered.layout, state), lowered.layout.slots
-    return joined("and", [_holds(symbol, held[slot], slots[slot].width) for slot, symbol in symbols.items()])
+    return junction("and", [_holds(symbol, held[slot], slots[slot].width) for slot, symbol in symbols.items()])
 
 
 def _holds(symbol: Symbol, content: int, width: int) -> str:
@@ -193,7 +193,7 @@ def _holds(symbol: Symbol, content: int, width: int) -> str:
 
 def _exactly_one(takes: Sequence[Symbol], helpers: Sequence[Symbol], width: int) -> Iterator[str]:
     """Exactly one outcome is taken."""
-    yield joined("or", [take.name for take in takes])
+    yield junction("or", [take.name for take in takes])
     if helpers:
         for place, take in enumerate(takes):
             yield f"(=> {take.name} (= {helpers[0].name} {number(place, width)}))"
@@ -226,5 +226,5 @@ def _next_slots(
     for slot, by_value in written.items():
         chain = before[slot].name
         for text, names in by_value.items():
-            chain = f"(ite {joined('or', names)} {text} {chain})"
+            chain = f"(ite {junction('or', names)} {text} {chain})"
         yield slot, f"(= {after[slot].name} {chain})"

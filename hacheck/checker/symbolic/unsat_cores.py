@@ -17,7 +17,7 @@ from hacheck.checker.symbolic.k_induction import DEPTH
 from hacheck.checker.symbolic.prepared_encoding import Prepared, prepared_from
 from hacheck.checker.symbolic.system_encoding import DOMAIN, INIT
 from hacheck.checker.symbolic.weakened_system import Part, weakened
-from hacheck.checker.symbolic.z3_library import Formula, Library, Solver, Supervisor, fewest
+from hacheck.checker.symbolic.z3_library import Formula, Library, Solver, Supervisor, minimal_core
 from hacheck.compile.lowering.layout import Cell
 from hacheck.model.data import dataclass, replace
 from hacheck.model.interpreter import EvaluationError, Interpreter
@@ -170,7 +170,7 @@ class Core:
         core = solver.refuted(constant for constant, _ in free.values())
         if core is None:
             return False
-        for name in fewest(core, lambda names: solver.refuted(free[one][0] for one in names)):
+        for name in minimal_core(core, lambda names: solver.refuted(free[one][0] for one in names)):
             if name in self._forces:
                 variable, _, part = self._forces[name]
                 self.needed[variable] = part

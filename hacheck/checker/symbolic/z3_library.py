@@ -47,7 +47,7 @@ def attempted(work: Callable[[], Made]) -> Made:
         raise
 
 
-def fewest(core: Sequence[Key], refuted: Callable[[Sequence[Key]], Iterable[Key] | None]) -> list[Key]:
+def minimal_core(core: Sequence[Key], refuted: Callable[[Sequence[Key]], Iterable[Key] | None]) -> list[Key]:
     """Those of some assumptions that are needed to be refuted. One after the other, in their order, each is left out if
     the others are refuted without it. `refuted`: those of some that suffice for that; `None` where they are not
     refuted."""

@@ -1,5 +1,5 @@
 """`expand` itself, and what it does after each batch of states: noting the first error of the spec, the steps that
-satisfy a condition, and the dead ends. What runs the instances only leaves a sign that there is something to note.
+satisfy a condition, and the deadlocks. What runs the instances only leaves a sign that there is something to note.
 
 In the functions here `states` are those of a batch, the first at `place` in the call; its successors are at `out[k0]`
 up to `out[k1]`.
@@ -24,7 +24,7 @@ _ARGUMENTS = "ptr %states, i64 %place, ptr %out, ptr %tags, i64 %k0, i64 %k1, pt
 
 def expand_function(plan: Plan, chunks: Sequence[str], watched: Sequence[str], dead: Sequence[str]) -> list[str]:
     """`expand` and what it calls: given the functions of the chunks, of the step conditions, and the finders of the
-    dead-end conditions."""
+    deadlock conditions."""
     module, notes, code = plan.module, plan.notes, Code()
     code.label = "batch"
     least = module.intrinsic("llvm.umin.i64", "i64", "i64, i64")
@@ -56,10 +56,10 @@ def expand_function(plan: Plan, chunks: Sequence[str], watched: Sequence[str], d
         pending, on = code.join(), code.join()
         code.choose(code.put(f"icmp eq i64 {found}, 0"), pending, on)
         code.start(pending)
-        code.do(f"call void @note_dead_ends({arguments}, i64 %m)")
+        code.do(f"call void @note_deadlocks({arguments}, i64 %m)")
         code.go(on)
         code.start(on)
-        parts.append(_dead_ends_function(plan, dead))
+        parts.append(_deadlocks_function(plan, dead))
     return [*parts, _loop_text(code, count, plan.guards.bytes)]
 
 
@@ -107,10 +107,10 @@ def _events_function(plan: Plan, watched: Sequence[str]) -> str:
     code.go(on)
     code.start(on)
     for number, condition in enumerate(watched):
-        asked, search, hit, on = (code.join() for _ in range(4))
+        inspected, search, hit, on = (code.join() for _ in range(4))
         sign = code.put(f"and i64 {events}, {signed(step_event(number))}")
-        code.choose(code.put(f"icmp ne i64 {sign}, 0"), asked, on)
-        code.start(asked)
+        code.choose(code.put(f"icmp ne i64 {sign}, 0"), inspected, on)
+        code.start(inspected)
         hit_place = code.put(f"getelementptr i64, ptr %notes, i64 {notes.step_hit(number)}")
         code.choose(code.put(f"icmp eq i64 {code.put(f'load i64, ptr {hit_place}')}, 0"), search, on)
         code.start(search)
@@ -174,11 +174,11 @@ next:
 }}"""
 
 
-def _dead_ends_function(plan: Plan, dead: Sequence[str]) -> str:
-    """Asks the pending dead-end conditions of the states of a batch that nothing unblocking leads out of."""
+def _deadlocks_function(plan: Plan, dead: Sequence[str]) -> str:
+    """Asks the pending deadlock conditions of the states of a batch that no unblocking step leads out of."""
     notes = plan.notes
     incoming = ", ".join(f"[ %alive, %{label} ]" for label in ("step", "unblocking", "known_step", "compare"))
-    return f"""{_unblocking_table(plan)}define internal void @note_dead_ends({_ARGUMENTS}, i64 %m) #0 {{
+    return f"""{_unblocking_table(plan)}define internal void @note_deadlocks({_ARGUMENTS}, i64 %m) #0 {{
 entry:
   %alive_place = getelementptr i64, ptr %notes, i64 {notes.alive}
   %alive0 = load i64, ptr %alive_place
@@ -220,7 +220,7 @@ next:
   %alive2 = phi i64 {incoming}, [ %alive1, %way ]
   %k2 = add i64 %k, 1
   br label %head
-{_dead_ends_asked(plan, dead)}
+{_deadlock_conditions(plan, dead)}
 }}"""
 
 
@@ -253,7 +253,7 @@ def _unseen(plan: Plan) -> dict[int, int]:
     return found
 
 
-def _dead_ends_asked(plan: Plan, dead: Sequence[str]) -> str:
+def _deadlock_conditions(plan: Plan, dead: Sequence[str]) -> str:
     """Asks the pending conditions of each state that is not alive."""
     module, notes, code = plan.module, plan.notes, Code(prefix="d")
     lowest = module.intrinsic("llvm.cttz.i64", "i64", "i64, i1")
@@ -290,7 +290,7 @@ dead_state:
 
 
 def _unblocking_table(plan: Plan) -> str:
-    """By instance: whether it keeps a state from being a dead end. (One more entry: no table is empty.)"""
+    """By instance: whether it keeps a state from being a deadlock. (One more entry: no table is empty.)"""
     unblocking = plan.unblocking or frozenset()
     entries = [*(int(instance.action in unblocking) for instance in plan.lowered.instances), 0]
     return f"@unblocking = private unnamed_addr constant [{len(entries)} x i8] [{listed('i8', entries)}]\n"

@@ -21,11 +21,11 @@ _LANES = 8  # states in a vector: each test of them is a byte
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """The tests of all guards. `asked`: for each instance, the places of those tests among `tests` that are made in
+    """The tests of all guards. `tests_of`: for each instance, the places of those tests among `tests` that are made in
     vectors, and the others."""
 
     tests: tuple[Comparison, ...]
-    asked: tuple[tuple[tuple[int, ...], tuple[Node, ...]], ...]
+    tests_of: tuple[tuple[tuple[int, ...], tuple[Node, ...]], ...]
 
     @property
     def bytes(self) -> int:
@@ -36,7 +36,7 @@ class Guards:
 def guards_of(module: Module, lowered: Lowered) -> Guards:
     """The tests of all guards of a system."""
     numbers: dict[Comparison, int] = {}
-    asked = []
+    tests_of = []
     for instance in lowered.instances:
         others: list[Node] = []
         found: list[int] = []
@@ -46,8 +46,8 @@ def guards_of(module: Module, lowered: Lowered) -> Guards:
                 others.append(node)
             else:
                 found.append(numbers.setdefault(comparison, len(numbers)))
-        asked.append((tuple(found), tuple(others)))
-    return Guards(tuple(numbers), tuple(asked))
+        tests_of.append((tuple(found), tuple(others)))
+    return Guards(tuple(numbers), tuple(tests_of))
 
 
 def enabled_function(module: Module, tests: Sequence[Comparison]) -> str:

@@ -137,7 +137,7 @@ class Values:
                 return "false"
             tests[found.source, found.word] = mask | found.mask, content | found.content
         names = [self.tested(MaskTest(*key, *test)) for key, test in tests.items()]
-        return self._joined("and", [*names, *map(self.truth, others)])
+        return self._junction("and", [*names, *map(self.truth, others)])
 
     def disjunction(self, parts: Iterable[Node]) -> str:
         """Whether one part holds; tests whether one of some bits of a word is set, or is not, are one test."""
@@ -164,9 +164,9 @@ class Values:
             for key, mask in group.items():
                 word = self.masked(self.word(*key), mask)
                 names.append(self.code.put(f"icmp ne i64 {word}, {signed(mask) if content else 0}"))
-        return self._joined("or", [*names, *map(self.truth, others)])
+        return self._junction("or", [*names, *map(self.truth, others)])
 
-    def _joined(self, operator: str, names: Sequence[str]) -> str:
+    def _junction(self, operator: str, names: Sequence[str]) -> str:
         result = names[0]
         for name in names[1:]:
             result = self.code.put(f"{operator} i1 {result}, {name}")

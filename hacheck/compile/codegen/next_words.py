@@ -70,7 +70,7 @@ def _written(values: Values, index: int, written: list[tuple[Place, Update]]) ->
         if step is not None:
             plan.delta += step << place.shift
             continue
-        more = _joined_with(update)
+        more = _or_operand(update)
         if more is not None and more.is_const:
             plan.joined |= more.number << place.shift
             continue
@@ -155,7 +155,7 @@ def _grown_by(update: Update) -> int | None:
     return value.operands[1].number if base.operator == "slot" and base.number == update.slot else None
 
 
-def _joined_with(update: Update) -> Node | None:
+def _or_operand(update: Update) -> Node | None:
     """What an update joins to the slot's own bits."""
     value = update.value
     if value.operator != "bitor":

@@ -35,7 +35,7 @@ ERROR_EVENT = 1
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What the functions of an expansion know. `guards`: the tests of all guards; `bounds`: the counter of each bound;
-    `unblocking`: the actions whose outcomes keep a state from being a dead end, if that is asked; `lists_stops`:
+    `unblocking`: the actions whose outcomes keep a state from being a deadlock, if one is sought; `lists_stops`:
     whether outcomes that are no step are listed."""
 
     lowered: Lowered
@@ -92,7 +92,7 @@ def chunk_function(plan: Plan, name: str, group: list[int], linkage: str = "inte
             continue
         parts.append(found)
         mask = "%all"
-        for number in plan.guards.asked[index][0]:
+        for number in plan.guards.tests_of[index][0]:
             holds = code.put(f"load i64, ptr {code.at('%masks', number)}")
             mask = code.put(f"and i64 {mask}, {holds}")
         some, on = code.join(), code.join()
@@ -155,7 +155,7 @@ def _print_instance(plan: Plan, values: Values, index: int, end: Join) -> None:
     code, instance = values.code, plan.lowered.instances[index]
     outcome = _Outcomes(plan, values, index, instance.action).outcome
     printer = Printer(values, outcome, placed(plan.module, instance.block))
-    tests = plan.guards.asked[index][1]
+    tests = plan.guards.tests_of[index][1]
     if tests:
         body = code.join()
         printer.all(tests, body, end)

@@ -4,7 +4,7 @@ The functions it exports, with every argument and result a 64-bit number or addr
 
 - `expand(states, n, out, tags, notes) -> k`: every successor of `n` states. Successor `j` is at `out[j * W]`, and
   `tags[j]` is `place << 32 | instance`, `place` being that of its state, from 0. Successors are in no particular order.
-  Steps and cuts are counted; the first error of the spec, dead end and step that was asked for is noted. Where
+  Steps, and steps beyond bounds, are counted; the first error of the spec, deadlock and wanted step is noted. Where
   outcomes that are no step are listed, such a one is the state itself, with `STOP_BIT` set in its tag.
 - `inspect(states, n, by, notes)`: asks the pending state conditions of `n` new states; `by[j]` (32 bits) is the
   instance that made state `j`, or the number of instances for an initial one.
@@ -61,7 +61,7 @@ def emit(
 ) -> Emitted:
     """The module of a lowered system.
 
-    `unblocking`: the actions whose outcomes keep a state from being a dead end, where one is sought. `marks` get their
+    `unblocking`: the actions whose outcomes keep a state from being a deadlock, where one is sought. `marks` get their
     functions in order. `lists_stops`: `expand` lists outcomes that are no step. `apart`: groups of slots that have
     words of their own, see `arranged_in_words`. Cost: linear in the size of the lowered form, some 50 microseconds a
     statement.

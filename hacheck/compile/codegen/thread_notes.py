@@ -51,7 +51,7 @@ class Notes:
         return self.states + number * (1 + self.words)
 
     def dead_hit(self, number: int) -> int:
-        """Where the hit of a dead-end condition is."""
+        """Where the hit of a deadlock condition is."""
         return self.deads + number * (1 + self.words)
 
     def step_hit(self, number: int) -> int:
@@ -96,7 +96,7 @@ class Notes:
         return self._packed(notes, place + 1) if notes[place] else None
 
     def dead_of(self, notes: NotesArray, number: int) -> int | None:
-        """The first packed dead end in which a condition held."""
+        """The first packed deadlock in which a condition held."""
         place = self.dead_hit(number)
         return self._packed(notes, place + 1) if notes[place] else None
 

@@ -248,13 +248,13 @@ class _Printer:
             case Either(left, right) if is_plain(right):
                 return self.value(f"or i1 {self.condition(left)}, {self.condition(right)}")
             case Both() | Either():
-                return self.joined(condition, "i1", "true", "false")
+                return self.selected(condition, "i1", "true", "false")
             case Not(inner):
                 return self.value(f"xor i1 {self.condition(inner)}, true")
             case _:
                 assert_never(condition)
 
-    def joined(self, condition: Condition, kind: str, then: Number | str, otherwise: Number | str) -> str:
+    def selected(self, condition: Condition, kind: str, then: Number | str, otherwise: Number | str) -> str:
         """One of two values by way of a branch, so that only the one chosen is evaluated."""
         yes, no, after = self.fresh("yes"), self.fresh("no"), self.fresh("after")
         self.branch(condition, yes, no)
@@ -281,9 +281,9 @@ class _Printer:
                 return self.arithmetic(operator, self.number(left), self.number(right), isinstance(right, Constant))
             case Choice(condition, then, otherwise):
                 if is_plain(then) and is_plain(otherwise):
-                    asked, first, second = self.condition(condition), self.number(then), self.number(otherwise)
-                    return self.value(f"select i1 {asked}, i64 {first}, i64 {second}")
-                return self.joined(condition, "i64", then, otherwise)
+                    test, first, second = self.condition(condition), self.number(then), self.number(otherwise)
+                    return self.value(f"select i1 {test}, i64 {first}, i64 {second}")
+                return self.selected(condition, "i64", then, otherwise)
             case Truth(condition):
                 return self.value(f"zext i1 {self.condition(condition)} to i64")
             case Call():

@@ -24,8 +24,8 @@ from hacheck.model.types import Bag
 def relevant(lowered: Lowered, roots: Iterable[Node], unblocking: frozenset[int] | None = None) -> Lowered:
     """The system without the slots that `roots` (conditions over states or steps) do not depend on; the numbers of
     slots stay. A slot that is dropped takes no bits and is said to be always 0, so nothing may read it any more:
-    conditions lowered later must read what `roots` read. `unblocking`: the actions by which a state is no dead end, if
-    dead ends are asked for. Cost: some passes over the lowered form."""
+    conditions lowered later must read what `roots` read. `unblocking`: the actions by which a state is no deadlock, if
+    deadlocks are looked for. Cost: some passes over the lowered form."""
     cone = _Cone(lowered, unblocking)
     cone.need(roots)
     blocks = cone.close()

@@ -194,21 +194,21 @@ class Graph:
 
     def all_of(self, items: Iterable[Node]) -> Node:
         """Whether all hold: flattened, without repetition, contradictions found."""
-        return self._joined("and", items)
+        return self._junction("and", items)
 
     def any_of(self, items: Iterable[Node]) -> Node:
         """Whether one holds at least."""
-        return self._joined("or", items)
+        return self._junction("or", items)
 
     def and_(self, *items: Node) -> Node:
         """Whether all hold."""
-        return self._joined("and", items)
+        return self._junction("and", items)
 
     def or_(self, *items: Node) -> Node:
         """Whether one holds at least."""
-        return self._joined("or", items)
+        return self._junction("or", items)
 
-    def _joined(self, operator: Literal["and", "or"], items: Iterable[Node]) -> Node:
+    def _junction(self, operator: Literal["and", "or"], items: Iterable[Node]) -> Node:
         neutral, decisive = (self.one, self.zero) if operator == "and" else (self.zero, self.one)
         kept: dict[Node, None] = {}
         for item in items:

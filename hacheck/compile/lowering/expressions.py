@@ -176,15 +176,15 @@ def _cursor(expression: Expression, scope: Scope) -> tuple[Type, Cursor]:
 def _part_of_variable(expression: Index, base: Variable, key: Scalar, scope: Scope) -> tuple[Type, Cursor] | None:
     """What a known key leads to, if it leads anywhere: found once for each key."""
     context = scope.context
-    asked = id(expression), key.node.number
-    if asked not in context.parts:
+    part = id(expression), key.node.number
+    if part not in context.parts:
         whole, index = context.places[base.name], key.node.number
-        context.parts[asked] = None
+        context.parts[part] = None
         if isinstance(base.type, Map) and isinstance(whole, Group):
             index -= lowest(base.type.key)
             if 0 <= index < len(whole.items):
-                context.parts[asked] = base.type.value, whole.items[index]
-    return context.parts[asked]
+                context.parts[part] = base.type.value, whole.items[index]
+    return context.parts[part]
 
 
 def _conditional(expression: Conditional, scope: Scope) -> Sym:
@@ -309,16 +309,16 @@ def _short_circuit(expression: Binary, scope: Scope) -> Node:
     graph = scope.graph
     if expression.operator == "implies":
         first = graph.not_(truth(expression.left, scope))
-        return _joined([first], [expression.right], "or", scope)
+        return _junction([first], [expression.right], "or", scope)
     parts: list[Expression] = []
     left: Expression = expression
     while isinstance(left, Binary) and left.operator == expression.operator:
         parts.append(left.right)
         left = left.left
-    return _joined([truth(left, scope)], list(reversed(parts)), expression.operator, scope)
+    return _junction([truth(left, scope)], list(reversed(parts)), expression.operator, scope)
 
 
-def _joined(found: list[Node], rest: list[Expression], operator: str, scope: Scope) -> Node:
+def _junction(found: list[Node], rest: list[Expression], operator: str, scope: Scope) -> Node:
     graph, conjunction = scope.graph, operator == "and"
     for expression in rest:
         going = scope.where(found[-1] if conjunction else graph.not_(found[-1]))

@@ -57,7 +57,7 @@ def _frame(
         if value is FORGOTTEN:
             value = _only_value(handler, name)
         if value is FORGOTTEN and point.call is not None and name == point.call.targets:
-            value = _asked(layout, handlers, observed, node, point)
+            value = _callees(layout, handlers, observed, node, point)
         values.append(value)
     return Frame(handler.name, point.name, point.holding, tuple(values))
 
@@ -69,7 +69,7 @@ def _only_value(handler: Handler, name: str) -> Value:
     return values[0] if len(values) == 1 else FORGOTTEN
 
 
-def _asked(layout: Layout, handlers: Handlers, observed: Mapping[Key, Value], node: Node, point: Point) -> Value:
+def _callees(layout: Layout, handlers: Handlers, observed: Mapping[Key, Value], node: Node, point: Point) -> Value:
     """Whom a caller waits for: those of whom that is observed, but those whom its other handlers wait for; unless the
     callees of one of these are not observed, either."""
     assert point.call is not None

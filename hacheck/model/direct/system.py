@@ -63,10 +63,10 @@ class DirectSystem:
         self._faults = Faults(layout, expressions, self._handlers)
         self._begun = [statements.program(one.body, NOTHING) for one in declarations if isinstance(one, d.Initially)]
         self._order = order
-        self._asked = {one.name.text: one for one in declarations if isinstance(one, d.PropertyDeclaration)}
+        self._properties = {one.name.text: one for one in declarations if isinstance(one, d.PropertyDeclaration)}
         self._goals = {
             name: expressions.of(t.Word(False, one.span) if one.goal is None else one.goal)
-            for name, one in self._asked.items()
+            for name, one in self._properties.items()
         }
 
     def _durable(self) -> frozenset[tuple[str, str]]:
@@ -121,7 +121,7 @@ class DirectSystem:
 
     def properties(self) -> Mapping[str, str]:
         """The kind of each property by its name, in the order declared."""
-        return {name: one.kind for name, one in self._asked.items()}
+        return {name: one.kind for name, one in self._properties.items()}
 
     def is_deadlock(self, state: State) -> bool:
         """Whether nothing but faults can change anything; what only a bound forbids could."""

@@ -138,13 +138,13 @@ class Elaboration:
         lines = self._behaviour(found, True)
         self.each(d.Definition, self._sound)
         self.each(d.OperationDeclaration, self._is_served)
-        asked = tuple(one for one in self.each(d.PropertyDeclaration, self._property) if one is not None)
+        found_properties = tuple(one for one in self.each(d.PropertyDeclaration, self._property) if one is not None)
         every = list(self.of(d.FaultDeclaration))
         shown = tuple(self.each(d.ObserveDeclaration, lambda one: log_lines.observation(context, one, every)))
         initial = self.each(d.Initially, lambda one: statement_body(one.body, Scope(context, lines="none")))
         if context.diagnostics:
             return None
-        return Described(tuple(lines), asked, shown, tuple(step for body in initial for step in body))
+        return Described(tuple(lines), found_properties, shown, tuple(step for body in initial for step in body))
 
     def elaborate_faults(self, found: list[Fault]) -> bool:
         """Treat that part of the rest which depends on what faults there are; whether nothing is wrong with it."""

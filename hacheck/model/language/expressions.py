@@ -151,8 +151,8 @@ def _one_of(kind: ty.Node, scope: Scope) -> str:
     name, short = kind.name, kind.name[0].lower()
     if scope.actor_kind == kind and isinstance(scope.actor, ir.Local):
         return f"there are {kind.size} {name}s: the one that acts is `{scope.actor.name.split('$')[0]}`"
-    ways = f"`every {short}: {name} satisfies …`, `some {short}: {name} where …`"
-    return f"there are {kind.size} {name}s: write {ways}{f' or `{name}(1)`' if kind.ranked else ''}"
+    forms = f"`every {short}: {name} satisfies …`, `some {short}: {name} where …`"
+    return f"there are {kind.size} {name}s: write {forms}{f' or `{name}(1)`' if kind.ranked else ''}"
 
 
 def variable(scope: Scope, word: str, span: Span) -> ir.Expression:

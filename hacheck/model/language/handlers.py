@@ -211,10 +211,10 @@ class Handler:
         callee = ir.Local(self.context.fresh_name("callee"), operation.callee)
         placed = operations.place_request(operation, scope, callee, request)
         if written.at_each:
-            asked = elaborate(written.at, scope, ty.Set(operation.callee))
-            made.append(ir.ForEach(callee.name, ir.Domain(operation.callee, asked, None), placed))
+            callees = elaborate(written.at, scope, ty.Set(operation.callee))
+            made.append(ir.ForEach(callee.name, ir.Domain(operation.callee, callees, None), placed))
             if self.called_elsewhere(operation):
-                stored = self.keep(f"{operation.name} asked", written.span, asked, ty.Set(operation.callee), False)
+                stored = self.keep(f"{operation.name} asked", written.span, callees, ty.Set(operation.callee), False)
                 made[1:1] = () if stored is None else stored[0]
         else:
             at = elaborate(written.at, scope, operation.callee)
@@ -277,13 +277,13 @@ class Handler:
         answer = operation.at(self.context, "answer", self.actor, callee)
         here = ir.Binary("!=", answer, operation.no_answer)
         settled = disjunction(here, ir.Unary("not", operation.at(self.context, "waiting", self.actor, callee)))
-        asked: ir.Expression | None = None
+        callees: ir.Expression | None = None
         item = answer
         if self.called_elsewhere(operation):
             name = self.frame_name(f"{operation.name} asked", written.span)
-            asked = frame(name, self.kind, ty.Set(operation.callee), False).read(self.actor)
-            item = ir.Conditional(ir.Binary("in", callee, asked), answer, operation.no_answer)
-        everyone = ir.Domain(operation.callee, asked, None)
+            callees = frame(name, self.kind, ty.Set(operation.callee), False).read(self.actor)
+            item = ir.Conditional(ir.Binary("in", callee, callees), answer, operation.no_answer)
+        everyone = ir.Domain(operation.callee, callees, None)
         whole = ty.Map(operation.callee, ty.Option(operation.result))
         result = ir.Local(self.context.fresh_name("answers"), whole)
         made = (

@@ -39,7 +39,7 @@ def cut(context: Context, fault: Fault) -> list[ir.Action]:
     parameters = (("a", a.type), ("b", b.type))
     joint = "->" if one_way else "-"
     text = f"the link {first} {joint} {second} is cut"
-    body = tuple(set_cut(context, *way, True) for way in directions)
+    body = tuple(set_cut(context, *ends, True) for ends in directions)
     made = [
         step(
             f"cut {first} {joint} {second}",
@@ -52,7 +52,7 @@ def cut(context: Context, fault: Fault) -> list[ir.Action]:
         )
     ]
     if not fault.written.for_good:
-        healed = tuple(set_cut(context, *way, False) for way in directions)
+        healed = tuple(set_cut(context, *ends, False) for ends in directions)
         either = cut if one_way else ir.Binary("or", cut, cut_back)
         text = f"the link {first} {joint} {second} works again"
         made.append(
@@ -69,7 +69,7 @@ def _links_of(context: Context, kind: ty.Node) -> list[tuple[ty.Node, bool]]:
     ]
 
 
-def _both_ways(
+def _both_directions(
     node: ir.Expression, other: ir.Expression, kind: ty.Node, of: ty.Node
 ) -> tuple[tuple[ir.Expression, ir.Expression, tuple[str, str]], ...]:
     return (node, other, (kind.name, of.name)), (other, node, (of.name, kind.name))
@@ -82,12 +82,12 @@ def isolate(context: Context, fault: Fault) -> list[ir.Action]:
     body: list[ir.Statement] = []
     for other, same in _links_of(context, kind):
         m = ir.Local(context.fresh_name("m"), other)
-        ways = _both_ways(node, m, kind, other)
+        directions = _both_directions(node, m, kind, other)
         domain = ir.Domain(other, None, ir.Binary("!=", m, node) if same else None)
-        body.append(ir.ForEach(m.name, domain, tuple(set_cut(context, *way, True) for way in ways)))
+        body.append(ir.ForEach(m.name, domain, tuple(set_cut(context, *ends, True) for ends in directions)))
         unique = ir.Local(context.fresh_name("m"), other)
         check = ir.Domain(other, None, ir.Binary("!=", unique, node) if same else None)
-        out, back = (_is_cut(context, *way) for way in _both_ways(node, unique, kind, other))
+        out, back = (_is_cut(context, *ends) for ends in _both_directions(node, unique, kind, other))
         open_here = ir.Quantified("some", unique.name, check, ir.Unary("not", ir.Binary("and", out, back)))
         some_open = open_here if some_open == ir.FALSE else ir.Binary("or", some_open, open_here)
     text = f"a {kind.name} is cut off from everything"
@@ -115,9 +115,11 @@ def partition(context: Context, fault: Fault) -> list[ir.Action]:
     outside: ir.Expression = ir.Unary("not", ir.Binary("in", b, side))
     if bridges:
         outside = conjunction(outside, ir.Binary("!=", b, bridge))
-    ways = _both_ways(a, b, kind, kind)
-    inner = ir.ForEach(b.name, ir.Domain(kind, None, outside), tuple(set_cut(context, *way, True) for way in ways))
-    both_cut = conjunction(*(_is_cut(context, *way) for way in ways))
+    directions = _both_directions(a, b, kind, kind)
+    inner = ir.ForEach(
+        b.name, ir.Domain(kind, None, outside), tuple(set_cut(context, *ends, True) for ends in directions)
+    )
+    both_cut = conjunction(*(_is_cut(context, *ends) for ends in directions))
     open_from = ir.Quantified("some", b.name, ir.Domain(kind, None, outside), ir.Unary("not", both_cut))
     guard = conjunction(guard, ir.Quantified("some", a.name, ir.Domain(kind, side, None), open_from))
     body = (ir.ForEach(a.name, ir.Domain(kind, side, None), (inner,)),)

@@ -181,7 +181,7 @@ def call_atomically(written: t.Call, scope: Scope) -> tuple[tuple[ir.Statement, 
         hint = "a call inside `for` or a single step needs `atomic when`, or write `call … at each …`"
         raise error("HA130", "the caller waits for the answer, which ends the step", written.span, hint)
     request = ir.Local(context.fresh_name("request"), operation.request)
-    asked = ir.Let(request.name, operation.request, request_of(operation, written, scope))
+    requested = ir.Let(request.name, operation.request, request_of(operation, written, scope))
     answer_type = ty.Option(operation.result)
     result_name = context.fresh_name(written.result.text if written.result else "answer")
     if written.at_each:
@@ -200,8 +200,8 @@ def call_atomically(written: t.Call, scope: Scope) -> tuple[tuple[ir.Statement, 
         at = ir.Let(callee.name, operation.callee, elaborate(written.at, scope, operation.callee))
         called = (at, *_outcomes(operation, written, scope, callee, request, ir.Target(results)))
     if written.result is None:
-        return enclosed((asked, none, *called)), scope
-    return (none, *enclosed((asked, *called))), scope.bind(written.result.text, Bound(results))
+        return enclosed((requested, none, *called)), scope
+    return (none, *enclosed((requested, *called))), scope.bind(written.result.text, Bound(results))
 
 
 def _outcomes(

@@ -34,11 +34,11 @@ def fairness(context: Context, written: d.PropertyDeclaration) -> tuple[ir.Fairn
 
     Errors: `HA103` a handler that is not there, which may depend on what faults there are.
     """
-    asked: dict[str, bool] = {}
+    fair_handlers: dict[str, bool] = {}
     for fair in written.fairness:
         for handler in _all_but(context, fair) if fair.everything else [_handler(context, name) for name in fair.names]:
-            asked[handler] = fair.strong or asked.get(handler, False)
-    return tuple(ir.Fairness(handler, strong) for handler, strong in asked.items())
+            fair_handlers[handler] = fair.strong or fair_handlers.get(handler, False)
+    return tuple(ir.Fairness(handler, strong) for handler, strong in fair_handlers.items())
 
 
 def _all_but(context: Context, fair: d.Fair) -> list[str]:

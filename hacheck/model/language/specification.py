@@ -263,8 +263,8 @@ def _libraries(file: d.File, path: str, read: Reader | None) -> tuple[tuple[d.De
 def _checks(file: d.File, declarations: tuple[d.Declaration, ...]) -> tuple[tuple[Check, ...], list[Diagnostic]]:
     made: list[Check] = []
     wrong: list[Diagnostic] = []
-    asked = (one for one in declarations if isinstance(one, d.PropertyDeclaration))
-    invariants = [one.name.text for one in asked if one.kind == "invariant"]
+    declared = (one for one in declarations if isinstance(one, d.PropertyDeclaration))
+    invariants = [one.name.text for one in declared if one.kind == "invariant"]
     for one in file.declarations:
         if not isinstance(one, d.CheckDeclaration):
             continue

@@ -168,8 +168,8 @@ class _Reading:
                 return ir.Unary("some", value)
             case ir.Conditional(condition, then, otherwise):
                 self.refuse_draws(condition)
-                ways = (self.drawn(then, pool), self.drawn(otherwise, pool))
-                return nothing if ways == (nothing, nothing) else ir.Conditional(condition, *ways)
+                sides = (self.drawn(then, pool), self.drawn(otherwise, pool))
+                return nothing if sides == (nothing, nothing) else ir.Conditional(condition, *sides)
             case ir.MakeRecord() | ir.MakeCollection() | ir.Unary() | ir.Member():
                 inside = [one for part in parts(value) if (one := self.drawn(_expression(part), pool)) != nothing]
                 if len(inside) > 1:
@@ -177,11 +177,11 @@ class _Reading:
                     raise ObservingError(text)
                 return inside[0] if inside else nothing
             case ir.Binary(operator, left, right) if operator not in ("and", "or", "implies"):
-                ways = (self.drawn(left, pool), self.drawn(right, pool))
-                if nothing not in ways:
+                sides = (self.drawn(left, pool), self.drawn(right, pool))
+                if nothing not in sides:
                     text = f"{self.old.name} draws several identities in one statement; draw each by a `let`"
                     raise ObservingError(text)
-                return ways[0] if ways[1] == nothing else ways[1]
+                return sides[0] if sides[1] == nothing else sides[1]
             case _:
                 self.refuse_draws(value)
                 return nothing

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias, assert_never
 
 from hacheck.checker.explicit.portable.python_expressions import Speller, condition, value, word_of
-from hacheck.checker.explicit.portable.variable_placement import Position, grown_by, joined_with, moved_slot, place
+from hacheck.checker.explicit.portable.variable_placement import Position, grown_by, moved_slot, or_operand, place
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Merge, SetTemp, Statement, Stopped, Update
 from hacheck.compile.lowering.expression_nodes import Node
 from hacheck.compile.lowering.layout import Layout
@@ -171,7 +171,7 @@ def successor_text(updates: tuple[Update, ...], speller: Speller) -> str:
     fresh: list[Update] = []
     known = all(update.was is not None or grown_by(update) is not None for update in updates)
     for update in updates:
-        offset, step, more = layout.slots[update.slot].offset, grown_by(update), joined_with(update)
+        offset, step, more = layout.slots[update.slot].offset, grown_by(update), or_operand(update)
         if step is not None:
             delta += step << offset
         elif more is not None and more.is_const:

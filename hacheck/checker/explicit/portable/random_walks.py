@@ -30,7 +30,7 @@ from hacheck.model.runs import Run
 from hacheck.supervise.resources import process_bytes
 
 _REPORT_SECONDS = 0.2
-_ASKED_STEPS = 1_000
+_REPORT_STEPS = 1_000
 """After so many steps of a walk it is asked whether to go on."""
 
 
@@ -67,7 +67,7 @@ def _walk(
 ) -> Walk:
     walk = Walk([initial[chance.randrange(len(initial))]], [], [])
     for step in range(steps):
-        if step and step % _ASKED_STEPS == 0 and not go_on():
+        if step and step % _REPORT_STEPS == 0 and not go_on():
             break
         possible = successors(code, walk.states[-1], lambda _: walk.erroneous.append(len(walk.by)))
         if not possible:

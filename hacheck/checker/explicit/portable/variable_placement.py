@@ -33,7 +33,7 @@ def grown_by(update: Update) -> int | None:
     return value.operands[1].number if base.operator == "slot" and base.number == update.slot else None
 
 
-def joined_with(update: Update) -> Node | None:
+def or_operand(update: Update) -> Node | None:
     """What an update joins to the slot's own bits."""
     value = update.value
     if value.operator != "bitor":
@@ -50,7 +50,7 @@ def written_nodes(update: Update) -> tuple[Node, ...]:
         return ()
     if update.value.operator == "part":
         return ()
-    joined = joined_with(update)
+    joined = or_operand(update)
     if joined is not None:
         return () if joined.is_const else (joined,)
     return (update.value,)

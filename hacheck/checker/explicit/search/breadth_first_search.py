@@ -163,7 +163,7 @@ class Search:
 
     def resume(self, levels: Sequence[Ranges], manifest: Manifest) -> None:
         """Goes on from where a search was kept; its states are in the log of the first thread, in `levels`. Until
-        `make_room` was called and they are entered, the visited set does not know them."""
+        `reserve` was called and they are entered, the visited set does not know them."""
         worker, tally = self.workers.all[0], self.tally
         self.levels, self.depth, self.expanded = list(levels), manifest.depth, manifest.expanded
         self.seconds_before = manifest.seconds
@@ -174,7 +174,7 @@ class Search:
         tally.met_at = dict(manifest.met_at)
         tally.ask_no_more()
 
-    def make_room(self) -> None:
+    def reserve(self) -> None:
         """Makes room in the visited set for all states there are, none of which are in it. Errors: `Cancelled`."""
         if self.size > self.shared[ROOM]:
             self._grow_for(self.size)
@@ -182,7 +182,7 @@ class Search:
             raise Cancelled(self.stopped)
         self.shared[USED] = self.size
 
-    def come_to_rest(self) -> bool:
+    def drain(self) -> bool:
         """Has threads finish what they took, if there is any room for it. Returns whether nothing waits now."""
         self.shared[SLICE_END], self.shared[STATES_STOP] = 0, _NEVER
         self.visited.open_to_the_last()
@@ -190,7 +190,7 @@ class Search:
             if worker.is_half_way and self.visited.region is not None:
                 worker.control[END] = self.workers.last(worker)
                 self.kernels.search["explore"](worker.address, self.address)
-                self._take_down()
+                self._record_hits()
         return not self._is_half_way()
 
     def run(self, goal: frozenset[str] | None, at_rest: Callable[[], None] = lambda: None) -> None:
@@ -222,7 +222,7 @@ class Search:
             if self.stopped is None:
                 self._slice(blocks, crowd)
                 self.expanded = done + taken_states(rest, block, self.shared[CURSOR])
-                self._take_down()
+                self._record_hits()
                 if not self._is_half_way():
                     at_rest()
         if self.stopped is None:
@@ -253,7 +253,7 @@ class Search:
         elif LOG_FULL in answers:
             self._look_for_room(crowd)
 
-    def _take_down(self) -> None:
+    def _record_hits(self) -> None:
         """Notes what was met, and the states found since the level was begun."""
         self.tally.gather(self.depth, self.depth + 1)
         new = (*self._found, *self.workers.since(self._ends))

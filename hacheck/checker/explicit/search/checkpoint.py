@@ -95,7 +95,7 @@ class Keeper:
     def finish(self) -> None:
         """Keeps what is new once more, and lets go of the folder."""
         self._wait()
-        if self.trouble is None and self._search.come_to_rest():
+        if self.trouble is None and self._search.drain():
             self._begin()
             self._wait()
         self._lock.close()

@@ -77,7 +77,7 @@ def _verify(path: Path, chunks: tuple[Chunk, ...], search: Search) -> None:
 
 def _fill(search: Search, states: Ranges) -> None:
     """Takes all states into the visited set."""
-    search.make_room()
+    search.reserve()
     threads = search.options.threads
     rooms = [array("Q", bytes(8 * _ENTERED_AT_ONCE)) for _ in range(threads)]
     work, enter = pieces(states), search.kernels.search["enter"]

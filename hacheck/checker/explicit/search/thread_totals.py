@@ -24,7 +24,7 @@ class Tally:
     - `counts`, `bounds_reached`: what was counted before these notes were begun.
     - `found`, `hits`, `error`: as in `Findings`, of what was met so far.
     - `met_at`: by key (`SPEC_ERROR` for an error of the spec) at how many steps it was met: for conditions of steps and
-      dead ends, and errors, the state before.
+      deadlocks, and errors, the state before.
     """
 
     program: Program
