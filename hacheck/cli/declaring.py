@@ -1,7 +1,7 @@
 """What a command takes on its command line, as data beside the parameters of its function.
 
 A plain command line is read right here, by `read`. Whatever needs more (help, completion, something wrong) goes to
-typer, for which `typed` tells the same declarations again: loading it takes longer than most checks.
+typer, for which `typed` makes the same declarations: loading it takes longer than most checks.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def typed(function: Function) -> Function:
     """The command with its declarations as typer writes them."""
     import typer
 
-    def told(declared: Argument | Option) -> Any:
+    def annotation_of(declared: Argument | Option) -> Any:
         if isinstance(declared, Argument):
             return typer.Argument(metavar=declared.metavar, help=declared.help, autocompletion=declared.offers)
         return typer.Option(
@@ -190,7 +190,7 @@ def typed(function: Function) -> Function:
     annotations = {}
     for name in inspect.signature(function).parameters:
         hint, declared = get_args(hints[name])
-        annotations[name] = Annotated[hint, told(declared)]
+        annotations[name] = Annotated[hint, annotation_of(declared)]
     signature = inspect.signature(function)
     parameters = [item.replace(annotation=annotations[name]) for name, item in signature.parameters.items()]
     command.__name__, command.__doc__ = function.__name__, function.__doc__

@@ -125,7 +125,7 @@ def recheck_for(
 
 
 def engine_for(exploring: Exploring, recheck: Recheck | None = None) -> Engine:
-    """The engine that explores so, which does what is asked (`refuse_ignored`). `recheck`: what is done with the states
+    """The engine for these options, which has all of them (`refuse_ignored`). `recheck`: what is done with the states
     found. Errors: `BadInput` if there is none."""
     all_known("engine", (exploring.engine,), ENGINES)
     if exploring.engine == "native":

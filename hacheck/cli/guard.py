@@ -21,7 +21,7 @@ SHOWN_MAX = 1000
 
 
 class ExitCode(IntEnum):
-    """What the process tells its caller."""
+    """What the process returns to its caller."""
 
     AS_EXPECTED = 0
     NOT_AS_EXPECTED = 1
@@ -153,7 +153,7 @@ def _say(text: str) -> None:
 
 
 def _say_bug(error: Exception) -> None:
-    """One line: what failed, in which version, under which command, and how to tell us."""
+    """One line: what failed, in which version, under which command, and how to report it."""
     where, invariant = type(error).__name__, " ".join(str(error).split())
     command = shlex.join(["hacheck", *sys.argv[1:]])
     _say(
@@ -168,7 +168,7 @@ def _say_bug(error: Exception) -> None:
 
 
 def _leave_pipe() -> None:
-    """Whoever read our output has gone. Send what is still buffered nowhere, so that Python does not
+    """The reader of our output has gone. Send what is still buffered nowhere, so that Python does not
     complain."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

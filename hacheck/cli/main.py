@@ -49,7 +49,7 @@ def exit_code(words: Sequence[str]) -> int:
 def main() -> None:
     """Runs the command line of this process, and ends it."""
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by whoever started us: there is nobody to tell anything
+        if getattr(sys, name) is None:  # closed by the process that started us: nothing can be reported
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     gc.set_threshold(GARBAGE_AFTER)
     code = exit_code(sys.argv[1:])

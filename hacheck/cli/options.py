@@ -54,7 +54,7 @@ DebugOption = Annotated[bool, flag("--debug", help="On an internal error, show w
 
 ENGINES = ("native", "python", "simulation", "bmc", "induction")
 EXAMPLES = {"--threads": 4, "--jobs": 4, "--depth": 20, "--any-start": 4, "--seeds": 1000, "--schedules": 1000}
-"""What is told as an example of a number, where a million makes no sense."""
+"""An example of a number, where a million makes no sense."""
 MEMBERS_MAX = 100
 """So many replicas, or clients, a cluster has at most."""
 JOBS_MAX = 1024

@@ -95,7 +95,7 @@ def _module_files(text: str) -> Iterator[Path]:
 
 
 def _with_libraries(text: str) -> Iterator[Path]:
-    """A spec and what it uses. Only looks for what may be meant: whoever loads it says what is wrong."""
+    """A spec and what it uses. Only looks for what may be meant: the loader says what is wrong."""
     from hacheck import shipped
 
     try:

@@ -50,7 +50,7 @@ class Meter:
 
 
 class Display(Protocol):
-    """Something that can be told how far an exploration is."""
+    """Shows how far an exploration is."""
 
     def update(self, progress: Progress) -> None:
         """Shows the progress, or not: it may be called often."""

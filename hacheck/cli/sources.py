@@ -21,7 +21,7 @@ SIZE_MAX = 1 << 20
 
 
 def load_specification(spec: str, *, no_color: bool = False, examined: bool = True) -> Specification:
-    """The specification a SPEC argument names. Whatever is wrong with it is shown; `examined`: as far as reading tells
+    """The specification a SPEC argument names. Whatever is wrong with it is shown; `examined`: as far as reading shows
     without trying its checks.
 
     Errors: `BadInput` when there is no readable text; `Reported` when the text has errors.

@@ -36,9 +36,9 @@ WORDS = frozenset(
     }
 )
 PHRASES = ("goes round", "stays as it is", "way back", "what is asked")
-ELSEWHERE = re.compile(r"\.tell\(\)|lock[-_]told")
-"""What is written like one of them and means something else: the place in an open file; the name of a fault that users
-give, `lock-told`."""
+ELSEWHERE = re.compile(r"\.tell\(\)|lock[-_]told|\"told\"")
+"""What is written like one of them and means something else: the place in an open file; and names that others build on:
+the fault `lock-told`, the event and the key `told`."""
 
 _WORD = re.compile(r"[A-Za-z]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")

@@ -48,7 +48,7 @@ EPILOG = """
 
   state                    Fiorano: the states of both servers, and what they know of the lock
 
-  browse QUEUE…            the messages that no client holds, at whoever serves; Fiorano's topics: TOPIC/SUBSCRIBER
+  browse QUEUE…            the messages that no client holds, at the serving broker; Fiorano's topics: TOPIC/SUBSCRIBER
 
   send QUEUE MESSAGE…      send messages, and wait until they are acknowledged
 

@@ -9,7 +9,7 @@ from hacheck.cli.declaring import Argument, Writes, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import MS_MAX, DebugOption, NoColorOption, SettingOptions, SpecArgument
 
-COMPARING, RUNNING, OUTPUT = "What is compared", "Who compares", "Output"
+COMPARING, RUNNING, OUTPUT = "Comparison", "Execution", "Output"
 
 EPILOG = """
 [bold]Examples[/]
@@ -31,21 +31,21 @@ EPILOG = """
 
 One = str | None
 TRACES = "A .jsonl or .parquet file, or a folder of such; with --adapter a log, or a folder of logs."
-CHECK = "Compare with the protocol under this check's settings (and those of `trace`)."
-STEPS = "A record stands for each step: its action and arguments. So it is where the spec says nothing of lines."
-HIDE = "These events leave no line: a,b,c."
-SKEW = "So many milliseconds the clocks of two nodes may differ, and the lines of one step lie apart."
-STATES = "Give up on a trace that more states of the model explain at once: 16000, 1M."
-ENGINE = "Who reads, orders and distributes: local (this machine) or spark."
-MASTER = "The Spark to use: spark://…, yarn, sc://… for Spark Connect; by default one on this machine."
-ANY_START = "A trace may begin in the middle: in any of the first so many states that the protocol reaches."
+CHECK = "Compare with the system of this check (settings of the spec's `trace` block override its own)."
+STEPS = "Expect one record per step, named after its action. This is the default for specs without `log`."
+HIDE = "Steps with these events write no record: a,b,c."
+SKEW = "Largest difference of two nodes' clocks, in milliseconds; the lines of one step may lie as far apart."
+STATES = "Leave a trace undecided if more states of the model explain it at once: 16000, 1M."
+ENGINE = "Where the comparison runs: local (this machine) or spark."
+MASTER = "Spark master: spark://…, yarn, sc://… for Spark Connect; by default one on this machine."
+ANY_START = "A trace may begin in the middle: in any of the first N states that the model reaches."
 PROPERTY = "Also check whether this invariant was violated, when and by whom. Repeatable; all: every invariant."
 STRICT = "Exit code 1, too, where a property is possibly violated: some run that explains the whole log breaks it."
-WITHIN = "This invariant is not broken for longer by the log's clocks, else the trace deviates: one_leader=10s."
-NODE = "What the records call this, the model calls that: primary=Server-1. May be given often."
+WITHIN = "Longest time that this invariant may be broken by the log's clocks, else the trace deviates: one_leader=10s."
+NODE = "Map a node name in the log to a node of the model: primary=Server-1. Repeatable."
 OUT = "Write the verdicts as a table: a .parquet file."
 JSON = "Write everything found as JSON (- is stdout)."
-RUNS = "Tell a shortest run of the protocol up to where a trace leaves it, step by step."
+RUNS = "Show a shortest run of the model up to the record at which a trace deviates, step by step."
 QUIET = "Only traces that do not conform, and the summary."
 
 Place = Annotated[str, Argument("TRACES", TRACES, reads="file")]

@@ -1,4 +1,4 @@
-"""`hacheck monitor`: judges traces as their records come, and goes on where it was when it is started again."""
+"""`hacheck monitor`: checks traces while their records arrive, and resumes where it stopped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EPILOG = """
 
   hacheck monitor mine.ha incoming/ --results watch/ --last stopped --idle 5m
 
-  hacheck monitor mine.ha incoming/ --results watch/ --once        judge what is there, and end
+  hacheck monitor mine.ha incoming/ --results watch/ --once        check what is there, and end
 
 [bold]Exit codes[/]
 
@@ -34,7 +34,7 @@ PER_NODE = "Each node logs on its own: their records come in no order between no
 LAST = "A record of one of these events is the last of its trace: a,b,c."
 IDLE = "A trace is over when nothing came of it for so long: 90, 5m, 2h."
 ENGINE = "Who watches: local (this machine; files may grow) or spark (complete files are put into the folder)."
-ONCE = "Judge what is there, as if nothing more came, and end."
+ONCE = "Check the records that are there, as if no more came, and end."
 QUIET = "Show no progress."
 
 WRITTEN = Writes(within=("verdicts*", "checkpoint*"))
@@ -72,7 +72,7 @@ def monitor(
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:
-    """Judge traces as their records come, until Ctrl-C; started again, it goes on where it was."""
+    """Check traces while their records arrive, until Ctrl-C; started again, it resumes where it stopped."""
     from hacheck.cli.logs.comparison import comparison
     from hacheck.cli.logs.monitor import MonitorRequest, monitor_traces
     from hacheck.cli.options import all_known, parse_count, parse_seconds
@@ -83,7 +83,7 @@ def monitor(
     if master is not None and engine != "spark":
         raise BadInput("--master is for Spark", "add --engine spark")
     if once and engine == "spark":
-        raise BadInput("--once is for this machine", "hacheck conform judges what is there, on Spark, too")
+        raise BadInput("--once is for this machine", "hacheck conform checks what is there, on Spark, too")
     return monitor_traces(
         MonitorRequest(
             spec=spec,

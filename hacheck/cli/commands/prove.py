@@ -19,7 +19,7 @@ EPILOG = """
 
 [bold]Exit codes[/]
 
-  0 proved   2 bad input, or a spec that is told in no logic   3 not proved   4 a bug in hacheck
+  0 proved   2 bad input, or a spec that cannot be expressed in first-order logic   3 not proved   4 a bug in hacheck
 """
 
 CHECK = "Whose settings and properties count; by default the check called default, else the first."

@@ -1,4 +1,4 @@
-"""`hacheck show`: replays a saved run and tells it again."""
+"""`hacheck show`: replays a saved run and shows it again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def show(
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:
-    """Replay a saved run with the reference interpreter and tell it step by step."""
+    """Replay a saved run with the reference interpreter and show it step by step."""
     from hacheck.cli.checking.saved_runs import show_saved
 
     return show_saved(run, check, only, spec, itf=itf, no_color=no_color)

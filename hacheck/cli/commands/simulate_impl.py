@@ -23,7 +23,7 @@ EPILOG = """
 
   hacheck simulate-impl icestorm --faults chaos --out broken/      small runs that break something, as files
 
-  hacheck simulate-impl icestorm --replay broken/icestorm-17.json  one of them, told
+  hacheck simulate-impl icestorm --replay broken/icestorm-17.json  one of them, shown
 
 [bold]Exit codes[/]
 
@@ -64,7 +64,7 @@ SECONDS = "For how many seconds of virtual time things go wrong."
 STRETCH = "Faults N times further apart, and up to N times as long: for runs of hours and days, with --seconds."
 REPLAY = "Run what --out kept in this file, instead of seeds."
 FIRST = "End with the first run that breaks something."
-AS_IT_IS = "Tell runs as they are, without making them small first."
+AS_IT_IS = "Show runs as they are, without reducing them first."
 OUT = "Write a small run of each kind of failure into this folder, to be run again with --replay."
 RECORD = "Write the records of each run as a trace into this folder."
 JSON = "Write everything found as JSON (- is stdout)."

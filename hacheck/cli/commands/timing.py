@@ -38,7 +38,7 @@ def timing(
     settings: SettingOptions = None,
     points: Annotated[str | None, option("--points", metavar="N", help=POINTS)] = None,
     time: Annotated[str | None, option("--time", metavar="TIME", help="Stop after this long: 90, 5m, 2h.")] = None,
-    runs: Annotated[bool, flag("--runs", help="Tell the worst schedules step by step.")] = False,
+    runs: Annotated[bool, flag("--runs", help="Show the worst schedules step by step.")] = False,
     json: JsonOption = None,
     no_color: NoColorOption = False,
     debug: DebugOption = False,

@@ -28,7 +28,7 @@ def adapters_beginning(incomplete: str) -> list[str]:
 EPILOG = """
 [bold]What it does[/]
 
-  validate   count records, and tell what is wrong with which, file and line
+  validate   count records, and show what is wrong, with file and line
 
   stats      how many traces, how long, which events and nodes
 

@@ -21,7 +21,7 @@ EPILOG = """
 """
 
 Many = list[str] | None
-SETTINGS = "Prove it under other settings, too, and tell under which."
+SETTINGS = "Prove it under other settings, too, and say under which."
 
 
 @guarded

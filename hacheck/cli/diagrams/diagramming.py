@@ -81,11 +81,11 @@ def explored(system: System, fields: tuple[ModeField, ...], request: DiagramRequ
         progress_display(errors, "exploring", quiet=False) as display,
     ):
 
-        def tell(states: int, transitions: int, frontier: int, seconds: float) -> bool:
+        def report(states: int, transitions: int, frontier: int, seconds: float) -> bool:
             display.update(Progress(states, transitions, 0, frontier, seconds, 0))
             return not interruption.requested
 
-        return walk(system, fields, request.states_max, request.seconds_max, tell)
+        return walk(system, fields, request.states_max, request.seconds_max, report)
 
 
 def written(format: str, views: Sequence[View]) -> str:

@@ -16,7 +16,7 @@ COLORS = {
     "repair": "#047857",
 }
 ABSENT = "#9ca3af"
-ALIKE = (
+SIMILAR = (
     ("<=", "≤"),
     (">=", "≥"),
     ("!=", "≠"),
@@ -99,8 +99,8 @@ def described(label: Label, absent: str) -> str:
 def _harmless(text: str) -> str:
     """Text for Mermaid, whose labels end at some characters and which shows its own escapes as they are: each of
     them is replaced by what reads like it."""
-    for sign, alike in ALIKE:
-        text = text.replace(sign, alike)
+    for sign, similar in SIMILAR:
+        text = text.replace(sign, similar)
     return visible(text)
 
 

@@ -1,4 +1,4 @@
-"""A state diagram made ready to be drawn: what happens from everywhere is told once, and edges carry their
+"""A state diagram made ready to be drawn: what happens from everywhere is drawn once, and edges carry their
 labels."""
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ SEVERAL = "(several states)"
 """Stands in a brief view for the states in which a fault has been seen, where they are many and not all."""
 
 SEVERAL_LEAST = 4
-"""From how many states a fault must lead to one other state to be told once in a brief view."""
+"""From how many states a fault must lead to one other state to be drawn once in a brief view."""
 
 ANY_LEAST = 3
-"""From how many states an action must lead to one other state to be told once."""
+"""From how many states an action must lead to one other state to be drawn once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ class View:
 
 
 def view_of(diagram: Diagram, *, brief: bool = False) -> View:
-    """The diagram as it is drawn. `brief`: of a fault that many states have, it is not told which."""
+    """The diagram as it is drawn. `brief`: of a fault that many states have, it is not said which."""
     arrows: dict[tuple[str, str], list[Label]] = {}
-    for transition in _told_once(diagram, brief):
+    for transition in _drawn_once(diagram, brief):
         action = transition.action.removesuffix(f" {diagram.owner}")
         label = Label(action, transition.kind, transition.guard, transition.seen)
         labels = arrows.setdefault((transition.source, transition.target), [])
@@ -89,7 +89,7 @@ def footing_of(diagram: Diagram) -> str:
     return f"explored {walk.states:,} states, not all of them: what is not seen may still be possible"
 
 
-def _told_once(diagram: Diagram, brief: bool) -> list[Transition]:
+def _drawn_once(diagram: Diagram, brief: bool) -> list[Transition]:
     """The transitions, those that lead from every other state to one under the same condition put into
     one; in a brief view also faults seen in several."""
     groups: dict[tuple[str, str, str, bool | None], list[Transition]] = {}
@@ -97,15 +97,15 @@ def _told_once(diagram: Diagram, brief: bool) -> list[Transition]:
         key = (transition.target, transition.action, transition.guard, transition.seen)
         groups.setdefault(key, []).append(transition)
     live = [state for state in diagram.states if state not in diagram.unseen and not state.startswith("(")]
-    told: list[Transition] = []
+    drawn: list[Transition] = []
     for (target, action, guard, seen), group in groups.items():
         sources = {transition.source for transition in group}
         everywhere = {state for state in live if state != target} <= sources
         if everywhere and len(sources) >= ANY_LEAST and not any(source.startswith("(") for source in sources):
-            told.append(Transition(ANY, target, action, group[0].kind, guard, seen))
+            drawn.append(Transition(ANY, target, action, group[0].kind, guard, seen))
         elif brief and seen and group[0].kind == "fault" and len(sources) >= SEVERAL_LEAST:
-            told.append(Transition(SEVERAL, target, action, "fault", guard, seen))
+            drawn.append(Transition(SEVERAL, target, action, "fault", guard, seen))
         else:
-            told += group
+            drawn += group
     order = {state: place for place, state in enumerate((*diagram.states, ANY, SEVERAL))}
-    return sorted(told, key=lambda item: (order[item.source], order[item.target]))
+    return sorted(drawn, key=lambda item: (order[item.source], order[item.target]))

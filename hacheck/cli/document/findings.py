@@ -1,4 +1,4 @@
-"""What verifying a spec has found, as the parts of its page that tell of it."""
+"""What verifying a spec has found, as the parts of its page about it."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def checks(specification: Specification, findings: Findings) -> list[str]:
     titles = sections(specification.text)
     places = {check.name: check.line for check in specification.checks}
     heading = ""
-    told: set[str] = set()
+    shown: set[str] = set()
     for result in findings.results:
         line = places.get(result.check.name, 0)
         title = section_of(line, titles)
         if title != heading:
             lines += [f"### {sentence(title.removeprefix('checks: ')).removesuffix('.')}", ""]
             heading = title
-        lines += one_check(specification, result, comment_above(specification.text, line), told)
+        lines += one_check(specification, result, comment_above(specification.text, line), shown)
     if findings.left_out:
         names = ", ".join(code(name) for name in findings.left_out)
         lines += [f"By request only, and not run for this page: {names}.", ""]
@@ -80,8 +80,8 @@ def comment_above(text: str, line: int) -> str:
     return markdown(above)
 
 
-def one_check(specification: Specification, result: CheckResult, comment: str, told: set[str]) -> list[str]:
-    """One check. `told`: the properties of which a run has been told on the page; those told here are added."""
+def one_check(specification: Specification, result: CheckResult, comment: str, shown: set[str]) -> list[str]:
+    """One check. `shown`: the properties whose run is on the page; those shown here are added."""
     lines = [f"#### {code(result.check.name)}", ""]
     if result.check.description:
         lines += [sentence(result.check.description), ""]
@@ -89,10 +89,10 @@ def one_check(specification: Specification, result: CheckResult, comment: str, t
         lines += [comment, ""]
     lines += [f"- {item}" for item in facts(specification, result)]
     lines.append("")
-    for found, on_the_way in worth_telling(result, told):
+    for found, on_the_way in worth_showing(result, shown):
         run = found.answer.run
-        assert run is not None, "only what has a run is worth telling"
-        told |= {found.prop.name, *(other.prop.name for other in on_the_way)}
+        assert run is not None, "only what has a run is worth showing"
+        shown |= {found.prop.name, *(other.prop.name for other in on_the_way)}
         words = [f"<code>{found.prop.name}</code>: {run_title(result.system, run)}"]
         words += [f"on the way <code>{other.prop.name}</code>, in step {length(other)}" for other in on_the_way]
         lines += details("; ".join(words), story(result.system, run, found.prop))
@@ -123,15 +123,15 @@ def facts(specification: Specification, result: CheckResult) -> list[str]:
     return items
 
 
-Told = tuple[PropertyResult, tuple[PropertyResult, ...]]
-"""A violation whose run is told, and those whose run is a part of it."""
+ShownRun = tuple[PropertyResult, tuple[PropertyResult, ...]]
+"""A violation whose run is shown, and those whose run is a part of it."""
 
 
-def worth_telling(result: CheckResult, told: set[str]) -> list[Told]:
-    """The violations of which the page tells the run: of each property at least one, of each check at least the
-    shortest. A run that is the beginning of another one is not told again."""
+def worth_showing(result: CheckResult, shown: set[str]) -> list[ShownRun]:
+    """The violations whose run the page shows: of each property at least one, of each check at least the
+    shortest. A run that is the beginning of another one is not shown again."""
     violated = [found for found in result.properties if found.answer.verdict == "violated" and found.answer.run]
-    chosen = [found for found in violated if found.prop.name not in told] or sorted(violated, key=length)[:1]
+    chosen = [found for found in violated if found.prop.name not in shown] or sorted(violated, key=length)[:1]
     longest_first = sorted(chosen, key=length, reverse=True)
     inside: dict[str, list[PropertyResult]] = {}
     for place, found in enumerate(longest_first):

@@ -17,7 +17,7 @@ from hacheck.model.language.tree_walk import parts
 RuleKind = Literal["action", "environment", "receipt", "service", "notice", "restart", "fault", "property", "witness"]
 
 CHOICE = re.compile(r"(?:^|; )Choice: ")
-"""What stands before a `note` where it is told together with a `source`."""
+"""What stands before a `note` where it is written together with a `source`."""
 
 
 @dataclass(frozen=True, slots=True)

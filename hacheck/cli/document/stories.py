@@ -11,7 +11,7 @@ from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run
 
 POSITION = "is now at "
-"""How it is told where a handler stands: of no interest to who reads a story."""
+"""How a handler's place is written: of no interest to who reads a story."""
 
 MARKS = {"fault": "**↯** ", "repair": "**✚** "}
 
@@ -41,16 +41,16 @@ def step_line(view: StepView) -> str:
     """`12. **Replica 1** accept(from Replica 2): mode election → normal`."""
     where = f"**{view.node}** " if view.node else ""
     said = f" ({view.description})" if view.description else ""
-    changes = "; ".join(told_in_words(change, view.node) for change in told(view.changes))
+    changes = "; ".join(change_text(change, view.node) for change in shown(view.changes))
     return f"{view.number}. {MARKS.get(view.kind, '')}{where}{code(view.call)}{said}{f': {changes}' if changes else ''}"
 
 
-def told(changes: Sequence[StepEffect]) -> list[StepEffect]:
-    """What a story tells of a step: not where a handler stands and what it remembers between its steps."""
+def shown(changes: Sequence[StepEffect]) -> list[StepEffect]:
+    """What a story shows of a step: not where a handler stands and what it remembers between its steps."""
     return [one for one in changes if not one.what.startswith((POSITION, REMEMBERS)) and not one.what.endswith(OVER)]
 
 
-def told_in_words(change: StepEffect, actor: str) -> str:
+def change_text(change: StepEffect, actor: str) -> str:
     """`mode dead → active`; a node is named where it is not the one the step happens on."""
     owner = f"{change.owner} " if change.owner and change.owner != actor else ""
     arrow = f" {change.before} → {change.after}" if change.before or change.after else ""

@@ -130,13 +130,13 @@ def walked(system: System, interruption: Interruption) -> Sightings:
     """What a walk of a fixed length sees of the modes."""
     left = WALK_RUNS
 
-    def tell(states: int, transitions: int, frontier: int, seconds: float) -> bool:
+    def report(states: int, transitions: int, frontier: int, seconds: float) -> bool:
         nonlocal left
         if states >= WALK_STATES:  # breadth first is over; from here on this is asked before each run at random
             left -= 1
         return left >= 0 and not interruption.requested
 
-    return walk(system, mode_fields(system), WALK_STATES, float("inf"), tell)
+    return walk(system, mode_fields(system), WALK_STATES, float("inf"), report)
 
 
 def findings_of(selection: Selection, request: Request, interruption: Interruption) -> Findings:

@@ -1,4 +1,4 @@
-"""Carries out `hacheck conform`: has the traces judged by a driver, and reports."""
+"""Carries out `hacheck conform`: has the traces checked by a driver, and reports."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.records import Order
 
 SMALL_BYTES = 64_000_000
-"""Less than this, in one order, is judged by one process: another would take longer to start."""
+"""Less than this, in one order, is checked by one process: another would take longer to start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +59,12 @@ class ConformRequest:
 
 @dataclass(frozen=True, slots=True)
 class ConformResult:
-    """What was found, for the terminal and as JSON. `compared`: what the traces were compared with; `judge`: by whom;
+    """What was found, for the terminal and as JSON. `compared`: what the traces were compared with; `checker`: by what;
     `not_compared`: the records of each event that the spec does not know."""
 
     request: ConformRequest
     compared: Compared
-    judge: Checker
+    checker: Checker
     outcome: Outcome
     findings: Findings
     not_compared: Mapping[str, int]
@@ -88,7 +88,7 @@ def conform_traces(request: ConformRequest) -> ExitCode:
     try:
         with ExitStack() as stack:
             findings = Findings(quarantine(request.quarantine, stack))
-            found = judged(request, compared, findings, table_of(request))
+            found = check_traces(request, compared, findings, table_of(request))
             if target is not None:
                 target.write(document_of(found))
     except TracesError as error:
@@ -104,7 +104,7 @@ def show_result(found: ConformResult) -> None:
     """Prints the traces that do not conform, the summary, and what is wrong with the records."""
     console = output_console(no_color=found.request.no_color)
     for verdict in found.outcome.shown:
-        system = system_under(found.judge, verdict.settings) if found.request.runs else None
+        system = system_under(found.checker, verdict.settings) if found.request.runs else None
         show_verdict(console, verdict, system, found.descriptions)
     show_summary(console, found.outcome, found.not_compared)
     if found.findings.total:
@@ -125,7 +125,7 @@ def table_of(request: ConformRequest) -> Path | None:
     return path
 
 
-def judged(request: ConformRequest, compared: Compared, findings: Findings, table: Path | None) -> ConformResult:
+def check_traces(request: ConformRequest, compared: Compared, findings: Findings, table: Path | None) -> ConformResult:
     """The verdicts on all traces."""
     line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
     with Interruption().watching() as interruption, line.shown("reading"):
@@ -135,7 +135,7 @@ def judged(request: ConformRequest, compared: Compared, findings: Findings, tabl
             return not interruption.requested
 
         dataset = opened(request.traces, request.adapter, request.zone, findings)
-        checker = TraceChecker(
+        base = TraceChecker(
             compared.system,
             dataset.schema.order,
             skew_ns=request.skew_ms * 1_000_000,
@@ -145,26 +145,26 @@ def judged(request: ConformRequest, compared: Compared, findings: Findings, tabl
             rules=compared.rules,
             called=compared.called,
         )
-        judge = compared.checker(checker)
+        checker = compared.checker(base)
         if request.json != "-" and not request.quiet:
-            heading = title(request.spec, compared.check, compared.given, compared.every_step, checker)
+            heading = title(request.spec, compared.check, compared.given, compared.every_step, base)
             output_console(no_color=request.no_color).print(heading)
         if request.engine == "spark":
-            outcome = judged_on_spark(request, dataset, judge, findings, table, report)
+            outcome = checked_on_spark(request, dataset, checker, findings, table, report)
         else:
             size = sum(file.size_bytes for file in dataset.files)
             workers = 1 if size < SMALL_BYTES and dataset.schema.order == Order.TOTAL else None
             collect, options = request.json is not None, Options(workers=workers)
             outcome = check_locally(
-                dataset, judge, findings, table=table, collect=collect, options=options, report=report
+                dataset, checker, findings, table=table, collect=collect, options=options, report=report
             )
-    return ConformResult(request, compared, judge, outcome, findings, unknown_events(outcome, compared, judge))
+    return ConformResult(request, compared, checker, outcome, findings, unknown_events(outcome, compared, checker))
 
 
-def judged_on_spark(
+def checked_on_spark(
     request: ConformRequest,
     dataset: Located,
-    judge: Checker,
+    checker: Checker,
     findings: Findings,
     table: Path | None,
     report: Callable[[Far], bool],
@@ -180,7 +180,7 @@ def judged_on_spark(
     try:
         place = None if table is None else str(table.absolute())
         collect = request.json is not None
-        return check_on_spark(spark, dataset, judge, findings, table=place, collect=collect, report=report)
+        return check_on_spark(spark, dataset, checker, findings, table=place, collect=collect, report=report)
     finally:
         spark.stop()
 

@@ -1,4 +1,4 @@
-"""Carries out `hacheck monitor`: has a driver judge traces as they come."""
+"""Carries out `hacheck monitor`: has a driver check traces as they come."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Watched:
 
 
 def monitor_traces(request: MonitorRequest) -> ExitCode:
-    """Judges traces until it is told to stop. Returns what the process is to return."""
+    """Checks traces until it is stopped. Returns what the process is to return."""
     specification = load_specification(request.spec, no_color=request.no_color)
     compared = what_is_compared(request.comparison, specification, no_color=request.no_color)
     watched = what_is_watched(request, compared)
@@ -96,7 +96,7 @@ def monitor_traces(request: MonitorRequest) -> ExitCode:
 
 
 def what_is_watched(request: MonitorRequest, compared: Compared) -> Watched:
-    """Who judges, and what records look like: as the lines of the spec do."""
+    """The checker, and what records look like: as the lines of the spec do."""
     order = Order.PER_NODE if request.per_node else Order.TOTAL
     checker = TraceChecker(
         compared.system,
@@ -127,7 +127,7 @@ def given_fields(compared: Compared) -> dict[str, FieldType]:
 
 
 def by_driver(request: MonitorRequest, watched: Watched, results: Path, findings: Findings, report: Report) -> Outcome:
-    """Judges by the driver that is asked for. Errors: `TracesError`, `ObservingError`."""
+    """Checks with the driver that is asked for. Errors: `TracesError`, `ObservingError`."""
     place = Path(request.folder)
     if request.engine == "local":
         tailing = Tailing(

@@ -1,4 +1,4 @@
-"""Carries out `hacheck simulate --traces`: says what is to be written, has it written, and tells what was."""
+"""Carries out `hacheck simulate --traces`: says what is to be written, has it written, and reports what was."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli.guard import BadInput, ExitCode, Reported, version
 from hacheck.cli.jobs import job_pool
 from hacheck.cli.json_output import open_folder, open_target
-from hacheck.cli.logs.trace_simulation_report import far, show, told, written
+from hacheck.cli.logs.trace_simulation_report import far, plan_document, show, written
 from hacheck.cli.options import all_known
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.sources import instantiate, load_specification
@@ -92,7 +92,7 @@ def simulate_traces(walks: Walks, unlike: Unlike, output: Output) -> ExitCode:
     for file in files.values():
         total = total.plus(file.written)
     complete = len(files) == plan.files
-    said = {**told(plan, walks.spec, check, every_step), **written(total, len(files), complete)}
+    said = {**plan_document(plan, walks.spec, check, every_step), **written(total, len(files), complete)}
     _write_manifests(folder, plan, files, said)
     code = ExitCode.AS_EXPECTED if complete else ExitCode.UNDECIDED
     if target is not None:
@@ -289,10 +289,10 @@ class Writing:
 def write_file(pickled: bytes, folder: str, number: int, report: Report) -> File | None:
     """Writes one file of a plan; what another process does."""
 
-    def tell(written: Written) -> bool:
+    def report_written(written: Written) -> bool:
         return report(Progress(written.records, written.steps, written.traces, 0, 0.0, 0, "writing"))
 
-    return _written(maker_of(pickled), Path(folder), number, tell)
+    return _written(maker_of(pickled), Path(folder), number, report_written)
 
 
 def _written(maker: Maker, folder: Path, number: int, report: Callable[[Written], bool]) -> File | None:

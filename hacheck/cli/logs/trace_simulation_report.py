@@ -1,4 +1,4 @@
-"""Tells how far the writing of traces is, and what was written."""
+"""Shows how far the writing of traces is, and what was written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hacheck.traces.simulation.part_files import TRUTH, Written
 from hacheck.traces.simulation.plan import Plan
 
 
-def told(plan: Plan, spec: str, check: str, every_step: bool) -> dict[str, Any]:
+def plan_document(plan: Plan, spec: str, check: str, every_step: bool) -> dict[str, Any]:
     """How the traces are made, as JSON."""
     return {
         "spec": spec,

@@ -1,4 +1,4 @@
-"""Carries out `hacheck traces`: reads the records once, gives them to whoever wants them, and reports."""
+"""Carries out `hacheck traces`: reads the records once, hands them to the action, and reports."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class TracesRequest:
 
 
 def look(request: TracesRequest) -> ExitCode:
-    """Does what is asked for. Errors: `BadInput` where nothing can be read, or written."""
+    """Carries the request out. Errors: `BadInput` where nothing can be read, or written."""
     if request.action in ("convert", "cluster") and request.out is None:
         raise BadInput(f"{request.action}: --out is missing", "add --out night.parquet, or a folder for cluster")
     if request.action not in ("convert", "cluster") and request.out is not None:
@@ -165,20 +165,20 @@ def _written(request: TracesRequest, dataset: Located, batches: Iterator[Any]) -
 
 
 class Watched:
-    """Records of which somebody is told how many were read."""
+    """Records whose number is reported as they are read."""
 
-    def __init__(self, dataset: Located, tell: Callable[[int], None]) -> None:
+    def __init__(self, dataset: Located, report: Callable[[int], None]) -> None:
         self.files = dataset.files
         self.schema = dataset.schema
         self.in_order = dataset.in_order
         self.clock_back_ns = dataset.clock_back_ns
         self._dataset = dataset
-        self._tell = tell
+        self._report = report
 
     def located(self, findings: Findings) -> Iterator[Any]:
         """As that of the records themselves."""
         for batch in self._dataset.located(findings):
-            self._tell(batch.num_rows)
+            self._report(batch.num_rows)
             yield batch
 
 

@@ -68,8 +68,8 @@ def show_tally(console: Console, tally: Tally) -> None:
         (tally.blank, "blank"),
         (tally.findings, "wrong"),
     ]
-    told = ", ".join(f"{count:,} {what}" for count, what in parts if count)
-    console.print(f"{plural(tally.lines, 'line')} of logs: {told or 'none'}", soft_wrap=True)
+    counted = ", ".join(f"{count:,} {what}" for count, what in parts if count)
+    console.print(f"{plural(tally.lines, 'line')} of logs: {counted or 'none'}", soft_wrap=True)
     for name, count in tally.nothing.most_common():
         console.print(f"  [quiet]mean nothing:[/] {count:,} {_plain(name)}", soft_wrap=True)
     for kind, count in tally.unknown.most_common(KINDS_MAX):

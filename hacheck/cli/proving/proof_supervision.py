@@ -35,7 +35,7 @@ class ProofSupervisor:
         self._doing = ""
         self._over_since: float | None = None
 
-    def tell(self, progress: Progress) -> bool:
+    def report(self, progress: Progress) -> bool:
         """Keeps how far a proof is; returns whether to go on."""
         self._doing = f"{progress.done} of {progress.total} shown: {progress.last}" if progress.total else progress.last
         return not self.interruption.requested

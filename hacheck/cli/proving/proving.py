@@ -81,19 +81,19 @@ def prove_spec(request: Request) -> ExitCode:
     with Interruption().watching() as interruption:
         supervisor = ProofSupervisor(Asking(begun + request.seconds_max), interruption, line, request.memory_max)
         try:
-            told = supervisor.run("telling the model in logic", partial(prepared, wanted))
+            encoded = supervisor.run("encoding the model in logic", partial(prepared, wanted))
         except Unsupported as reason:
             console.print(report.outside(str(reason)))
             if target is not None:
                 target.write(outside_document(request.spec, specification.name, str(reason)))
             return ExitCode.BAD_INPUT
-        if told is not None and not told[1].claims:
+        if encoded is not None and not encoded[1].claims:
             raise BadInput(f"check {check} asks nothing that could be proved", "name one with --property")
         z3_is_there()
-        if told is not None:
-            console.print(report.scope(told[1]))
+        if encoded is not None:
+            console.print(report.scope(encoded[1]))
         until = begun + request.seconds_max
-        proof, violated = (None, ()) if told is None else _proof(request, wanted, *told, supervisor, until)
+        proof, violated = (None, ()) if encoded is None else _proof(request, wanted, *encoded, supervisor, until)
         late = max(until, time.monotonic() + LATE_SECONDS)
         examples = [] if proof is None or proof.proved else _examples(wanted, proof, supervisor, late)
     spent = time.monotonic() - begun
@@ -119,14 +119,14 @@ def _proof(
     were looked for. `None` if nothing was found before it had to stop. `until`: on the monotonic clock, when time is
     out."""
     asking, threads = supervisor.asking, request.threads or usable_cores()
-    proof = supervisor.run("proving", lambda: prove_given(made, theory, asking, supervisor.tell, threads))
+    proof = supervisor.run("proving", lambda: prove_given(made, theory, asking, supervisor.report, threads))
     if proof is None or proof.proved:
         return proof, ()
     violated = _violated(wanted, proof, supervisor, until)
     rest = without(proof, {one.property.name for one in violated})
     more: Proof | None = rest
     if not (rest.proved or request.given_only or asking.over):
-        more = supervisor.run("looking for lemmas", lambda: search(wanted, rest, asking, supervisor.tell, threads))
+        more = supervisor.run("looking for lemmas", lambda: search(wanted, rest, asking, supervisor.report, threads))
     if more is None:
         more = replace(rest, stopped=asking.why)
     return with_violated(more, [one.property for one in violated]), violated
@@ -152,12 +152,12 @@ def _examples(
     """The first step at which each claim failed, with whether its state is reachable. `until`: on the monotonic clock,
     when to come to an end."""
     found: dict[str, Counterexample] = {}
-    judging = partial(_judge, wanted, proof, supervisor.interruption, until, found)
-    supervisor.run("judging counterexamples", judging, timed=False)
+    checking = partial(_confirm, wanted, proof, supervisor.interruption, until, found)
+    supervisor.run("checking counterexamples", checking, timed=False)
     return list(found.items())
 
 
-def _judge(
+def _confirm(
     wanted: Wanted, proof: Proof, interruption: Interruption, until: float, found: dict[str, Counterexample]
 ) -> None:
     """Adds the counterexamples, by the claims that failed, one after the other."""

@@ -20,7 +20,7 @@ from hacheck.model.runs import Run, Step
 
 
 def outside(reasons: str) -> RenderableType:
-    """Why a spec is told in no logic: every reason on a line of its own."""
+    """Why a spec cannot be expressed in first-order logic: every reason on a line of its own."""
     lines = [Text("not in the fragment that can be proved for every number of nodes, because", "bad")]
     lines += [Text(f"  {visible(one)}") for one in reasons.splitlines()]
     lines.append(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from hacheck.cli.console import visible
 from hacheck.cli.guard import BadInput, ExitCode, Reported
-from hacheck.cli.running.administering_brokers import SPEECHES, Operator, Refusal, Unsure, told
+from hacheck.cli.running.administering_brokers import SPEECHES, Operator, Refusal, Unsure, summary_lines
 from hacheck.cli.running.clustering import refusals
 from hacheck.cli.running.listening import Listener
 from hacheck.impl.node import Name
@@ -144,7 +144,7 @@ class Administrator:
 
 
 def carried_out(request: Request) -> ExitCode:
-    """Does what is asked, and returns what the process is to return. Errors: `BadInput`."""
+    """Carries the request out, and returns what the process is to return. Errors: `BadInput`."""
     least, most = WORDS_MIN[request.action], WORDS_MAX.get(request.action)
     if len(request.words) < least or (most is not None and len(request.words) > most):
         raise BadInput(f"{request.action} takes other words than these", "hacheck admin --help lists them")
@@ -163,7 +163,7 @@ def carried_out(request: Request) -> ExitCode:
                 _subscribe(administrator, request, folder)
             else:
                 for operation in operations(request, administrator.guest.name):
-                    _tell(request.action, operation, administrator.ask(operation))
+                    _print_reply(request.action, operation, administrator.ask(operation))
     except Unsure as unsure:
         print(f"{request.action} {' '.join(request.words)}: {unsure}", flush=True)
         raise Reported(ExitCode.UNDECIDED) from None
@@ -182,7 +182,7 @@ def _fits(action: str, place: Path, system: str) -> None:
 
 
 def _at_brokers(request: Request, operator: Operator) -> None:
-    """Does what is asked of brokers with queues. Errors: `BadInput`, `Unsure`."""
+    """Does the action on brokers with queues. Errors: `BadInput`, `Unsure`."""
     try:
         if request.action == "browse":
             for queue in request.words:
@@ -192,7 +192,7 @@ def _at_brokers(request: Request, operator: Operator) -> None:
             for text in request.words[1:]:
                 print(f"acknowledged: {operator.send(request.words[0], text)}", flush=True)
         else:
-            for line in told(operator):
+            for line in summary_lines(operator):
                 print(line)
     except Refusal as refusal:
         raise BadInput(f"{request.action} {request.words[0]}: {refusal}") from None
@@ -224,7 +224,7 @@ def operations(request: Request, publisher: str) -> Iterator[Asked]:
             yield from (Publish(words[0], publisher, number, word) for number, word in enumerate(words[1:], 1))
 
 
-def _tell(action: str, operation: Asked, reply: Reply) -> None:
+def _print_reply(action: str, operation: Asked, reply: Reply) -> None:
     """Prints what was read. Errors: `BadInput`, for a request that was refused."""
     about = visible(getattr(operation, "topic", ""))
     match reply.outcome:
@@ -278,7 +278,7 @@ def _subscribe(administrator: Administrator, request: Request, folder: Folder) -
     identity = request.named or f"subscriber-{os.getpid()}"
     subscribe = Subscribe(topic, Subscriber(identity, identity, qos))
     with Listener(Guest(folder, identity), administrator.replicas) as listener:
-        _tell("subscribe", subscribe, administrator.ask(subscribe))
+        _print_reply("subscribe", subscribe, administrator.ask(subscribe))
         print(f"{visible(identity)} subscribes to {visible(topic)}; Ctrl-C ends that", flush=True)
         try:
             for heard, message in enumerate(listener.messages(), 1):

@@ -73,7 +73,7 @@ class Speech(Protocol):
         ...
 
     def browse(self, talk: Talk, queue: str) -> list[tuple[str, str]]:
-        """The messages of a queue that no client holds: their ids, and what is in them, if brokers tell. They stay.
+        """The messages of a queue that no client holds: their ids, and what is in them, if brokers say it. They stay.
         Errors: `NotServing`, `Refusal`, `Silent`."""
         ...
 
@@ -304,7 +304,7 @@ class Operator:
             time.sleep(PAUSE_SECONDS)
 
 
-def told(operator: Operator) -> Iterator[str]:
+def summary_lines(operator: Operator) -> Iterator[str]:
     """How all stand, in lines."""
     width = max(map(len, operator.brokers))
     for broker, standing in operator.stands():

@@ -1,4 +1,4 @@
-"""Carries out `hacheck cluster`: makes clusters, and has their keepers do what is asked."""
+"""Carries out `hacheck cluster`: makes clusters, and has their keepers carry out the request."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def refusals() -> Iterator[None]:
 
 
 def carried_out(request: Request) -> ExitCode:
-    """Does what is asked, and returns what the process is to return. Errors: `BadInput`."""
+    """Carries the request out, and returns what the process is to return. Errors: `BadInput`."""
     folder = Folder(Path(request.directory))
     with refusals():
         match request.action:

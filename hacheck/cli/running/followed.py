@@ -12,20 +12,20 @@ from hacheck.testing.reference_protocols import FOLLOWED, Followed
 
 
 def refuse_sides(name: str) -> None:
-    """Errors: `BadInput` for the name of what is no protocol but a side of one, which another spec tells: with how it
-    is run and recorded instead."""
+    """Errors: `BadInput` for the name of what is no protocol but a side of one, which another spec describes; its hint
+    says how it is run and recorded instead."""
     followed = FOLLOWED.get(name)
     if followed is None or followed.code == name:
         return
     raise BadInput(
         f"{name} is not run by itself: it is {followed.code} beside the spec {followed.spec}",
-        f"{record_command(followed, 'runs')} tells how to compare; or every schedule: hacheck check-impl {name}",
+        f"{record_command(followed, 'runs')} says how to compare; or every schedule: hacheck check-impl {name}",
     )
 
 
 def followed_by(plan: Plan, protocol: str) -> Followed | None:
     """The spec that the runs of a plan are compared with: that of a side of the protocol where the plan has all the
-    settings with which the side is told. `None` where nobody says which spec it follows."""
+    settings with which the side is described. `None` where it is not known which spec it follows."""
     settings = dict(plan.settings)
     known = [
         one
@@ -66,7 +66,7 @@ def conform_command(followed: Followed, folder: str, faults: Iterable[str]) -> s
 
 
 def conform_options(followed: Followed, faults: Iterable[str] = ()) -> Iterator[str]:
-    """What `hacheck conform` must be told beside the spec and the records."""
+    """What `hacheck conform` needs beside the spec and the records."""
     if followed.check is not None:
         yield from ("--check", followed.check)
     settings = dict(followed.settings)

@@ -19,7 +19,7 @@ AGAIN_SECONDS = 0.3
 class Listener:
     """Keeps a connection to each replica, and makes it anew when it breaks. To be used in a `with`.
 
-    A guest has one connection to each process. So whoever listens asks for nothing under the same name.
+    A guest has one connection to each process. So a listener asks for nothing under the same name.
     """
 
     def __init__(self, guest: Guest, replicas: list[Name]) -> None:

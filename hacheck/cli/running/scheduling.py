@@ -1,4 +1,4 @@
-"""Carries out `hacheck check-impl`: explores the schedules of a protocol's code, and tells what came of it."""
+"""Carries out `hacheck check-impl`: explores the schedules of a protocol's code, and reports what came of it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Request:
 
 
 def explore_schedules(request: Request) -> ExitCode:
-    """Explores, tells what was found, and returns what the process is to return. Errors: `BadInput`, `Reported`."""
+    """Explores, reports what was found, and returns what the process is to return. Errors: `BadInput`, `Reported`."""
     target = None if request.json is None else open_target(request.json)
     with refusals():
         followed = _followed(request)
@@ -83,11 +83,11 @@ def explore_schedules(request: Request) -> ExitCode:
     compared = not known.isdisjoint(explored.shown)
     unshown = Unshown(sorted(known - explored.shown), unshown_actions(tracker), compared)
     ended = exit_code(explored, request.limits, compared=compared)
-    told = [(found, _instead(tracker, found)) for found in explored.found]
+    shown = [(found, _instead(tracker, found)) for found in explored.found]
     if target is not None:
-        target.write(document_of(request, explored, told, unshown, ended))
+        target.write(document_of(request, explored, shown, unshown, ended))
     if request.json != "-":
-        _show(request, setting, explored, told, unshown, ended)
+        _show(request, setting, explored, shown, unshown, ended)
     return ended
 
 
@@ -111,7 +111,7 @@ class Unshown:
 
 
 def _explored(request: Request, setting: Setting, tracker: Tracker) -> Explored:
-    """What exploring finds, while it is told how far it is."""
+    """What exploring finds, while its progress is reported."""
     line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
     with Interruption().watching() as interruption, line.shown("running"):
 
@@ -179,20 +179,20 @@ def _setting(request: Request, followed: Followed, code: System) -> Setting:
     return Setting(code, replicas, followed.clients, options, request.faults, "clients" not in followed.spared)
 
 
-# ---- what is told ----
+# ---- what is shown ----
 
 
 def _show(
     request: Request,
     setting: Setting,
     explored: Explored,
-    told: Sequence[tuple[Found, Diagnosis | None]],
+    shown: Sequence[tuple[Found, Diagnosis | None]],
     unshown: Unshown,
     ended: ExitCode,
 ) -> None:
     console = output_console(no_color=request.no_color)
-    for found, explanation in told:
-        _tell(console, found)
+    for found, explanation in shown:
+        _show_schedule(console, found)
         for line in instead(explanation):
             say(console, f"  {line}")
         console.print()
@@ -241,8 +241,8 @@ def _summary(request: Request, setting: Setting, explored: Explored, unshown: Un
         yield "whether some actions of the model were never possible would take too long to find out"
 
 
-def _tell(console: Console, found: Found) -> None:
-    for row in drawn(console, list(_told(found))):
+def _show_schedule(console: Console, found: Found) -> None:
+    for row in drawn(console, list(_story(found))):
         console.print(row, soft_wrap=True, highlight=False)
     say(console, f"{symbols(console).violated} {why(found)}", "bad")
 
@@ -256,7 +256,7 @@ def why(found: Found) -> str:
     return found.failed
 
 
-def _told(found: Found) -> Iterator[StoryLine]:
+def _story(found: Found) -> Iterator[StoryLine]:
     for step in found.steps:
         kind, *names = step.choice
         other = names[0] if kind == "deliver" else ""
@@ -268,7 +268,7 @@ def _told(found: Found) -> Iterator[StoryLine]:
 def document_of(
     request: Request,
     explored: Explored,
-    told: Sequence[tuple[Found, Diagnosis | None]],
+    shown: Sequence[tuple[Found, Diagnosis | None]],
     unshown: Unshown,
     ended: ExitCode,
 ) -> CheckImplDocument:
@@ -284,7 +284,7 @@ def document_of(
         lines_never_written=unshown.lines,
         actions_never_possible=unshown.actions,
         seconds=round(explored.seconds, 3),
-        disagreements=[_disagreement(found, explanation) for found, explanation in told],
+        disagreements=[_disagreement(found, explanation) for found, explanation in shown],
         exit_code=int(ended),
     )
 

@@ -38,12 +38,12 @@ from hacheck.supervise.resources import usable_cores
 
 SEEDS_MAX = 100_000_000
 CHUNK = 8
-"""So many runs a process does before it tells what came of them."""
+"""So many runs a process does before it reports what came of them."""
 
 REPLICAS_TRIED = (3, 2, 4, 1)
 REDUCING_SECONDS = 120.0
 FAILURES_MAX = 5
-"""Of so many kinds of failure one run each is made small and told; of others the seed."""
+"""Of so many kinds of failure one run each is reduced and shown; of others the seed."""
 
 WAIT_SECONDS = 0.1
 
@@ -86,15 +86,15 @@ def simulate_seeds(request: Request) -> ExitCode:
     line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
     with Interruption().watching() as interruption, line.shown("running"):
         tally = _all(request, system, plan, lambda: interruption.requested, line)
-        told: list[Failure] = []
+        shown: list[Failure] = []
         for label, outcome in _worth_telling(tally, system, plan):
-            told.append(_told(request, system, label, outcome, lambda: interruption.requested, line))
+            shown.append(_failure_of(request, system, label, outcome, lambda: interruption.requested, line))
     code = exit_code(tally, complete=tally.runs == request.seeds or (request.first and bool(tally.failures)))
-    for one in told:
+    for one in shown:
         if out is not None:
             _save(out, request.protocol, one)
     elapsed = time.monotonic() - begun
-    summary = simulation_report.Summary(request.protocol, request.faults, plan, tally, tuple(told), elapsed, possible)
+    summary = simulation_report.Summary(request.protocol, request.faults, plan, tally, tuple(shown), elapsed, possible)
     if target is not None:
         target.write(simulation_report.document_of(summary, request.seeds, code))
     if request.json != "-":
@@ -146,7 +146,7 @@ def planned(request: Request) -> tuple[System, Plan, tuple[str, ...]]:
 
 
 def run_chunk(protocol: str, plan: Plan, seeds: range, record: str | None, report: Report) -> Tally:
-    """Runs these seeds; what another process does. Ends early if told so."""
+    """Runs these seeds; what another process does. Ends early if asked to."""
     tally = Tally()
     system = system_of(protocol)
     gc.disable()  # a run makes many small things and no circles of them
@@ -231,7 +231,7 @@ def _worth_telling(tally: Tally, system: System, plan: Plan) -> Iterator[tuple[s
         yield label, run(system, msgspec.structs.replace(plan, seed=min(seeds)))
 
 
-def _told(
+def _failure_of(
     request: Request,
     system: System,
     label: str,
@@ -274,7 +274,7 @@ def _save(folder: Path, protocol: str, failure: Failure) -> None:
 
 
 def replay_run(request: Request, file: str) -> ExitCode:
-    """Runs what a file tells, and tells the run. Errors: `BadInput`."""
+    """Runs what a file describes, and shows the run. Errors: `BadInput`."""
     try:
         text = Path(file).read_bytes()
     except (OSError, ValueError) as error:
@@ -298,14 +298,14 @@ def replay_run(request: Request, file: str) -> ExitCode:
     tally.add(saved.plan.seed, outcome)
     if request.record is not None:
         _record(open_folder(request.record), f"{request.protocol}-{saved.plan.seed}", history)
-    told = Failure(
+    shown = Failure(
         failure(outcome), saved.plan.seed, outcome, 0, len(outcome.faults), tuple(_story(system, outcome, history))
     )
     code = exit_code(tally, complete=True)
-    summary = simulation_report.Summary(request.protocol, "those of the file", saved.plan, tally, (told,), 0.0)
+    summary = simulation_report.Summary(request.protocol, "those of the file", saved.plan, tally, (shown,), 0.0)
     if target is not None:
         target.write(simulation_report.document_of(summary, 1, code))
     if request.json != "-":
-        simulation_report.show_run(told, saved.system, file, no_color=request.no_color)
+        simulation_report.show_run(shown, saved.system, file, no_color=request.no_color)
         _show_how_to_compare(request, saved.plan, [fault.kind for fault in outcome.faults])
     return code

@@ -1,4 +1,4 @@
-"""Tells what came of simulated runs: how many kept every promise, what went wrong in them, and what broke."""
+"""Shows what came of simulated runs: how many kept every promise, what went wrong in them, and what broke."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A run that is told. `label`: how it failed, empty if it did not; `attempts`: how many runs it took to make it
+    """A run that is shown. `label`: how it failed, empty if it did not; `attempts`: how many runs it took to make it
     small; `faults`: how many there were before."""
 
     label: str
@@ -84,7 +84,7 @@ class Failure:
     outcome: Outcome
     attempts: int
     faults: int
-    told: tuple[StoryLine, ...]
+    story: tuple[StoryLine, ...]
 
     def file_name(self, protocol: str) -> str:
         """What its file is called."""
@@ -99,7 +99,7 @@ class Summary:
     faults: str
     plan: Plan
     tally: Tally
-    told: tuple[Failure, ...]
+    shown: tuple[Failure, ...]
     elapsed: float
     possible: tuple[str, ...] = ()
 
@@ -117,7 +117,7 @@ def far(tally: Tally, runs: int, passed: float) -> str:
 def show(summary: Summary, runs: int, out: str | None, *, quiet: bool, no_color: bool) -> None:
     """What came of all runs, in words."""
     console = output_console(no_color=no_color)
-    for one in summary.told:
+    for one in summary.shown:
         _failed(console, summary, one, out)
     tally = summary.tally
     kept = tally.runs - sum(map(len, tally.failures.values()))
@@ -126,7 +126,7 @@ def show(summary: Summary, runs: int, out: str | None, *, quiet: bool, no_color:
     style = "good" if kept == runs else "bad" if tally.failures else "doubt"
     said = f"{kept:,} of {plural(tally.runs, 'run')} kept every promise; faults: {summary.faults}"
     _line(console, f"{mark} {visible(summary.protocol)}", style, f"  {said}")
-    if tally.runs < runs and not summary.told:
+    if tally.runs < runs and not summary.shown:
         say(console, f"  interrupted: {tally.runs:,} of {plural(runs, 'run')} were done")
     if not quiet:
         _numbers(console, summary)
@@ -170,7 +170,7 @@ def _failed(console: Console, summary: Summary, one: Failure, out: str | None) -
         members = f"{plural(there.replicas, 'replica')} and {plural(there.clients, 'client')}"
         made = f"made small in {plural(one.attempts, 'run')}, from {plural(one.faults, 'fault')} to {faults}"
         say(console, f"  seed {one.seed}: {made}, with {members}")
-    _tell(console, one)
+    _show_story(console, one)
     again = f"  again: {_command(summary, one, out)}"  # one line also where it is too long: to be copied
     console.print(visible(again), style="quiet", markup=False, highlight=False, soft_wrap=True)
     console.print()
@@ -208,9 +208,9 @@ def _command(summary: Summary, one: Failure, out: str | None) -> str:
     return shlex.join(words)
 
 
-def _tell(console: Console, one: Failure) -> None:
+def _show_story(console: Console, one: Failure) -> None:
     outcome = one.outcome
-    for line in drawn(console, one.told):
+    for line in drawn(console, one.story):
         console.print(line, soft_wrap=True, highlight=False)
     for broken in outcome.broken[:BROKEN_SHOWN]:
         said = visible(f": {broken.story} (at {broken.at_us / 1e6:.6f} s)")
@@ -230,7 +230,7 @@ def _tell(console: Console, one: Failure) -> None:
 def show_run(one: Failure, protocol: str, file: str, *, no_color: bool) -> None:
     """One run that was asked for, in words."""
     console = output_console(no_color=no_color)
-    _tell(console, one)
+    _show_story(console, one)
     marks = symbols(console)
     if one.label:
         console.print(f"{marks.violated} {protocol}: {visible(one.label)}", style="bad", markup=False)
@@ -267,7 +267,7 @@ def document_of(summary: Summary, runs: int, code: ExitCode) -> SimulateImplDocu
         faults_without_effect=tally.idle,
         faults_possible=list(summary.possible),
         failures=dict(sorted(tally.failures.items())),
-        runs_shown=[_failed_run(one) for one in summary.told],
+        runs_shown=[_failed_run(one) for one in summary.shown],
         exit_code=int(code),
     )
 
@@ -283,5 +283,5 @@ def _failed_run(one: Failure) -> FailedRun:
         defect=msgspec.to_builtins(outcome.defect),
         exhausted=outcome.exhausted,
         plan=msgspec.to_builtins(outcome.again()),
-        story=msgspec.convert(msgspec.to_builtins(one.told), list[StoryEntry]),
+        story=msgspec.convert(msgspec.to_builtins(one.story), list[StoryEntry]),
     )

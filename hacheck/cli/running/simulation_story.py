@@ -54,11 +54,11 @@ UNICODE = Glyphs("│", "─", "▶", "◀", "○", "●", "✗", "┬", "✘", 
 ASCII = Glyphs("|", "-", ">", "<", "o", "O", "x", "+", "X", "!", "*")
 
 
-def drawn(console: Console, told: Sequence[StoryLine]) -> Iterator[Text]:
+def drawn(console: Console, story: Sequence[StoryLine]) -> Iterator[Text]:
     """The rows, with a head. What is too long for a terminal goes on in the next row, beside the lines of those that
     are alive."""
     glyphs = ASCII if console.options.ascii_only else UNICODE
-    members = list(dict.fromkeys(name for line in told for name in (line.member, line.other) if name))
+    members = list(dict.fromkeys(name for line in story for name in (line.member, line.other) if name))
     members.sort(key=lambda name: (name.startswith("client"), _natural(name)))
     short = short_names(members)
     head = Text(" " * 14, style="head")
@@ -70,7 +70,7 @@ def drawn(console: Console, told: Sequence[StoryLine]) -> Iterator[Text]:
         row.append("  ").append(part).rstrip()
         yield row
     alive: set[Name] = set()
-    for line in told:
+    for line in story:
         if line.mark == "start":
             alive.add(line.member)
         row = Text("  ").append(f"{line.at_us / 1e6:>10.6f}  " if line.mark != "gap" else " " * 12, style="quiet")
@@ -148,7 +148,7 @@ def _natural(name: Name) -> tuple[str, int]:
 
 
 def short_names(names: Sequence[Name]) -> dict[Name, str]:
-    """A short name for each: `r2` for `replica-2`; as many letters as tell them apart, up to the width of a column."""
+    """A short name for each: `r2` for `replica-2`; as many letters as distinguish them, up to the width of a column."""
     stems = {name: _natural(name) for name in names}
     for letters in range(1, WIDTH - 1):
         short = {

@@ -64,8 +64,8 @@ def shown(console: Console, asked: GridRequest, found: Found, *, runs: bool) -> 
     worst = found.map.nearest(asked.constants)
     if worst is not None:
         violation = found.map.violations[worst]
-        told = "now" if worst == now else f"nearest: {_point(asked, worst)}"
-        rows.append(indented(Text(f"{told}: violated in {run_title(violation.system, violation.run)}", "quiet")))
+        text = "now" if worst == now else f"nearest: {_point(asked, worst)}"
+        rows.append(indented(Text(f"{text}: violated in {run_title(violation.system, violation.run)}", "quiet")))
         if runs or worst == now:
             about = next(one for one in violation.system.properties if one.name == found.map.name)
             rows.append(indented(full_run(console, violation.system, violation.run, about)))
@@ -93,8 +93,8 @@ def _room(asked: GridRequest, found: Found) -> RenderableType:
             continue
         low, high = interval
         ends = [f"from {low}" if low > one.low else "", f"to {high}" if high < one.high else ""]
-        told = " ".join(end for end in ends if end)
-        lines.append(f"{one.name} alone may be {'anything that was tried' if not any(ends) else told}")
+        text = " ".join(end for end in ends if end)
+        lines.append(f"{one.name} alone may be {'anything that was tried' if not any(ends) else text}")
     if found.map.bounded:
         lines.append(f"{plural(len(found.map.bounded), 'combination')} safe as far as the bounds of the spec reach")
     if found.map.open:
@@ -112,11 +112,11 @@ def closing(asked: GridRequest, found: list[Found], code: ExitCode, took: float)
     """How much was explored, and what to think of the constants as they are."""
     first = found[0].map
     explored = len(first.safe) + len(first.violations) + sum(why != "not explored" for why in first.open.values())
-    told = {
+    text = {
         ExitCode.AS_EXPECTED: "safe as the constants are now",
         ExitCode.NOT_AS_EXPECTED: "not safe as the constants are now",
     }.get(code, "undecided as the constants are now")
-    return Text(f"{plural(explored, 'combination')} explored, {seconds(took)}: {told}")
+    return Text(f"{plural(explored, 'combination')} explored, {seconds(took)}: {text}")
 
 
 def timing_document(spec: str, asked: GridRequest, found: list[Found], code: ExitCode) -> TimingDocument:

@@ -1,4 +1,4 @@
-"""Runs `hacheck timing`: examines what was given, explores every combination, tells the region."""
+"""Runs `hacheck timing`: examines what was given, explores every combination, shows the region."""
 
 from __future__ import annotations
 

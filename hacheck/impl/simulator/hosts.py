@@ -60,7 +60,7 @@ Asked: TypeAlias = Any
 """What a process asks of a host: `TryLock`, `ReadShared` or `Write`; each is handled by the function of its kind."""
 
 Request: TypeAlias = tuple[Host, Link, Holder, Asked]
-"""A request on its way to a host: the host, the way back, who asks, and for what."""
+"""A request on its way to a host: the host, how to answer, who asks, and for what."""
 
 
 def _failure(asked: Asked, reason: str) -> Input:
