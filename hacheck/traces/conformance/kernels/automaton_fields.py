@@ -8,11 +8,11 @@ KNOWN = (
     "NARROW",  # of one that has so few when it is closed no moves are worked out: that takes longer than without
     "ONE_FIRST",  # whether a lone candidate is followed by itself: every step writes a line, one at most
     "SEEN",  # a candidate that sees records, or some
-    "TELL",  # the generated function: steps of the actions that may write lines
-    "TELL_NOTES",
-    "TELL_CUT_FIRST",
-    "TELL_CUT_COUNT",
-    "TELL_FAULT",
+    "LINE_STEPS",  # the generated function: steps of the actions that may write lines
+    "LINES_NOTES",
+    "LINES_CUT_FIRST",
+    "LINES_CUT_COUNT",
+    "LINES_FAULT",
     "EPOCH",  # what marks states of the set that is listed now
     "STAMPS",  # by state and place ahead, 32 bits
     "LISTED",  # the set, its elements 32 bits each
