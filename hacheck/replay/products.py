@@ -15,6 +15,7 @@ _PACKAGE = "hacheck.replay"
 
 PLACES: Mapping[str, tuple[str, str]] = {
     "icestorm": (f"{_PACKAGE}.icestorm.plugin", "IceStorm"),
+    "reference": (f"{_PACKAGE}.reference.plugin", "Reference"),
 }
 """In which module each plug-in is, and its class."""
 

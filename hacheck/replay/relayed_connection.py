@@ -66,9 +66,10 @@ class RelayedConnection:
         self.client_reader, self.client = client
         self.server: asyncio.StreamWriter | None = None
         self._loop = asyncio.get_running_loop()
-        self._requests: set[int] = set()  # held, by number
-        self._replies: set[int] = set()
+        self._requests: dict[int, Message] = {}  # held, by number
+        self._replies: dict[int, Message] = {}
         self._number = 0
+        self._severed = False
         self._ended = False  # the client has closed its end
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -88,6 +89,14 @@ class RelayedConnection:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def sever(self) -> None:
+        """The link fails. Calls that are still held have arrived before it did, as far as a schedule is concerned: so
+        the connection breaks when they are answered."""
+        if self._requests:
+            self._severed = True
+        else:
+            self.abort()
 
     def abort(self) -> None:
         """Breaks both ends."""
@@ -162,10 +171,12 @@ class RelayedConnection:
                 break
             await asyncio.sleep(POLL_SECONDS)
         if self._has_no_server():
+            for message in self._requests.values():
+                self.traffic.gone(message)
             self._requests.clear()
             self.client.close()
 
-    def _take(self, raw: bytes, heard: Heard | None, held: set[int], send: Callable[[bytes], None]) -> None:
+    def _take(self, raw: bytes, heard: Heard | None, held: dict[int, Message], send: Callable[[bytes], None]) -> None:
         if heard is None:
             send(raw)
             return
@@ -175,17 +186,19 @@ class RelayedConnection:
         def carry(goes: bool) -> None:
             if goes:
                 send(raw)
-            held.discard(number)
+            held.pop(number, None)
 
         ends = (self.source, self.target) if heard.kind == "request" else (self.target, self.source)
         deliver = lambda goes: self._soon(lambda: carry(goes))  # noqa: E731
         message = Message(*ends, heard.kind, heard.operation, heard.number, heard.detail, deliver)
         if self.traffic.came(message):
-            held.add(number)
+            held[number] = message
 
     def _send_reply(self, raw: bytes) -> None:
         if not self.client.is_closing():
             self.client.write(raw)
+        if self._severed and not self._requests and not self.wire.unanswered:
+            self._soon(self.client.close)
 
     def _send_request(self, raw: bytes) -> None:
         if self.server is not None and not self.server.is_closing():

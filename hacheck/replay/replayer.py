@@ -33,8 +33,9 @@ OWN_DOING = ("cut.*", "*.up", "*.paused")
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long is waited. `settle_seconds`: for the product's state to become the model's after a step;
-    `linger_seconds`: how long a run without end is watched; `rounds`: how often another repeating part is taken."""
+    """How long is waited. `settle_seconds`: for the product's state to become the model's after a step, unless its
+    plug-in says otherwise; `linger_seconds`: how long a run without end is watched; `rounds`: how often a part that
+    repeats otherwise is taken."""
 
     settle_seconds: float = 4.0
     linger_seconds: float = 20.0
@@ -147,7 +148,8 @@ class _Replay:
         self._compare(session, step.number, step.title, step.changes)
 
     def _compare(self, session: Session, number: int, title: str, changes: tuple[str, ...]) -> None:
-        end, tries = time.monotonic() + self.patience.settle_seconds, 0
+        seconds = getattr(self.product, "settle_seconds", self.patience.settle_seconds)
+        end, tries = time.monotonic() + seconds, 0
         while True:
             observed = session.observe()
             tries += 1

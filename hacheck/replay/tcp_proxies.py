@@ -101,7 +101,7 @@ class TcpProxies:
     def _break(self, source: int, target: int) -> None:
         for connection in list(self._connections.values()):
             if connection is not None and (connection.source, connection.target) == (source, target):
-                self._loop.call_soon_threadsafe(connection.abort)
+                self._loop.call_soon_threadsafe(connection.sever)
 
 
 def owner_of(port: int, process_ids: Mapping[int, int]) -> int:

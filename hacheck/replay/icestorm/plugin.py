@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from hacheck.replay.icestorm.wire import IceReader
 from hacheck.replay.model_run import Json, ModelRun
 from hacheck.replay.outcomes import Masked
 from hacheck.replay.processes import ProcessGroup
-from hacheck.replay.product import Position
+from hacheck.replay.product import Position, until
 from hacheck.replay.recording import Recording
 from hacheck.replay.tcp_proxies import TcpProxies
 from hacheck.replay.traffic import Traffic
@@ -33,6 +34,7 @@ KNOWN = 30
 
 ADMIN_SECONDS = 6.0
 TOPICS_SECONDS = 2.0
+SETTLE_SECONDS = 0.1
 ATOMIC = "atomic"
 
 
@@ -85,7 +87,8 @@ class IceStorm:
             ports = {i: (cluster.known[i], cluster.base + NODE + i) for i in cluster.ids}
             proxies = TcpProxies(traffic, ports, processes.process_ids, IceReader)
             try:
-                yield IceStormSession(position, cluster, traffic, max(responses.values()))
+                real = RealReplicas(cluster)
+                yield IceStormSession(position, real, traffic, max(responses.values()))
             finally:
                 for member in list(processes.running):
                     cluster.kill(member)
@@ -104,12 +107,37 @@ def response_times(run: ModelRun) -> dict[int, int]:
     return {n: RESPONSE + 2 * (order.index(n) if n in order else len(order)) for n in ids}
 
 
+class RealReplicas:
+    """A cluster as the steps use it."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.ids = cluster.ids
+        self.start, self.kill, self.left = cluster.start, cluster.kill, cluster.left
+        self.pause, self.resume = cluster.pause, cluster.resume
+        self.until = until
+
+    def lines(self, replica: int) -> list[str]:
+        """The log of a replica so far."""
+        log = self.cluster.log(replica)
+        return log.read_text(errors="replace").splitlines() if log.exists() else []
+
+    def begin_request(self, replica: int, topic: str, done: Callable[[str], None]) -> None:
+        """A client asks for a topic, in a thread of its own."""
+        work = lambda: done(self.cluster.ask(replica, "create", topic))  # noqa: E731
+        threading.Thread(target=work, daemon=True).start()
+
+    def settle(self) -> None:
+        """Lets what was just released take effect."""
+        time.sleep(SETTLE_SECONDS)
+
+
 class IceStormSession:
     """One run on one cluster."""
 
-    def __init__(self, position: Position, cluster: Cluster, traffic: Traffic, response: int) -> None:
-        self.position, self.cluster, self.traffic = position, cluster, traffic
-        self._steps = ElectionSteps(position, cluster, traffic, self._lines, response)
+    def __init__(self, position: Position, real: RealReplicas, traffic: Traffic, response: int) -> None:
+        self.position, self.real, self.cluster, self.traffic = position, real, real.cluster, traffic
+        self._steps = ElectionSteps(position, real, traffic, response)
         self.steps = {name: self._acting(row) for name, row in self._steps.table.items()}
         self._polls: tuple[int, list[str]] = (0, [])
 
@@ -131,13 +159,9 @@ class IceStormSession:
             self.cluster.start(replica)
             self._steps.line(replica, "creating new self-coordinated group")
 
-    def _lines(self, replica: int) -> list[str]:
-        log = self.cluster.log(replica)
-        return log.read_text(errors="replace").splitlines() if log.exists() else []
-
     def lines(self) -> Mapping[int, Sequence[str]]:
         """The logs of all replicas."""
-        return {replica: self._lines(replica) for replica in self.cluster.ids}
+        return {replica: self.real.lines(replica) for replica in self.cluster.ids}
 
     # ---- state ----
 
@@ -201,10 +225,10 @@ class IceStormSession:
         for message in self.traffic.held(kind="reply"):
             self.traffic.let(message)
         self.traffic.holds = lambda message: False
-        before = {replica: len(self._lines(replica)) for replica in self.cluster.ids}
+        before = {replica: len(self.real.lines(replica)) for replica in self.cluster.ids}
         time.sleep(seconds)
         for replica in self.cluster.ids:
-            changed = [line for line in self._lines(replica)[before[replica] :] if "transition from" in line]
+            changed = [line for line in self.real.lines(replica)[before[replica] :] if "transition from" in line]
             if changed:
                 raise Masked(f"replica {replica} goes on by itself: {changed[0]}")
         answers = [one.detail for one in self.traffic.passed(since, "areYouThere", "reply")]

@@ -7,13 +7,13 @@ the last answer before it, holds the timer.
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Protocol
 
-from hacheck.replay.icestorm.cluster import Cluster
-from hacheck.replay.product import Position, until, until_line
+from hacheck.replay.outcomes import Awaited
+from hacheck.replay.product import Position
 from hacheck.replay.traffic import CLIENT, Message, Traffic
 
 GATED = frozenset({"areYouCoordinator", "areYouThere", "invitation", "accept", "init", "ready", "createTopic"})
@@ -27,21 +27,60 @@ def holds(message: Message) -> bool:
     return message.operation in (GATED if message.kind == "request" else GATED_REPLIES)
 
 
-class ElectionSteps:
-    """The steps of one run. `outcomes`: of the changes that clients asked for, by their number in the model; `server`:
-    the replica through which the last acknowledged one was made."""
+class Replicas(Protocol):
+    """What the steps need of a cluster: real replicas, or those of the reference implementation."""
 
-    def __init__(
-        self, position: Position, cluster: Cluster, traffic: Traffic, lines: Callable[[int], list[str]], response: int
-    ) -> None:
-        self.position, self.cluster, self.traffic = position, cluster, traffic
-        self._lines, self.response = lines, response
+    @property
+    def ids(self) -> Sequence[int]:
+        """Their numbers."""
+        ...
+
+    def start(self, replica: int) -> None:
+        """Starts a replica."""
+        ...
+
+    def kill(self, replica: int) -> None:
+        """Ends one at once."""
+        ...
+
+    def pause(self, replica: int) -> None:
+        """Stops one where it is."""
+        ...
+
+    def resume(self, replica: int) -> None:
+        """Has it continue."""
+        ...
+
+    def left(self) -> Sequence[int]:
+        """The replicas that run, or are paused."""
+        ...
+
+    def lines(self, replica: int) -> Sequence[str]:
+        """The log of a replica so far."""
+        ...
+
+    def begin_request(self, replica: int, topic: str, done: Callable[[str], None]) -> None:
+        """A client asks a replica for a topic, and does not wait. `done`: is given the outcome."""
+        ...
+
+    def until(self, what: str, found: Callable[[], Any], seconds: float, meanwhile: Callable[[], None]) -> Any:
+        """The first true value of `found`. `meanwhile`: what may go on. Errors: `Awaited`."""
+        ...
+
+    def settle(self) -> None:
+        """Lets what was just released take effect."""
+        ...
+
+
+class ElectionSteps:
+    """The steps of one run. `outcomes`: of the changes that clients asked for, by their number in the model."""
+
+    def __init__(self, position: Position, cluster: Replicas, traffic: Traffic, response: int) -> None:
+        self.position, self.cluster, self.traffic, self.response = position, cluster, traffic, response
         self.ids = list(cluster.ids)
         self.outcomes: dict[int, str] = {}
-        self.server: int | None = None
         self.requests = 0
         self._marks: dict[int, int] = {}
-        self._clients: dict[int, threading.Thread] = {}
         self.table: Mapping[str, Callable[..., None]] = {
             "check": self.check,
             "merge": self.merge,
@@ -67,12 +106,16 @@ class ElectionSteps:
 
     def until(self, what: str, found: Callable[[], Any], seconds: float = SECONDS) -> Any:
         """Lets timers that change nothing go on meanwhile."""
-        return until(what, found, seconds, self.pass_idle)
+        return self.cluster.until(what, found, seconds, self.pass_idle)
 
     def take(self, operation: str, source: int, target: int, kind: str = "request", seconds: float = SECONDS) -> None:
-        """Waits for a message and releases it."""
+        """Waits for a message and releases it. Of calls the latest counts: its caller has given earlier ones up."""
         what = f"{operation} {kind} {source}>{target}"
-        self.traffic.let(self.until(what, lambda: self.traffic.held(operation, source, target, kind), seconds)[0])
+        found = self.until(what, lambda: self.traffic.held(operation, source, target, kind), seconds)
+        place = 0 if operation == "invitation" else -1
+        self.traffic.let(found[place])
+        for message in () if operation == "invitation" else found[:-1]:
+            self.traffic.let(message, drop=True)
 
     def held(
         self, operation: str, source: int, target: int, kind: str = "request", seconds: float = SECONDS
@@ -85,7 +128,14 @@ class ElectionSteps:
     def line(self, n: int, pattern: str, seconds: float = SECONDS) -> None:
         """Waits for a line of a log; those that an earlier step waited for do not count."""
         since = self._marks.get(n, 0)
-        self._marks[n] = until_line(lambda: self._lines(n), since, pattern, seconds, self.pass_idle)
+
+        def found() -> int:
+            for number, text in enumerate(self.cluster.lines(n)[since:], since + 1):
+                if re.search(pattern, text):
+                    return number
+            return 0
+
+        self._marks[n] = self.until(f"line /{pattern}/ of {n}", found, seconds)
 
     def of(self, name: str, n: int, *, before: bool = False) -> Any:
         """A variable of a replica in the model, after the step or before it."""
@@ -136,7 +186,7 @@ class ElectionSteps:
         if not self.of("candidates", n):
             if answer is not None:
                 self.traffic.let(answer)
-            time.sleep(0.1)
+            self.cluster.settle()
             self._check_is_over(n)
 
     def _check_is_over(self, n: int) -> None:
@@ -201,9 +251,7 @@ class ElectionSteps:
 
     def push(self, n: int) -> None:
         """The database goes to the members."""
-        out = self.traffic.held("init", n)
-        for message in out:
-            self.traffic.let(message)
+        out = self._sent("init", n)
         due = [message for message in out if self.reaches(n, message.target)]
         self._until_answered("init", n, len(due))
         if self.of("timer", n) != "merge_continue.report":
@@ -216,6 +264,13 @@ class ElectionSteps:
         for message in answers:
             if message is not last:
                 self.traffic.let(message)  # the last one comes when `report` is due, so that nothing is sent before
+
+    def _sent(self, operation: str, n: int) -> list[Message]:
+        """The calls of a replica that are held are sent on; those to replicas that it does not reach fail."""
+        out = self.traffic.held(operation, n)
+        for message in out:
+            self.traffic.let(message, drop=not self.reaches(n, message.target))
+        return out
 
     def _until_answered(self, operation: str, n: int, count: int) -> None:
         what = f"{count} answers to {operation} by {n}"
@@ -245,6 +300,7 @@ class ElectionSteps:
         if self.of("timer", n) == "idle":
             self.traffic.let_all("ready", None, n, "reply")
             self.line(n, "as coordinator" if self.of("mode", n) == "normal" else "error calling ready")
+            self.traffic.drop_all("ready", n, None)
 
     def poll(self, n: int) -> None:
         """A slave asks its coordinator."""
@@ -254,6 +310,7 @@ class ElectionSteps:
         if self.of("mode", n) == "inactive":
             self.line(n, "lost connection to coordinator")
             self.line(n, "creating new self-coordinated group")
+            self.traffic.drop_all("areYouThere", n, None)
 
     # ---- changes ----
 
@@ -269,34 +326,29 @@ class ElectionSteps:
                 self.held("createTopic", n, m)
 
     def change(self, n: int) -> None:
-        """A client asks a replica for a topic; it waits in a thread of its own."""
+        """A client asks a replica for a topic."""
         self.requests += 1
         number = self.requests
 
-        def ask() -> None:
-            outcome = self.cluster.ask(n, "create", f"T{number}")
+        def done(outcome: str) -> None:
             self.outcomes[number] = outcome
-            if outcome == "ok":
-                self.server = n
 
-        self._clients[n] = threading.Thread(target=ask, daemon=True)
-        self._clients[n].start()
+        self.cluster.begin_request(n, f"T{number}", done)
 
     def asking(self) -> bool:
         """Whether a client waits for its answer."""
-        return any(client.is_alive() for client in self._clients.values())
+        return len(self.outcomes) < self.requests
 
     def replicate(self, n: int) -> None:
         """The change reaches the slaves, and the client is answered."""
-        out = self.traffic.held("createTopic", n)
-        for message in out:
-            self.traffic.let(message)
+        out = self._sent("createTopic", n)
         due = [message for message in out if self.reaches(n, message.target)]
         self._until_answered("createTopic", n, len(due))
         if self.of("main", n) == "invitation.settle" or self.of("timer", n) == "merge.settle":
             return  # who waits for the end of the change goes on with it: so it ends when that is due
         self.traffic.let_all("createTopic", None, n, "reply")
-        self._clients.pop(n).join(CLIENT_SECONDS)
+        with suppress(Awaited):
+            self.until(f"an answer to the client of {n}", lambda: not self.asking(), CLIENT_SECONDS)
 
     # ---- faults and repairs ----
 
@@ -316,7 +368,7 @@ class ElectionSteps:
 
     def restart(self, n: int) -> None:
         """The process is started again."""
-        self._marks[n] = len(self._lines(n))
+        self._marks[n] = len(self.cluster.lines(n))
         self.cluster.start(n)
         self.line(n, "creating new self-coordinated group")
 
@@ -333,9 +385,10 @@ class ElectionSteps:
     def cut(self, a: int, b: int) -> None:
         """A link fails."""
         for operation in GATED - {"invitation"}:
-            for kind in ("request", "reply"):
-                self.traffic.drop_all(operation, a, b, kind)
-                self.traffic.drop_all(operation, b, a, kind)
+            for one, other in ((a, b), (b, a)):
+                self.traffic.drop_all(operation, one, other, "reply")
+                if operation != "accept":  # a call that its receiver has counted, in the model
+                    self.traffic.drop_all(operation, one, other)
         self.traffic.cut(a, b)
 
     def heal(self, a: int, b: int) -> None:

@@ -1,0 +1,1 @@
+"""The reference implementation as a product: replicas in memory, under no clock but the schedule's."""
