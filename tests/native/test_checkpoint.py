@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from hacheck.checker.engine import Limits, Progress, Report
-from hacheck.checker.explicit.search import checkpoint
+from hacheck.checker.explicit.search import checkpoint, search_limits
 from hacheck.checker.explicit.search.breadth_first_search import Options, Search
 from hacheck.checker.explicit.search.checkpoint import Keeping
 from hacheck.checker.explicit.search.checkpoint_manifest import (
@@ -307,12 +307,13 @@ def test_a_full_disk_ends_the_keeping_but_not_the_search(
         assert (log.size, log.stopped, log.trouble) == (63_873, None, None)
 
 
-def test_a_search_that_fails_lets_go_of_the_folder(tmp_path: Path) -> None:
-    model, reports = election(3, 2, 1), itertools.count()
+def test_a_search_that_fails_lets_go_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_limits, "REPORT_SECONDS", 0.0)
+    model, failures = election(3, 2, 1), itertools.count()
     others = set(threading.enumerate())  # of tests before this one, in the same process
 
     def report(_: Progress) -> bool:
-        if next(reports) == 0:
+        if (tmp_path / NAME).exists() and next(failures) == 0:
             raise KeyboardInterrupt
         return True
 

@@ -22,7 +22,7 @@ HEAD = """\
 ;   trans     there is a step from the state to the one after it
 ;   error     some step from the state is an error of the spec
 ;   found.P   the state (of `step_invariant`: the step) violates P; of `reachable`: it reaches P
-;   fault.P   P has no value in the state
+;   error.P   P has no value in the state
 """
 
 
@@ -43,7 +43,7 @@ def _lines(encoding: Encoding) -> Iterator[str]:
     yield from (_defined(name[1:], formulas[name]) for name in (INIT, DOMAIN, ERROR))
     yield _defined("trans", junction("and", steps))
     for key in encoding.sought:
-        name = f"fault.{key.removeprefix(NO_VALUE)}" if key.startswith(NO_VALUE) else f"found.{key}"
+        name = f"error.{key.removeprefix(NO_VALUE)}" if key.startswith(NO_VALUE) else f"found.{key}"
         yield _defined(name, formulas[key])
     yield '(echo "an initial state, and a step from it:")'
     yield "(push 1)\n(assert init)\n(assert trans)\n(check-sat)\n(pop 1)"
