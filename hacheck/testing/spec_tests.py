@@ -6,8 +6,6 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from hacheck.checker.verify import properties_of
 from hacheck.testing.check_results import NO_PROPERTY, explored, questions, what_is_wrong
 from hacheck.testing.tested_model import BadModel, listed, specification_of
@@ -23,6 +21,8 @@ def spec_test(path: str | os.PathLike[str], *, wide: bool = False) -> Callable[[
 
     Errors: `BadModel` where the file cannot be read or is wrong, so that pytest reports it when it collects the module.
     """
+    import pytest  # the rest of the package works without it
+
     specification = specification_of(Path(path))
     checks = {one.name: one for one in questions(specification, wide=wide)}
 
