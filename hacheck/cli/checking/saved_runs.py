@@ -17,6 +17,7 @@ from hacheck.cli.checking import report, runs
 from hacheck.cli.console import error_console, output_console
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import from_rows, open_target
+from hacheck.cli.page.report_data import ShownRun
 from hacheck.cli.options import all_known
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import instantiate, load_specification
@@ -86,9 +87,7 @@ def show_saved(
     several = isinstance(content, dict) and "specs" in content
     saved = choose(saved_runs(content, file, spec if several else None), file, check, only)
     specification = load_specification(saved.spec if several else spec or saved.spec, no_color=no_color)
-    known = {parameter.name for parameter in specification.parameters}
-    settings = {name: value for name, value in saved.settings.items() if name in known}
-    system = instantiate(specification, settings, no_color=no_color)
+    system = system_of(specification, saved, {}, no_color=no_color)
     run = decode(system, saved, file)
     if itf:
         from hacheck.model.itf import run_to_itf
@@ -98,6 +97,61 @@ def show_saved(
     about = next((item for item in system.properties if item.name == saved.property), None)
     tell(output_console(no_color=no_color), specification, system, saved, run, about)
     return ExitCode.AS_EXPECTED
+
+
+def report_saved(
+    file: str, check: str | None, only: str | None, spec: str | None, report: str, *, no_color: bool
+) -> ExitCode:
+    """Replays saved runs, all of a file unless some are chosen, and writes a page of them."""
+    from hacheck.cli.page.writing import runs_report
+
+    content = read_json(file)
+    several = isinstance(content, dict) and "specs" in content
+    found = saved_runs(content, file, spec if several else None)
+    document = one_of_several(content["specs"], file, spec) if several else content
+    if check is not None or only is not None:
+        found = [choose(found, file, check, only)]
+    if not found and "checks" not in document:
+        choose(found, file, check, only)
+    target = open_target(report)
+    named = found[0].spec if found else spec_of(document)
+    specification = load_specification(named if several else spec or named, no_color=no_color)
+    verdicts = {
+        (one["name"], item["name"]): item for one in document.get("checks", ()) for item in one["properties"]
+    }
+    systems: dict[tuple[tuple[str, str], ...], System] = {}
+    shown = []
+    for saved in found:
+        system = system_of(specification, saved, systems, no_color=no_color)
+        asked = next((item for item in system.properties if item.name == saved.property), None)
+        verdict = verdicts.get((saved.check, saved.property), {})
+        shown.append(
+            ShownRun(
+                saved.check or "run",
+                saved.property or "run",
+                system,
+                decode(system, saved, file),
+                asked,
+                str(verdict.get("verdict", "")),
+                str(verdict.get("outcome", "")),
+                str(verdict.get("scope", "")),
+                verdict.get("outcome") == "unexpected",
+            )
+        )
+    target.save(runs_report(specification, document, shown))
+    return ExitCode.AS_EXPECTED
+
+
+def system_of(
+    specification: Specification, saved: Saved, known: dict[tuple[tuple[str, str], ...], System], *, no_color: bool
+) -> System:
+    """The system that a saved run is of. `known`: those made so far, by their settings."""
+    names = {parameter.name for parameter in specification.parameters}
+    settings = {name: value for name, value in saved.settings.items() if name in names}
+    key = tuple(sorted(settings.items()))
+    if key not in known:
+        known[key] = instantiate(specification, settings, no_color=no_color)
+    return known[key]
 
 
 def tell(
@@ -221,4 +275,4 @@ def choose(found: list[Saved], file: str, check: str | None, only: str | None) -
     raise BadInput(f"{file}: holds {len(fitting)} runs", f"say which:\n    {shown}")
 
 
-__all__ = ["show_saved", "simulate_spec"]
+__all__ = ["report_saved", "show_saved", "simulate_spec"]

@@ -54,6 +54,7 @@ class Request:
     memory_max: int | None = None
     json: str | None = None
     itf: str | None = None
+    report: str | None = None
     runs: bool = False
     witnesses: bool = False
     quiet: bool = False
@@ -83,7 +84,8 @@ def verify_spec(request: Request) -> ExitCode:
     kept = kept_checks(request.exploring, selection)
     folder = None if request.itf is None else json_output.open_folder(request.itf)
     target = None if request.json is None else json_output.open_target(request.json)
-    to_stderr = target is not None and target.path is None
+    page = None if request.report is None else json_output.open_target(request.report)
+    to_stderr = any(one is not None and one.path is None for one in (target, page))
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)
     results, raised = run_checks(request, console, specification, selection, kept)
     skipped = [prepared.check.name for prepared in selection.prepared[len(results) :]]
@@ -93,10 +95,23 @@ def verify_spec(request: Request) -> ExitCode:
     console.print(summary(console, results, skipped=skipped, left_out=selection.left_out, spec=spec))
     if folder is not None:
         write_itf(folder, results)
-    if target is not None:
+    if target is not None or page is not None:
         not_run = [*skipped, *(check.name for check in selection.left_out)]
-        target.write(document_of(specification, spec, results, not_run, code, raised))
+        document = document_of(specification, spec, results, not_run, code, raised)
+        if target is not None:
+            target.write(document)
+        if page is not None:
+            write_report(page, specification, document, results)
     return code
+
+
+def write_report(
+    page: json_output.Target, specification: Specification, document: VerifyDocument, results: Sequence[CheckResult]
+) -> None:
+    """Writes the page that `--report` asks for."""
+    from hacheck.cli.page.writing import verify_report
+
+    page.save(verify_report(specification, document.to_dict(), results))
 
 
 def document_of(

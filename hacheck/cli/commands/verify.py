@@ -31,6 +31,8 @@ EPILOG = """
 
   hacheck verify mine.ha --json - | jq .checks      all that was found, as JSON
 
+  hacheck verify mine.ha --report mine.html         one page with verdicts, pictures, explorer
+
   hacheck verify mine.ha --engine induction         at every depth, by Z3
 
   hacheck verify mine.ha --raise-bounds             does it hold with one more of everything?
@@ -72,6 +74,7 @@ STATES = "Stop at this many states: 5000000, 5M. Not for bmc and induction, whic
 DEPTH = "Go at most this many steps deep; with simulation, so many steps a walk instead of 200."
 QUIET = "Only what is not as expected, and the summary."
 
+REPORT = "Write one HTML page: verdicts, each run as a picture to step through, and what else was possible."
 JSON = "Write everything found as JSON (- is stdout)."
 KEPT, ITF = Writes(within=("*",)), Writes(within=("*.itf.json",))
 
@@ -101,6 +104,7 @@ ItfFolder = Annotated[
     One,
     option("--itf", metavar="DIR", help="Write every run as ITF JSON into a folder.", panel=OUTPUT, writes=ITF),
 ]
+Report = Annotated[One, option("--report", metavar="FILE", help=REPORT, panel=OUTPUT, writes=Writes())]
 Runs = Annotated[bool, flag("--runs", help="Tell expected violations step by step, too.", panel=OUTPUT)]
 Witnesses = Annotated[bool, flag("--witnesses", help="Tell how reachable properties are reached.", panel=OUTPUT)]
 Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
@@ -139,6 +143,7 @@ def verify(
     memory: Memory = None,
     json: JsonFile = None,
     itf: ItfFolder = None,
+    report: Report = None,
     runs: Runs = False,
     witnesses: Witnesses = False,
     quiet: Quiet = False,
@@ -166,11 +171,14 @@ def verify(
         memory_max=None if memory is None else parse_size(memory),
         json=json,
         itf=itf,
+        report=report,
         runs=runs,
         witnesses=witnesses,
         quiet=quiet,
         no_color=no_color,
     )
+    if every and report is not None:
+        raise BadInput("--report is about one spec", "name it instead of --all")
     if not every:
         return verify_spec(request)
     from hacheck.cli.checking.verifying_all import verify_all

@@ -93,14 +93,13 @@ function apply(state, delta) {
   return after;
 }
 
-/** What is drawn between nodes in a step: `{kind: message|call|effect, from, to, label, ok, sent}`. */
+/** What is drawn between nodes in a step: `{kind: message|call, from, to, label, ok}`. */
 function arrowsOf(step) {
   const arrows = [], linked = new Set();
   const link = (from, to) => linked.add(`${from}|${to}`);
   for (const effect of step.effects) {
     if (effect.t === "take" || (effect.t === "lost" && effect.from !== effect.to)) {
-      arrows.push({ kind: "message", from: effect.from, to: effect.to, label: effect.name, ok: effect.t === "take",
-        sent: effect.sent });
+      arrows.push({ kind: "message", effect, from: effect.from, to: effect.to, label: effect.name, ok: effect.t === "take" });
       link(effect.from, effect.to);
     }
   }

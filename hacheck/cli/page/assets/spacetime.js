@@ -173,21 +173,27 @@ class Picture {
   }
 
   traffic() {
-    const parts = [], sent = new Map();
+    const parts = [], sent = new Map();  // by what is sent from where to where: the rows, the oldest first
+    const keyOfMessage = ({ name, item, from, to }) => [name, item, from, to].join("|");
     this.steps.forEach((step, index) => {
       const row = index + 1;
       for (const effect of step.effects)
-        if (effect.t === "send") sent.set(`${effect.msg}|${row}`, { ...effect, row });
+        if (effect.t === "send") {
+          const key = keyOfMessage(effect);
+          if (!sent.has(key)) sent.set(key, []);
+          sent.get(key).push({ ...effect, row });
+        }
       for (const arrow of arrowsOf(step)) {
         const [from, to] = [this.x.get(arrow.from), this.x.get(arrow.to)];
         if (from === undefined || to === undefined) continue;
-        parts.push(arrow.kind === "message" ? this.message(arrow, from, to, row) : this.call(arrow, from, to, row));
+        if (arrow.kind === "call") parts.push(this.call(arrow, from, to, row));
+        else parts.push(this.message({ ...arrow, sent: sent.get(keyOfMessage(arrow.effect))?.[0]?.row }, from, to, row));
       }
       for (const effect of step.effects)
         if (effect.t === "take" || effect.t === "lost" || effect.t === "cleared")
-          sent.delete(`${effect.msg}|${effect.sent}`);
+          sent.get(keyOfMessage(effect))?.shift();
     });
-    for (const { from, to, row } of sent.values()) {
+    for (const { from, to, row } of [...sent.values()].flat()) {
       const [begin, end] = [this.x.get(from), this.x.get(to)];
       if (begin === undefined || end === undefined) continue;
       const direction = end > begin ? 1 : -1;

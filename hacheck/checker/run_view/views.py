@@ -1,0 +1,218 @@
+"""The view of a run: everything that a picture of it shows, as data; and what else was possible around it."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, TypeAlias
+
+from hacheck.checker.described_run import description_of, variables_in
+from hacheck.checker.run_view.captions import caption
+from hacheck.checker.run_view.property_parts import PropertyParts
+from hacheck.checker.run_view.state_slots import StateSlots
+from hacheck.checker.run_view.step_events import events_of
+from hacheck.model.evaluation import EvaluationError
+from hacheck.model.interpreter import Interpreter, Taken
+from hacheck.model.ir import Property, System
+from hacheck.model.render import show, show_expression
+from hacheck.model.runs import Run, State, Step
+from hacheck.model.types import Map, values
+
+Json: TypeAlias = Any
+
+FORMAT = "hacheck.view/1"
+
+
+class Views:
+    """Makes views of runs of one system. `places`: for each action by its index, and each property by its name, the
+    file and the line of its declaration."""
+
+    def __init__(self, system: System, places: Mapping[int | str, tuple[str, int]]) -> None:
+        self.system, self.places = system, places
+        self.interpreter = Interpreter(system)
+        self.slots = StateSlots(system)
+        self.modes = {
+            variable.owner: variable for variable in system.variables if variable.mode and variable.owner is not None
+        }
+
+    def view(self, run: Run, asked: Property | None) -> View:
+        """The view of a run, with the property that it is about."""
+        return View(self, run, asked)
+
+    def nodes(self) -> list[Json]:
+        """Every node, in the order of the spec."""
+        return [{"id": show(kind, one), "kind": kind.name} for kind in self.system.nodes for one in values(kind)]
+
+    def modes_of(self, asked: Property | None) -> dict[str, Json]:
+        """The mode of each kind of node: its members, and those that the property names."""
+        text = "" if asked is None else " ".join(
+            show_expression(part) for part in (asked.goal, asked.premise) if part is not None
+        )
+        found = {}
+        for owner, variable in self.modes.items():
+            kind = variable.type
+            members = list(getattr(kind.value, "members", ())) if isinstance(kind, Map) else []
+            named = [member for member in members if re.search(rf"\b{re.escape(member)}\b", text)]
+            if not named or len(named) == len(members):
+                named = members[-1:]
+            found[owner] = {"variable": variable.name.removeprefix(f"{owner}."), "members": members, "named": named}
+        return found
+
+    def successors(self, state: State) -> list[Step]:
+        """The distinct steps that change something, in the interpreter's order: what the indices of a link count."""
+        found: dict[tuple[Any, ...], Step] = {}
+        for outcome in self.interpreter.outcomes(state):
+            if isinstance(outcome, Taken) and outcome.step.state != state:
+                step = outcome.step
+                found.setdefault((step.action, step.arguments, step.state), step)
+        return list(found.values())
+
+
+class View:
+    """One run, with states numbered as a page numbers them: those of the run, then those found around it."""
+
+    def __init__(self, views: Views, run: Run, asked: Property | None) -> None:
+        self.views, self.run, self.asked = views, run, asked
+        self.strings: list[str] = []
+        self._numbers: dict[str, int] = {}
+        self.read = set() if asked is None else {*variables_in(asked.goal), *variables_in(asked.premise)}
+        self.states: list[State] = list(run.states)
+        self.number_of: dict[State, int] = {}
+        for number, state in enumerate(self.states):
+            self.number_of.setdefault(state, number)
+        self.edges: dict[int, list[Json]] = {}
+
+    def intern(self, words: str) -> int:
+        """The number of a value in `strings`."""
+        number = self._numbers.get(words)
+        if number is None:
+            number = self._numbers[words] = len(self.strings)
+            self.strings.append(words)
+        return number
+
+    def to_json(self) -> Json:
+        """The view without what is around the run."""
+        views, run = self.views, self.run
+        steps = [self.step(before, step) for before, step in zip(run.states, run.steps, strict=False)]
+        return {
+            "format": FORMAT,
+            "nodes": views.nodes(),
+            "modes": views.modes_of(self.asked),
+            "slots": [asdict(slot) for slot in views.slots.slots],
+            "initial": [self.intern(words) for words in views.slots.words(run.initial)],
+            "steps": steps,
+            "loop": run.loop,
+            "property": self.property_json(),
+            "beliefs": [],
+            "story": [],
+            "strings": self.strings,
+        }
+
+    def step(self, before: State, step: Step) -> Json:
+        """One step: who does what, what changes, and what happened between nodes."""
+        views = self.views
+        action = views.system.actions[step.action]
+        actor = ""
+        for (name, kind), value in zip(action.parameters, step.arguments, strict=True):
+            if name == action.actor:
+                actor = show(kind, value)
+        old, new = views.slots.words(before), views.slots.words(step.state)
+        changed = [place for place in range(len(old)) if old[place] != new[place]]
+        events = events_of(views.system, before, step, actor)
+        changes = [(views.slots.slots[place], old[place], new[place]) for place in changed]
+        made = {
+            "action": action.name,
+            "kind": action.kind,
+            "actor": actor or None,
+            "caption": caption(views.system, before, step, actor, events, changes, self.read),
+            "delta": [[place, self.intern(new[place])] for place in changed],
+            "effects": events,
+        }
+        if said := description_of(action):
+            made["description"] = said
+        if place := views.places.get(step.action):
+            made |= {"file": place[0], "span": [place[1], 1, place[1], 1]}
+        return made
+
+    def property_json(self) -> Json:
+        """The property with its parts and their truth in each state of the run."""
+        asked = self.asked
+        if asked is None:
+            return None
+        parts = PropertyParts(self.views.interpreter, asked, self.intern)
+        parts.look(self.run.states)
+        place = self.views.places.get(asked.name)
+        return {
+            "name": asked.name,
+            "kind": asked.kind,
+            "description": asked.description,
+            "source": asked.source,
+            "reads": sorted(self.read),
+            **({} if place is None else {"file": place[0], "span": [place[1], 1, place[1], 1]}),
+            **parts.to_json(),
+        }
+
+    # ---- around the run ----
+
+    def successors(self, number: int) -> list[Json]:
+        """The steps that are possible in a state, each with the number of the state it leads to (`to`) and whether an
+        invariant holds there (`holds`)."""
+        if number not in self.edges:
+            before = self.states[number]
+            self.edges[number] = [
+                {"to": self._number(number, step.state), "holds": self._holds(before, step), **self.step(before, step)}
+                for step in self.views.successors(before)
+            ]
+        return self.edges[number]
+
+    def _number(self, before: int, state: State) -> int:
+        """The number of a state; where the run passes one twice, that of the place after `before`."""
+        if before + 1 < len(self.run.states) and self.states[before + 1] == state:
+            return before + 1
+        number = self.number_of.get(state)
+        if number is None:
+            number = self.number_of[state] = len(self.states)
+            self.states.append(state)
+        return number
+
+    def _holds(self, before: State, step: Step) -> bool | None:
+        asked = self.asked
+        try:
+            if asked is not None and asked.kind in ("invariant", "lemma"):
+                return self.views.interpreter.holds(asked, step.state)
+            if asked is not None and asked.kind == "step":
+                return self.views.interpreter.holds_step(asked, before, step.state)
+        except EvaluationError:
+            pass
+        return None
+
+    def neighbourhood(self, states_max: int, until: float) -> Json:
+        """The steps around the run: from each of its states, then breadth first from up to `states_max` states in all, as
+        long as `time.monotonic()` is before `until`."""
+        for number in self._breadth_first():
+            if number >= states_max or time.monotonic() >= until:
+                break
+            self.successors(number)
+        return {"edges": {str(number): edges for number, edges in self.edges.items()}}
+
+    def _breadth_first(self) -> Iterator[int]:
+        number = 0
+        while number < len(self.states):
+            yield number
+            number += 1
+
+
+def places_of(system: System, place_of: Any, shown: Iterable[Property] = ()) -> dict[int | str, tuple[str, int]]:
+    """Where each action and property is declared: the name of its file, without folders, and the line.
+
+    `place_of`: that of the specification.
+    """
+    found: dict[int | str, tuple[str, int]] = {}
+    named: list[tuple[int | str, Any]] = [*enumerate(system.actions), *((one.name, one) for one in system.properties)]
+    for key, item in named:
+        if place := place_of(item):
+            path, _, line = place.rpartition(":")
+            found[key] = (path.replace("\\", "/").rpartition("/")[2], int(line))
+    return found

@@ -1,0 +1,56 @@
+"""Writes reports: of what `verify` found, and of saved runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hacheck import __version__
+from hacheck.cli.page.html_page import html_page
+from hacheck.cli.page.report_data import ShownRun, frame, verdicts_of, views_of
+from hacheck.model.language import Specification
+
+if TYPE_CHECKING:
+    from hacheck.checker.verify import CheckResult
+
+Json: TypeAlias = Any
+
+
+def runs_of_results(results: Sequence[CheckResult]) -> list[ShownRun]:
+    """Every run that the checks found: violations, witnesses, and where the spec has an error."""
+    shown = []
+    for result in results:
+        for found in result.properties:
+            if found.answer.run is not None:
+                urgent = found.outcome == "unexpected" or found.without_value
+                shown.append(
+                    ShownRun(
+                        result.check.name,
+                        found.asked.name,
+                        result.system,
+                        found.answer.run,
+                        found.asked,
+                        found.answer.verdict,
+                        found.outcome,
+                        found.answer.scope,
+                        urgent,
+                    )
+                )
+        if result.answer.error is not None:
+            name = "error of the spec"
+            shown.append(ShownRun(result.check.name, name, result.system, result.answer.error, None, urgent=True))
+    return shown
+
+
+def verify_report(specification: Specification, document: Json, results: Sequence[CheckResult]) -> str:
+    """The page about what `verify` found. `document`: its JSON."""
+    report = frame(specification, __version__) | verdicts_of(document)
+    return html_page(report, views_of(specification, runs_of_results(results)))
+
+
+def runs_report(specification: Specification, document: Json, shown: Sequence[ShownRun]) -> str:
+    """The page about saved runs. `document`: the JSON in which they were saved; it may hold verdicts."""
+    report = frame(specification, __version__)
+    if "checks" in document:
+        report |= verdicts_of(document)
+    return html_page(report, views_of(specification, shown))
