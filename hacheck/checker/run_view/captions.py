@@ -20,7 +20,13 @@ Change = tuple[Slot, str, str]
 
 
 def caption(
-    system: System, before: State, step: Step, actor: str, events: list[Event], changes: list[Change], read: Collection[str]
+    system: System,
+    before: State,
+    step: Step,
+    actor: str,
+    events: list[Event],
+    changes: list[Change],
+    read: Collection[str],
 ) -> tuple[str, str]:
     """What is done, and what comes of it. `read`: the variables that the property reads; they are named first."""
     action = system.actions[step.action]

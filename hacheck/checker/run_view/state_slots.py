@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from hacheck.model.data import dataclass
 from hacheck.model.ir import StateVariable, System
@@ -48,11 +49,15 @@ class StateSlots:
         return tuple(found)
 
 
-def _leaves(variable: StateVariable, value: Value) -> Iterator[tuple[tuple[str, ...], Type, Value]]:
+Leaf: TypeAlias = tuple[tuple[str, ...], Type, Value]
+"""A part of a variable: the keys that lead to it, its type, its value."""
+
+
+def _leaves(variable: StateVariable, value: Value) -> Iterator[Leaf]:
     return _opened(variable.type, value, (), 2 if _size(variable.type) <= OPENED_MAX else 1)
 
 
-def _opened(kind: Type, value: Value, path: tuple[str, ...], depth: int) -> Iterator[tuple[tuple[str, ...], Type, Value]]:
+def _opened(kind: Type, value: Value, path: tuple[str, ...], depth: int) -> Iterator[Leaf]:
     if not isinstance(kind, Map) or depth == 0:
         yield path, kind, value
         return

@@ -70,7 +70,7 @@ def _messages(variable: StateVariable, was: Value, now: Value, actor: str, crash
             ends = show(kind.key, sender), show(kind.value.key, receiver)
             source, target = reversed(ends) if answers else ends
             gone, come = _difference(kind.value.value, old, new)
-            how = "take" if target == actor else "cleared" if crashes else "lost"
+            how = "cleared" if crashes else "take" if target == actor else "lost"
             for words, items in ((how, gone), ("send", come)):
                 for item in items:
                     yield {"t": words, "name": name, "item": item, "from": source, "to": target}

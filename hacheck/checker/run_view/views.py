@@ -24,6 +24,9 @@ Json: TypeAlias = Any
 
 FORMAT = "hacheck.view/1"
 
+DECIDED_BY_A_STATE = ("invariant", "lemma", "step")
+"""Kinds of properties that a state, or the step into it, breaks."""
+
 
 class Views:
     """Makes views of runs of one system. `places`: for each action by its index, and each property by its name, the
@@ -47,8 +50,10 @@ class Views:
 
     def modes_of(self, asked: Property | None) -> dict[str, Json]:
         """The mode of each kind of node: its members, and those that the property names."""
-        text = "" if asked is None else " ".join(
-            show_expression(part) for part in (asked.goal, asked.premise) if part is not None
+        text = (
+            ""
+            if asked is None
+            else " ".join(show_expression(part) for part in (asked.goal, asked.premise) if part is not None)
         )
         found = {}
         for owner, variable in self.modes.items():
@@ -122,7 +127,7 @@ class View:
         changed = [place for place in range(len(old)) if old[place] != new[place]]
         events = events_of(views.system, before, step, actor)
         changes = [(views.slots.slots[place], old[place], new[place]) for place in changed]
-        made = {
+        made: dict[str, Json] = {
             "action": action.name,
             "kind": action.kind,
             "actor": actor or None,
@@ -157,12 +162,16 @@ class View:
     # ---- around the run ----
 
     def successors(self, number: int) -> list[Json]:
-        """The steps that are possible in a state, each with the number of the state it leads to (`to`) and whether an
-        invariant holds there (`holds`)."""
+        """The steps that are possible in a state, each with the number of the state it leads to (`to`) and the
+        properties that it breaks (`breaks`): the one of this run, else every invariant of the spec."""
         if number not in self.edges:
             before = self.states[number]
             self.edges[number] = [
-                {"to": self._number(number, step.state), "holds": self._holds(before, step), **self.step(before, step)}
+                {
+                    "to": self._number(number, step.state),
+                    "breaks": self._breaks(before, step),
+                    **self.step(before, step),
+                }
                 for step in self.views.successors(before)
             ]
         return self.edges[number]
@@ -177,20 +186,28 @@ class View:
             self.states.append(state)
         return number
 
-    def _holds(self, before: State, step: Step) -> bool | None:
-        asked = self.asked
-        try:
-            if asked is not None and asked.kind in ("invariant", "lemma"):
-                return self.views.interpreter.holds(asked, step.state)
-            if asked is not None and asked.kind == "step":
-                return self.views.interpreter.holds_step(asked, before, step.state)
-        except EvaluationError:
-            pass
-        return None
+    def _breaks(self, before: State, step: Step) -> list[str] | None:
+        """The names of properties that do not hold in the state after a step; `None` where no state decides them."""
+        interpreter, asked = self.views.interpreter, self.asked
+        every = (asked,) if asked is not None else self.views.system.properties
+        watched = [one for one in every if one.kind in DECIDED_BY_A_STATE]
+        broken = []
+        for one in watched:
+            try:
+                holds = (
+                    interpreter.holds_step(one, before, step.state)
+                    if one.kind == "step"
+                    else interpreter.holds(one, step.state)
+                )
+            except EvaluationError:
+                continue
+            if not holds:
+                broken.append(one.name)
+        return broken if watched else None
 
     def neighbourhood(self, states_max: int, until: float) -> Json:
-        """The steps around the run: from each of its states, then breadth first from up to `states_max` states in all, as
-        long as `time.monotonic()` is before `until`."""
+        """The steps around the run: from each of its states, then breadth first from up to `states_max` states in all,
+        as long as `time.monotonic()` is before `until`."""
         for number in self._breadth_first():
             if number >= states_max or time.monotonic() >= until:
                 break

@@ -17,8 +17,8 @@ from hacheck.cli.checking import report, runs
 from hacheck.cli.console import error_console, output_console
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import from_rows, open_target
-from hacheck.cli.page.report_data import ShownRun
 from hacheck.cli.options import all_known
+from hacheck.cli.page.report_data import ShownRun
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.data import dataclass

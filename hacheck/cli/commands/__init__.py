@@ -41,6 +41,7 @@ COMMANDS = (
     Command("cluster", RUN),
     Command("admin", RUN),
     Command("show", LOOK),
+    Command("explore", LOOK),
     Command("diagram", LOOK),
     Command("list", LOOK, "list_specs"),
     Command("traces", LOOK),

@@ -34,16 +34,15 @@ DARK = (
     "--bg: #14181c; --panel: #1c2126; --ink: #e4e8eb; --soft: #9aa5ae; --line: #333b42; --sel: #3a3413; --bad: #ff7b72;"
     " --badbg: #3b1d1d; --stale: #ff9557; --good: #58c98d; --warn: #e3b341; --message: #4cc3e0; --call: #8ea8ff;"
     " --down: #59626a; --m0: #56616b; --m1: #d99a2b; --m2: #a98bd6; --m3: #35b37e; --m4: #5aa5e6; --m5: #dd7a9d;"
-    " --m6: #a3b14a; --m7: #74a6ad; --t0: #fff; --t1: #14181c; --t2: #14181c; --t3: #14181c; --t4: #14181c; --t5: #14181c;"
-    " --t6: #14181c; --t7: #14181c; --code: #23292f; --keyword: #c79bf2; --string: #7fd6a8; --comment: #93a0ab;"
-    " color-scheme: dark;"
+    " --m6: #a3b14a; --m7: #74a6ad; --t0: #fff; --t1: #14181c; --t2: #14181c; --t3: #14181c; --t4: #14181c;"
+    " --t5: #14181c; --t6: #14181c; --t7: #14181c; --code: #23292f; --keyword: #c79bf2;"
+    " --string: #7fd6a8; --comment: #93a0ab; color-scheme: dark;"
 )
 
 
 def html_page(report: Json, runs: Sequence[tuple[str, Json]], *, live: bool = False) -> str:
-    """The file. `report`: all but the runs; `runs`: the view of each run by its key. `live`: the page may ask the server
-    that it comes from. Cost: about the size of the runs.
-    """
+    """The file. `report`: all but the runs; `runs`: the view of each run by its key. `live`: the page may ask the
+    server that it comes from. Cost: about the size of the runs."""
     style = asset("style.css").replace("{{LIGHT}}", LIGHT).replace("{{DARK}}", DARK)
     script = '"use strict";\n(() => {\n' + "\n".join(asset(name) for name in SCRIPTS) + "\n})();\n"
     shared: list[Json] = []

@@ -80,7 +80,7 @@ def verdicts_of(document: Json) -> dict[str, Json]:
         checks.append(
             {name: check[name] for name in CHECK_PARTS if name in check}
             | {"properties": properties}
-            | {"fault": None if fault is None else {"message": fault["message"], "place": PurePath(fault["place"]).name}}
+            | {"fault": fault and {"message": fault["message"], "place": PurePath(fault["place"]).name}}
         )
     return {"checks": checks, "not_run": list(document["not_run"])}
 
@@ -128,14 +128,14 @@ class ViewMaker:
         return view, made
 
 
-def views_of(specification: Specification, shown: Sequence[ShownRun], *, around: bool = True) -> list[tuple[str, Json]]:
-    """The views of some runs by their keys. `around`: with the steps possible around each, those of unexpected runs first,
-    as far as time and size allow."""
+def views_of(specification: Specification, shown: Sequence[ShownRun]) -> list[tuple[str, Json]]:
+    """The views of some runs by their keys, with the steps possible around each, those of unexpected runs first, as far
+    as time and size allow."""
     maker = ViewMaker(specification)
     made = [(key_of(specification, one.check, one.name), *maker.view(one)) for one in shown]
     until, room = time.monotonic() + AROUND_SECONDS, AROUND_BYTES
     order: Iterable[int] = sorted(range(len(shown)), key=lambda number: (not shown[number].urgent, number))
-    for number in order if around else ():
+    for number in order:
         _, view, content = made[number]
         states = AROUND_STATES if shown[number].urgent or number == 0 else len(shown[number].run.states)
         if room < len(shown[number].run.states) * STEP_BYTES * 4 or time.monotonic() >= until:

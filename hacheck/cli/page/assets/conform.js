@@ -5,7 +5,9 @@ const LINE_HEIGHT = 24;
 function conformPage() {
   const { conform } = REPORT, { traces } = conform;
   const trace = traces.find((one) => one.trace_id === at.trace) ?? traces.find((one) => one.kind === "deviates") ?? traces[0];
-  const counts = Object.entries(conform.counts).map(([kind, count]) => `${count} ${kind}`).join(", ") || "no trace";
+  const words = { conforms: ["conforms", "conform"], deviates: ["deviates", "deviate"], unknown: ["undecided", "undecided"] };
+  const counts = Object.entries(conform.counts).map(([kind, count]) => `${count} ${words[kind][count === 1 ? 0 : 1]}`).join(", ")
+    || "no trace";
   const look = conform.counts.deviates ? "bad" : conform.counts.unknown ? "warn" : "good";
   return [h("h2", {}, `Conformance: ${REPORT.spec} `, h("span", { class: `tag ${look}` }, counts)),
     h("p", { class: "soft" }, `${plural(conform.records, "record")} · check ${conform.check} · clocks differ by at most `
@@ -21,7 +23,7 @@ const traceChip = (one, trace) => h("a", { class: "button", href: `#/conform/${e
 one.trace_id, " ", h("span", { class: "soft" }, `${one.compared}/${one.records}`));
 
 function tracePage(trace) {
-  const deviation = trace.lines.findIndex((line) => line.seq === trace.seq);
+  const { deviation } = trace;
   return [h("div", { class: "card" }, h("p", {}, h("b", {}, trace.trace_id), ": ", traceSentence(trace)),
     timeLine(trace, deviation)), deviationCard(trace), lineList(trace, deviation)];
 }

@@ -30,7 +30,7 @@ function explorePanel() {
 const edgeButton = (edge, index, following) => h("button", { type: "button", class: `edge ${edge.kind}`, "data-edge": index,
   id: `edge-${index}`, onclick: () => take(index) }, h("b", {}, edge.action), edge.actor ? ` at ${edge.actor}` : "",
 following !== null && edge.to === following ? h("span", { class: "tag soft" }, "as in the run") : null,
-edge.holds === false ? h("span", { class: "tag bad" }, "breaks it") : null, h("small", {}, brief((edge.caption ?? [])[1] ?? "")));
+edge.breaks?.length ? h("span", { class: "tag bad" }, current().property ? "breaks it" : `breaks ${edge.breaks.join(", ")}`) : null, h("small", {}, brief((edge.caption ?? [])[1] ?? "")));
 
 /** How many faults of each kind are left. */
 function budgets(view, number) {

@@ -27,7 +27,7 @@ class View {
     this.states = [data.initial];
     for (const step of data.steps) this.states.push(apply(this.states.at(-1), step.delta));
     this.beliefs = data.beliefs ?? [];
-    this.graph = data.graph ?? { edges: {}, holds: {} };
+    this.graph = data.graph ?? { edges: {} };
     this.explored = new Map();  // states beyond the run, by their number in the graph
     this.parents = null;
   }

@@ -68,7 +68,7 @@ function captionOf(step) {
 
 /** Whether the property is broken in the state of a row: at the end of a violating run, or where an edge says so. */
 function isBreak(view, row) {
-  if (isExplored(row)) return at.path[row - at.base - 1].edge.holds === false;
+  if (isExplored(row)) return at.path[row - at.base - 1].edge.breaks?.length > 0;
   const property = view.property;
   return row === view.length && view.data.loop === null && property?.verdict === "violated"
     && property.kind !== "reachable" && !at.path.length;
@@ -207,7 +207,7 @@ class Picture {
   message(arrow, from, to, row) {
     const direction = to > from ? 1 : -1, start = arrow.sent || row;
     const [x1, x2, y1, y2] = [from + 9 * direction, to - 9 * direction, this.y(start), this.y(row)];
-    const old = row - start > 2, place = old ? 0.28 : 0.5;
+    const old = row - start > 2, place = old ? 0.45 : 0.5;
     const dash = arrow.ok ? (old ? "7 3" : null) : "4 4";
     return [s("line", { x1, y1, x2, y2, stroke: "var(--message)", "stroke-width": 1.8, "stroke-dasharray": dash,
       "marker-end": arrow.ok ? "url(#head-message)" : null }),

@@ -30,9 +30,9 @@ function verdictHere(view, row) {
 }
 
 function exploredTruth(number, edge) {
-  if (edge.holds === undefined || edge.holds === null)
+  if (!edge.breaks)
     return h("p", {}, "The parts of the property are shown for states of the run.");
-  return h("p", {}, "In this explored state the property ", edge.holds ? h("b", { class: "good" }, "holds")
+  return h("p", {}, "In this explored state the property ", edge.breaks.length === 0 ? h("b", { class: "good" }, "holds")
     : h("b", { class: "bad" }, "is broken"), ". Its parts are shown for states of the run.");
 }
 
