@@ -27,6 +27,7 @@ LEADING = {
     "admin": ["subscribe", "x"],
     "simulate": ["icestorm"],
     "conform": ["icestorm", "nowhere.jsonl"],
+    "explore": ["icestorm"],
     "monitor": ["icestorm", "nowhere", "--results", "out"],
     "traces": ["validate", "nowhere.jsonl"],
 }

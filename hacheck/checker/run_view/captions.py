@@ -63,8 +63,8 @@ def _traffic(events: list[Event]) -> Iterable[str]:
 def _fields(changes: list[Change], actor: str, read: Collection[str], *, alone: bool) -> list[str]:
     """The fields that changed: those that the property reads, else some, as far as nothing else is said."""
     plain = [change for change in changes if change[0].role in ("field", "shared", "clock", "view")]
-    telling = [change for change in plain if change[0].variable in read and not change[0].mode]
-    chosen = telling or [change for change in plain if not change[0].mode] or (plain if alone else [])
+    preferred = [change for change in plain if change[0].variable in read and not change[0].mode]
+    chosen = preferred or [change for change in plain if not change[0].mode] or (plain if alone else [])
     chosen = sorted(chosen, key=lambda change: change[0].owner != actor)
     grouped: dict[tuple[str, str], list[str]] = {}
     for slot, _, after in chosen:

@@ -23,7 +23,7 @@ from hacheck.model.typing import type_of
 Part: TypeAlias = dict[str, Any]
 
 PARTS_MAX = 400
-"""So many parts at most are told apart; what is left is one part."""
+"""So many parts at most have a line of their own; what is left is one part."""
 
 
 class PropertyParts:
@@ -177,7 +177,7 @@ def _words(expression: Expression) -> str:
 
 
 def _words_of(text: str) -> str:
-    """Without the numbers that tell locals of one name apart."""
+    """Without the numbers that distinguish locals of one name."""
     return re.sub(r"\$\d+", "", text)
 
 

@@ -110,10 +110,14 @@ Witnesses = Annotated[bool, flag("--witnesses", help="Tell how reachable propert
 Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
 
 
-def refuse_contradictions(spec: str | None, every: bool, jobs: str | None, raise_bounds: bool) -> None:
+def refuse_contradictions(
+    spec: str | None, every: bool, jobs: str | None, raise_bounds: bool, report: str | None
+) -> None:
     """Errors: `BadInput` where it is not said what to check, or how many run at once of what does not."""
     if spec is None and not every:
         raise BadInput("which spec?", "hacheck verify icestorm, or --all for all that is shipped")
+    if every and report is not None:
+        raise BadInput("--report is about one spec", "name it instead of --all")
     if jobs is not None and not (every or raise_bounds):
         hint = "leave --jobs out"
         raise BadInput("--jobs goes with --all or --raise-bounds: one spec runs one check after the other", hint)
@@ -155,7 +159,7 @@ def verify(
     from hacheck.cli.engines import parse_exploring
     from hacheck.cli.options import parse_count, parse_seconds, parse_settings, parse_size
 
-    refuse_contradictions(spec, every, jobs, raise_bounds)
+    refuse_contradictions(spec, every, jobs, raise_bounds, report)
     request = Request(
         spec=spec or "",
         checks=tuple(check or ()),
@@ -177,10 +181,6 @@ def verify(
         quiet=quiet,
         no_color=no_color,
     )
-    if every and report is not None:
-        raise BadInput("--report is about one spec", "name it instead of --all")
-    if not every:
-        return verify_spec(request)
-    from hacheck.cli.checking.verifying_all import verify_all
-
-    return verify_all(request)
+    if every:
+        from hacheck.cli.checking.verifying_all import verify_all as verify_spec
+    return verify_spec(request)

@@ -9,7 +9,6 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hacheck import __version__
-from hacheck.api.comparison import system_under
 from hacheck.cli.page.html_page import html_page
 from hacheck.cli.page.report_data import ShownRun, frame, key_of, views_of
 from hacheck.model.ir import System
@@ -64,7 +63,7 @@ def shown_run(found: ConformResult, verdict: Verdict) -> ShownRun | None:
     """A shortest run of the model up to where the trace leaves it, where the verdict has one."""
     if not verdict.run:
         return None
-    system = system_under(found.judge, verdict.settings)
+    system = found.system_of(verdict)
     run: Run = run_from_json(system, json.loads(verdict.run))
     return ShownRun(found.compared.check, verdict.trace_id, system, run, None, urgent=True)
 

@@ -1,0 +1,1 @@
+"""The pages that hacheck makes, in a real browser."""

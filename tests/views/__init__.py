@@ -1,0 +1,1 @@
+"""Views of runs: what pictures and pages are made from."""
