@@ -27,7 +27,7 @@ def found_in(spec: Path) -> list[tuple[Views, Any, Any]]:
     for prepared in select(specification, (), {}, (), wide=False, no_color=True).prepared:
         result = run_check(prepared, PortableEngine(), Limits(), lambda _: True, replay)
         views = Views(result.system, places_of(result.system, specification.place_of))
-        runs += [(views, one.answer.run, one.asked) for one in result.properties if one.answer.run is not None]
+        runs += [(views, one.answer.run, one.prop) for one in result.properties if one.answer.run is not None]
     return runs
 
 

@@ -18,6 +18,8 @@ EPILOG = """
 
   hacheck conform icestorm logs/ --adapter icestorm --check as_released
 
+  hacheck conform icestorm logs/ --adapter icestorm --report logs.html
+
   hacheck conform mine.ha night.parquet --property one_leader   was it violated, when, by whom?
 
   hacheck conform mine.ha night.jsonl --skew 20 --out verdicts.parquet
@@ -45,6 +47,7 @@ WITHIN = "Longest time that this invariant may be broken by the log's clocks, el
 NODE = "Map a node name in the log to a node of the model: primary=Server-1. Repeatable."
 OUT = "Write the verdicts as a table: a .parquet file."
 JSON = "Write everything found as JSON (- is stdout)."
+REPORT = "Write one HTML page: a time line, the lines of the logs, and what the model says where one leaves it."
 RUNS = "Show a shortest run of the model up to the record at which a trace deviates, step by step."
 QUIET = "Only traces that do not conform, and the summary."
 
@@ -65,6 +68,7 @@ Engine = Annotated[str, option("--engine", metavar="NAME", help=ENGINE, panel=RU
 Master = Annotated[One, option("--master", metavar="URL", help=MASTER, panel=RUNNING)]
 Out = Annotated[One, option("--out", "-o", metavar="FILE", help=OUT, panel=OUTPUT, writes=Writes())]
 JsonFile = Annotated[One, option("--json", metavar="FILE", help=JSON, panel=OUTPUT, writes=Writes())]
+Report = Annotated[One, option("--report", metavar="FILE", help=REPORT, panel=OUTPUT, writes=Writes())]
 Quarantine = Annotated[One, option("--quarantine", metavar="FILE", help=QUARANTINE, panel=OUTPUT, writes=Writes())]
 Runs = Annotated[bool, flag("--runs", help=RUNS, panel=OUTPUT)]
 Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
@@ -91,6 +95,7 @@ def conform(
     master: Master = None,
     out: Out = None,
     json: JsonFile = None,
+    report: Report = None,
     quarantine: Quarantine = None,
     runs: Runs = False,
     quiet: Quiet = False,
@@ -126,5 +131,6 @@ def conform(
             runs=runs,
             quiet=quiet,
             no_color=no_color,
+            report=report,
         )
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hacheck.cli.guard import BadInput
 from hacheck.cli.logs.comparison import comparison, what_is_compared
-from hacheck.cli.logs.conformance import ConformRequest, compare
+from hacheck.cli.logs.conformance import ConformRequest, check_traces
 from hacheck.cli.page.conform_data import shown_run
 from hacheck.cli.page.report_data import ShownRun
 from hacheck.model.language import Specification
@@ -36,6 +36,7 @@ def from_log(request: ExploreRequest, specification: Specification, traces: str)
         engine="local",
         master=None,
         properties=(),
+        strict=False,
         out=None,
         json="-",
         quarantine=None,
@@ -45,7 +46,7 @@ def from_log(request: ExploreRequest, specification: Specification, traces: str)
     )
     compared = what_is_compared(asked.comparison, specification, (), no_color=request.no_color)
     try:
-        found = compare(asked, compared, Findings(), None)
+        found = check_traces(asked, compared, Findings(), None)
     except TracesError as error:
         raise BadInput(error.message, error.hint) from None
     except ObservingError as error:

@@ -19,9 +19,12 @@ from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.sources import load_specification
 from hacheck.documents.records import ConformDocument
 from hacheck.model.data import dataclass
+from hacheck.model.ir import System
+from hacheck.model.language import Specification
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.supervise.interruption import Interruption
 from hacheck.traces.conformance.trace_checker import TraceChecker
+from hacheck.traces.conformance.verdicts import Verdict
 from hacheck.traces.dataset import Dataset, Located
 from hacheck.traces.drivers.contract import Outcome
 from hacheck.traces.drivers.contract import Progress as Far
@@ -55,6 +58,7 @@ class ConformRequest:
     runs: bool
     quiet: bool
     no_color: bool
+    report: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +83,25 @@ class ConformResult:
         """What the process returns."""
         return exit_code(self.outcome, self.findings, strict=self.request.strict)
 
+    def system_of(self, verdict: Verdict) -> System:
+        """The system that a trace was compared with, under the settings that its records gave."""
+        return system_under(self.checker, verdict.settings)
+
 
 def conform_traces(request: ConformRequest) -> ExitCode:
     """Compares the traces with the protocol, shows what was found, and returns what the process is to return."""
     specification = load_specification(request.spec, no_color=request.no_color)
     compared = what_is_compared(request.comparison, specification, request.properties, no_color=request.no_color)
     target = None if request.json is None else open_target(request.json)
+    page = None if request.report is None else open_target(request.report)
     try:
         with ExitStack() as stack:
             findings = Findings(quarantine(request.quarantine, stack))
             found = check_traces(request, compared, findings, table_of(request))
             if target is not None:
                 target.write(document_of(found))
+            if page is not None:
+                page.save(report_of(found, specification))
     except TracesError as error:
         raise BadInput(error.message, error.hint) from None
     except ObservingError as error:
@@ -100,11 +111,19 @@ def conform_traces(request: ConformRequest) -> ExitCode:
     return found.exit_code
 
 
+def report_of(found: ConformResult, specification: Specification) -> str:
+    """The page that `--report` asks for. The records are read again: what was compared is no longer there."""
+    from hacheck.cli.page.conform_data import conform_report
+
+    request = found.request
+    return conform_report(specification, found, opened(request.traces, request.adapter, request.zone, Findings()))
+
+
 def show_result(found: ConformResult) -> None:
     """Prints the traces that do not conform, the summary, and what is wrong with the records."""
     console = output_console(no_color=found.request.no_color)
     for verdict in found.outcome.shown:
-        system = system_under(found.checker, verdict.settings) if found.request.runs else None
+        system = found.system_of(verdict) if found.request.runs else None
         show_verdict(console, verdict, system, found.descriptions)
     show_summary(console, found.outcome, found.not_compared)
     if found.findings.total:
@@ -154,11 +173,16 @@ def check_traces(request: ConformRequest, compared: Compared, findings: Findings
         else:
             size = sum(file.size_bytes for file in dataset.files)
             workers = 1 if size < SMALL_BYTES and dataset.schema.order == Order.TOTAL else None
-            collect, options = request.json is not None, Options(workers=workers)
+            collect, options = collects(request), Options(workers=workers)
             outcome = check_locally(
                 dataset, checker, findings, table=table, collect=collect, options=options, report=report
             )
     return ConformResult(request, compared, checker, outcome, findings, unknown_events(outcome, compared, checker))
+
+
+def collects(request: ConformRequest) -> bool:
+    """Whether every verdict is needed at the end, not only those that are printed."""
+    return request.json is not None or request.report is not None
 
 
 def checked_on_spark(
@@ -179,7 +203,7 @@ def checked_on_spark(
     spark = session(request.master)
     try:
         place = None if table is None else str(table.absolute())
-        collect = request.json is not None
+        collect = collects(request)
         return check_on_spark(spark, dataset, checker, findings, table=place, collect=collect, report=report)
     finally:
         spark.stop()

@@ -26,10 +26,10 @@ def runs_of_results(results: Sequence[CheckResult]) -> list[ShownRun]:
                 shown.append(
                     ShownRun(
                         result.check.name,
-                        found.asked.name,
+                        found.prop.name,
                         result.system,
                         found.answer.run,
-                        found.asked,
+                        found.prop,
                         found.answer.verdict,
                         found.outcome,
                         found.answer.scope,

@@ -109,7 +109,7 @@ class Specification:
         came from. Errors: as diagnostics, for unknown and ill-typed settings and for what they make of the spec.
         """
         chosen = next((one for one in self.checks if one.name == check), None)
-        given = {**_given(chosen), **_given(self.trace if logs else None), **(settings or {})}
+        given = {**given_by(chosen), **given_by(self.trace if logs else None), **(settings or {})}
         declarations = self.declarations if logs else without_logs(self.declarations)
         return Instance(*elaborate(self.file, declarations, given, Span(self.path, 0, 0), self.pools, logs, folded))
 
@@ -198,7 +198,7 @@ def _tried(specification: Specification, before: list[Diagnostic], examination: 
         if key in tried:
             continue
         tried.add(key)
-        wrong = examination.mistakes(_given(check))
+        wrong = examination.mistakes(given_by(check))
         within = () if check is None else ((check.written.name.span, "under the settings of this check"),)
         found.extend(replace(one, labels=(*one.labels, *within)) for one in wrong if one not in found)
         if wrong:
@@ -206,14 +206,14 @@ def _tried(specification: Specification, before: list[Diagnostic], examination: 
         if check is None:
             found.extend(_unknown_properties(specification))
     if specification.trace is not None and not found:
-        found.extend(examination.unfit_settings(_given(specification.trace)))
+        found.extend(examination.unfit_settings(given_by(specification.trace)))
     if before:
         # A declaration with a syntax error is missing, so what refers to it would be reported as unknown.
         return [one for one in found if one.code not in ("HA102", "HA103")]
     return found
 
 
-def _given(chooser: Check | Trace | None) -> dict[str, str | t.Expression]:
+def given_by(chooser: Check | Trace | None) -> dict[str, str | t.Expression]:
     """The settings that a check or a `trace` chooses, by name."""
     return {} if chooser is None else {name.text: value for name, value in chooser.written.settings}
 
