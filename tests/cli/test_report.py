@@ -100,7 +100,7 @@ def test_conform_writes_lines_deviation_and_the_model_state(tmp_path: Path) -> N
     spec, log, out = tmp_path / "s.ha", tmp_path / "t.jsonl", tmp_path / "out.html"
     spec.write_text(
         'system S "s"\nnode A { state mode: { off, on } = off }\n'
-        "action go(a: A) when a.mode == off do\n  a.mode := on\n  log went\n",
+        "action go(a: A) when a.mode == off do\n  a.mode := on\n  log went()\n",
         encoding="utf-8",
     )
     record = {"trace_id": "t", "node": "A 1", "event": "went"}

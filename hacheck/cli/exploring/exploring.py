@@ -73,14 +73,14 @@ def explore_spec(request: ExploreRequest) -> ExitCode:
     except OSError as error:
         raise BadInput(f"--port {request.port}: cannot listen on {ADDRESS}: {error.strerror}") from None
     url = server.url + fragment
-    print(url, flush=True)
-    print(f"exploring {specification.name}; only this machine can open it; Ctrl-C ends it", file=sys.stderr, flush=True)
-    with server:
+    said = f"exploring {specification.name}; only this machine can open it; Ctrl-C ends it"
+    with server, suppress(KeyboardInterrupt):
+        print(url, flush=True)
+        print(said, file=sys.stderr, flush=True)
         if request.browser:
             with suppress(webbrowser.Error):
                 webbrowser.open(url)
-        with suppress(KeyboardInterrupt):
-            server.serve_forever(poll_interval=0.1)
+        server.serve_forever(poll_interval=0.1)
     print("stopped", file=sys.stderr)
     return ExitCode.AS_EXPECTED
 
