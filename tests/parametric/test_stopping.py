@@ -11,11 +11,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from hacheck.api import proof_stages
 from hacheck.checker.parametric.obligation_solving import Progress
 from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.checker.symbolic.z3_library import z3_module
 from hacheck.cli.progress_line import ProgressLine
-from hacheck.cli.proving import proving
 from hacheck.cli.proving.proof_supervision import ProofSupervisor
 from hacheck.supervise.interruption import Interruption
 from tests.parametric.proofs import ROOT
@@ -113,11 +113,11 @@ def test_what_speaks_against_a_proof_is_judged_for_so_long_in_all_where_time_is_
 
     failed = SimpleNamespace(obligation=SimpleNamespace(claim=SimpleNamespace(name="one")), refutation=True)
     other = SimpleNamespace(obligation=SimpleNamespace(claim=SimpleNamespace(name="other")), refutation=True)
-    monkeypatch.setattr(proving, "counterexample", lambda outcome, sized: outcome)
-    monkeypatch.setattr(proving, "reached", judged)
+    monkeypatch.setattr(proof_stages, "counterexample", lambda outcome, sized: outcome)
+    monkeypatch.setattr(proof_stages, "reached", judged)
     proof = SimpleNamespace(failed=(failed, other))
-    proving._judge(None, proof, Interruption(), time.monotonic() + 2.0, {})  # type: ignore[arg-type]
-    proving._judge(None, proof, Interruption(), time.monotonic() - 5.0, {})  # type: ignore[arg-type]
-    proving._judge(None, proof, Interruption(), time.monotonic() + 500.0, {})  # type: ignore[arg-type]
+    here = proof_stages.Supervision(Asking(0.0), lambda doing, work, timed: work(), lambda progress: True, lambda: True)
+    for left in (2.0, -5.0, 500.0):
+        proof_stages.induction_counterexamples(None, proof, here, time.monotonic() + left)  # type: ignore[arg-type]
     assert all(1 < seconds <= 2 for seconds in given[:2])
-    assert given[2:] == [0.1, 0.1, proving.REACHED_SECONDS, proving.REACHED_SECONDS]
+    assert given[2:] == [0.1, 0.1, proof_stages.REACHED_SECONDS, proof_stages.REACHED_SECONDS]

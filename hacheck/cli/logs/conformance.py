@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
+from hacheck.api import conformance
 from hacheck.api.comparison import Checker, Compared, system_under, unknown_events
 from hacheck.api.conform_document import conform_document
 from hacheck.cli.console import output_console, plural
@@ -210,15 +211,8 @@ def checked_on_spark(
 
 
 def exit_code(outcome: Outcome, findings: Findings, *, strict: bool = False) -> ExitCode:
-    """What the process returns: a trace that deviates, or in which a property is certainly violated, counts most; then
-    what is wrong with the input. `strict`: a property that is possibly violated counts like one that is."""
-    broken = outcome.broken.get("violated") or (strict and outcome.broken.get("perhaps"))
-    if outcome.counts.get("deviates") or broken:
-        return ExitCode.NOT_AS_EXPECTED
-    if findings.total:
-        return ExitCode.BAD_INPUT
-    undecided = outcome.counts.get("unknown") or not outcome.complete or not outcome.traces
-    return ExitCode.UNDECIDED if undecided else ExitCode.AS_EXPECTED
+    """What the process returns; `strict`: see `hacheck.api.conformance.exit_code`."""
+    return ExitCode(conformance.exit_code(outcome, findings, strict=strict))
 
 
 def document_of(found: ConformResult) -> ConformDocument:

@@ -9,16 +9,14 @@ from pathlib import Path
 
 from rich.console import Console
 
+from hacheck.api.proof_stages import LATE_SECONDS, Supervision, induction_counterexamples, proof_of
 from hacheck.api.prove_document import outside_document, proof_document, unfinished_document
 from hacheck.checker.parametric import certificate
-from hacheck.checker.parametric.cti_states import Counterexample, counterexample, reached
+from hacheck.checker.parametric.cti_states import Counterexample
 from hacheck.checker.parametric.encoding_context import Unsupported
-from hacheck.checker.parametric.lemma_search import search
-from hacheck.checker.parametric.proof import SAFETY, Proof, Wanted, prepared, prove_given, with_violated, without
-from hacheck.checker.parametric.size_independence import Uniform, at_size
-from hacheck.checker.parametric.small_violations import Violation, violations
+from hacheck.checker.parametric.proof import SAFETY, Proof, Wanted, prepared
+from hacheck.checker.parametric.small_violations import Violation
 from hacheck.checker.parametric.solver_queries import Asking
-from hacheck.checker.parametric.theory import Theory
 from hacheck.checker.verify import default_check
 from hacheck.cli import json_output
 from hacheck.cli.console import error_console, output_console
@@ -31,16 +29,9 @@ from hacheck.cli.proving import report
 from hacheck.cli.proving.proof_supervision import ProofSupervisor
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
-from hacheck.model.data import dataclass, field, replace
+from hacheck.model.data import dataclass, field
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.resources import usable_cores
-
-EXPLORING_SECONDS = 8.0
-"""So long small sizes are explored for what could not be proved."""
-REACHED_SECONDS = 10.0
-"""So long a run to the first state of a counterexample is looked for."""
-LATE_SECONDS = 2.0
-"""So long in all where the time is out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +83,15 @@ def prove_spec(request: Request) -> ExitCode:
         z3_is_there()
         if encoded is not None:
             console.print(report.scope(encoded[1]))
+        stages = Supervision(supervisor.asking, supervisor.run, supervisor.report, lambda: not interruption.requested)
         until = begun + request.seconds_max
-        proof, violated = (None, ()) if encoded is None else _proof(request, wanted, *encoded, supervisor, until)
+        threads = request.threads or usable_cores()
+        proof: Proof | None = None
+        violated: tuple[Violation, ...] = ()
+        if encoded is not None:
+            proof, violated = proof_of(wanted, *encoded, stages, until, given_only=request.given_only, threads=threads)
         late = max(until, time.monotonic() + LATE_SECONDS)
-        examples = [] if proof is None or proof.proved else _examples(wanted, proof, supervisor, late)
+        examples = [] if proof is None or proof.proved else induction_counterexamples(wanted, proof, stages, late)
     spent = time.monotonic() - begun
     if proof is None:
         console.print(report.unfinished(supervisor.asking.why, spent))
@@ -110,70 +106,6 @@ def prove_spec(request: Request) -> ExitCode:
     if violated:
         return ExitCode.NOT_AS_EXPECTED
     return ExitCode.AS_EXPECTED if proof is not None and proof.proved else ExitCode.UNDECIDED
-
-
-def _proof(
-    request: Request, wanted: Wanted, made: Uniform, theory: Theory, supervisor: ProofSupervisor, until: float
-) -> tuple[Proof | None, tuple[Violation, ...]]:
-    """What was proved with what is given; what small sizes violate of the rest; and what was proved with lemmas that
-    were looked for. `None` if nothing was found before it had to stop. `until`: on the monotonic clock, when time is
-    out."""
-    asking, threads = supervisor.asking, request.threads or usable_cores()
-    proof = supervisor.run("proving", lambda: prove_given(made, theory, asking, supervisor.report, threads))
-    if proof is None or proof.proved:
-        return proof, ()
-    violated = _violated(wanted, proof, supervisor, until)
-    rest = without(proof, {one.property.name for one in violated})
-    more: Proof | None = rest
-    if not (rest.proved or request.given_only or asking.over):
-        more = supervisor.run("looking for lemmas", lambda: search(wanted, rest, asking, supervisor.report, threads))
-    if more is None:
-        more = replace(rest, stopped=asking.why)
-    return with_violated(more, [one.property for one in violated]), violated
-
-
-def _violated(wanted: Wanted, proof: Proof, supervisor: ProofSupervisor, until: float) -> tuple[Violation, ...]:
-    """What exploring small sizes refutes."""
-    from hacheck.checker.explicit.native_engine import NativeEngine
-
-    now = time.monotonic()
-    end = min(max(until, now + LATE_SECONDS), now + EXPLORING_SECONDS)
-
-    def go_on() -> bool:
-        return not supervisor.interruption.requested
-
-    explored = partial(violations, wanted, proof, NativeEngine(), end, go_on)
-    return supervisor.run("exploring small sizes", explored, timed=False) or ()
-
-
-def _examples(
-    wanted: Wanted, proof: Proof, supervisor: ProofSupervisor, until: float
-) -> list[tuple[str, Counterexample]]:
-    """The first step at which each claim failed, with whether its state is reachable. `until`: on the monotonic clock,
-    when to come to an end."""
-    found: dict[str, Counterexample] = {}
-    checking = partial(_confirm, wanted, proof, supervisor.interruption, until, found)
-    supervisor.run("checking counterexamples", checking, timed=False)
-    return list(found.items())
-
-
-def _confirm(
-    wanted: Wanted, proof: Proof, interruption: Interruption, until: float, found: dict[str, Counterexample]
-) -> None:
-    """Adds the counterexamples, by the claims that failed, one after the other."""
-    from hacheck.checker.explicit.native_engine import NativeEngine
-
-    for one in proof.failed:
-        name = one.obligation.claim.name
-        if one.refutation is None or name in found or interruption.requested:
-            continue
-        example = counterexample(
-            one,
-            lambda size, number: at_size(wanted.specification, wanted.settings, wanted.check, proof.made, size, number),
-        )
-        if example is not None:
-            seconds = min(REACHED_SECONDS, max(until - time.monotonic(), 0.1))
-            found[name] = reached(example, NativeEngine(), seconds, lambda: not interruption.requested)
 
 
 def _show(

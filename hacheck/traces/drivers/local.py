@@ -24,7 +24,7 @@ from hacheck.traces.drivers.local_tasks import CheckBucket, CheckFile, Flush, Fo
 from hacheck.traces.drivers.record_batches import Unit, sources, units
 from hacheck.traces.drivers.trace_verdicts import Task
 from hacheck.traces.drivers.verdict_table import VerdictTable, from_message
-from hacheck.traces.drivers.worker_processes import WorkerProcesses
+from hacheck.traces.drivers.worker_processes import ThisProcess, Work, WorkerProcesses
 from hacheck.traces.findings import Finding, Findings
 from hacheck.traces.record_checks import Expected
 
@@ -45,11 +45,13 @@ PACKED_RATIO = 8
 @dataclass(frozen=True, slots=True)
 class Options:
     """How a machine is used. `workers`: processes (`None`: one for each core); `memory_bytes`: of all of them together;
-    `scratch`: where records are kept meanwhile (`None`: where the system keeps temporary files)."""
+    `scratch`: where records are kept meanwhile (`None`: where the system keeps temporary files); `here`: in this
+    process and no other one, whose caller then waits for the end of a task."""
 
     workers: int | None = None
     memory_bytes: int = MEMORY_BYTES
     scratch: Path | None = None
+    here: bool = False
 
 
 def check_locally(
@@ -90,7 +92,7 @@ class _Local:
         self._dataset, self._findings, self._report = dataset, findings, report
         self._task = Task(checker, pruned(dataset.schema, checker.columns), expected, sources(dataset.files))
         self._options = options
-        self._workers = options.workers or usable_cores()
+        self._workers = 1 if options.here else options.workers or usable_cores()
         self._start = time.perf_counter()
         self._records = 0
 
@@ -110,12 +112,15 @@ class _Local:
         except OSError as error:
             raise no_room(Path(self._options.scratch or tempfile.gettempdir()), error) from None
 
+    def _pool(self, work: Work, tasks: int) -> WorkerProcesses | ThisProcess:
+        return ThisProcess(work) if self._options.here else WorkerProcesses(work, min(self._workers, tasks))
+
     def _scattered(self, verdicts: VerdictTable, scratch: Path) -> bool:
         found = units(self._dataset)
         share = self._options.memory_bytes // self._workers
         count = buckets_for(self._dataset, found, self._workers, share)
         work = Ordering(self._task, self._dataset, scratch, count, share)
-        with WorkerProcesses(work, min(self._workers, count)) as pool:
+        with self._pool(work, count) as pool:
             if not self._follow(pool.do([Read(unit) for unit in found]), "reading", len(found), verdicts):
                 return False
             if not self._follow(pool.each_does(Flush()), "reading", len(found), verdicts, done=len(found)):
@@ -128,7 +133,7 @@ class _Local:
 
     def _ordered(self, verdicts: VerdictTable) -> bool:
         files = len(self._dataset.files)
-        with WorkerProcesses(Following(self._task, self._dataset), min(self._workers, files)) as pool:
+        with self._pool(Following(self._task, self._dataset), files) as pool:
             return self._follow(pool.do([CheckFile(number) for number in range(files)]), "checking", files, verdicts)
 
     def _follow(self, messages: Iterator[Any], phase: Phase, total: int, verdicts: VerdictTable, done: int = 0) -> bool:

@@ -77,6 +77,31 @@ class WorkerProcesses:
             self._pool.begin(*waiting.popleft())
 
 
+class ThisProcess:
+    """The same interface without further processes: tasks are done one after the other where they are given."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+
+    def __enter__(self) -> ThisProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def each_does(self, task: Any) -> Iterator[Any]:
+        """As that of `WorkerProcesses`."""
+        yield from self.do([task])
+
+    def do(self, tasks: Iterable[Any]) -> Iterator[Any]:
+        """As that of `WorkerProcesses`; what a task sends is yielded when the task is over."""
+        for task in tasks:
+            sent: list[Any] = []
+            self._work.do(task, sent.append)
+            yield from sent
+            yield Done(None)
+
+
 def _do(work: Work, task: Any, caller: Caller) -> None:
     work.do(task, caller.send)
 

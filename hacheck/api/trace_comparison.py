@@ -1,0 +1,102 @@
+"""The comparison that `conform` makes, with the libraries that read traces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from hacheck.api import conformance
+from hacheck.api.comparison import Comparison, compared_with, unknown_events
+from hacheck.api.conform_document import conform_document
+from hacheck.api.errors import InputError
+from hacheck.model.data import dataclass
+from hacheck.model.observing.record_layout import ObservingError
+from hacheck.traces.adapters.adapter_files import load as load_adapter
+from hacheck.traces.adapters.logs import open_logs
+from hacheck.traces.conformance.trace_checker import TraceChecker
+from hacheck.traces.dataset import open_traces, place_of
+from hacheck.traces.drivers.local import Options, check_locally
+from hacheck.traces.findings import Findings, TracesError
+
+if TYPE_CHECKING:
+    from hacheck.api.specification import Spec
+    from hacheck.documents.records import ConformDocument
+    from hacheck.model.ir import System
+    from hacheck.traces.dataset import Located
+    from hacheck.traces.drivers.contract import Progress
+
+__all__ = ["Comparison", "SearchLimits", "Source", "compare"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the records come from."""
+
+    place: str
+    adapter: str | None
+    zone: str | None
+
+    def opened(self, findings: Findings) -> Located:
+        """The records, or those made of logs. Errors: `TracesError`."""
+        path = place_of(self.place)
+        if self.adapter is None:
+            return open_traces(path, findings)
+        return open_logs(path, load_adapter(self.adapter), self.zone)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLimits:
+    """How far the search for an explanation goes, and how many processes do it (`None`: this one)."""
+
+    skew_ms: int
+    states_max: int
+    any_start: int
+    workers: int | None
+
+
+def compare(
+    spec: Spec,
+    system: System,
+    wanted: Comparison,
+    source: Source,
+    limits: SearchLimits,
+    report: Callable[[Progress], bool] | None,
+) -> ConformDocument:
+    """What comparing finds. Errors: `InputError`."""
+    findings = Findings(None)
+    try:
+        compared = compared_with(wanted, spec.specification, system)
+        dataset = source.opened(findings)
+        base = TraceChecker(
+            compared.system,
+            dataset.schema.order,
+            skew_ns=limits.skew_ms * 1_000_000,
+            asked=compared.asked,
+            capacity=limits.states_max,
+            any_start=limits.any_start,
+            rules=compared.rules,
+            called=compared.called,
+        )
+        checker = compared.checker(base)
+        outcome = check_locally(
+            dataset,
+            checker,
+            findings,
+            collect=True,
+            options=Options(workers=limits.workers, here=limits.workers is None),
+            report=report or (lambda progress: True),
+        )
+    except TracesError as error:
+        raise InputError(error.message, error.hint) from None
+    except ObservingError as error:
+        raise InputError(f"{spec.path}: {error}", "see `log` in docs/language.md") from None
+    return conform_document(
+        spec=spec.called,
+        traces=source.place,
+        compared=compared,
+        skew_ms=limits.skew_ms,
+        exit_code=conformance.exit_code(outcome, findings),
+        outcome=outcome,
+        not_compared=unknown_events(outcome, compared, checker),
+        findings=findings,
+    )
