@@ -45,7 +45,7 @@ def test_who_asks_to_stop_is_heard_while_work_is_under_way() -> None:
 
     def work() -> str:
         waiting.interruption.requested = True
-        while waiting.tell(Progress(1, 2, "the first")) or not waiting.asking.over:
+        while waiting.report(Progress(1, 2, "the first")) or not waiting.asking.over:
             time.sleep(0.01)
         return "what there is"
 
