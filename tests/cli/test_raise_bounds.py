@@ -183,7 +183,7 @@ def test_a_trial_is_run_once(spec: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     def refuse(*_: object) -> None:
         raise AssertionError("a trial was begun")
 
-    monkeypatch.setattr(raising.Processes, "begin", refuse)
+    monkeypatch.setattr(raising.ProcessPool, "begin", refuse)
     _, second = found(spec, "--raise-bounds")
     assert second["raised"] == first["raised"]
 

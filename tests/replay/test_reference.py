@@ -40,7 +40,7 @@ def runs(check: str) -> Mapping[str, ModelRun]:
     """The runs of a check, by property."""
     found = explored(check)
     return {
-        one.asked.name: model_run(found.system, one.answer.run, "icestorm", check, one.asked)
+        one.prop.name: model_run(found.system, one.answer.run, "icestorm", check, one.prop)
         for one in found.properties
         if one.answer.run is not None
     }
@@ -88,7 +88,7 @@ def test_implementation_that_is_built_otherwise_refutes_the_step(tmp_path: Path)
     (one,) = result.properties
     assert one.answer.run is not None
     refuted = carried_out(
-        model_run(result.system, one.answer.run, "icestorm", "as_released", one.asked), tmp_path / "run"
+        model_run(result.system, one.answer.run, "icestorm", "as_released", one.prop), tmp_path / "run"
     )
     assert (refuted.outcome, refuted.step) == ("refuted", "merge_continue(3)")
     assert "Replica 3.max is 0, in the model 3" in refuted.reason

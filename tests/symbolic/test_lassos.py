@@ -114,7 +114,7 @@ check default expect all hold
 """
     answer = check(system_of(text), 9, True)["done"]
     assert answer.verdict == "unknown"
-    assert "raise that bound" in answer.scope
+    assert "raise the bound" in answer.scope
 
 
 def test_a_goal_without_a_value_is_told() -> None:

@@ -1,15 +1,15 @@
 """Of many claims those that are inductive together, at one small size, and of those the few that are needed.
 
-From all claims together, each that some step breaks is taken away, until no step breaks any: what is left is the
-largest inductive set there is among them (Flanagan and Leino: Houdini, 2001). All of it is propositional, so each
-question is answered, and fast; whether the same holds for every size is asked afterwards.
+All of it is propositional, so each question is answered, and fast; whether the same holds for every size is asked
+afterwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from hacheck.checker.inductive_claims import largest_inductive, with_premises
 from hacheck.checker.parametric.finite_instances import Grounding, grounding, negated, sizes_of
 from hacheck.checker.parametric.first_order_logic import renamed
 from hacheck.checker.parametric.obligation_solving import untouched
@@ -101,18 +101,12 @@ def _steps(theory: Theory, transition: Transition, claims: Sequence[Claim], base
 
 def inductive(claims: Sequence[Claim], steps: Sequence[Steps], asking: Asking) -> tuple[Claim, ...]:
     """The largest set of these claims that every step keeps."""
-    left = list(claims)
-    again = True
-    while again and not asking.over:
-        again = False
-        for one in steps:
-            while not asking.over:
-                gone = set(one.breaks(left))
-                if not gone:
-                    break
-                again = True
-                left = [claim for claim in left if claim.name not in gone]
-    return tuple(left)
+    by_name = {one.name: one for one in claims}
+
+    def broken(step: Steps, left: Sequence[str]) -> tuple[str, ...]:
+        return step.breaks([by_name[name] for name in left])
+
+    return tuple(by_name[name] for name in largest_inductive(by_name, steps, broken, lambda: asking.over))
 
 
 def needed(
@@ -120,16 +114,11 @@ def needed(
 ) -> tuple[Claim, ...]:
     """Few of an inductive set of claims that are inductive together with those wanted, these first."""
     by_name = {one.name: one for one in claims}
-    chosen: dict[str, None] = dict.fromkeys(one.name for one in wanted)
-    todo = list(chosen)
-    while todo and not asking.over:
-        claim = by_name[todo.pop(0)]
-        for one in steps:
-            own = [by_name[name] for name in chosen]
-            if one.needed(claim, own) is not None:
-                continue  # what was chosen for others does here, too
-            for name in one.needed(claim, claims) or ():
-                if name not in chosen:
-                    chosen[name] = None
-                    todo.append(name)
-    return tuple(by_name[name] for name in chosen)
+
+    def premises(name: str, step: Steps, chosen: Collection[str]) -> tuple[str, ...]:
+        if step.needed(by_name[name], [by_name[one] for one in chosen]) is not None:
+            return ()  # what was chosen for others is enough here, too
+        return step.needed(by_name[name], claims) or ()
+
+    goals = [one.name for one in wanted]
+    return tuple(by_name[name] for name in with_premises(goals, steps, premises, lambda: asking.over))

@@ -13,10 +13,11 @@ induction, generalised); Padon and others: Ivy, PLDI 2016 (claims about any memb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TypeVar
 
+from hacheck.checker.inductive_claims import largest_inductive, with_premises
 from hacheck.checker.symbolic.fact_table import Table, fact_name, unlike
 from hacheck.checker.symbolic.implications import base
 from hacheck.checker.symbolic.lemma_candidates import Claim, ClaimPrinter, Cube, Literal
@@ -31,6 +32,11 @@ ROUNDS_MAX = 400
 CORE_MAX = 24
 
 Item = TypeVar("Item")
+
+
+def _never() -> bool:
+    """Nothing ends the search but an exception: `Cancelled` where a limit is reached."""
+    return False
 
 
 class Finder:
@@ -141,17 +147,13 @@ class Finder:
     def _begin(self) -> None:
         """Puts into the pool what is true of one or two facts, as far as steps keep it."""
         true = base(self.printer, self.table.bits[1], self.table.rows, self.table.never)
-        left = {self._take(frozenset(claim.cubes), claim): claim for claim in true}
-        breaks = {outcome: self._breaking(left, outcome) for outcome in self._outcomes}
-        again = True
-        while again:
-            again = False
-            for outcome in self._outcomes:
-                while broken := self._broken_of(left, breaks[outcome], outcome):
-                    again = True
-                    for number in broken:
-                        del left[number]
-        kept = list(left.values())
+        claims = {self._take(frozenset(claim.cubes), claim): claim for claim in true}
+        breaks = {outcome: self._breaking(claims, outcome) for outcome in self._outcomes}
+
+        def broken(outcome: int, left: Sequence[int]) -> list[int]:
+            return self._broken_of(left, breaks[outcome], outcome)
+
+        kept = [claims[number] for number in largest_inductive(claims, self._outcomes, broken, _never)]
         self.rounds = 0
         self.pool.clear()
         self._before.clear()
@@ -169,9 +171,10 @@ class Finder:
                 solver.add(self.library.implies(found[number], self.library.any_of(violations)))
         return found
 
-    def _broken_of(self, left: Mapping[int, Claim], breaks: Mapping[int, Formula], outcome: int) -> list[int]:
+    def _broken_of(self, left: Sequence[int], breaks: Mapping[int, Formula], outcome: int) -> list[int]:
         """Some of these claims that an outcome breaks, where all of them hold before; none if it breaks none."""
-        pending = {number: one for number, one in breaks.items() if number in left}
+        mine = frozenset(left)
+        pending = {number: one for number, one in breaks.items() if number in mine}
         self.rounds += 1
         solver, some = self._solver(outcome), self._fresh("begins")
         solver.add(self.library.implies(some, self.library.any_of(pending.values())))
@@ -181,27 +184,18 @@ class Finder:
     def find(self, goals: tuple[str, ...]) -> tuple[Claim, ...]:
         """Claims that are kept, and with which these goals are; fewer goals where some cannot be."""
         self._begin()
-        waiting: list[str | Claim] = list(goals)
-        needed: dict[int, Claim] = {}
-        while waiting:
-            goal = waiting.pop(0)
-            for outcome in self._outcomes:
-                violations = self._broken(goal, outcome)
-                if not violations:
-                    continue
-                for claim in self._kept(goal, outcome, violations, needed):
-                    if id(claim) not in needed:
-                        needed[id(claim)] = claim
-                        waiting.append(claim)
-        return self._spared(goals, list(needed.values()))
+        wanted: tuple[str | Claim, ...] = goals
+        chosen = with_premises(wanted, self._outcomes, self._premises, _never)
+        return self._spared(goals, [one for one in chosen if isinstance(one, Claim)])
 
-    def _kept(
-        self, goal: str | Claim, outcome: int, violations: list[Formula], needed: dict[int, Claim]
-    ) -> list[Claim]:
-        """Claims by which an outcome keeps a goal; more are found where those at hand do not do."""
+    def _premises(self, goal: str | Claim, outcome: int, chosen: Collection[str | Claim]) -> list[Claim]:
+        """Claims by which an outcome keeps a goal; more are found where those at hand are not enough."""
+        violations = self._broken(goal, outcome)
+        if not violations:
+            return []
         broken = self._fresh("asked")
         self._solver(outcome).add(self.library.implies(broken, self.library.any_of(violations)))
-        own = [(use, claim) for use, claim in self._before if id(claim) in needed or claim is goal]
+        own = [(use, claim) for use, claim in self._before if claim in chosen]
         if self._solver(outcome).model(broken, *(use for use, _ in own)) is None:
             return self._core(outcome, broken, own)
         while True:

@@ -48,7 +48,7 @@ def test_arrays_records_and_verdicts_come_back() -> None:
     assert back.held.carried.to_pylist() == [{"seq": 2, "node": "é"}]
     assert np.array_equal(back.held.memory.sets[0], memory.sets[0])
     assert back.held.memory.marks.shape == (1, 0)
-    assert (back.told, back.held.renamed, back.held.memory.limited) == (True, ({5: 3}, 1), 2**64 - 1)
+    assert (back.reported, back.held.renamed, back.held.memory.limited) == (True, ({5: 3}, 1), 2**64 - 1)
 
 
 @pytest.mark.parametrize("at", range(0, 200, 7))
