@@ -116,9 +116,7 @@ def report_saved(
     target = open_target(report)
     named = found[0].spec if found else spec_of(document)
     specification = load_specification(named if several else spec or named, no_color=no_color)
-    verdicts = {
-        (one["name"], item["name"]): item for one in document.get("checks", ()) for item in one["properties"]
-    }
+    verdicts = {(one["name"], item["name"]): item for one in document.get("checks", ()) for item in one["properties"]}
     systems: dict[tuple[tuple[str, str], ...], System] = {}
     shown = []
     for saved in found:

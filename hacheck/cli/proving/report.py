@@ -133,8 +133,8 @@ def summary(proof: Proof, spent: float) -> RenderableType:
         text.append(f"\n{count} found besides the spec's: {what}", "quiet")
     if proof.circle:
         text.append(
-            f"\nthe sorts depend on each other in a cycle ({' -> '.join(proof.circle)}), so the solver was not certain to "
-            "terminate" + ("; it did, and the proof is valid" if proof.proved else ""),
+            f"\nsorts depend on each other in a cycle, {' -> '.join(proof.circle)}: the solver might not have "
+            "terminated" + ("; it did, and the proof is valid" if proof.proved else ""),
             "quiet",
         )
     return text
