@@ -13,6 +13,8 @@ EXTRAS: Mapping[str, str] = {
     "duckdb": "logs",
     "pyspark": "spark",
     "pandas": "spark",
+    "pygls": "lsp",
+    "lsprotocol": "lsp",
 }
 """The extra of each library, by the name that is imported."""
 

@@ -48,6 +48,7 @@ COMMANDS = (
     Command("doc", WRITE),
     Command("fmt", WRITE),
     Command("explain", WRITE),
+    Command("lsp", WRITE),
     Command("inspect", DEVELOP),
 )
 

@@ -148,11 +148,13 @@ class Loaded:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def load(text: str, path: str, read: Reader | None = None, *, examined: bool = True) -> Loaded:
+def load(
+    text: str, path: str, read: Reader | None = None, *, examined: bool = True, defaults_only: bool = False
+) -> Loaded:
     """Read a spec, its libraries, and try it under the settings of each of its checks.
 
-    `read` gives the text of libraries. `examined`: without, it is only read, which is enough to say what is in it.
-    Cost: one elaboration for each choice of settings under which handlers see other types and variables.
+    `read` gives the text of libraries. `examined`: without, it is only read, which is enough to say what is in it;
+    `defaults_only`: it is tried under the defaults of its settings only. Cost: one elaboration for each choice of settings under which handlers see other types and variables.
     """
     file, found = parse(text, path)
     if file is None:
@@ -181,7 +183,7 @@ def load(text: str, path: str, read: Reader | None = None, *, examined: bool = T
         return Loaded(specification, ())
     examination = Examination(file, declarations, Span(path, 0, 0))
     if not diagnostics or found:
-        diagnostics.extend(_tried(specification, diagnostics, examination))
+        diagnostics.extend(_tried(specification, diagnostics, examination, defaults_only))
     if not diagnostics:
         diagnostics.extend(unused(file, declarations))
     if any(one.severity == "error" for one in diagnostics):
@@ -189,11 +191,13 @@ def load(text: str, path: str, read: Reader | None = None, *, examined: bool = T
     return Loaded(replace(specification, pools=examination.sizes), tuple(diagnostics))
 
 
-def _tried(specification: Specification, before: list[Diagnostic], examination: Examination) -> list[Diagnostic]:
+def _tried(
+    specification: Specification, before: list[Diagnostic], examination: Examination, defaults_only: bool
+) -> list[Diagnostic]:
     """What is wrong under the defaults and under each check's settings; after syntax errors only the types' errors."""
     found: list[Diagnostic] = []
     tried: set[object] = set()
-    for check in (None, *specification.checks):
+    for check in (None, *(() if defaults_only else specification.checks)):
         key = frozenset(check.settings) if check else frozenset()
         if key in tried:
             continue
