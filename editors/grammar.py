@@ -12,15 +12,73 @@ from hacheck.model.language.parser import spelled
 
 PLACE = Path(__file__).parent / "vscode" / "syntaxes" / "hacheck.tmLanguage.json"
 
-DECLARE = (
-    "system library use param switch assumption type record ordered identity node shared ghost message operation lock "
-    "clock define procedure action environment on serve initially faults invariant lemma step_invariant reachable "
-    "deadlock_free eventually leads_to observe trace check view state durable synced initially"
-).split()
-CONTROL = "if then else for while choose let var require finish halt step do send call answer acquire release sync log".split()
-CONSTANT = "true false none on off".split()
-TYPES = "bool counter set map sequence bag".split()
-FAULTS = "crash wipe blackout pause cut isolate partition bridge lose duplicate".split()
+DECLARE = [
+    "system",
+    "library",
+    "use",
+    "param",
+    "switch",
+    "assumption",
+    "type",
+    "record",
+    "ordered",
+    "identity",
+    "node",
+    "shared",
+    "ghost",
+    "message",
+    "operation",
+    "lock",
+    "clock",
+    "define",
+    "procedure",
+    "action",
+    "environment",
+    "on",
+    "serve",
+    "initially",
+    "faults",
+    "invariant",
+    "lemma",
+    "step_invariant",
+    "reachable",
+    "deadlock_free",
+    "eventually",
+    "leads_to",
+    "observe",
+    "trace",
+    "check",
+    "view",
+    "state",
+    "durable",
+    "synced",
+    "initially",
+]
+CONTROL = [
+    "if",
+    "then",
+    "else",
+    "for",
+    "while",
+    "choose",
+    "let",
+    "var",
+    "require",
+    "finish",
+    "halt",
+    "step",
+    "do",
+    "send",
+    "call",
+    "answer",
+    "acquire",
+    "release",
+    "sync",
+    "log",
+]
+CONSTANT = ["true", "false", "none", "on", "off"]
+TYPES = ["bool", "counter", "set", "map", "sequence", "bag"]
+FAULTS = ["crash", "wipe", "blackout", "pause", "cut", "isolate", "partition", "bridge", "lose", "duplicate"]
 
 
 def grammar() -> dict[str, object]:

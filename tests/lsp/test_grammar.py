@@ -16,7 +16,8 @@ EDITORS = Path(__file__).parents[2] / "editors"
 def made() -> Any:
     """The module that makes the grammar."""
     found = importlib.util.spec_from_file_location("grammar", EDITORS / "grammar.py")
-    assert found is not None and found.loader is not None
+    assert found is not None
+    assert found.loader is not None
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
     return module

@@ -146,16 +146,20 @@ def test_names_are_explained_found_and_renamed(tmp_path: Path) -> None:
         client, document = editor.client, editor.document
         field = at(SPEC, "mode == passive")
         shown = await client.text_document_hover_async(lsp.HoverParams(document, field))
-        assert shown is not None and isinstance(shown.contents, lsp.MarkupContent)
+        assert shown is not None
+        assert isinstance(shown.contents, lsp.MarkupContent)
         assert "**field** `mode` of `Server`" in shown.contents.value
         assert "{ passive, active }" in shown.contents.value
         place = await client.text_document_definition_async(lsp.DefinitionParams(document, field))
-        assert isinstance(place, lsp.Location) and place.range.start == at(SPEC, "mode: {")
+        assert isinstance(place, lsp.Location)
+        assert place.range.start == at(SPEC, "mode: {")
         context = lsp.ReferenceContext(include_declaration=False)
         uses = await client.text_document_references_async(lsp.ReferenceParams(context, document, field))
-        assert uses is not None and len(uses) == SPEC.count(".mode")
+        assert uses is not None
+        assert len(uses) == SPEC.count(".mode")
         edit = await client.text_document_rename_async(lsp.RenameParams(document, field, "role"))
-        assert edit is not None and edit.changes is not None
+        assert edit is not None
+        assert edit.changes is not None
         assert len(edit.changes[editor.uri]) == SPEC.count(".mode") + 1
         refused = await client.text_document_rename_async(lsp.RenameParams(document, field, "term"))
         assert refused is None
@@ -212,13 +216,15 @@ def test_check_is_verified_from_its_code_lens(tmp_path: Path) -> None:
     async def what(editor: Editor) -> None:
         client = editor.client
         lenses = await client.text_document_code_lens_async(lsp.CodeLensParams(editor.document))
-        assert lenses is not None and lenses[0].command is not None
+        assert lenses is not None
+        assert lenses[0].command is not None
         assert lenses[0].command.title == "verify this check"
         assert lenses[0].range.start == at(SPEC, "default expect")
         params = lsp.ExecuteCommandParams(lenses[0].command.command, arguments=lenses[0].command.arguments)
         assert await client.workspace_execute_command_async(params) == "✔ as expected"
         again = await client.text_document_code_lens_async(lsp.CodeLensParams(editor.document))
-        assert again is not None and again[0].command is not None
+        assert again is not None
+        assert again[0].command is not None
         assert again[0].command.title == "✔ as expected: verify again"
         assert [path.name for path in tmp_path.iterdir()] == ["pair.ha"]
 

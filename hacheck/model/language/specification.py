@@ -154,7 +154,8 @@ def load(
     """Read a spec, its libraries, and try it under the settings of each of its checks.
 
     `read` gives the text of libraries. `examined`: without, it is only read, which is enough to say what is in it;
-    `defaults_only`: it is tried under the defaults of its settings only. Cost: one elaboration for each choice of settings under which handlers see other types and variables.
+    `defaults_only`: it is tried under the defaults of its settings only. Cost: one elaboration for each choice of
+    settings under which handlers see other types and variables.
     """
     file, found = parse(text, path)
     if file is None:
