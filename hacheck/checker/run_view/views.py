@@ -9,10 +9,14 @@ from dataclasses import asdict
 from typing import Any, TypeAlias
 
 from hacheck.checker.described_run import description_of, variables_in
+from hacheck.checker.run_view.beliefs import wrong_beliefs
+from hacheck.checker.run_view.broken_part import broken_parts
 from hacheck.checker.run_view.captions import caption
 from hacheck.checker.run_view.property_parts import PropertyParts
 from hacheck.checker.run_view.state_slots import StateSlots
 from hacheck.checker.run_view.step_events import events_of
+from hacheck.checker.run_view.story import story
+from hacheck.checker.run_view.view_reader import ViewReader, note_send_steps
 from hacheck.model.evaluation import EvaluationError
 from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.ir import Property, System
@@ -101,7 +105,8 @@ class View:
         """The view without what is around the run."""
         views, run = self.views, self.run
         steps = [self.step(before, step) for before, step in zip(run.states, run.steps, strict=False)]
-        return {
+        note_send_steps(steps)
+        made: Json = {
             "format": FORMAT,
             "nodes": views.nodes(),
             "modes": views.modes_of(self.asked),
@@ -114,6 +119,11 @@ class View:
             "story": [],
             "strings": self.strings,
         }
+        reader = ViewReader(made)
+        beliefs = wrong_beliefs(reader)
+        made["beliefs"] = [one.to_json() for one in beliefs]
+        made["story"] = [one.to_json() for one in story(reader, beliefs, broken_parts(reader))]
+        return made
 
     def step(self, before: State, step: Step) -> Json:
         """One step: who does what, what changes, and what happened between nodes."""

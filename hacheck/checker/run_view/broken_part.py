@@ -1,0 +1,164 @@
+"""Which part of a property is false where its run ends, and the facts that make it so, in words."""
+
+from __future__ import annotations
+
+import re
+
+from hacheck.checker.run_view.view_reader import Json, ViewReader
+from hacheck.model.data import dataclass
+
+FACTS_MAX = 6
+"""So many facts of one instance are named."""
+
+INSTANCES_MAX = 3
+"""So many instances at most are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """An instance that breaks a property (`Replica 2`, or nothing where the property has no instances) with the facts
+    that make it so. `nodes`: those that it is about, `facts` included."""
+
+    instance: str
+    facts: tuple[str, ...]
+    nodes: tuple[str, ...]
+
+
+def broken_parts(reader: ViewReader) -> list[Broken]:
+    """What makes the property false in the last state; nothing of one that is about infinite runs, or not violated."""
+    asked = reader.property
+    if asked is None or asked["kind"] not in ("invariant", "lemma", "step", "deadlock"):
+        return []
+    goal = asked["tree"]["goal"]
+    facts = _Facts(reader, asked["truth"], reader.last)
+    if goal is None or facts.truth(goal) is not False:
+        return []
+    found = []
+    for instance, said in facts.reasons(goal):
+        kept = tuple(dict.fromkeys(said))[:FACTS_MAX]
+        found.append(Broken(instance, kept, reader.mentions(" ".join((instance, *kept)))))
+    if len(found) == 2 and found[1].instance and found[1].instance in found[0].nodes and found[0].instance:
+        found = found[:1]  # two instances of one symmetric condition
+    return found[:INSTANCES_MAX]
+
+
+class _Facts:
+    """Facts about the parts of a property in one state."""
+
+    def __init__(self, reader: ViewReader, truth: list[str], number: int) -> None:
+        self.reader, self.letters, self.number = reader, truth, number
+
+    def truth(self, part: Json) -> bool | None:
+        letters = self.letters[part["id"]]
+        letter = letters[self.number] if self.number < len(letters) else "-"
+        return {"1": True, "0": False}.get(letter)
+
+    # ---- instances ----
+
+    def reasons(self, part: Json) -> list[tuple[str, list[str]]]:
+        """Why a part is false: instances with their facts."""
+        match part["op"]:
+            case "none":
+                return self._of(part, [one for one in part["instances"] if self.truth(one)], True)
+            case "every":
+                return self._of(part, [one for one in part["instances"] if self.truth(one) is False], False)
+            case "at_most_one" | "exactly_one":
+                holding = [one for one in part["instances"] if self.truth(one)]
+                if not holding:
+                    return [("", [f"{part['text']}: none does"])]
+                names = " and ".join(one["instance"] for one in holding)
+                return [(names, self._own(part, holding[0], self.facts(holding[0], True)))]
+            case "and":
+                wrong = [child for child in part["children"] if self.truth(child) is False]
+                return [found for child in wrong for found in self.reasons(child)]
+            case "implies":
+                premise, then = part["children"]
+                inner = self.reasons(then)
+                if inner and inner[0][0]:
+                    return [(name, [*facts, *self.facts(premise, True)]) for name, facts in inner]
+                return [("", self.facts(part, False))]
+            case "not" if part["children"][0]["op"] == "some":
+                inner = part["children"][0]
+                return self._of(inner, [one for one in inner["instances"] if self.truth(one)], True)
+            case _:
+                return [("", self.facts(part, False))]
+
+    def _of(self, part: Json, instances: list[Json], value: bool) -> list[tuple[str, list[str]]]:
+        return [(one["instance"], self._own(part, one, self.facts(one, value))) for one in instances]
+
+    def _own(self, part: Json, instance: Json, facts: list[str]) -> list[str]:
+        """The facts of an instance, which is named in front of them."""
+        variable, name = re.escape(part["variable"]), instance["instance"]
+        said = [re.sub(rf"(?<![\w.]){variable}\.", "", fact) for fact in facts]
+        said = [re.sub(rf"(?<![\w.']){variable}(?![\w:])", name, fact) for fact in said]
+        return [fact for fact in said if not re.fullmatch(r"(?:\w+|\w+ \d+) != (?:\w+|\w+ \d+)", fact)]
+
+    def _other(self, part: Json, instance: Json, facts: list[str]) -> list[str]:
+        """The facts of an instance of an inner quantifier."""
+        variable, name = re.escape(part["variable"]), instance["instance"]
+        said = [re.sub(rf"(?<![\w.]){variable}\.", f"{name}'s ", fact) for fact in facts]
+        return [re.sub(rf"(?<![\w.']){variable}(?![\w:])", name, fact) for fact in said]
+
+    # ---- facts ----
+
+    def facts(self, part: Json, value: bool) -> list[str]:
+        """Why a part has a value, as short sentences."""
+        op = part["op"]
+        if op in ("and", "or") and value == (op == "and"):
+            return [fact for child in part["children"] for fact in self.facts(child, value)]
+        if op in ("and", "or"):
+            return [
+                fact for child in part["children"] if self.truth(child) is value for fact in self.facts(child, value)
+            ][:FACTS_MAX]
+        if op == "implies" and not value:
+            return [*self.facts(part["children"][0], True), *self.facts(part["children"][1], False)]
+        if op == "not":
+            return self.facts(part["children"][0], not value)
+        if op in ("none", "every", "some") and part.get("instances"):
+            return self._quantified(part, value)
+        return [self._leaf(part, value)]
+
+    def _quantified(self, part: Json, value: bool) -> list[str]:
+        wanted = {"none": True, "every": False, "some": True}[part["op"]]
+        if value == (part["op"] == "some"):  # there are instances that make it so
+            hit = [one for one in part["instances"] if self.truth(one) is wanted]
+            return [fact for one in hit[:2] for fact in self._other(part, one, self.facts(one, wanted))]
+        return [f"{'' if value else 'not: '}{part['text']}"]
+
+    def _leaf(self, part: Json, value: bool) -> str:
+        """One comparison, with what it compares."""
+        text = re.sub(r"\{m for m: (\w+) where [^{}]*\}", r"its followers", part["text"])
+        text = re.sub(r"\{(\w+) for \1: (\w+) where ([^{}]*)\}", r"{\2s where \3}", text)
+        negated = text.startswith("not ")
+        text, value = (text.removeprefix("not "), not value) if negated else (text, value)
+        operands = []
+        for operand in part.get("operands", ()):
+            words = self.reader.strings[operand["values"][self.number]]
+            short = re.sub(r"\{m for m: (\w+) where [^{}]*\}", "its followers", operand["text"])
+            operands.append((short, words))
+        return _sentence(text, value, operands)
+
+
+COMPARED = {"<=": "at most", "<": "less than", "==": "equal to", "!=": "different from"}
+
+
+def _sentence(text: str, value: bool, operands: list[tuple[str, str]]) -> str:
+    known = [(what, words) for what, words in operands if what != text]
+    if (matched := re.fullmatch(r"majority\((.+)\)", text)) and len(known) == 1:
+        return f"{known[0][0]} {known[0][1]} are {'' if value else 'not '}a majority"
+    if (matched := re.fullmatch(r"(.+?) subset (.+)", text)) and len(known) == 2:
+        return f"{known[0][0]} {known[0][1]} is {'' if value else 'not '}within {known[1][0]} {known[1][1]}"
+    if (matched := re.fullmatch(r"(.+?) (<=|<|==|!=) (.+)", text)) is not None:
+        left, operator, right = matched.groups()
+        if len(known) == 1:
+            what, words = known[0]
+            other = right if what == left else left
+            if operator == "==" and value and what == left:
+                return f"{what} is {words}"
+            if operator == "!=" and value and what == left:
+                return f"{what} is {words}, not {other}"
+        if len(known) == 2:
+            no = "" if value else "not "
+            return f"{left} {known[0][1]} is {no}{COMPARED[operator]} {right} {known[1][1]}"
+    values = ", ".join(f"{what} is {words}" for what, words in known)
+    return f"{'' if value else 'not: '}{text}" + (f" ({values})" if values else "")

@@ -1,0 +1,1 @@
+"""Pictures of runs for a terminal, and as text for other tools."""

@@ -1,0 +1,59 @@
+"""What the marks of a space-time diagram mean: of those that occur in it."""
+
+from __future__ import annotations
+
+import textwrap
+
+from rich.text import Text
+
+from hacheck.checker.run_view.view_reader import ViewReader
+from hacheck.cli.pictures.glyphs import Glyphs
+from hacheck.cli.pictures.lanes import Layout
+from hacheck.cli.pictures.step_captions import StepCaptions
+
+LEGEND_WIDTH = 120
+
+
+def legend(reader: ViewReader, layout: Layout, captions: StepCaptions, glyphs: Glyphs, width: int) -> list[Text]:
+    """One or two lines of marks, and one of names that were shortened."""
+    room = min(width, LEGEND_WIDTH)
+    return [*_wrapped(_marks(reader, layout, glyphs), room), *_wrapped(_names(reader, layout, captions), room)]
+
+
+def _wrapped(parts: list[str], width: int) -> list[Text]:
+    """The parts in lines; none is broken where it fits into one."""
+    joined = "   ".join(part.replace(" ", "\0") for part in parts)
+    lines = textwrap.wrap(joined, width, break_on_hyphens=False)
+    return [Text(line.replace("\0", " "), "dim") for line in lines]
+
+
+def _marks(reader: ViewReader, layout: Layout, glyphs: Glyphs) -> list[str]:
+    states = range(reader.last + 1)
+    named = [mode for kind in reader.view["modes"].values() for mode in kind["named"]]
+    effects = {effect["t"] for step in reader.steps for effect in step["effects"]}
+    said = [f"{glyphs.named} {' / '.join(dict.fromkeys(named))}", f"{glyphs.start} as at the start"] if named else []
+    said.append(f"{glyphs.other} {'other' if named else 'up'}")
+    if any(not reader.is_up(state, node) for state in states for node in layout.nodes):
+        said += [f"{glyphs.crash} crash", "gap = down", f"{glyphs.restart} restart"]
+    if any(reader.is_paused(state, node) for state in states for node in layout.nodes):
+        said.append(f"{glyphs.paused} paused")
+    if "send" in effects:
+        said.append(f"{glyphs.message}{glyphs.right} sent")
+    if "take" in effects:
+        said.append(f"{glyphs.message * 2}{glyphs.right} taken")
+    if "call" in effects or "direct" in effects:
+        said.append(f"{glyphs.call * 2}{glyphs.right} call")
+    if any(reader.cuts(state) for state in states):
+        said.append(f"{glyphs.wall} link cut")
+    if reader.view["beliefs"]:
+        said.append(f"{glyphs.wrong} is wrong about another")
+    return said
+
+
+def _names(reader: ViewReader, layout: Layout, captions: StepCaptions) -> list[str]:
+    shown = {reader.mode(state, node) for state in range(reader.last + 1) for node in layout.nodes}
+    said = [f"{short} = {mode}" for mode, short in layout.modes.items() if short != mode and mode in shown]
+    said += [f"{lane.title} = {lane.name}" for lane in layout.lanes if lane.title != lane.name]
+    if layout.not_drawn:
+        said.append(f"not drawn: {', '.join(captions.words(node) for node in layout.not_drawn)}")
+    return said

@@ -1,0 +1,154 @@
+"""The caption of a step beside its row: the action, then what came of it, in as few words as can be understood."""
+
+from __future__ import annotations
+
+import re
+
+from hacheck.checker.run_view.story import fault_words
+from hacheck.checker.run_view.view_reader import FieldChange, ViewReader
+
+FIELDS_MAX = 3
+"""So many fields that changed are named."""
+
+
+class StepCaptions:
+    """Captions of a run. With `short`, nodes are named by their numbers, as above the lanes."""
+
+    def __init__(self, reader: ViewReader, *, short: bool) -> None:
+        self.reader = reader
+        kinds = list(dict.fromkeys(reader.kind_of.values()))
+        letters = [kind[0] for kind in kinds]
+        self.prefixes = {
+            kind: "" if len(kinds) == 1 else kind[0] if letters.count(kind[0]) == 1 else f"{kind} " for kind in kinds
+        }
+        self.short = short
+        self._names = re.compile("|".join(rf"\b{re.escape(node)}\b" for node in sorted(reader.nodes, reverse=True)))
+        self.read = {name.rpartition(".")[2] for name in (reader.property or {}).get("reads", ())}
+
+    def name(self, node: str) -> str:
+        """The short name of a node: `1`, or `S1` where there are several kinds."""
+        kind, _, number = node.rpartition(" ")
+        return f"{self.prefixes[kind]}{number}" if kind in self.prefixes else node
+
+    def words(self, text: str) -> str:
+        """Text with short names of nodes, and values of records without the names of their fields."""
+        plain = re.sub(r"\b[A-Z]\w*\((\w+: [^()]*)\)", _without_fields, text)
+        if not self.short or not self.reader.nodes:
+            return plain
+        return self._names.sub(lambda found: self.name(found[0]), plain)
+
+    def caption(self, step: int) -> tuple[str, str]:
+        """What is done, and what comes of it."""
+        reader = self.reader
+        kind = reader.steps[step - 1]["kind"]
+        if kind == "fault":
+            return "", self._fault(step)
+        repaired = self._repair(step) if kind == "repair" else ""
+        if repaired:
+            return "", repaired
+        said = [*self._locks(step), *self._messages(step), *self._calls(step)]
+        said += self._fields(step, alone=not said)
+        return self._head(step), "; ".join(said)
+
+    def _head(self, step: int) -> str:
+        """The action and what was chosen in it; who sent what it takes is said behind it."""
+        head = str(self.reader.steps[step - 1]["caption"][0] or self.reader.steps[step - 1]["action"])
+        name, bracket, inside = head.partition("(")
+        if not bracket:
+            return name
+        parts = [part for part in re.split(r", (?![^({]*[)}])", inside.removesuffix(")")) if part]
+        outcomes = {call["outcome"] for call in self.reader.effects(step, "call")}
+        kept = [part for part in parts if not part.startswith("from ") and not part.endswith(tuple(outcomes or {"\0"}))]
+        return self.words(f"{name}({', '.join(kept)})") if kept else name
+
+    def _fault(self, step: int) -> str:
+        words = fault_words(self.reader, step)
+        words = re.sub(r"\bcrashes$", "CRASHES", re.sub(r"\b(is|are) cut$", r"\1 CUT", words))
+        words = re.sub(r"\bis lost\b", "is LOST", words)
+        if self.reader.effects(step, "pause"):
+            words += ": it does nothing, and does not know"
+        cleared = self.reader.effects(step, "cleared")
+        if cleared and self.reader.effects(step, "crash"):
+            words += f"; what was under way with it is lost: {', '.join(sorted({one['name'] for one in cleared}))}"
+        return words if self.reader.effects(step, "crash", "pause") else self.words(words)
+
+    def _repair(self, step: int) -> str:
+        for effect in self.reader.effects(step, "restart", "resume"):
+            return f"{effect['node']} {'restarts' if effect['t'] == 'restart' else 'goes on where it was'}"
+        healed = self.reader.effects(step, "heal")
+        links = ", ".join(f"{self.words(one['a'])} - {self.words(one['b'])}" for one in healed)
+        return f"the link {links} works again" if healed else ""
+
+    # ---- between nodes ----
+
+    def _locks(self, step: int) -> list[str]:
+        said = []
+        for effect in self.reader.effects(step, "lock"):
+            before, after = self.words(effect["before"]), self.words(effect["after"])
+            said.append(f"{effect['lock']}: {before} -> {after}" if after != "none" else f"{effect['lock']} let go")
+        return said
+
+    def _messages(self, step: int) -> list[str]:
+        said = []
+        sent: dict[str, list[str]] = {}
+        for effect in self.reader.effects(step, "send"):
+            sent.setdefault(effect["name"], []).append(self.words(effect["to"]))
+        for name, receivers in sent.items():
+            said.append(f"sends {_message(name)} to {', '.join(dict.fromkeys(receivers))}")
+        for effect in self.reader.effects(step, "take"):
+            late = f" (sent at {effect['sent']})" if effect.get("sent") and step - effect["sent"] > 1 else ""
+            said.append(f"takes {_message(effect['name'])} of {self.words(effect['from'])}{late}")
+        replaced = {(one["name"], one["from"], one["to"]) for one in self.reader.effects(step, "send")}
+        for effect in self.reader.effects(step, "lost", "cleared"):
+            link = f"{self.words(effect['from'])} -> {self.words(effect['to'])}"
+            how = "is replaced" if (effect["name"], effect["from"], effect["to"]) in replaced else "is lost"
+            said.append(f"{_message(effect['name'])} {link} {how}")
+        return said
+
+    def _calls(self, step: int) -> list[str]:
+        """What was called: where nobody answered that; where all did, once for each operation."""
+        failed: dict[str, list[str]] = {}
+        asked: dict[str, list[str]] = {}
+        for call in self.reader.effects(step, "call"):
+            where = asked if call["outcome"] == "answered" else failed
+            where.setdefault(call["op"], []).append(self.words(call["to"]))
+        said = [f"{name}: no answer from {', '.join(dict.fromkeys(nodes))}" for name, nodes in failed.items()]
+        return said + [f"calls {name} at {', '.join(dict.fromkeys(nodes))}" for name, nodes in asked.items()]
+
+    # ---- fields ----
+
+    def _fields(self, step: int, *, alone: bool) -> list[str]:
+        """Fields that the property reads or that name a node; others where nothing else is said."""
+        actor = self.reader.actor(step)
+        plain = [one for one in self.reader.changes(step) if one.role in ("field", "shared", "clock", "view")]
+        fields = [one for one in plain if not one.mode]
+        chosen = [one for one in fields if self._matters(one)]
+        if not chosen and alone:
+            first = fields or [one for one in plain if one.owner != actor]
+            chosen = [one for one in first if one.name == first[0].name]
+        chosen.sort(key=lambda one: (not self._is_read(one), one.owner != actor))
+        grouped: dict[tuple[str, str], list[str]] = {}
+        for one in chosen:
+            grouped.setdefault((one.name, self.words(one.after)), []).append(one.owner)
+        said = []
+        for (name, after), owners in list(grouped.items())[:FIELDS_MAX]:
+            others = [self.words(owner) for owner in owners if owner and owner != actor]
+            whose = f" of {', '.join(others)}" if others and actor not in owners else ""
+            said.append(f"{self.words(name)}{whose} = {after}")
+        return [*said, "…"] if len(grouped) > FIELDS_MAX else said
+
+    def _is_read(self, change: FieldChange) -> bool:
+        return change.name.partition("[")[0] in self.read
+
+    def _matters(self, change: FieldChange) -> bool:
+        return self._is_read(change) or (bool(change.owner) and bool(self.reader.mentions(change.after)))
+
+
+def _without_fields(found: re.Match[str]) -> str:
+    return "(" + ", ".join(part.split(": ", 1)[-1] for part in found[1].split(", ")) + ")"
+
+
+def _message(name: str) -> str:
+    """`invitation`; of the parts of a call that takes several steps what they are."""
+    operation, _, part = name.rpartition(".")
+    return f"{'the call' if part == 'request' else 'the answer to'} {operation}" if operation else name
