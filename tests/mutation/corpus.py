@@ -29,6 +29,7 @@ from tests.meanings.exploring import compared, comparison
 from tests.meanings.generator.program import seeded_program
 from tests.properties.test_engine_liveness import small_systems
 from tests.strategies import seeded_system
+from tests.strategies.costly import costly_system
 
 ROOT = Path(__file__).resolve().parents[2]
 STATES_MAX = 30
@@ -77,6 +78,9 @@ def engine_cases(seeds: int) -> Iterator[Case]:
     for seed in range(seeds):
         made = seeded_system(seed)
         yield Case(f"system {seed}", partial(answered, made), answered(made))
+    for seed in range(seeds // 3):
+        made = costly_system(seed)
+        yield Case(f"costly conditions {seed}", partial(answered, made), answered(made))
     for number, made in enumerate(small_systems(range(seeds))):
         yield Case(f"fair system {number}", partial(answered, made), answered(made))
     for name, specification in specifications(seeds):

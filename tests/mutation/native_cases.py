@@ -13,8 +13,9 @@ from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from tests.mutation.corpus import Case, specifications
-from tests.native.test_emission import BORDERS, asking_more, assert_same, costly_system, wide_system
+from tests.native.test_emission import BORDERS, asking_more, assert_same, wide_system
 from tests.strategies import seeded_system
+from tests.strategies.costly import costly_system
 
 STATES_MAX = 60
 COPIES_MAX = 4

@@ -3,7 +3,6 @@ interpreter says."""
 
 from __future__ import annotations
 
-import random
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -32,7 +31,6 @@ from hacheck.model.ir import (
     If,
     Local,
     Old,
-    Statement,
     System,
     Target,
     Unary,
@@ -44,6 +42,7 @@ from tests.models.small import action, asked, system
 from tests.native.emitted import Native, linked
 from tests.nightly import by_night, first_of
 from tests.strategies import seeded_system, systems
+from tests.strategies.costly import costly_system
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = ("spec/icestorm.ha", "bench/quorum_election.ha")
@@ -198,44 +197,6 @@ def wide_system() -> System:
     )
     start = {left: frozenset({1, 63, 64, 65, 99}), right: frozenset[int](), flag: False}
     return system(start, flip, drop, give, take, properties=asked_of)
-
-
-DIGIT = Range(0, 3)
-
-
-def costly_system(seed: int) -> System:
-    """Conditions that are worth branches: nested parts, of which several share the same sums of products."""
-    chance = random.Random(seed)
-    digits = [Variable(name, DIGIT) for name in "abcd"]
-
-    def product() -> Expression:
-        return Binary("*", chance.choice(digits), chance.choice(digits))
-
-    sums = [Binary("+", Binary("+", product(), product()), product()) for _ in range(3)]
-
-    def condition(depth: int) -> Expression:
-        if depth == 0 or chance.random() < 0.15:
-            limit = Constant(chance.randint(1, 24), Range(0, 27))
-            compared = Binary("<", chance.choice(sums), limit)
-            return Unary("not", compared) if chance.random() < 0.3 else compared
-        parts = condition(depth - 1), condition(depth - 1)
-        joined = Binary("and" if chance.random() < 0.5 else "or", *parts)
-        return Unary("not", joined) if chance.random() < 0.3 else joined
-
-    def put() -> tuple[Statement, ...]:
-        value = chance.choice([Constant(chance.randint(0, 3), DIGIT), chance.choice(digits)])
-        return (Assign(Target(chance.choice(digits)), value),)
-
-    def branch() -> If:
-        return If(condition(3), put(), put() if chance.random() < 0.6 else ())
-
-    step = action(branch(), branch(), *put(), name="step", guard=condition(2))
-    turn = action(Choose("x", Domain(DIGIT, None, None)), Assign(Target(digits[0]), Local("x", DIGIT)), branch())
-    goals = (
-        asked("invariant", condition(3), "first"),
-        asked("step", Binary("or", condition(2), condition(2)), "second"),
-    )
-    return system(dict(zip(digits, (0, 1, 2, 3), strict=True)), step, turn, properties=goals)
 
 
 # ---- one system, told twice ----

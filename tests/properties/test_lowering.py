@@ -34,6 +34,7 @@ from hacheck.model.types import Range
 from tests.models.quorum_election import quorum_election
 from tests.nightly import first_of
 from tests.strategies import seeded_system, systems
+from tests.strategies.costly import costly_system
 
 STATES_MAX = 60
 
@@ -58,6 +59,13 @@ def test_every_outcome_is_the_interpreters_where_branches_merge(system: System) 
 def test_every_outcome_of_seeded_systems_is_the_interpreters(first: int, copies_max: int) -> None:
     for seed in range(first, first + 50):
         assert_same_outcomes(seeded_system(seed), copies_max)
+
+
+@pytest.mark.parametrize("first", first_of(range(0, 120, 20)))
+@pytest.mark.parametrize("copies_max", [1, 4])
+def test_every_outcome_of_nested_branches_is_the_interpreters(first: int, copies_max: int) -> None:
+    for seed in range(first, first + 20):
+        assert_same_outcomes(costly_system(seed), copies_max)
 
 
 def test_slots_that_never_change_take_no_bits() -> None:
