@@ -17,9 +17,12 @@ from pathlib import Path
 
 from tests.mutation.corpus import ROOT
 from tests.mutation.table import report
+from tests.mutation.targets import targets
 
 PARTS = ("hacheck", "tests", "docs", "spec", "bench", "examples", "pyproject.toml")
-CONFIG = "tests/mutation/cosmic-ray.toml"
+CONFIG = "cosmic-ray.toml"
+SECONDS_MAX = 420.0
+"""So long one mutant may take; the server ends sooner, by the clock of the processor."""
 
 
 def main() -> None:
@@ -35,6 +38,7 @@ def main() -> None:
     tool = _tool(folder)
     if not session.exists():
         _copied(copy)
+        _configure(copy)
         subprocess.run([tool / "cosmic-ray", "init", CONFIG, session], cwd=copy, check=True)
         sampled = [sys.executable, "tests/mutation/sampling.py", session, "--most", str(given.most)]
         subprocess.run([*sampled, "--seed", str(given.seed)], cwd=copy, check=True)
@@ -72,6 +76,23 @@ def _copied(copy: Path) -> None:
             shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__", ".hacheck-runs"))
         else:
             shutil.copy2(ROOT / part, copy / part)
+
+
+def _configure(copy: Path) -> None:
+    """Says which files cosmic-ray mutates, and whom it asks whether a test notices."""
+    names = ", ".join(f'"{path.relative_to(copy)}"' for path in targets(copy))
+    (copy / CONFIG).write_text(
+        f"""[cosmic-ray]
+module-path = [{names}]
+timeout = {SECONDS_MAX}
+excluded-modules = []
+test-command = "python tests/mutation/ask.py"
+
+[cosmic-ray.distributor]
+name = "local"
+""",
+        encoding="utf-8",
+    )
 
 
 if __name__ == "__main__":

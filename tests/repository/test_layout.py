@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
-
-from tests.mutation.targets import targets
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
@@ -65,9 +62,3 @@ def test_links_between_documents_lead_somewhere(owned: tuple[Path, ...], root: P
         if not re.match(r"[a-z]+:|#", target) and not (document.parent / target.partition("#")[0]).exists()
     ]
     assert dead == []
-
-
-def test_mutation_covers_the_modules_that_have_cases(root: Path) -> None:
-    config = tomllib.loads((root / "tests" / "mutation" / "cosmic-ray.toml").read_text(encoding="utf-8"))
-    listed = config["cosmic-ray"]["module-path"]
-    assert sorted(listed) == sorted(str(path.relative_to(root)) for path in targets(root))
