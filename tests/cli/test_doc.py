@@ -122,7 +122,7 @@ def test_page_has_the_parts_of_a_protocol_in_their_order(relay: Path) -> None:
     assert headings[4:8] == [
         "Messages and calls",
         "What may go wrong",
-        "What is asked",
+        "Properties",
         "What holds, what does not, and how far that reaches",
     ]
     assert headings[8:] == ["Settings", "Where the source is silent"]
@@ -182,7 +182,7 @@ def test_page_without_verifying_says_so_and_has_no_verdicts(relay: Path) -> None
     page = hacheck("doc", "relay.ha", "--static").out
     assert "`hacheck verify relay.ha` does" in page
     assert "as expected" not in page
-    assert "| `keeps` | invariant | What was given is kept. | Guide, 3 |" in part(page, "What is asked")
+    assert "| `keeps` | invariant | What was given is kept. | Guide, 3 |" in part(page, "Properties")
 
 
 def test_limit_is_told_where_it_was_reached(relay: Path) -> None:

@@ -19,7 +19,7 @@ from tests.nightly import nightly
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "protocols"
 CHEAPEST = "fiorano_shared"
-VERIFIED = ("What is asked", "What holds, what does not, and how far that reaches", "State diagram")
+VERIFIED = ("Properties", "What holds, what does not, and how far that reaches", "State diagram")
 """The parts of a page that come from exploring."""
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SeveralDisplay(Protocol):
-    """Something that can be told what is being done, and how far each of it is. What is done has a title."""
+    """A display of several jobs at once: what is being done, each under its title, and how far it is."""
 
     def update(self, title: str, progress: Progress) -> None:
         """Shows the progress, or not: it may be called often. A new title is something begun."""

@@ -14,7 +14,7 @@ from hacheck.checker.limit_trials import Explored, Plan, Trial, TrialResult, end
 from hacheck.cli.checking.kept_trials import KeptTrials, Raised, kept_trials
 from hacheck.cli.checking.progress_of_several import SeveralDisplay
 from hacheck.cli.checking.side_by_side import (
-    FAREWELL_SECONDS,
+    GRACE_SECONDS,
     WAIT_SECONDS,
     JobFailed,
     shared_limits,
@@ -241,7 +241,7 @@ class Raising:
     def _stop(self) -> None:
         """Asks the trials that run to end, and takes what they say in time."""
         self._processes.ask_to_stop()
-        until = time.monotonic() + FAREWELL_SECONDS
+        until = time.monotonic() + GRACE_SECONDS
         while self._processes.busy and (left := until - time.monotonic()) > 0:
             for key, event in self._processes.wait(left):
                 self._take(key, event)

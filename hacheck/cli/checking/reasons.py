@@ -77,12 +77,12 @@ def why_spec(request: Request) -> ExitCode:
 def _found(request: Request, system: System, name: str, interruption: Interruption) -> Reasons:
     with progress_display(error_console(no_color=request.no_color), f"why {name}", quiet=False) as display:
 
-        def tell(progress: Progress) -> bool:
+        def report(progress: Progress) -> bool:
             display.update(progress)
             return not interruption.requested
 
         try:
-            return reasons(system, name, request.limits, tell)
+            return reasons(system, name, request.limits, report)
         except Refused as refused:
             raise BadInput(str(refused)) from None
 

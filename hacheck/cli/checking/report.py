@@ -38,7 +38,7 @@ KINDS = {
 """How each kind of property is called."""
 
 MANY = 1_000_000
-"""From this many states on their size is told."""
+"""From this many states on, their size is shown."""
 
 SCOPE_LONG = 40
 """From this many characters on a scope is not said again of the next property."""
@@ -192,7 +192,7 @@ def _untold(result: CheckResult) -> list[RenderableType]:
     if not count:
         return []
     words = "1 lemma holds" if count == 1 else f"{count} lemmas hold"
-    return [Text(f"{words}, too; --property NAME tells of one", style="quiet")]
+    return [Text(f"{words}, too; --property NAME shows one", style="quiet")]
 
 
 def _cells(found: PropertyResult) -> tuple[str, str, str]:
@@ -256,7 +256,7 @@ def scope_of(system: System, found: PropertyResult) -> str:
 
 
 def how_to_see(result: CheckResult) -> RenderableType:
-    """How to have the runs told of violations that were expected and therefore have one line only."""
+    """How to see the runs of expected violations, which have one line each."""
     words = f"to see the runs of expected violations: --check {result.check.name} --runs"
     return Padding(Text(words, style="quiet"), (1, 0, 0, 2))
 

@@ -1,4 +1,4 @@
-"""Tells a run as a story: which step happened on which node, with what, and only what it changed."""
+"""Renders a run step by step: which step happened on which node, with what, and only what it changed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INITIALLY = "initially"
 """What is said of the first state of a run."""
 
 STYLES = {"fault": "fault", "repair": "good"}
-"""How the steps are told that no protocol takes."""
+"""How steps are shown that no protocol takes."""
 
 
 def full_run(
@@ -119,15 +119,15 @@ def changes_text(view: StepView, marks: Symbols) -> Text:
     return Text("\n").join(change_line(change, view.node, marks) for change in view.changes)
 
 
-def change_line(told: StepEffect, actor: str, marks: Symbols) -> Text:
+def change_line(effect: StepEffect, actor: str, marks: Symbols) -> Text:
     """`mode  dead → active`, or what happened in words."""
     line = Text()
-    if told.owner and told.owner != actor:
-        line.append(f"{told.owner} ", style="node")
-    line.append(told.what)
-    if told.before or told.after:
-        line.append("  ").append(told.before, style="before").append(f" {marks.arrow} ", style="quiet")
-        line.append(told.after, style="after")
+    if effect.owner and effect.owner != actor:
+        line.append(f"{effect.owner} ", style="node")
+    line.append(effect.what)
+    if effect.before or effect.after:
+        line.append("  ").append(effect.before, style="before").append(f" {marks.arrow} ", style="quiet")
+        line.append(effect.after, style="after")
     return line
 
 

@@ -1,4 +1,4 @@
-"""Runs on disk: writing the one a simulation made, and finding, replaying and telling one that was saved."""
+"""Runs on disk: writing the one a simulation made, and finding, replaying and showing one that was saved."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def simulate_spec(
         raise BadInput(f"{system.name} cannot begin: {fault.message}") from None
     if run is None:
         raise BadInput(f"{system.name} has no initial state under these settings")
-    misfit = replay(system, run)
-    assert misfit is None, f"the simulated run (seed {seed}) does not replay: {misfit}"
+    mismatch = replay(system, run)
+    assert mismatch is None, f"the simulated run (seed {seed}) does not replay: {mismatch}"
     to_stderr = place is not None and place.path is None
     console = (error_console if to_stderr else output_console)(no_color=no_color)
     console.print(f"{specification.name}, seed {seed}: {run_title(system, run)}", markup=False)
@@ -82,7 +82,7 @@ class Saved:
 def show_saved(
     file: str, check: str | None, only: str | None, spec: str | None, *, itf: bool, no_color: bool
 ) -> ExitCode:
-    """Replays a saved run and tells it, or prints it as ITF."""
+    """Replays a saved run and shows it, or prints it as ITF."""
     content = read_json(file)
     several = isinstance(content, dict) and "specs" in content
     saved = choose(saved_runs(content, file, spec if several else None), file, check, only)
@@ -95,7 +95,7 @@ def show_saved(
         sys.stdout.write(json.dumps(run_to_itf(system, run), indent=1) + "\n")
         return ExitCode.AS_EXPECTED
     about = next((item for item in system.properties if item.name == saved.property), None)
-    tell(output_console(no_color=no_color), specification, system, saved, run, about)
+    show_run(output_console(no_color=no_color), specification, system, saved, run, about)
     return ExitCode.AS_EXPECTED
 
 
@@ -152,7 +152,7 @@ def system_of(
     return known[key]
 
 
-def tell(
+def show_run(
     console: Console, specification: Specification, system: System, saved: Saved, run: Run, about: Property | None
 ) -> None:
     """The run with its title."""
@@ -176,8 +176,8 @@ def decode(system: System, saved: Saved, file: str) -> Run:
         run = run_from_json(system, saved.run)
     except ValueError as error:
         raise BadInput(f"{file}: not a run of {system.name}: {error}", hint) from None
-    if (misfit := replay(system, run)) is not None:
-        raise BadInput(f"{file}: the run is not possible in {system.name}: {misfit}", hint)
+    if (mismatch := replay(system, run)) is not None:
+        raise BadInput(f"{file}: the run is not possible in {system.name}: {mismatch}", hint)
     return run
 
 

@@ -33,7 +33,7 @@ from hacheck.supervise.recursion_limit import room_for_nesting
 from hacheck.supervise.resources import memory_default, usable_cores
 
 WAIT_SECONDS = 0.1
-FAREWELL_SECONDS = 0.7
+GRACE_SECONDS = 0.7
 """How long after Ctrl-C checks that run may take to say how far they came."""
 
 SHARE_BYTES_LEAST = 2**29
@@ -131,7 +131,7 @@ class SideBySide:
                 for key, event in self._processes.wait(WAIT_SECONDS):
                     self._take(key, event)
                 if self._interruption.requested:
-                    self._farewell()
+                    self._last_reports()
                     yield from (work.result() for work in self._works[shown:] if work.is_done or work.results)
                     return
                 while shown < len(self._works) and self._works[shown].is_done:
@@ -203,7 +203,7 @@ class SideBySide:
             case Failed():
                 self._fail(work, title, event)
             case Died() if not self._interruption.requested:
-                self._mourn(title, event)
+                self._process_died(title, event)
 
     def _take_specification(self, work: _Work, loaded: Loaded) -> None:
         work.is_read = True
@@ -232,7 +232,7 @@ class SideBySide:
         error.add_note(failed.trace)
         raise error
 
-    def _mourn(self, title: str, died: Died) -> None:
+    def _process_died(self, title: str, died: Died) -> None:
         if not died.from_outside:
             raise JobFailed(f"{title}: its process {died.how}")
         self._display.hide()
@@ -243,10 +243,10 @@ class SideBySide:
             console.print(f"  [cyan]=[/] {hint}", soft_wrap=True)
         raise Reported(ExitCode.UNDECIDED)
 
-    def _farewell(self) -> None:
+    def _last_reports(self) -> None:
         """Takes what the checks that run have found so far, of those that say it in time."""
         self._processes.ask_to_stop()
-        until = time.monotonic() + FAREWELL_SECONDS
+        until = time.monotonic() + GRACE_SECONDS
         while self._processes.busy and (left := until - time.monotonic()) > 0:
             for key, event in self._processes.wait(left):
                 self._take(key, event)

@@ -211,12 +211,12 @@ def explore(
     errors = error_console(no_color=request.no_color)
     with progress_display(errors, title, quiet=request.quiet) as display:
 
-        def tell(progress: Progress) -> bool:
+        def report(progress: Progress) -> bool:
             display.update(progress)
             return not interruption.requested
 
         try:
-            return run_check(prepared, engine, request.limits, tell, replay)
+            return run_check(prepared, engine, request.limits, report, replay)
         except Refused as refused:
             raise BadInput(str(refused)) from None
 
@@ -249,7 +249,7 @@ def show_result(request: Request, console: Console, specification: Specification
 
 
 def is_short(found: PropertyResult) -> bool:
-    """Whether a run was found that is told only on request: that of an expected violation."""
+    """Whether a run was found that is shown only on request: that of an expected violation."""
     return found.answer.verdict == "violated" and found.outcome == "expected" and found.answer.run is not None
 
 

@@ -188,7 +188,7 @@ def show_summary(console: Console, done: list[SpecResult], not_run: list[str], w
     surprise = next(((spec, result.check.name) for spec, result in checks if result.outcome == "unexpected"), None)
     if surprise is not None:
         spec, check = surprise
-        console.print(Text(f"  hacheck verify {spec} --check {check}   tells it step by step", style="quiet"))
+        console.print(Text(f"  hacheck verify {spec} --check {check}   shows it step by step", style="quiet"))
     left_out = sum(len(one.left_out) for one in done)
     if left_out:
         console.print(Text(f"by request, not run: {plural(left_out, 'check')}; --wide runs them", style="quiet"))

@@ -55,10 +55,13 @@ ENGINES = (
     "bmc (Z3: every run of up to --depth steps) or induction (Z3: every depth; --depth is the greatest k)."
 )
 THREADS = "How many threads explore; by default one for each core this process may use."
-FINGERPRINT = "Keep a hash of each state only: less memory, and a state may be left out. How likely that is, is told."
+FINGERPRINT = (
+    "Store a 64-bit hash of each state instead of the state. Needs less memory; a collision can hide states, and the "
+    "report gives its probability."
+)
 CHECKPOINT = "Keep what was explored in a folder, to go on from there another time."
 RESUME = "Go on from what --checkpoint kept in this folder; it is kept up to date."
-NO_REDUCTIONS = "Explore states that are alike one by one, and what no property reads."
+NO_REDUCTIONS = "Switch off symmetry reduction and slicing."
 RECHECK = (
     "Afterwards, for so long, compute random states again with a second interpreter of the language, and look up each "
     "step: 30s, 5m."
@@ -105,8 +108,8 @@ ItfFolder = Annotated[
     option("--itf", metavar="DIR", help="Write every run as ITF JSON into a folder.", panel=OUTPUT, writes=ITF),
 ]
 Report = Annotated[One, option("--report", metavar="FILE", help=REPORT, panel=OUTPUT, writes=Writes())]
-Runs = Annotated[bool, flag("--runs", help="Tell expected violations step by step, too.", panel=OUTPUT)]
-Witnesses = Annotated[bool, flag("--witnesses", help="Tell how reachable properties are reached.", panel=OUTPUT)]
+Runs = Annotated[bool, flag("--runs", help="Show the runs of expected violations, too, step by step.", panel=OUTPUT)]
+Witnesses = Annotated[bool, flag("--witnesses", help="Show how what is reachable is reached.", panel=OUTPUT)]
 Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
 
 

@@ -22,7 +22,7 @@ class Findings:
 
 
 def asked(system: System, findings: Findings | None) -> list[str]:
-    """What is asked: each property with its verdict in the first check that asks most."""
+    """The properties, each with its verdict in the first check that has most of them."""
     result = None if findings is None else _broadest(findings)
     answers = {} if result is None else {found.prop.name: found for found in result.properties}
     rows = []

@@ -87,7 +87,7 @@ def simulate_seeds(request: Request) -> ExitCode:
     with Interruption().watching() as interruption, line.shown("running"):
         tally = _all(request, system, plan, lambda: interruption.requested, line)
         shown: list[Failure] = []
-        for label, outcome in _worth_telling(tally, system, plan):
+        for label, outcome in _failures_to_show(tally, system, plan):
             shown.append(_failure_of(request, system, label, outcome, lambda: interruption.requested, line))
     code = exit_code(tally, complete=tally.runs == request.seeds or (request.first and bool(tally.failures)))
     for one in shown:
@@ -226,7 +226,7 @@ def _take(processes: ProcessPool[int], total: Tally) -> None:
 # ---- single runs ----
 
 
-def _worth_telling(tally: Tally, system: System, plan: Plan) -> Iterator[tuple[str, Outcome]]:
+def _failures_to_show(tally: Tally, system: System, plan: Plan) -> Iterator[tuple[str, Outcome]]:
     for label, seeds in sorted(tally.failures.items())[:FAILURES_MAX]:
         yield label, run(system, msgspec.structs.replace(plan, seed=min(seeds)))
 

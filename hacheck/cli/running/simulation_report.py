@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SEEDS_SHOWN, BROKEN_SHOWN = 8, 4
 
-RUNS_TELLING = 20
+RUNS_CONCLUSIVE = 20
 """In fewer runs a kind of fault may well be missing: each draws from a part of them only."""
 
 
@@ -154,7 +154,7 @@ def _numbers(console: Console, summary: Summary) -> None:
     for kind in sorted(kinds, key=list(TARGETS).index):
         say(console, f"    {kind:<12}{', '.join(kinds[kind])}")
     missing = [kind for kind in summary.possible if kind not in kinds]
-    if missing and tally.runs >= RUNS_TELLING:
+    if missing and tally.runs >= RUNS_CONCLUSIVE:
         say(console, f"  never happened: {', '.join(missing)}", "warn")
 
 
