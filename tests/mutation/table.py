@@ -1,6 +1,6 @@
 """What became of the mutants of a session: a table by folder, and the survivors with what was judged of them.
 
-`judged.toml` has a judged survivor as the line before and after the change, so that it is known again wherever the line
+`reviewed.toml` has a judged survivor as the line before and after the change, so that it is known again wherever the line
 moves: `python -m tests.mutation.table SESSION` prints the table for `docs/quality.md`.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-JUDGED = Path(__file__).with_name("judged.toml")
+JUDGED = Path(__file__).with_name("reviewed.toml")
 VERDICTS = ("equivalent", "speed", "words", "elsewhere", "hole", "open")
 """It does the same; the same with slower or larger code; only words differ; a test besides the cases notices; no test
 noticed, and the entry says which one does now; looked at, and not decided."""

@@ -31,7 +31,7 @@ ARTEMIS_CLIENTS = (
         "A call that nobody has answered is taken for done.",
     ),
     client(
-        "listener_told_of_failures_only",
+        "listener_hears_failures_only",
         "client_library.library",
         '        if not first:\n            self.application.failed("failover")\n',
         "",

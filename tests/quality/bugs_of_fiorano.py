@@ -45,7 +45,7 @@ FIORANO = (
         "A holder that is refused writes that the lock is lost, and still believes that it holds it.",
     ),
     shared(
-        "told_loss_forgotten",
+        "loss_notice_forgotten",
         "lock_file",
         "        self._is_lost()\n        self.state = Lock.FREE\n",
         "        self._is_lost()\n",
@@ -108,7 +108,7 @@ FIORANO = (
         "The end of the copy is not waited for: ACTIVE, and synchronised, while the peer still makes its copy.",
     ),
     replicated(
-        "peer_told_late",
+        "peer_informed_late",
         "replicated",
         "PASSIVE_SYNC\n        self._announce()\n",
         "PASSIVE_SYNC\n        if self.role not in SERVING:\n            self._announce()\n",
