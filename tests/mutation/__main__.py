@@ -1,8 +1,8 @@
 """Mutates a copy of the sources and tells which mutants no case notices: `python -m tests.mutation --most 300`.
 
 cosmic-ray makes the mutants, in an environment of its own below the work folder; the server (`server.py`) says whether
-one is noticed. A session that was interrupted is continued. Survivors are compared with `reviewed.toml`; one that nobody
-has judged yet is printed with its change, and the exit code is 1.
+one is noticed. A session that was interrupted is continued. Survivors are compared with
+`reviewed.toml`; one that is not there yet is printed with its change, and the exit code is 1.
 """
 
 from __future__ import annotations

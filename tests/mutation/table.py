@@ -1,7 +1,7 @@
 """What became of the mutants of a session: a table by folder, and the survivors with what was judged of them.
 
-`reviewed.toml` has a judged survivor as the line before and after the change, so that it is known again wherever the line
-moves: `python -m tests.mutation.table SESSION` prints the table for `docs/quality.md`.
+`reviewed.toml` has a reviewed survivor as the line before and after the change, so that it is recognised wherever the
+line moves: `python -m tests.mutation.table SESSION` prints the table for `docs/quality.md`.
 """
 
 from __future__ import annotations
