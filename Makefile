@@ -1,5 +1,6 @@
-# The two ways in: `make verify` shows a verdict on a real protocol, `make test` runs every check of this repository.
-# Both need Python 3.11 or newer and nothing else; what they install goes into .venv.
+# The two ways in: `make verify` shows a verdict on a real protocol, `make test` runs every check of this repository;
+# `make quick` is what to run while one works. All need Python 3.11 or newer and nothing else; what they install goes
+# into .venv. What takes long says so beforehand, and that it still runs: .ci/watched, tests/heartbeat.py.
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,12 +11,13 @@ WORKERS := 3
 # Tests start Python hundreds of times: what it compiled is kept, also where the environment says that it should not be.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help verify test nightly mutation bench clean interop-icestorm interop-artemis
+.PHONY: help verify quick test nightly checks mutation bench clean interop-icestorm interop-artemis
 .NOTPARALLEL:
 
 help:
 	@echo "make verify   install the core into $(VENV) and verify spec/icestorm.ha"
-	@echo "make test     install what the tests need, then lint, type-check and test everything"
+	@echo "make quick    format, lint, types, layers, and the tests that are quick (a minute; says what it skipped)"
+	@echo "make test     install what the tests need, then all of that and every other test (ten minutes)"
 	@echo "make nightly  the same tests and those that take long, and raised limits of changed specs (hours)"
 	@echo "make mutation  which mistakes put into the sources no test notices (an hour; goes on where it was)"
 	@echo "make bench    explore the same state graphs with Spin and with hacheck, in turn (minutes; spin and gcc)"
@@ -26,15 +28,27 @@ help:
 verify: $(VENV)/.installed
 	$(BIN)/hacheck verify spec/icestorm.ha
 
+quick: $(VENV)/.installed-for-tests
+	@echo "quick checks: about a minute on two cores; the first time, mypy reads everything and takes a minute more"
+	@$(MAKE) --no-print-directory checks
+	$(BIN)/pytest -q -n 2 --dist worksteal --quick
+
 test: $(VENV)/.installed-for-tests
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+	@echo "all checks: about ten minutes on two cores"
+	@$(MAKE) --no-print-directory checks
+	$(BIN)/pytest -q -n $(WORKERS) --dist worksteal
 
 nightly: $(VENV)/.installed-for-tests
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal --nightly
+	@echo "all checks and those that take long: hours"
+	$(BIN)/pytest -q -n $(WORKERS) --dist worksteal --nightly --timeout 7200
 	$(BIN)/python bench/bounds.py --changed --time 1h --jobs 2
+
+# What reads the code without running it.
+checks:
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check --quiet .
+	@.ci/watched "mypy reads" $(BIN)/mypy
+	@.ci/watched "import-linter reads" $(BIN)/lint-imports --no-logo
 
 # Installs cosmic-ray into an environment of its own, below .mutation.
 mutation: $(VENV)/.installed-for-tests
@@ -54,14 +68,14 @@ interop-artemis: $(VENV)/.installed-for-tests
 # The stamps make a second run start at once. A change of pyproject.toml, or of the Python below, installs again.
 $(VENV)/.installed: pyproject.toml $(BIN)/python
 	@$(environment)
-	@echo "installing hacheck into $(VENV)"
-	@$(PIP) install --quiet --no-compile --editable .
+	@echo "installing hacheck into $(VENV): some 400 MB, a minute or more"
+	@.ci/watched "pip installs" $(PIP) install --quiet --no-compile --editable .
 	@touch $@
 
 $(VENV)/.installed-for-tests: pyproject.toml $(BIN)/python
 	@$(environment)
-	@echo "installing hacheck and what its tests need into $(VENV)"
-	@$(PIP) install --quiet --no-compile --editable '.[all]'
+	@echo "installing hacheck and what its tests need into $(VENV): some 700 MB, two minutes or more"
+	@.ci/watched "pip installs" $(PIP) install --quiet --no-compile --editable '.[all]'
 	@touch $@ $(VENV)/.installed
 
 # A link into a Python that may have been removed; while it leads nowhere, the stamps are out of date.

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.heartbeat import Heartbeat
+from tests.tiers import Tiers
 
 # A test that passes must pass again, on any machine: no random seed, no deadline that a busy machine misses.
 # To search on for new counterexamples: pytest --hypothesis-profile searching
@@ -28,15 +32,23 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["HACHECK_CACHE_DIR"] = str(config.cache.mkdir("hacheck"))
     else:
         os.environ.setdefault("HACHECK_CACHE_DIR", tempfile.mkdtemp(prefix="hacheck-"))
+    leads = not hasattr(config, "workerinput")
+    measured = config.getoption("--measure-tiers")
+    tiers = Tiers(only_quick=config.getoption("--quick"), measured=measured, leads=leads)
+    config.pluginmanager.register(tiers, "hacheck-tiers")
+    if leads:
+        config.pluginmanager.register(Heartbeat(config), "hacheck-heartbeat")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds `--update-golden`."""
+    """Adds `--update-golden`, and which tiers run."""
     parser.addoption(
         "--update-golden",
         action="store_true",
         help="write what the commands print now as the expected outputs; then read the difference",
     )
+    parser.addoption("--quick", action="store_true", help="only the files in tests/quick.txt: see tests/tiers.py")
+    parser.addoption("--measure-tiers", type=Path, metavar="FILE", help="write what tests take, and tests/quick.txt")
     parser.addoption("--nightly", action="store_true", help="also what takes long: see tests/nightly.py")
 
 
