@@ -227,7 +227,7 @@ def test_claims_that_were_found_are_told_with_what_to_do_with_them() -> None:
     assert "were found" not in told
     words = ("--check", "crashing", "--property", "one_active", "--engine", "induction")
     told = " ".join(hacheck("verify", pair, *words).out.split())
-    assert "note proved with 2 lemmas that were found; written into the spec, nothing has to be" in told
+    assert "note proved with 2 lemmas that were found; written into the spec, they save the search" in told
     assert "note lemma found_1: no a: Server" in told
 
 
