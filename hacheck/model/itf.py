@@ -155,7 +155,7 @@ def _read(kind: Type, json: Json, where: str) -> Value:
             return _number(json, where)
         case Node(name) | Identity(name):
             if not isinstance(json, str) or not json.startswith(f"{name} ") or not json[len(name) + 1 :].isdecimal():
-                raise JsonError(f"{where}: {json!r} is no {name}")
+                raise JsonError(f"{where}: {json!r} is not a {name}")
             return int(json[len(name) + 1 :])
         case Option(element):
             match json:

@@ -188,7 +188,7 @@ class _Reader:
                 try:
                     return json.loads(word)
                 except ValueError:
-                    raise self.error(f"{word} is no text", offset) from None
+                    raise self.error(f"{word} is not a text", offset) from None
             case "number":
                 return self.number(word, offset)
             case "range":

@@ -144,4 +144,4 @@ def plain_from_json(json: Json, where: str = "value") -> Value:
         case {"#set": list(items), **rest} if not rest:
             return frozenset(plain_from_json(item, where) for item in items)
         case _:
-            raise JsonError(f"{where}: {json!r} is no value")
+            raise JsonError(f"{where}: {json!r} is not a value")

@@ -20,7 +20,7 @@ def instead(found: Diagnosis | None) -> Iterator[str]:
         yield "Before the last step it could have shown:" if found.begun else "The model could have shown next:"
         yield from (f"  {line}" for line in could)
     elif not found.begun:
-        yield "The model could have shown nothing more by itself."
+        yield "The model could have written no further line by itself."
     yield from _mended(found)
 
 
@@ -28,8 +28,8 @@ def _mended(found: Diagnosis) -> Iterator[str]:
     """What would mend it. Where a step had begun to be shown, that is not at the last line but at the step's first."""
     what, does, action = found.text.partition(f"`{DONE}")
     if found.repair == "missing line" and does:
-        yield f"It would go on if the test had done `{action}."
+        yield f"The model would accept the run if the test had done `{action}."
     elif found.repair == "wrong field" and does:
-        yield f"It would go on if the test had done `{action} with another {what.removesuffix(' of ')}."
+        yield f"The model would accept the run if the test had done `{action} with another {what.removesuffix(' of ')}."
     elif found.repair and not found.begun:
-        yield f"The least change after which it goes on: {found.repair}: {found.text}."
+        yield f"The smallest change after which the model accepts the run: {found.repair}: {found.text}."

@@ -116,7 +116,7 @@ class ProcessAdapter(Adapter):
             raise talk.failure(f"its answer has {', '.join(unknown)}; an answer has `done` and `events`")
         shown = answer.get("events", [])
         if not isinstance(shown, list):
-            raise talk.failure("`events` of its answer is no list")
+            raise talk.failure("`events` of its answer is not a list")
         self._shown += [_event(talk, one) for one in shown]
         return done
 
@@ -132,7 +132,7 @@ def _event(talk: Talk, one: object) -> Event:
     if not isinstance(event, str) or not event:
         raise talk.failure("an event has no name under `event`")
     if not isinstance(node, str) or not node:
-        raise talk.failure(f"`node` of `{event}` is no name")
+        raise talk.failure(f"`node` of `{event}` is not a name")
     if not isinstance(fields, dict):
-        raise talk.failure(f"`fields` of `{event}` is no object")
+        raise talk.failure(f"`fields` of `{event}` is not an object")
     return Event(node, event, fields)

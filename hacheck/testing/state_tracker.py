@@ -167,7 +167,8 @@ class Tracker:
         if line.unmatchable is not None:
             return Broken(_KINDS[line.unmatchable.why], line.unmatchable.text, event)
         if limited:
-            return Broken("bound", "the model's bounds were met on the way; with larger ones it might go on", event)
+            reason = "the model's bounds were reached; with larger ones the model might accept the run"
+            return Broken("bound", reason, event)
         return Broken("deviates", "no run of the model writes this line here", event)
 
     def _outcome(self, start: int, lines: Sequence[bytes]) -> _After:

@@ -40,7 +40,7 @@ SIGNS = [
     ("s.n ** 2 == 0", "HA005", "**", "there are no powers"),
     ("(s.n == 1) ? true : false", "HA005", "?", "`if … then … else …`"),
     ("s.n == 1.5", "HA005", "5", "numbers are whole"),
-    ('s.mode == "idle"', "HA005", '"idle"', "a text is no value"),
+    ('s.mode == "idle"', "HA005", '"idle"', "a text is not a value"),
     ("s.mode == 'idle'", "HA004", "'", "a text stands in"),
     ("s.n' == 1", "HA004", "'", "`old(x)`"),
 ]

@@ -213,7 +213,7 @@ def half(tmp_path: Path) -> Path:
 
 def test_no_checkpoint_there(tmp_path: Path) -> None:
     assert refused(tmp_path / "none") == (
-        f"there is no checkpoint in {tmp_path}/none; one is begun with --checkpoint {tmp_path}/none"
+        f"there is no checkpoint in {tmp_path}/none; --checkpoint {tmp_path}/none begins one"
     )
 
 
@@ -259,7 +259,7 @@ def test_a_changed_byte_is_found_wherever_it_is(half: Path) -> None:
             path.write_bytes(content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :])
             said = refused(half)
             assert str(path) in said
-            assert "begin anew" in said
+            assert "begin again" in said
         path.write_bytes(content)
 
 

@@ -40,8 +40,8 @@ counted(n: 2)
 even(n: 2)
 even(n: 4)
 
-The model could have shown nothing more by itself.
-The least change after which it goes on: extra line: without this line.
+The model could have written no further line by itself.
+The smallest change after which the model accepts the run: extra line: without this line.
 
 Its file was empty.
 

@@ -73,7 +73,7 @@ def check_free(folder: Path) -> None:
     """Errors: `Occupied` for a folder that has files and no index of a certificate; `OSError`."""
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
     if names and _index(folder) is None:
-        raise Occupied(f"{folder} holds {min(names)}, which is no certificate")
+        raise Occupied(f"{folder} holds {min(names)}, which is not a certificate")
 
 
 def _clear(folder: Path) -> None:

@@ -63,7 +63,7 @@ def constant(
         raise NotVaried(f"unknown setting `{name}`", f"there are: {names}")
     interval = _interval(specification, name)
     if interval is None:
-        raise NotVaried(f"{name} is no number with an interval in the spec", "as `param lease = 3 in 1..9`")
+        raise NotVaried(f"{name} is not a number with an interval in the spec", "as `param lease = 3 in 1..9`")
     low, high = given or interval
     if low > high:
         raise NotVaried(f"{name}={low}..{high} is empty", f"write {name}={high}..{low}")

@@ -203,7 +203,7 @@ def _repairs(context: Context, found: list[Fault], restarts: dict[str, d.Restart
         node = ir.Local("n", kind)
         paused = context.variable(f"{name}.paused")
         body = (ir.Assign(ir.Target(paused, (node,)), ir.FALSE),)
-        text = f"a {name} goes on where it stopped"
+        text = f"a {name} resumes where it stopped"
         resume = step(f"resume {name}", (("n", kind),), ir.Index(paused, node), body, "repair", "resume", text, "n")
         context.actions.append(resume)
     wide = [fault for fault in found if fault.written.kind in ("isolate", "partition", "bridge")]

@@ -159,7 +159,7 @@ def said_otherwise(failure: Unreadable, words: Set[str], text: str) -> str | Non
     if failure.kind == NUMBER and last == "." and re.search(r"[0-9]$", text[: failure.before[1]]):
         return "numbers are whole: count in a smaller unit"
     if failure.kind == TEXT and NAME in failure.wanted:
-        return "a text is no value: list the values in a type, as `{ idle, busy }`, and write the name alone"
+        return "a text is not a value: list the values in a type, as `{ idle, busy }`, and write the name alone"
     if found == "(":
         return _bracket(last, text[start:])
     return None

@@ -317,7 +317,7 @@ def _never_running(word: str, at: Span, scope: Scope) -> ir.Expression:
         return ir.FALSE
     if not step:
         hint = "leave it out: it is always false; or give the handler a `step`"
-        raise error("HA131", f"`{word}` takes one step, so nobody ever finds it under way", at, hint)
+        raise error("HA131", f"`{word}` takes one step and is never running", at, hint)
     every = [one for points in scope.context.threads.values() for one in points if one.startswith(f"{handler}.")]
     raise error("HA103", f"`{handler}` has no step called `{step}`", at, near(word, [*every, *passed]))
 

@@ -92,7 +92,7 @@ def restored(
             wrong.append(Diagnostic("HA142", f"there is no invariant `{one.name.text}`", one.name.span, hint=hint))
         if one.unit.text not in UNITS:
             hint = f"there are: {', '.join(UNITS)}"
-            wrong.append(Diagnostic("HA145", f"`{one.unit.text}` is no unit of time", one.unit.span, hint=hint))
+            wrong.append(Diagnostic("HA145", f"`{one.unit.text}` is not a unit of time", one.unit.span, hint=hint))
             continue
         made.append(Restored(one.name.text, one.number * UNITS[one.unit.text]))
     return tuple(made), wrong

@@ -96,26 +96,26 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         head, _, content = path.read_bytes().partition(b"\n")
     except FileNotFoundError:
-        raise CheckpointError(f"there is no checkpoint in {folder}; one is begun with --checkpoint {folder}") from None
+        raise CheckpointError(f"there is no checkpoint in {folder}; --checkpoint {folder} begins one") from None
     except OSError as failure:
         raise CheckpointError(f"the checkpoint {path} cannot be read: {failure.strerror}") from None
     if not head.startswith(_HEAD.encode()):
-        raise CheckpointError(f"{path} is no checkpoint of this version of hacheck; begin anew in another folder")
+        raise CheckpointError(f"{path} is not a checkpoint of this version of hacheck; begin again in another folder")
     if head != f"{_HEAD}{hashlib.sha256(content).hexdigest()}".encode():
-        raise damaged(path, "what it says is not what was written")
+        raise damaged(path, "its content is not what was written")
     try:
         fields = json.loads(content)
         found = msgspec.convert(fields, type=Manifest)
     except (ValueError, RecursionError) as error:  # msgspec's errors are of this kind, too
-        raise damaged(path, f"it says something else than is expected: {error}") from None
+        raise damaged(path, f"its content is not what is expected: {error}") from None
     if fields.keys() != set(Manifest.__match_args__) or not _is_sound(found):
-        raise damaged(path, "what it says does not go together")
+        raise damaged(path, "its parts contradict each other")
     return found
 
 
 def damaged(path: Path, what: str) -> CheckpointError:
     """That a file is not as it was written."""
-    return CheckpointError(f"the checkpoint is damaged: {path}: {what}; remove {path.parent} and begin anew")
+    return CheckpointError(f"the checkpoint is damaged: {path}: {what}; remove {path.parent} and begin again")
 
 
 def _is_sound(found: Manifest) -> bool:

@@ -24,7 +24,7 @@ def restore(manifest: Manifest, folder: Path, identity: str, search: Search) -> 
     if manifest.identity != identity:
         raise CheckpointError(
             f"the checkpoint in {folder} is of something else: another model, other settings, properties or options, "
-            f"or another version of hacheck; resume with the same ones, or begin anew with --checkpoint"
+            f"or another version of hacheck; resume with the same ones, or begin again with --checkpoint"
         )
     size, worker = search.workers.words * 8, search.workers.all[0]
     if manifest.states > search.workers.capacity:
