@@ -8,8 +8,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from hacheck.checker.diagram import DOWN, Diagram, diagrams, mode_fields, walk
-from hacheck.checker.diagram_edges import possible_edges
+from hacheck.checker.diagram import Diagram, diagrams, mode_fields, walk
+from hacheck.checker.diagram_edges import DOWN, possible_edges
 from hacheck.cli.console import THEME
 from hacheck.cli.diagrams.markup import dot, mermaid
 from hacheck.cli.diagrams.svg import svg

@@ -183,7 +183,7 @@ def test_a_trial_is_run_once(spec: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     def refuse(*_: object) -> None:
         raise AssertionError("a trial was begun")
 
-    monkeypatch.setattr(raising.ProcessPool, "begin", refuse)
+    monkeypatch.setattr(raising.ProcessPool, "begin", refuse)  # type: ignore[attr-defined]
     _, second = found(spec, "--raise-bounds")
     assert second["raised"] == first["raised"]
 

@@ -52,15 +52,15 @@ class Editor:
         self.published: list[list[lsp.Diagnostic]] = []
         self.messages: list[str] = []
 
-        @self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        @self.client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)  # type: ignore[untyped-decorator]
         def published(given: lsp.PublishDiagnosticsParams) -> None:
             self.published.append(list(given.diagnostics))
 
-        @self.client.feature(lsp.WINDOW_SHOW_MESSAGE)
+        @self.client.feature(lsp.WINDOW_SHOW_MESSAGE)  # type: ignore[untyped-decorator]
         def shown(given: lsp.ShowMessageParams) -> None:
             self.messages.append(given.message)
 
-        @self.client.feature(lsp.WORKSPACE_CODE_LENS_REFRESH)
+        @self.client.feature(lsp.WORKSPACE_CODE_LENS_REFRESH)  # type: ignore[untyped-decorator]
         def refreshed(*_: Any) -> None:
             return None
 

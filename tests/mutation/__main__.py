@@ -41,7 +41,7 @@ def main() -> None:
         _configure(copy)
         subprocess.run([tool / "cosmic-ray", "init", CONFIG, session], cwd=copy, check=True)
         sampled = [sys.executable, "tests/mutation/sampling.py", session, "--most", str(given.most)]
-        subprocess.run([*sampled, "--seed", str(given.seed)], cwd=copy, check=True)
+        subprocess.run([*sampled, "--seed", str(given.seed)], cwd=copy, check=True)  # type: ignore[list-item]
     environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
     socket = copy / ".mutation.socket"
     socket.unlink(missing_ok=True)

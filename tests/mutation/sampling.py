@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 Place: TypeAlias = tuple[int, int]
 
 
-def annotations(path: Path) -> Iterator[tuple[Place, Place]]:
+def annotations(path: Path) -> Iterator[tuple[Place, Place]]:  # type: ignore[no-redef]
     """Where annotations and other types begin and end in a file; columns count characters, as cosmic-ray has them."""
     lines = path.read_text(encoding="utf-8").splitlines()
 
@@ -42,7 +42,7 @@ def sample(database: sqlite3.Connection, most: int, seed: int) -> dict[str, Any]
     for row in database.execute("select * from mutation_specs"):
         path, begin, end = row[0], (row[4], row[5]), (row[6], row[7])
         if path not in known:
-            known[path] = list(annotations(Path(path)))
+            known[path] = list(annotations(Path(path)))  # type: ignore[operator]
         if any(first <= begin and end <= last for first, last in known[path]):
             continue
         counts[path] += 1

@@ -105,7 +105,7 @@ def random_truth(graph: Graph, slots: list[Node], chance: random.Random, depth: 
         case 6:
             return graph.bit(graph.natural(number()), number())
         case _:
-            return graph.select(*truths()[:2], truths()[0])
+            return graph.select(*truths()[:2], truths()[0])  # type: ignore[call-arg]
 
 
 def meaning(root: Node, contents: Mapping[int, int]) -> int:

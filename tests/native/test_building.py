@@ -97,16 +97,16 @@ def test_what_is_kept_and_makes_no_sense_is_made_again(
 ) -> None:
     system, engine = quorum_election(3, 1, 0), NativeEngine(cache=tmp_path)
     expected = engine.check(system, (), Limits(), lambda _: True)
-    real = native_program.ObjectCache.lookup
+    real = native_program.ObjectCache.lookup  # type: ignore[attr-defined]
 
-    def damaged(self: native_program.ObjectCache, key: str) -> native_program.Entry | None:
+    def damaged(self: native_program.ObjectCache, key: str) -> native_program.Entry | None:  # type: ignore[name-defined]
         entry = real(self, key)
         if entry is None or not isinstance(entry.facts, dict):
             return entry
         facts = [] if change == "facts" else {**entry.facts, change: "nothing of the kind"}
-        return native_program.Entry(entry.objects, facts)
+        return native_program.Entry(entry.objects, facts)  # type: ignore[attr-defined]
 
-    monkeypatch.setattr(native_program.ObjectCache, "lookup", damaged)
+    monkeypatch.setattr(native_program.ObjectCache, "lookup", damaged)  # type: ignore[attr-defined]
     found = engine.check(system, (), Limits(), lambda _: True)
     assert (found.properties, found.coverage.states) == (expected.properties, expected.coverage.states)
 

@@ -53,12 +53,12 @@ def assert_values(seed: int) -> None:
         contents = dict(enumerate(state))
         expected = []
         for index, (guard, cases) in enumerate(written):
-            if guard.is_const and not guard.number:
+            if guard.is_const and not guard.number:  # type: ignore[attr-defined]
                 continue  # its tests were left out
             if meaning(guard, contents):
                 value = next(value for case, value in cases if meaning(case, contents))
                 output = places[len(WIDTHS) + index]
-                after = before & ~((1 << output.width) - 1 << output.offset) | meaning(value, contents) << output.offset
+                after = before & ~((1 << output.width) - 1 << output.offset) | meaning(value, contents) << output.offset  # type: ignore[attr-defined]
                 expected.append((index, after))
         impossible = {index for index, (guard, _) in enumerate(written) if guard.is_const and not guard.number}
         assert sorted(one for one in found if one[0] not in impossible) == expected

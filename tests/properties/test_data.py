@@ -70,8 +70,8 @@ def test_objects_are_made_shown_and_described_alike(own: type, standard: type) -
         ((1, 2, 3, 4, 5), {}),
     ):
         assert outcome(partial(own, *arguments, **named)) == outcome(partial(standard, *arguments, **named))
-    assert own.__match_args__ == standard.__match_args__
-    assert own.__slots__ == standard.__slots__
+    assert own.__match_args__ == standard.__match_args__  # type: ignore[attr-defined]
+    assert own.__slots__ == standard.__slots__  # type: ignore[attr-defined]
     described = [(item.name, item.type, item.default) for item in dataclasses.fields(own)]
     assert described == [(item.name, item.type, item.default) for item in dataclasses.fields(standard)]
     assert own.__doc__ is None or own.__doc__ == standard.__doc__
@@ -84,7 +84,7 @@ def test_objects_are_compared_hashed_copied_and_kept_alike(own: type, standard: 
         one, other = made(*given), made(*given)
         changed = [outcome(partial(setattr, one, item.name, 2)) for item in dataclasses.fields(one)]
         hashed = outcome(lambda: hash(one) == hash(other))
-        copied = dataclasses.replace(one) if dataclasses.is_dataclass(one) else None
+        copied = dataclasses.replace(one) if dataclasses.is_dataclass(one) else None  # type: ignore[type-var]
         return [
             one == other,
             one != other,

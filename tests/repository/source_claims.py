@@ -105,7 +105,7 @@ def declared(name: str) -> dict[str, frozenset[str]]:
                 found["rules"].add(one.name.text)
             case d.NodeDeclaration():
                 fields = (*one.fields, *one.views)
-                found["data"] |= {one.name.text, *(f"{one.name.text}.{field.name.text}" for field in fields)}
+                found["data"] |= {one.name.text, *(f"{one.name.text}.{field.name.text}" for field in fields)}  # type: ignore[attr-defined]
             case _ if isinstance(one, OTHERS):
                 found["data"].add(one.name.text)
             case _:

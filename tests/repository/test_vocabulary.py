@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from tests.repository.vocabulary import ROOT, counts, found_in, left
 
@@ -12,10 +13,10 @@ UPDATE = "python -m tests.repository.vocabulary --update"
 def test_words_that_the_project_does_not_use_only_become_fewer() -> None:
     now, before = counts(), left()
     more = {
-        f"{part}: {word}": (before.get(part, {}).get(word, 0), count)
+        f"{part}: {word}": (before.get(part, Counter())[word], count)
         for part, words in now.items()
         for word, count in words.items()
-        if count > before.get(part, {}).get(word, 0)
+        if count > before.get(part, Counter())[word]
     }
     assert more == {}, "say it with the term of docs/glossary.md"
     assert now == before, f"there are fewer: {UPDATE}"

@@ -107,7 +107,7 @@ def _attempt(chooser: Chooser, names: Vocabulary, depth: int) -> Type:
     def key() -> Type:
         node = pick(chooser, names.nodes)
         other = random_scalar(chooser, names)
-        return weighted(chooser, [(5, node), (2, pick(chooser, names.enums)), (1, other), (1, Bool())])
+        return weighted(chooser, [(5, node), (2, pick(chooser, names.enums)), (1, other), (1, Bool())])  # type: ignore[return-value]
 
     def element() -> Type:
         return weighted(chooser, [(3, random_scalar(chooser, names)), (2, _record(chooser, names))])

@@ -16,7 +16,7 @@ from hacheck.testing import check_results, pytest_collection
 from tests.nightly import nightly
 from tests.testing.specs import COUNTER
 
-assert pytest_collection.explored is check_results.explored, "loaded here, once for all runs in this process"
+assert pytest_collection.explored is check_results.explored, "loaded here, once for all runs in this process"  # type: ignore[attr-defined]
 
 pytest_plugins = ["pytester"]
 
@@ -163,7 +163,7 @@ def test_one_exploration_serves_all_properties_of_a_check(
 ) -> None:
     more = "".join(f"invariant again{number}: true\n" for number in range(5))
     (pytester.path / "counter.ha").write_text(COUNTER + more)
-    before, done = pytest_collection.explored, []
+    before, done = pytest_collection.explored, []  # type: ignore[attr-defined]
 
     def counted(*given: Any) -> Any:
         done.append(given)

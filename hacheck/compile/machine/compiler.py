@@ -186,7 +186,7 @@ def _usable() -> Any:
 
 @cache
 def _binding() -> Any:
-    import llvmlite.binding as llvm  # type: ignore[import-untyped]  # it has no types
+    import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from hacheck.impl.kit.storage import encode
 from hacheck.impl.node import Setup
-from hacheck.impl.protocols.artemis.journal import Base, Branch, Journal, encode, from_files, kind_of
+from hacheck.impl.protocols.artemis.journal import Base, Branch, Journal, from_files, kind_of
 from hacheck.impl.protocols.artemis.messages import Outgoing
 from hacheck.impl.protocols.artemis.options import ReplicationOptions
 from hacheck.impl.protocols.artemis.replication.broker import IDENTITY_KEY, Identity

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from hacheck.impl.protocols.artemis.journal import VERSION, decode, encode
+from hacheck.impl.kit.storage import decode, encode
+from hacheck.impl.protocols.artemis.journal import VERSION
 from hacheck.impl.protocols.artemis.lock_manager.broker import SEQUENCE_KEY
 from hacheck.impl.protocols.artemis.lock_manager.manager import KEPT, Kept
 from hacheck.impl.protocols.artemis.lock_manager.messages import ForceSequence, ManagerRequest

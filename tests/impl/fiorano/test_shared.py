@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from hacheck.impl.kit.storage import decode, encode
 from hacheck.impl.node import Setup
 from hacheck.impl.protocols.fiorano.client import PENDING
 from hacheck.impl.protocols.fiorano.database import HEAD, Batch, Head
 from hacheck.impl.protocols.fiorano.messages import Acknowledge, Change, Hello, Publish, SendMessage, Subscribe
-from hacheck.impl.protocols.fiorano.repository import META, Meta, decode, encode
+from hacheck.impl.protocols.fiorano.repository import META, Meta
 from hacheck.impl.protocols.fiorano.system import REPLICATED, SHARED
 from hacheck.impl.system import Refused, System
 from tests.impl.artemis.stage import SECOND

@@ -130,7 +130,7 @@ def test_inviter_is_not_among_those_it_is_handed_on_to() -> None:
     assert _accept_of_5(formed(5, bug_inviter_forwarded=True)).forwarded == (1, 2, 3, 4)
 
 
-def _accept_of_5(room: Room):
+def _accept_of_5(room: Room):  # type: ignore[no-untyped-def]
     room.tell(4, 5, Invitation(4, "4:x"))
     return next(m for sender, _, m in reversed(room.sent) if sender == "replica-5" and type(m).__name__ == "Accept")
 
@@ -165,7 +165,7 @@ def test_invitation_counts_when_the_recovery_before_it_is_over() -> None:
     group, stamp = slave.standing.group, slave.store.stamp.next()
     (write,) = slave.handle(Received("replica-3", Apply(1, group, stamp, Create("news"))), 0)
     (asked,) = (effect.message for effect in slave.handle(Fired("master"), 0) if isinstance(effect, Send))
-    slave.handle(Received("replica-3", Answer(asked.call, False)), 0)
+    slave.handle(Received("replica-3", Answer(asked.call, False)), 0)  # type: ignore[attr-defined]
     assert slave.standing.state is State.INACTIVE
     shown = slave.handle(Received("replica-2", Invitation(2, "2:A")), 0)
     assert [record.event for record in shown] == ["invitation_received"]

@@ -59,7 +59,7 @@ class Hand:
         self.process.begin(self.stage.now_us)
         self.process.start_heartbeats()
         self.channel = self.process.connect(to, "client")
-        self.channel.is_up = True
+        self.channel.is_up = True  # type: ignore[attr-defined]
         self.stage.carry_out(self.process.member, self.process.effects)
         self.stage.settle()
         return self

@@ -37,9 +37,9 @@ class Counter:
         ):
             assert self.trace in ("", trace), "records of one trace"
             self.trace = trace
-            self.records += 1
+            self.records += 1  # type: ignore[operator]
             self.digest = hashlib.sha256(f"{self.digest}{seq}{event}".encode()).hexdigest()[:16]
-            if self.wrong is None and (event == BAD or seq != self.seq + 1):
+            if self.wrong is None and (event == BAD or seq != self.seq + 1):  # type: ignore[operator]
                 self.wrong = (seq, event)
             self.seq = seq
         return [self.close()] if self.wrong is not None and before is None else []
