@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import replace
 
 from exploring import Explored, Task, explored
 from icestorm import SPEC as ICESTORM
 from measuring import machine
+from msgspec.structs import replace
 from native import task_of
 
 from hacheck.checker.engine import Limits

@@ -7,8 +7,10 @@ that chooses becomes as many options as it has outcomes at once, and what a path
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Instance, Lowered, Merge, SetTemp, Statement, Stopped
 from hacheck.compile.lowering.expression_graph import Graph
@@ -25,8 +27,7 @@ Known: TypeAlias = Mapping[tuple[int, int], Node]
 """What temporaries and merged slots hold, said of the state alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """One way for one instance to make a step: where all of `guard` hold, `block` has one outcome. `exact`: nowhere
     else; if not, the block stands still where the instance has no such outcome."""
 
@@ -172,8 +173,7 @@ def _either(graph: Graph, test: Node, then: Node, otherwise: Node) -> Node:
 # ---- choices ----
 
 
-@dataclass(frozen=True, slots=True)
-class _Separated:
+class _Separated(Struct, frozen=True):
     """Takes blocks apart into blocks that have one outcome at most."""
 
     graph: Graph
@@ -235,8 +235,7 @@ def _plain(block: Block) -> Block:
 # ---- one outcome ----
 
 
-@dataclass(frozen=True, slots=True)
-class _Settled:
+class _Settled(Struct, frozen=True):
     """Makes every path of a block with one outcome at most end in an `Emit`: `exact`, by leaving out tests that the
     guard has made; else by standing still."""
 

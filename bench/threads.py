@@ -9,11 +9,11 @@ printed; for a machine that does nothing else. Without sizes: 4 2 0, 3 4 1 and 4
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from functools import partial
 
 from exploring import explored
 from measuring import in_turn, machine, middle
+from msgspec.structs import replace
 from native import task_of
 
 SIZES = ((4, 2, 0), (3, 4, 1), (4, 2, 1))

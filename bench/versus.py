@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from exploring import Explored, Task, explored
 from measuring import in_turn, middle
+from msgspec import Struct
+from msgspec.structs import replace
 from promela import promela
 from spin import PLAIN, TUNED, Verified, missing, slots_for, verifier
 from systems import system_of
@@ -20,8 +21,7 @@ HEAD = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One run: user seconds of exploring, the system's for the whole process, the most memory that it held for each
     state, and CPU seconds from the text to the verdict with nothing kept from before.
 
@@ -47,8 +47,7 @@ class Row:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Rival:
+class Rival(Struct, frozen=True):
     """A way to explore, run as often as wanted."""
 
     name: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import Struct
+
 from hacheck.api.errors import require_known
-from hacheck.model.data import dataclass
 from hacheck.model.language.log_settings import FromRecord
 from hacheck.model.observing.line_writers import has_lines, lines_of, logged, without_lines
 from hacheck.traces.conformance.broken_durations import Rule
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 Checker: TypeAlias = TraceChecker | CheckerBySettings
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """What the caller wants traces to be compared with: under which check's settings and which further ones; whether a
     record stands for each step; which events leave no line; for how long which invariants may be broken, in
     nanoseconds; the model's names of nodes that records call otherwise; which invariants are checked on the way."""
@@ -36,8 +36,7 @@ class Comparison:
     invariants: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """What the traces are compared with. `system`: where their records give no settings; `check`: whose settings;
     `given`: those of the caller; `derived`: which settings records give; `every_step`: whether each step is a line;
     `hidden`: events without one; `asked`: the invariants checked on the way; `rules`: those that may not be broken for

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING
+
+from msgspec import to_builtins
 
 from hacheck import __version__
 from hacheck.documents.document import from_dict
@@ -56,4 +57,4 @@ def conform_document(
 def trace_verdict(verdict: Verdict) -> TraceVerdict:
     """A verdict in a document."""
     run = json.loads(verdict.run) if verdict.run else None
-    return from_dict(TraceVerdict, asdict(verdict) | {"run": run})
+    return from_dict(TraceVerdict, to_builtins(verdict) | {"run": run})

@@ -10,7 +10,6 @@ from hacheck.api.errors import InputError
 from hacheck.api.specification import Settings, Spec, as_text, load
 from hacheck.api.view import Row, Shown, Tone, View
 from hacheck.extras import missing_extra
-from hacheck.model.data import dataclass
 
 if TYPE_CHECKING:
     from hacheck.documents.document import Json
@@ -22,8 +21,7 @@ SHOWN_MAX = 20
 """So many traces that do not conform are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Conformance(Shown):
+class Conformance(Shown, frozen=True):
     """What was found of the traces. `document`: everything, as `hacheck conform --json` writes it."""
 
     spec: Spec

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Protocol, TypeVar
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.checker.parametric.cti_states import Counterexample, counterexample, reached
 from hacheck.checker.parametric.lemma_search import search
 from hacheck.checker.parametric.obligation_solving import Progress
@@ -15,7 +18,6 @@ from hacheck.checker.parametric.size_independence import Uniform, at_size
 from hacheck.checker.parametric.small_violations import Violation, violations
 from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.checker.parametric.theory import Theory
-from hacheck.model.data import dataclass, replace
 
 Made = TypeVar("Made")
 
@@ -34,8 +36,7 @@ class Runner(Protocol):
     def __call__(self, doing: str, work: Callable[[], Made], *, timed: bool = True) -> Made | None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Supervision:
+class Supervision(Struct, frozen=True):
     """Who runs the stages, is informed of their progress, and may stop them. `asking`: the deadline of all queries."""
 
     asking: Asking

@@ -20,7 +20,6 @@ from hacheck.checker.parametric.proof import SAFETY, Proof, Wanted, prepared
 from hacheck.checker.parametric.small_violations import Violation
 from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.checker.symbolic.z3_library import z3_module
-from hacheck.model.data import dataclass
 from hacheck.supervise.resources import usable_cores
 
 if TYPE_CHECKING:
@@ -31,8 +30,7 @@ Made = TypeVar("Made")
 ProofVerdict = Literal["proved", "violated", "not inductive", "open"]
 
 
-@dataclass(frozen=True, slots=True)
-class ProofResult(Shown):
+class ProofResult(Shown, frozen=True):
     """What was proved. `document`: everything that was found; `outside`: why the spec cannot be encoded in first-order
     logic, a reason each; `proof`, `violated`: hacheck's own form, which is no part of the public face."""
 

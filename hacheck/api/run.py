@@ -10,7 +10,6 @@ from hacheck.api.view import Row, Shown, Tone, View
 from hacheck.checker.described_run import run_title, step_views
 from hacheck.documents.document import Json
 from hacheck.documents.run import RunStep
-from hacheck.model.data import dataclass
 from hacheck.model.itf import run_to_itf
 from hacheck.model.run_json import state_to_json
 
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from hacheck.model.ir import System
 
 
-@dataclass(frozen=True, slots=True)
-class Run(Shown):
+class Run(Shown, frozen=True):
     """A run of a model, replayed by the reference interpreter: a first state, and steps.
 
     `system`, `run`: hacheck's own form, which is no part of the public face.
@@ -93,8 +91,7 @@ def _arrow(change: StepEffect) -> str:
     return f" {change.before} → {change.after}" if change.before or change.after else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Counterexample(Run):
+class Counterexample(Run, frozen=True):
     """A run that violates a property; a shortest one where states were explored breadth first."""
 
     property: str
@@ -102,8 +99,7 @@ class Counterexample(Run):
     __repr__ = Run.__repr__
 
 
-@dataclass(frozen=True, slots=True)
-class Witness(Run):
+class Witness(Run, frozen=True):
     """A run that shows that a `reachable` property can be reached."""
 
     property: str
@@ -111,8 +107,7 @@ class Witness(Run):
     __repr__ = Run.__repr__
 
 
-@dataclass(frozen=True, slots=True)
-class SimulatedRun(Run):
+class SimulatedRun(Run, frozen=True):
     """A random run, which the same seed gives again."""
 
     spec: Spec

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import Struct
+
 from hacheck import shipped
 from hacheck.api.errors import InputError, require_known
 from hacheck.checker.verify import Question, default_check, questions_of
-from hacheck.model.data import dataclass
 
 if TYPE_CHECKING:
     from hacheck.model.ir import System
@@ -37,8 +38,7 @@ def _line(one: Diagnostic, texts: Mapping[str, str]) -> str:
     return f"  {one.span.path}:{line}: {one.code}: {one.message}{hint}"
 
 
-@dataclass(frozen=True, slots=True)
-class Spec:
+class Spec(Struct, frozen=True):
     """A protocol that has been read, and means something under the settings of each of its checks.
 
     `called`: as the caller named it. `specification`: the language's own form, which is no part of the public face.

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from hacheck.api import conformance
 from hacheck.api.comparison import Comparison, compared_with, unknown_events
 from hacheck.api.conform_document import conform_document
 from hacheck.api.errors import InputError
-from hacheck.model.data import dataclass
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.traces.adapters.adapter_files import load as load_adapter
 from hacheck.traces.adapters.logs import open_logs
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "SearchLimits", "Source", "compare"]
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """Where the records come from."""
 
     place: str
@@ -44,8 +44,7 @@ class Source:
         return open_logs(path, load_adapter(self.adapter), self.zone)
 
 
-@dataclass(frozen=True, slots=True)
-class SearchLimits:
+class SearchLimits(Struct, frozen=True):
     """How far the search for an explanation goes, and how many processes do it (`None`: this one)."""
 
     skew_ms: int

@@ -14,7 +14,6 @@ from hacheck.api.verify_document import verify_document
 from hacheck.api.view import Row, Shown, Tone, View
 from hacheck.checker.engine import Limits, Progress, Refused, VerdictKind
 from hacheck.checker.verify import CheckResult, Expectation, Outcome, Prepared, PropertyResult, run_check
-from hacheck.model.data import dataclass
 from hacheck.model.interpreter import replay
 from hacheck.supervise.resources import memory_default
 
@@ -26,8 +25,7 @@ EXIT_CODES = {"expected": 0, "unexpected": 1, "undecided": 3}
 """What the command returns for each outcome, where the spec has no error."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict(Shown):
+class Verdict(Shown, frozen=True):
     """What was found of one property under one check, and whether the spec expects it.
 
     `result`, `system`: hacheck's own form, which is no part of the public face.
@@ -113,8 +111,7 @@ class Verdict(Shown):
         return f"<Verdict {self.check}.{self.name}: {self.verdict}, {self.outcome}>"
 
 
-@dataclass(frozen=True, slots=True)
-class CheckVerdicts(Shown):
+class CheckVerdicts(Shown, frozen=True):
     """What was found of one check. `result`: hacheck's own form, which is no part of the public face."""
 
     result: CheckResult
@@ -188,8 +185,7 @@ class CheckVerdicts(Shown):
         return f"<CheckVerdicts {self.name}: {self.outcome}, {self.states:,} states>"
 
 
-@dataclass(frozen=True, slots=True)
-class Verification(Shown):
+class Verification(Shown, frozen=True):
     """What `verify` found: the verdicts of the checks that were run."""
 
     spec: Spec

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
+
 from hacheck import __version__
 from hacheck.api.run_rows import run_rows
 from hacheck.checker.verify import CheckResult, PropertyResult, no_step, not_reached, unused_actions
@@ -22,7 +24,6 @@ from hacheck.documents.verify import (
     VerifyAllDocument,
     VerifyDocument,
 )
-from hacheck.model.data import dataclass, field
 
 if TYPE_CHECKING:
     from hacheck.checker.recheck_result import Rechecked
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
     from hacheck.model.runs import Run
 
 
-@dataclass(frozen=True, slots=True)
-class RaisedPart:
+class RaisedPart(Struct, frozen=True):
     """What is known of the raised limits of a check: in all, and of each property that claims something."""
 
     limits: RaisedLimits

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 Tone: TypeAlias = Literal["good", "bad", "open", "plain"]
 
@@ -23,8 +23,7 @@ STYLES: Final = {"good": "green", "bad": "bold red", "open": "yellow", "plain": 
 COLOURS: Final = {"good": "#1a7f37", "bad": "#cf222e", "open": "#9a6700", "plain": "inherit"}
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A row of a table: its tone, its cells, and a sentence below it, or nothing."""
 
     tone: Tone
@@ -32,8 +31,7 @@ class Row:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """What is shown of a result: a title, rows of cells, and lines below."""
 
     title: str
@@ -85,10 +83,8 @@ def escaped(text: str) -> str:
     return f"{shown}\\" if shown.endswith("\\") else shown
 
 
-class Shown:
+class Shown(Struct, frozen=True):
     """A result that shows itself: `str`, rich and notebooks have the same content."""
-
-    __slots__ = ()
 
     def view(self) -> View:
         """What is shown."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
+
+from msgspec import Struct
 
 from hacheck.checker.step_effects import BACKGROUND, StepEffect, step_effects
 from hacheck.model.choices import Made, choices_made
-from hacheck.model.data import dataclass
 from hacheck.model.ir import Action, ActionKind, Property, System, Variable
 from hacheck.model.language.operations import OUTCOME, OUTCOME_HALTING
 from hacheck.model.render import show, spoken
@@ -17,8 +17,7 @@ from hacheck.model.runs import Run, State, Step
 from hacheck.model.types import Map, Node, Record, Type, Value
 
 
-@dataclass(frozen=True, slots=True)
-class StepView:
+class StepView(Struct, frozen=True):
     """One step in words. `node` is empty for a step that happens on no node."""
 
     number: int
@@ -194,6 +193,6 @@ def variables_in(part: object) -> Iterator[str]:
     elif isinstance(part, tuple):
         for item in part:
             yield from variables_in(item)
-    elif dataclasses.is_dataclass(part) and not isinstance(part, type):
-        for field in dataclasses.fields(part):
-            yield from variables_in(getattr(part, field.name))
+    elif isinstance(part, Struct):
+        for name in part.__struct_fields__:
+            yield from variables_in(getattr(part, name))

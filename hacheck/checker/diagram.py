@@ -12,11 +12,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 
+from msgspec import Struct
+
 from hacheck.checker.diagram_edges import DOWN, possible_edges, shown_guard
 from hacheck.checker.explicit.portable.python_program import Wanted, generate, successors
 from hacheck.compile.lowering.layout import Layout, pack, slots_of, unpack
 from hacheck.compile.lowering.system import lower
-from hacheck.model.data import dataclass
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import ActionKind, StateVariable, System
 from hacheck.model.runs import State
@@ -31,8 +32,7 @@ WalkReport = Callable[[int, int, int, float], bool]
 to go on."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModeField:
+class ModeField(Struct, frozen=True):
     """The mode of a kind of node: its variable and, if it can crash, the variable that says whether it is
     up."""
 
@@ -50,8 +50,7 @@ class ModeField:
         return tuple(mode if up else DOWN for mode, up in zip(modes, state[self.up_place], strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
+class Transition(Struct, frozen=True):
     """An edge of a diagram. `seen`: whether the walk took it; `None` when there was no walk."""
 
     source: str
@@ -62,16 +61,14 @@ class Transition:
     seen: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(Struct, frozen=True):
     """What was explored for a diagram. `complete`: every reachable state."""
 
     states: int
     complete: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Diagram:
+class Diagram(Struct, frozen=True):
     """The state diagram of one kind of node. `unseen`: the modes the walk never met; empty without a walk."""
 
     owner: str
@@ -99,8 +96,7 @@ def mode_fields(system: System) -> tuple[ModeField, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Sightings:
+class Sightings(Struct, frozen=True):
     """What a walk has seen of each mode field: edges, modes, and those of the initial states."""
 
     edges: tuple[frozenset[Edge], ...]

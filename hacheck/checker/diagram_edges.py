@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hacheck.model.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.model.ir import (
     Action,
     Assign,
@@ -58,8 +60,7 @@ Known = tuple[Value, Value]
 Locals = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """The node whose mode is followed: `key` is how the action writes it, `None` where it writes all nodes at
     once."""
 
@@ -263,5 +264,5 @@ def _reads(part: object) -> set[str]:
         return {part.name}
     if isinstance(part, tuple):
         return {name for item in part for name in _reads(item)}
-    slots = getattr(type(part), "__dataclass_fields__", {})
+    slots = getattr(type(part), "__struct_fields__", ())
     return {name for field in slots for name in _reads(getattr(part, field))}

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.ir import System
 from hacheck.model.runs import Run
 
@@ -22,8 +23,7 @@ DEPTH_REACHED = "the depth limit was reached"
 VerdictKind = Literal["holds", "violated", "unknown", "not-inductive"]
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Where an exploration gives up; `None` is no limit. Reaching one ends in `unknown`."""
 
     states_max: int | None = None
@@ -32,8 +32,7 @@ class Limits:
     depth_max: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """How far a check is: distinct states found, steps taken, breadth-first level, states waiting, seconds since its
     start, bytes the process holds. `phase`: what is being done ("lowering", "compiling", "exploring", "checking
     liveness", "reconstructing the run")."""
@@ -51,8 +50,7 @@ Report: TypeAlias = Callable[[Progress], bool]
 """Called with the progress so far; returns whether to go on."""
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyAnswer:
+class PropertyAnswer(Struct, frozen=True):
     """What is known about one property.
 
     `holds`: within `scope`, a phrase such as "every reachable state (exhaustive)". For `reachable` properties `holds`
@@ -70,8 +68,7 @@ class PropertyAnswer:
     cti: Run | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """What an exploration saw.
 
     `complete`: every reachable state was expanded. `stopped`: else why not ("1000000 states reached", "interrupted").
@@ -96,8 +93,7 @@ class Coverage:
     omission: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """Everything one check found. `error`: the shortest run into a step that is an error of the spec, if any; then
     every property not violated is `unknown`.
 

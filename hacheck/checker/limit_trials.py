@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from msgspec import Struct
+
 from hacheck.checker.described_run import fault_count
 from hacheck.checker.engine import Engine, Limits, Report
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, run_check
-from hacheck.model.data import dataclass
 from hacheck.model.interpreter import replay
 from hacheck.model.language.raised_limits import Fixed, Raise, raised, raises
 
@@ -31,8 +32,7 @@ CALLS = "two calls of one caller to one callee are never under way together"
 """Why a bound of the tool's own cannot be raised."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """A check with limits raised. `settings`: the user's, on top of the check's. `claims`: the properties asked again.
     `weight`: how expensive it is expected to be, compared with other trials."""
 
@@ -48,8 +48,7 @@ class Trial:
         return ", ".join(one.words for one in self.raises)
 
 
-@dataclass(frozen=True, slots=True)
-class Explored:
+class Explored(Struct, frozen=True):
     """What was found within the limits as they stand. `values`: the settings; `claims`: the properties that a larger
     exploration could refute; `bounds_reached`: the bounds that it met; `endless`: the counters that every claim holds
     for any value of."""
@@ -62,16 +61,14 @@ class Explored:
     endless: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """The trials of one check, cheap ones first; `fixed`: limits that cannot be raised."""
 
     trials: tuple[Trial, ...]
     fixed: tuple[Fixed, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimResult:
+class ClaimResult(Struct, frozen=True):
     """What became of one property. `steps`, `faults`: of the run that refutes it."""
 
     name: str
@@ -80,8 +77,7 @@ class ClaimResult:
     faults: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TrialResult:
+class TrialResult(Struct, frozen=True):
     """What one trial found. `stopped`: why it did not explore everything, or could not begin; empty where it did.
     `limited`: whether a limit stopped it, so that more time, states or memory could decide more. `seconds_max`,
     `states_max`: the limits that it had."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.search_result import StatePath, Subject
-from hacheck.model.data import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class ShownDifference:
+class ShownDifference(Struct, frozen=True):
     """A difference: in which state, reached how, and what the two interpreters say. `path`: the steps that lead there,
     by name; `state`: what is so there, as `name = value`."""
 
@@ -20,8 +20,7 @@ class ShownDifference:
     second: str
 
 
-@dataclass(frozen=True, slots=True)
-class Rechecked:
+class Rechecked(Struct, frozen=True):
     """How many states and steps were computed again, and which came out otherwise.
 
     `of`: states that the search kept. `everything`: every reachable state was re-checked. `unsupported`: why nothing

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hacheck.model.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.model.ir import StateVariable, System
 from hacheck.model.render import changes, show, spoken
 from hacheck.model.runs import State
@@ -27,8 +29,7 @@ IDLE = "idle"
 """What a thread is when no handler of several steps is under way in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepEffect:
+class StepEffect(Struct, frozen=True):
     """One thing a step did. `owner`: the node it happened to, or nothing. With `before` and `after` it is a change
     of `what`; without them `what` says all."""
 

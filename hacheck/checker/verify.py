@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
+from msgspec import Struct
+
 from hacheck.checker.engine import Answer, Engine, Limits, PropertyAnswer, Report
 from hacheck.compile.lowering.dead_actions import impossible
 from hacheck.model.counters.value_distances import bound_of, unbounded
-from hacheck.model.data import dataclass
 from hacheck.model.evaluation import StartError
 from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.ir import Property, System
@@ -27,8 +28,7 @@ Replay = Callable[[System, Run], str | None]
 """Replays a run by the reference interpreter; returns what does not fit, or `None`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What a check asks: settings, the properties (all if `only` is empty), and those expected to be violated.
 
     `by_request`: run only when named.
@@ -68,8 +68,7 @@ class RunDoesNotReplay(AssertionError):
     """An engine reported a run that the model does not have. This is always a bug of ours."""
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyResult:
+class PropertyResult(Struct, frozen=True):
     """One property: what it asks, what was found, and what the specification expects of it."""
 
     prop: Property
@@ -89,8 +88,7 @@ class PropertyResult:
         return self.answer.verdict == "unknown" and self.answer.run is not None
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(Struct, frozen=True):
     """One check block: the system it means, what the engine found, and how that compares. `named`: the properties
     asked for by name, where not all were."""
 
@@ -130,8 +128,7 @@ class CheckResult:
         return self.answer.coverage.stopped == "interrupted"
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """A check ready to run: its system, and the properties asked (empty: all)."""
 
     check: Question

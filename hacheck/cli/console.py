@@ -7,11 +7,10 @@ import re
 import sys
 from typing import TextIO, cast
 
+from msgspec import Struct
 from rich.console import Console
 from rich.text import Text
 from rich.theme import Theme
-
-from hacheck.model.data import dataclass
 
 THEME = Theme(
     {
@@ -33,8 +32,7 @@ THEME = Theme(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Symbols:
+class Symbols(Struct, frozen=True):
     """The marks used in the output; an ASCII set serves terminals that can show nothing else."""
 
     holds: str

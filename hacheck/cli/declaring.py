@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 Function: TypeAlias = Callable[..., None]
 
@@ -24,8 +24,7 @@ Reads: TypeAlias = Literal["", "spec", "file", "listed", "module"]
 that of `MODULE:VALUE`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Writes:
+class Writes(Struct, frozen=True):
     """The files that a value names to be written: `within` a folder those of these patterns, without any the file of
     that name itself. `beside`: a file is written beside that, with this ending."""
 
@@ -33,8 +32,7 @@ class Writes:
     beside: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """A word without a name. `offers`: what a shell completes the beginning of one to."""
 
     metavar: str
@@ -43,8 +41,7 @@ class Argument:
     reads: Reads = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """A word with a name, and a value if it is no flag. `panel`: the heading in the help under which it stands.
     `least`, `most`: the smallest and the largest whole number it takes. `reads`, `writes`: which files it names."""
 
@@ -79,8 +76,7 @@ def flag(*names: str, help: str, panel: str | None = None) -> Option:
     return Option(names, "", help, panel)
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """A parameter of a command: its declaration, its type without `None`, and whether it may be given often."""
 
     name: str

@@ -11,12 +11,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from hacheck.cli.console import plural, shown, visible
-from hacheck.model.data import dataclass
 
 if TYPE_CHECKING:
     from hacheck.model.language.diagnostics import Diagnostic, Span
@@ -54,8 +54,7 @@ class SourceText:
         return line + 1, max(0, min(offset, len(self.text)) - self.starts[line]) + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """A part of one line to underline, from offset `start` to `end`; `text` is said beside it."""
 
     start: int

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from hacheck.cli.guard import BadInput
 from hacheck.cli.options import ENGINES, all_known, parse_count, parse_folders, parse_seconds
-from hacheck.model.data import dataclass
 from hacheck.supervise.resources import usable_cores
 
 if TYPE_CHECKING:
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from hacheck.model.language import Specification
 
 
-@dataclass(frozen=True, slots=True)
-class Exploring:
+class Exploring(Struct, frozen=True):
     """How to explore. `threads`: `None` for one on each core. `checkpoint`: the folder to keep what was explored in;
     `resume`: to go on from what is kept there. `given`: look for no lemmas besides those of the spec.
     `recheck_seconds`: for how long a second interpreter computes states again."""

@@ -11,9 +11,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from hacheck.atomic_files import check_replaceable, replace_text
 from hacheck.cli.guard import BadInput
-from hacheck.model.data import dataclass
 
 if TYPE_CHECKING:
     from hacheck.documents.document import Document
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 Json = Any
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """Where an output goes: a file, or standard output."""
 
     path: Path | None

@@ -10,15 +10,15 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from hacheck.cli.declaring import Argument, Option, Parameter, Reads, Writes, parameters_of
 from hacheck.cli.guard import BadInput
-from hacheck.model.data import dataclass
 
 HINT = "give the output another name, or another folder"
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """A file or folder that a command line names: as which of its words, and where it is."""
 
     word: str

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from hacheck.checker.verify import Prepared, Question, default_check, questions_of
 from hacheck.cli.guard import BadInput
 from hacheck.cli.options import all_known
 from hacheck.cli.sources import instantiate
-from hacheck.model.data import dataclass
 
 if TYPE_CHECKING:
     from hacheck.model.ir import System
     from hacheck.model.language import Specification
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """The checks to run, and those left out because they run by request only."""
 
     prepared: tuple[Prepared, ...]

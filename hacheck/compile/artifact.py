@@ -10,10 +10,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.compile.codegen.generated_program import Program, ProgramError, program_from_json, program_to_json
 from hacheck.compile.machine.compiler import KERNEL_LEVELS, Levels, Linked, compile_objects, link
 from hacheck.compile.machine.object_cache import Entry, ObjectCache
-from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
 
 Form = TypeVar("Form")
@@ -31,8 +33,7 @@ _SET_OF_WORDS = re.compile(r"frozenset\(\{('[^'\\]*'(?:, '[^'\\]*')*)\}\)")
 _OTHER_SET = re.compile(r"frozenset\(\{[^0-9}]")
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """A program, and the modules of LLVM IR that are linked with each other for it. A module is printed when it is
     needed, while the one before it is compiled."""
 
@@ -40,8 +41,7 @@ class Unit:
     modules: Iterable[tuple[str, Levels]]
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """What is compiled for a system. `starts`: packed states, as the first program has them. `facts`: what is kept
     beside the code, as JSON has it; called when everything is compiled."""
 
@@ -50,8 +50,7 @@ class Source:
     facts: Callable[[], Mapping[str, Any]] = dict
 
 
-@dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(Struct, frozen=True):
     """What was compiled, linked in memory: `code` of each of `programs`. `entry`: as it is kept."""
 
     programs: tuple[Program, ...]

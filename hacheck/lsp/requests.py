@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from msgspec import Struct
+
 from hacheck.lsp.spec_file import WORD, SpecFile
 from hacheck.lsp.symbols import Symbol, words_of
-from hacheck.model.data import dataclass
 from hacheck.model.language import declarations as d
 from hacheck.model.language.diagnostics import Span
 from hacheck.model.language.format import format_text
@@ -16,8 +17,7 @@ MARKDOWN_LINES = 12
 """Lines of a declaration that a hover shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(Struct, frozen=True):
     """A completion: what is inserted, what it is, and more about it."""
 
     label: str
@@ -25,8 +25,7 @@ class Suggestion:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Lens:
+class Lens(Struct, frozen=True):
     """A check of a file, and where it stands."""
 
     check: str

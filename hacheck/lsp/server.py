@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import types as lsp
+from msgspec import Struct, field
 from pygls.lsp.server import LanguageServer
 
 from hacheck import __version__
 from hacheck.lsp import requests
 from hacheck.lsp.spec_file import Lines, SpecFile, path_of, uri_of
-from hacheck.model.data import dataclass, field
 from hacheck.model.language.diagnostics import Diagnostic, Span
 
 TYPES_AFTER_SECONDS = 0.25
@@ -60,8 +60,7 @@ ITEMS = {
 }
 
 
-@dataclass(slots=True)
-class Open:
+class Open(Struct):
     """What is known of an open file beside its text: the task that looks at its types, and how its checks came out."""
 
     file: SpecFile

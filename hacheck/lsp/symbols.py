@@ -8,10 +8,10 @@ which of two fields of one name is meant. What cannot be decided has no entry; n
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any
 
-from hacheck.model.data import dataclass, field
+from msgspec import Struct, field
+
 from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.diagnostics import Span
@@ -19,8 +19,7 @@ from hacheck.model.language.diagnostics import Span
 GLOBAL = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(Struct, frozen=True):
     """Something that has a name. `kind`: `node`, `field`, `action`, `local`, …; `owner`: of a member the node, record,
     message or handler that it belongs to; `span`: its name where it is declared; `whole`: its declaration; `text`: what
     the spec says of it; `node`: of a local the kind of node that it stands for."""
@@ -34,8 +33,7 @@ class Symbol:
     node: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """A place where a name stands for a symbol; also where it is declared."""
 
     span: Span
@@ -45,8 +43,7 @@ class Use:
 Locals = dict[str, Symbol]
 
 
-@dataclass(slots=True)
-class Index:
+class Index(Struct):
     """The symbols of a file and of its libraries, and where they are used in the file."""
 
     symbols: dict[tuple[str, str], Symbol] = field(default_factory=dict)
@@ -181,10 +178,10 @@ def _walk(one: Any) -> Iterator[Any]:
 
 
 def _parts(one: Any) -> Iterator[Any]:
-    if is_dataclass(one) and not isinstance(one, Span):
-        for part in fields(one):
-            value = getattr(one, part.name)
-            if isinstance(value, tuple) or (is_dataclass(value) and not isinstance(value, Span)):
+    if isinstance(one, Struct) and not isinstance(one, Span):
+        for name in one.__struct_fields__:
+            value = getattr(one, name)
+            if isinstance(value, tuple | Struct) and not isinstance(value, Span):
                 yield value
 
 
@@ -268,12 +265,12 @@ class _Resolver:
 
     def _rest(self, one: Any, local: Locals) -> None:
         """The expressions and statements of a declaration, but its own names and parameters."""
-        for part in fields(one):
-            if part.name in ("name", "parameters", "at", "sender", "lock", "names", "fairness", "handlers", "event"):
+        for name in one.__struct_fields__:
+            if name in ("name", "parameters", "at", "sender", "lock", "names", "fairness", "handlers", "event"):
                 continue
-            if part.name == "kind" and not isinstance(getattr(one, part.name), t.TypeTree):
+            if name == "kind" and not isinstance(getattr(one, name), t.TypeTree):
                 continue
-            self._visit(getattr(one, part.name), local)
+            self._visit(getattr(one, name), local)
 
     def _names(self, one: Any, skip: t.Name | None) -> None:
         for part in _walk(one):

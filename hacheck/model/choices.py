@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hacheck.model.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.model.evaluation import Scope, domain_values, evaluate
 from hacheck.model.execution import Going, execute
 from hacheck.model.interpreter import Interpreter
@@ -13,8 +15,7 @@ from hacheck.model.runs import State, Step
 from hacheck.model.types import Type, Value
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Struct, frozen=True):
     """A choice that was made: of which `Choose`, which value, and the locals there with their types."""
 
     name: str
@@ -37,8 +38,7 @@ def choices_made(system: System, before: State, step: Step) -> tuple[Made, ...]:
     return tuple(follower.made)
 
 
-@dataclass(slots=True)
-class _Follower:
+class _Follower(Struct):
     """Executes a body with choices that are known, noting each."""
 
     left: list[Value]

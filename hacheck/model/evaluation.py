@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import assert_never
 
-from hacheck.model.data import dataclass, field
+from msgspec import Struct, field
+
 from hacheck.model.ir import (
     Binary,
     Conditional,
@@ -80,8 +81,7 @@ class BoundReached(Exception):
         self.bound = bound
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """What an expression can see.
 
     `variables`: place and type of each state variable by name. `before`: the state that `Old` reads.

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import TypeAlias, assert_never
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.evaluation import BoundReached, EvaluationError, Scope, domain_values, evaluate
 from hacheck.model.ir import Assign, Choose, ForEach, If, Let, Local, Log, Require, Statement, Stop, Variable
 from hacheck.model.types import Node, Type, Value
@@ -19,8 +20,7 @@ from hacheck.model.typing import type_of
 from hacheck.model.value_storage import part_type, refuse, type_violation, written
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A line that a step writes. `node`: the kind and the id of who writes it, `None` if it is nobody's; `fields`: by
     name, each with the type of what the spec shows."""
 
@@ -29,8 +29,7 @@ class Line:
     fields: tuple[tuple[str, Type, Value], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Going:
+class Going(Struct, frozen=True):
     """A continuation: what holds so far, the choices made, and the lines written."""
 
     scope: Scope
@@ -38,8 +37,7 @@ class Going:
     lines: tuple[Line, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Stopped:
+class Stopped(Struct, frozen=True):
     """The end of a continuation that met a bound, or else an error of the spec."""
 
     choices: tuple[Value, ...]

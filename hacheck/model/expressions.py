@@ -4,51 +4,46 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.types import Bool, Identity, Type, Value
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """A value written in the spec or folded from its settings."""
 
     value: Value
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """The current value of a whole state variable."""
 
     name: str
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Local:
+class Local(Struct, frozen=True):
     """A parameter, a `let`, a choice or a bound variable. Names are unique within an action or property."""
 
     name: str
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Old:
+class Old(Struct, frozen=True):
     """In a step invariant: the expression's value in the state before the step."""
 
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
+class Index(Struct, frozen=True):
     """The value of a map at a key, or of a sequence at a position counted from 1."""
 
     base: Expression
     key: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """One field of a record."""
 
     base: Expression
@@ -89,16 +84,14 @@ BinaryOperator = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Unary:
+class Unary(Struct, frozen=True):
     """One operand."""
 
     operator: UnaryOperator
     operand: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(Struct, frozen=True):
     """Two operands of matching types."""
 
     operator: BinaryOperator
@@ -106,8 +99,7 @@ class Binary:
     right: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Conditional:
+class Conditional(Struct, frozen=True):
     """`if … then … else …`; only the chosen side is evaluated."""
 
     condition: Expression
@@ -115,8 +107,7 @@ class Conditional:
     otherwise: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
+class Domain(Struct, frozen=True):
     """What a bound variable ranges over: all values of `type`, or the elements of a set, sequence or bag `within`.
 
     `where` filters (in terms of the bound variable). Values come in the order of their type; those of a sequence in
@@ -128,8 +119,7 @@ class Domain:
     where: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
-class Quantified:
+class Quantified(Struct, frozen=True):
     """How many values of a domain satisfy a condition: some, every, none, at most or exactly one, a majority, or the
     number itself. `majority` is of all values of the domain's type, whatever `within` and `where` leave of them."""
 
@@ -139,8 +129,7 @@ class Quantified:
     body: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class SetOf:
+class SetOf(Struct, frozen=True):
     """`{ item for variable in domain }`; `item` is of scalar type `element`."""
 
     variable: str
@@ -149,8 +138,7 @@ class SetOf:
     element: Type
 
 
-@dataclass(frozen=True, slots=True)
-class MapOf:
+class MapOf(Struct, frozen=True):
     """The map that gives `item` for each key of `key`."""
 
     variable: str
@@ -159,8 +147,7 @@ class MapOf:
     value: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Extreme:
+class Extreme(Struct, frozen=True):
     """The element of a domain for which `by` is greatest or least; among equals the first. Empty: error of the spec."""
 
     kind: Literal["max", "min"]
@@ -169,24 +156,21 @@ class Extreme:
     by: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class MakeRecord:
+class MakeRecord(Struct, frozen=True):
     """A record from its fields, in declaration order."""
 
     type: Type
     items: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MakeCollection:
+class MakeCollection(Struct, frozen=True):
     """A set, sequence or bag from its elements."""
 
     type: Type
     items: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Fresh:
+class Fresh(Struct, frozen=True):
     """The least identity that no state variable and no local of the step holds now; a statement draws it at most
     once. None left: the step is cut at bound `type.name`."""
 

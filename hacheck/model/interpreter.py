@@ -11,8 +11,9 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from hacheck.model.counters.value_distances import unbounded
-from hacheck.model.data import dataclass
 from hacheck.model.evaluation import BoundReached, EvaluationError, Scope, StartError, evaluate
 from hacheck.model.execution import Continuation, Going, Line, execute
 from hacheck.model.ir import TRUE, Action, Expression, Property, Require, System
@@ -35,15 +36,13 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(Struct, frozen=True):
     """A step that is possible, and the state it leads to."""
 
     step: Step
 
 
-@dataclass(frozen=True, slots=True)
-class StoppedAtBound:
+class StoppedAtBound(Struct, frozen=True):
     """A step not taken because it would pass the bound of the exploration called `bound`.
 
     `choices`: those made before the bound was met.
@@ -55,8 +54,7 @@ class StoppedAtBound:
     bound: str
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
+class Failed(Struct, frozen=True):
     """A step that is an error of the spec."""
 
     error: StepError

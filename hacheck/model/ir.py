@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.expressions import (
     FALSE,
     TRUE,
@@ -42,16 +43,14 @@ from hacheck.model.types import Node, Type, Value
 # ---- statements --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """Where an assignment writes: a state variable or a `let`, then keys (expressions) and field names (strings)."""
 
     root: Variable | Local
     path: tuple[Expression | str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Assign:
+class Assign(Struct, frozen=True):
     """Write a value. A value outside the target's type is an error of the spec, or a cut if its range is a counter;
     a sequence or bag grown past its capacity is a cut named `capacity of <variable>`."""
 
@@ -59,8 +58,7 @@ class Assign:
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Let:
+class Let(Struct, frozen=True):
     """A local of the rest of the block; `Assign` may change it."""
 
     name: str
@@ -68,16 +66,14 @@ class Let:
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Choose:
+class Choose(Struct, frozen=True):
     """Any value of the domain, for the rest of the block. An empty domain blocks the action instance."""
 
     name: str
     domain: Domain
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(Struct, frozen=True):
     """Two ways to go on."""
 
     condition: Expression
@@ -85,8 +81,7 @@ class If:
     otherwise: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ForEach:
+class ForEach(Struct, frozen=True):
     """The body once for each value of the domain, in order. The domain is taken before the first turn."""
 
     variable: str
@@ -94,22 +89,19 @@ class ForEach:
     body: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Require:
+class Require(Struct, frozen=True):
     """The step is possible only if this holds here."""
 
     condition: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(Struct, frozen=True):
     """The step is not taken because it would pass a bound of the exploration; counted under `bound`."""
 
     bound: str
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """A field of a log line. `by_name`: the log has a name where the model has a value: which is which shows where a
     value appears first, and holds as long as something holds the value."""
 
@@ -118,8 +110,7 @@ class Shown:
     by_name: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
+class Log(Struct, frozen=True):
     """The step writes a line: the event, the node that writes it (`None`: it is nobody's) and what the line shows. It
     changes nothing, so a system has these only where it is compared with logs."""
 
@@ -136,8 +127,7 @@ Statement: TypeAlias = Assign | Let | Choose | If | ForEach | Require | Stop | L
 Role = Literal["field", "shared", "status", "frame", "channel", "budget", "lock", "clock", "view", "distance"]
 
 
-@dataclass(frozen=True, slots=True)
-class StateVariable:
+class StateVariable(Struct, frozen=True):
     """One variable of the state.
 
     `owner`: the kind of node whose field it is (then `type` is a `Map` from that node) or `None`.
@@ -159,8 +149,7 @@ class StateVariable:
 ActionKind = Literal["protocol", "network", "environment", "fault", "repair"]
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """One atomic step.
 
     `actor`: the parameter that is the node the step happens on, or `None` for the environment.
@@ -182,8 +171,7 @@ class Action:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Fairness:
+class Fairness(Struct, frozen=True):
     """A handler that is not put off for ever: `weak` when enabled all the time, `strong` when enabled again and
     again. Fairness is per action and per actor."""
 
@@ -194,8 +182,7 @@ class Fairness:
 PropertyKind = Literal["invariant", "lemma", "step", "reachable", "eventually", "leads_to", "deadlock"]
 
 
-@dataclass(frozen=True, slots=True)
-class Property:
+class Property(Struct, frozen=True):
     """Something asked of the system.
 
     invariant: `goal` holds in every reachable state. lemma: the same, said to help to prove others. step: on every
@@ -214,8 +201,7 @@ class Property:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(Struct, frozen=True):
     """A line that each step of some handlers writes at its end, if the condition holds. `Old` reads before the step.
 
     `node`: of which kind of node these steps are, which is the local `n` here, if they are of one. It writes the line,
@@ -231,8 +217,7 @@ class Observation:
     anonymous: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class System:
+class System(Struct, frozen=True):
     """One protocol under one choice of settings.
 
     `initial`: statements that run once from the variables' initial values; each outcome is an initial state.

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.ir import System
 from hacheck.model.render_expression import show_expression, show_type
 from hacheck.model.render_value import located, place, show
@@ -18,8 +19,7 @@ from hacheck.model.types import Map, Option, Record, Type, Value, values
 __all__ = ["Change", "changes", "place", "show", "show_expression", "show_type", "spoken"]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One leaf of the state that a step changed.
 
     `node`: the kind and id of the node whose field it is, or `None` for what belongs to no node. `place`:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import fields
 from functools import cache
 from operator import attrgetter
 from typing import Any, TypeAlias, cast, get_args
@@ -20,11 +19,14 @@ _NAMES = frozenset({"Expression", "Statement"} | {form.__name__ for form in TREE
 def _places(form: Any) -> tuple[tuple[str, str], ...]:
     """The fields of a form that hold trees, in order: `one`, `maybe` (or `None`), or `many` in a tuple."""
     found = []
-    for place in fields(form):
-        words = set(re.findall(r"\w+", str(place.type)))
+    written: dict[str, str] = {}
+    for base in reversed(form.__mro__):
+        written |= getattr(base, "__annotations__", {})
+    for name in form.__struct_fields__:
+        words = set(re.findall(r"\w+", written[name]))
         if words & _NAMES:
             kind = "many" if "tuple" in words else "maybe" if "None" in words else "one"
-            found.append((place.name, kind))
+            found.append((name, kind))
     return tuple(found)
 
 
@@ -115,4 +117,4 @@ def rebuild(node: Any, change: Callable[[Any], Any]) -> Any:
             changed[name] = tuple(items)
     if not changed:
         return node
-    return form(*(changed[name] if name in changed else getattr(node, name) for name in node.__match_args__))
+    return form(*(changed[name] if name in changed else getattr(node, name) for name in form.__struct_fields__))

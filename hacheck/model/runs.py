@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.types import Value
 
 State: TypeAlias = tuple[Value, ...]
 """One value for each of the system's variables, in their order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One step: the action by its index in `System.actions`, the values of its parameters, the values its `Choose`
     statements took in the order they were executed, and the state it leads to."""
 
@@ -22,8 +22,7 @@ class Step:
     state: State
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """An initial state and the steps after it.
 
     `loop`: of a lasso, the number of steps before the part that repeats for ever; the last state then equals the
@@ -42,8 +41,7 @@ class Run:
         return (self.initial, *(step.state for step in self.steps))
 
 
-@dataclass(frozen=True, slots=True)
-class StepError:
+class StepError(Struct, frozen=True):
     """A step that cannot be completed because the spec is wrong: which one, and what went wrong in it."""
 
     action: int

@@ -18,7 +18,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.ir import Action, Choose, Constant, ForEach, Let, Property, System
 from hacheck.model.render import show
 from hacheck.model.rewrite import Tree, walk
@@ -28,8 +29,7 @@ from hacheck.model.symmetry_types import Kind, exchange, has_places_for, mention
 from hacheck.model.types import Identity, Type
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
+class Obstacle(Struct, frozen=True):
     """Why members of a kind may not be symmetric, as a sentence without its full stop. `action`: the action it was
     found in, by index, where it was found in one."""
 
@@ -37,8 +37,7 @@ class Obstacle:
     action: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True):
     """A constant that not every permutation of a kind's members leaves as it is, and where it stands: in an action, by
     index, or in a property."""
 
@@ -47,8 +46,7 @@ class Name:
     action: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Symmetry:
+class Symmetry(Struct, frozen=True):
     """What the text of a system says of one kind: its members are symmetric, but for those distinguished by `names`, if
     nothing in `obstacles` is one."""
 

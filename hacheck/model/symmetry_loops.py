@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.ir import (
     Assign,
     Binary,
@@ -38,8 +39,7 @@ from hacheck.model.types import Bag, Range, Set
 from hacheck.model.typing import type_of
 
 
-@dataclass(frozen=True, slots=True)
-class _Access:
+class _Access(Struct, frozen=True):
     """A part of a variable or local: its root, then keys and field names."""
 
     root: Variable | Local

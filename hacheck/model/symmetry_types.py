@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias, assert_never
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.types import (
     Bag,
     Bool,
@@ -27,8 +28,7 @@ from hacheck.model.types import (
 Kind: TypeAlias = Node | Identity
 
 
-@dataclass(frozen=True, slots=True)
-class SymmetryClass:
+class SymmetryClass(Struct, frozen=True):
     """Symmetric members of a kind, in ascending order, two at least."""
 
     kind: Kind

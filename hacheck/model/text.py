@@ -25,7 +25,8 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, get_args
 
-from hacheck.model.data import fields, is_dataclass
+from msgspec import Struct
+
 from hacheck.model.ir import (
     Action,
     Binary,
@@ -118,8 +119,8 @@ def _names(item: Any) -> tuple[str, ...]:
 
 
 @cache
-def _fields(form: Any) -> tuple[str, ...]:
-    return tuple(part.name for part in fields(form)) if is_dataclass(form) else ()
+def _fields(form: type) -> tuple[str, ...]:
+    return form.__struct_fields__ if issubclass(form, Struct) else ()
 
 
 class _Printer:

@@ -7,12 +7,12 @@ import re
 import types
 import typing
 from collections.abc import Iterator
-from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin
 
+from msgspec import Struct
+
 from hacheck.model import ir
-from hacheck.model.data import dataclass
 from hacheck.model.types import (
     Bag,
     Bool,
@@ -76,21 +76,18 @@ class TextError(ValueError):
         self.column = column
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """What may stand first in a form: a class, with the leading fields the word itself gives."""
 
     build: Any  # one of `CLASSES`
     given: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
+class _Field(Struct, frozen=True):
     name: str
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     """A bracket not closed yet, and the items read in it."""
 
     bracket: str
@@ -243,7 +240,7 @@ class _Reader:
             return self.define(form)
         if not isinstance(head, Head):
             raise self.error("a form begins with the name of a class or an operator", form.offset)
-        names = [part.name for part in fields(head.build)]
+        names = head.build.__struct_fields__
         given = dict(zip(names, head.given, strict=False))
         wanted: str | None = None
         for value, offset in form.items[1:]:
@@ -260,7 +257,8 @@ class _Reader:
                 raise self.error(f"no value for {wanted} of {head.build.__name__}", offset)
             given[wanted] = value
             wanted = None
-        missing = [part.name for part in fields(head.build) if part.name not in given and part.default is MISSING]
+        required = names[: len(names) - len(head.build.__struct_defaults__)]
+        missing = [name for name in required if name not in given]
         if wanted is not None or missing:
             raise self.error(f"{head.build.__name__} lacks {wanted or missing[0]}", form.offset)
         return head.build(**given)

@@ -24,19 +24,17 @@ from collections.abc import Iterator
 from math import comb
 from typing import Any, TypeAlias, assert_never
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 # A value's precise shape depends on its type (see the table above), which Python's type system cannot say.
 Value: TypeAlias = Any
 
 
-@dataclass(frozen=True, slots=True)
-class Bool:
+class Bool(Struct, frozen=True):
     """Yes or no."""
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(Struct, frozen=True):
     """The whole numbers from `low` to `high`.
 
     `counter` names a bound that a run may not pass: a step that would assign more than `high` is cut and
@@ -48,16 +46,14 @@ class Range:
     counter: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Enum:
+class Enum(Struct, frozen=True):
     """A named list of alternatives."""
 
     name: str
     members: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """The ids 1 to `size` of one kind of node; `ranked` nodes may be compared with `<`, symmetric ones may
     not.
     """
@@ -67,8 +63,7 @@ class Node:
     ranked: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """Names drawn fresh from a pool of `size`, compared for equality only, free again when nothing holds
     them.
     """
@@ -77,30 +72,26 @@ class Identity:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """Nothing, or a value of `element` (which is itself no option)."""
 
     element: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Set:
+class Set(Struct, frozen=True):
     """A set of scalars."""
 
     element: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Map:
+class Map(Struct, frozen=True):
     """A total map: one `value` for every scalar `key`."""
 
     key: Type
     value: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """Named fields; records of an `ordered` type compare field by field, the first field deciding first."""
 
     name: str
@@ -108,16 +99,14 @@ class Record:
     ordered: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(Struct, frozen=True):
     """A list of at most `capacity` elements, in order."""
 
     element: Type
     capacity: int
 
 
-@dataclass(frozen=True, slots=True)
-class Bag:
+class Bag(Struct, frozen=True):
     """At most `capacity` elements without order, each as often as it was put in."""
 
     element: Type

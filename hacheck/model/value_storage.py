@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.evaluation import BoundReached, EvaluationError
 from hacheck.model.render import place, show
 from hacheck.model.types import (
@@ -28,8 +29,7 @@ from hacheck.model.types import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class TypeViolation:
+class TypeViolation(Struct, frozen=True):
     """The first part of a value that its type does not admit.
 
     `path` leads to the part, as in `place`; an element of a set or bag has the path of the collection.

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from hacheck.checker.described_run import variables_in
-from hacheck.model.data import dataclass
 from hacheck.model.ir import Property, System
 from hacheck.model.run_json import run_to_json
 from hacheck.model.runs import Run
@@ -17,8 +18,7 @@ from hacheck.model.types import Identity, Map, Option, Sequence, Set, Type
 Json = Any
 
 
-@dataclass(frozen=True, slots=True)
-class ModelStep:
+class ModelStep(Struct, frozen=True):
     """A step: its number from 1, its action and arguments, what it changes in words, and the state that it leads to.
     `node`: where it happens, in words. `kind`: protocol, network, fault, repair or environment."""
 
@@ -37,8 +37,7 @@ class ModelStep:
         return f"{self.action}({values})" if values else self.action
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRun:
+class ModelRun(Struct, frozen=True):
     """A run, and what it shows. `claim`: the property that it shows, if any; `reads`: the variables which that reads.
     `identities`: variables whose values are names, compared up to renaming. `loop`: of an infinite run, the number of
     steps before the part that repeats."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 Outcome: TypeAlias = Literal["confirmed", "refuted", "not_carried_out", "masked", "environment"]
 """`confirmed`: every step came out as the model says, and what the run shows was observed on the product; of a random
@@ -38,8 +38,7 @@ class Awaited(Exception):
         self.what, self.seconds = what, seconds
 
 
-@dataclass(frozen=True, slots=True)
-class StepResult:
+class StepResult(Struct, frozen=True):
     """What was seen after a step. `differences`: between product and model; none if it is as the model says.
     `observed`: the product's state as its plug-in reads it; `at`: seconds since the replay began."""
 
@@ -51,8 +50,7 @@ class StepResult:
     at: float
 
 
-@dataclass(frozen=True, slots=True)
-class ReplayResult:
+class ReplayResult(Struct, frozen=True):
     """What came of one replay.
 
     `outcome` and `reason`: the verdict, and why; `at_step`: the step at which it was reached, `None` after the last.

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.replay.model_run import Json, ModelRun, ModelStep
 from hacheck.replay.outcomes import Awaited
 from hacheck.replay.recording import Recording
@@ -20,8 +21,7 @@ from hacheck.replay.recording import Recording
 PAUSE_SECONDS = 0.02
 
 
-@dataclass(slots=True)
-class Position:
+class Position(Struct):
     """Where in its run a replay is. `number`: of the step that is due, from 1; 0: before the first. `before`, `after`:
     the states of the model around it."""
 

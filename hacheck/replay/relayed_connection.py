@@ -14,7 +14,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Protocol, TypeAlias
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.replay.traffic import CLIENT, Message, Traffic
 
 HOST = "127.0.0.1"
@@ -25,8 +26,7 @@ FAILURE_SECONDS_MAX = 30.0
 Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(Struct, frozen=True):
     """What a wire reader found in a message: as the fields of `traffic.Message`."""
 
     kind: str

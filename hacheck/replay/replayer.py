@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.replay.model_run import ModelRun, ModelStep
 from hacheck.replay.outcomes import (
     Awaited,
@@ -31,8 +32,7 @@ OWN_DOING = ("cut.*", "*.up", "*.paused")
 """The variables that a replay itself makes so: links, processes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
+class Patience(Struct, frozen=True):
     """How long is waited. `settle_seconds`: for the product's state to become the model's after a step, unless its
     plug-in says otherwise; `linger_seconds`: how long a run without end is watched; `rounds`: how often a part that
     repeats otherwise is taken."""
@@ -70,8 +70,7 @@ def carry_out(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Verdict:
+class _Verdict(Struct, frozen=True):
     outcome: Outcome
     reason: str
     at_step: int | None

@@ -10,14 +10,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
-from hacheck.model.data import dataclass, field
+from msgspec import Struct, field
 
 CLIENT = 0
 """The number of everybody who is no process of the product: clients, and the replay's own queries."""
 
 
-@dataclass(slots=True, eq=False)
-class Message:
+class Message(Struct, eq=False):
     """A message on its way. `kind`: `request` or `reply`; a reply has the operation of its request. `number`: pairs
     them on a connection. `detail`: of its content, what a reader wants to see. `deliver`: sends it on, or drops it."""
 

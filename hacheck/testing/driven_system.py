@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from keyword import iskeyword
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.model import ir
-from hacheck.model.data import dataclass, replace
 from hacheck.model.render import show
 from hacheck.model.render_expression import show_type
 from hacheck.model.types import Bool, Enum, Node, Option, Range, Type, Value, cardinality
@@ -28,8 +30,7 @@ class NotDriven(Exception):
     """An action cannot be driven by a test; says which, why, and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """A way to do an action. `index`: of the action in the system; `method`: what an adapter calls it; `arguments`: as
     an adapter gets them, nodes by their names."""
 

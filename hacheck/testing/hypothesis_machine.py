@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, Phase, core, seed, settings, target
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from hypothesis.strategies import SearchStrategy, just, runner, sampled_from
+from msgspec import Struct, field
 
-from hacheck.model.data import dataclass, field
 from hacheck.testing.adapter import Adapter, settles
 from hacheck.testing.driven_system import DONE
 from hacheck.testing.failing_runs import BadRun, Recorded
@@ -129,8 +129,7 @@ def _seeded(made: type[RuleBasedStateMachine], how: settings) -> tuple[type[Rule
     return seed(begun)(made), begun
 
 
-@dataclass(slots=True)
-class Watch:
+class Watch(Struct):
     """What is noted over all runs: where failing ones are written down; the first that failed; the last error of
     another kind, and what was said of it; how many runs there were, how many of them became larger than the model, and
     where the last of these did; those that stood still; the events that the system has shown."""

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 from pyarrow.json import ParseOptions, read_json
 
-from hacheck.model.data import dataclass
 from hacheck.model.observing.record_layout import FIRST_NAME
 from hacheck.traces.conformance.canonical_names import name_places
 from hacheck.traces.conformance.record_encoding import NO_NODE, Encoder, Unmatchable
@@ -25,8 +25,7 @@ class UnfitEvent(Exception):
     __module__ = "hacheck.testing"  # where people find it
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """A line that a system under test shows: who wrote it, what happened, and what of it the line shows.
 
     `node`: by its name, as `Server-1`; `-` for nobody. `fields`: numbers, words, truth values, or lists or sets of
@@ -45,8 +44,7 @@ class Event:
         return f"{who}{self.name}({shown})" if shown else f"{who}{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A line in words, after others. `names`: all that were shown so far; `unmatchable`: why no line of the model can
     be equal to it."""
 
@@ -55,8 +53,7 @@ class Line:
     unmatchable: Unmatchable | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(Struct, frozen=True):
     """A line by itself: its names numbered from `FIRST_NAME` on, as listed."""
 
     words: Any

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from hacheck.model.data import dataclass, field
+from msgspec import Struct, field
+
 from hacheck.model.interpreter import Interpreter, Taken, instances
 from hacheck.model.runs import State
 from hacheck.model.types import Value
@@ -18,8 +19,7 @@ STATES_SAMPLED = 32
 _Instance: TypeAlias = tuple[int, tuple[Value, ...]]  # an action, and its arguments
 
 
-@dataclass(slots=True)
-class Offers:
+class Offers(Struct):
     """Moves that are possible, by track. `methods`: by driven action, what adapters call it."""
 
     tracker: Tracker

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec import Struct, field
+
 from hacheck.impl.simulator.profiles import PROFILES
-from hacheck.model.data import dataclass, field
 
 SPARED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "clients": {"crash": ("crash/one", "crash/coordinator", "crash/all")},
@@ -23,8 +24,7 @@ SPARED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 somebody has them; `stores` that servers share and do not reach, or so slowly that others have taken over meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Followed:
+class Followed(Struct, frozen=True):
     """Which spec a protocol's code follows, and how they are compared: `docs/decisions/0019-the-code-and-the-specs.md`.
 
     - `code`: the protocol, by its name;

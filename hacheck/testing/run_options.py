@@ -5,11 +5,10 @@ from __future__ import annotations
 from contextvars import ContextVar
 from pathlib import Path
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """`seed`: what chance begins with, anew in each test if there is none; `runs`: where runs that fail are kept,
     beside the adapter's own file if nowhere else."""
 

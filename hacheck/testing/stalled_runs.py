@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.testing.driven_system import DONE
 from hacheck.testing.line_encoding import Event
 from hacheck.testing.session import Session
 from hacheck.testing.tested_model import Model
 
 
-@dataclass(frozen=True, slots=True)
-class Stall:
+class Stall(Struct, frozen=True):
     """Where a run stands still. `lines`: what the model saw; `unknown`: events that were shown and that the model
     does not know."""
 

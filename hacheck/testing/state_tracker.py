@@ -11,9 +11,10 @@ from collections.abc import Set as AbstractSet
 from typing import Any, Literal
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hacheck.compile import from_words
-from hacheck.model.data import dataclass, field, replace
 from hacheck.model.ir import System
 from hacheck.model.observing.record_conditions import observed
 from hacheck.model.runs import State
@@ -32,8 +33,7 @@ _KINDS: Mapping[str, Literal["deviates", "bound", "unmatchable"]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Track:
+class Track(Struct, frozen=True):
     """How far a log has been followed.
 
     - `names`: those that its lines have shown, in the order of their first appearance;
@@ -57,8 +57,7 @@ class Track:
         return self.owing or self.sets[-1] != _EMPTY
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(Struct, frozen=True):
     """Why a log was not followed any further, at `event`: `deviates`, it leaves the model; `bound`, a larger model
     might go on; `full`, too many states of the model explain it; `unmatchable`, the model has no such node."""
 
@@ -67,8 +66,7 @@ class Broken:
     event: Event
 
 
-@dataclass(slots=True)
-class _After:
+class _After(Struct):
     """What comes of a set of states that see some lines: by how many lines a step took, the set after it; whether some
     took more than there are; whether a bound of the model was met; whether there were too many states."""
 
@@ -78,8 +76,7 @@ class _After:
     full: bool
 
 
-@dataclass(slots=True)
-class _Sets:
+class _Sets(Struct):
     """Sets of states by number: each is its rows of words, sorted."""
 
     numbers: dict[bytes, int] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 WAIT = "wait"
 """The method of adapters that lets time pass, and the name of that step."""
@@ -13,8 +13,7 @@ SETTLE = "settle"
 """The method of adapters that ends all that is wrong and waits for the service, and the name of that step."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """Something that a test did: a method of the adapter, and the arguments by name."""
 
     method: str

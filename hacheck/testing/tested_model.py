@@ -6,9 +6,10 @@ import inspect
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from msgspec import Struct
+
 from hacheck import shipped
 from hacheck.checker.verify import default_check
-from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.language import Specification, load
 from hacheck.model.language.diagnostics import Diagnostic
@@ -29,8 +30,7 @@ class BadModel(Exception):
     __module__ = "hacheck.testing"  # where people find it
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(Struct, frozen=True):
     """A model that a kind of system under test is compared with. `actions`: by method of the adapter, those that it
     drives."""
 

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 from urllib.parse import unquote
 
 import pyarrow as pa
+from msgspec import Struct
 
-from hacheck.model.data import dataclass
 from hacheck.traces import json_lines, manifest, parquet_files
 from hacheck.traces.findings import Finding, Findings, Kind, TracesError
 from hacheck.traces.records import SchemaError, TraceSchema, united
@@ -28,8 +28,7 @@ JSON_SUFFIXES = tuple(kind + packed for kind in (".jsonl", ".ndjson", ".json") f
 PARQUET_SUFFIXES = (".parquet",)
 
 
-@dataclass(frozen=True, slots=True)
-class TraceFile:
+class TraceFile(Struct, frozen=True):
     """A file of traces; `name` is what findings call it."""
 
     path: Path
@@ -66,8 +65,7 @@ class Located(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Dataset:
+class Dataset(Struct, frozen=True):
     """Traces that can be read: their files, and the schema that these agree on."""
 
     files: tuple[TraceFile, ...]

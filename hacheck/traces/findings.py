@@ -11,7 +11,7 @@ from collections import Counter
 from enum import Enum
 from typing import TextIO
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 SHOWN_MAX = 100
 """Of each kind so many findings are kept in memory. The others are counted, and written where a quarantine is."""
@@ -80,8 +80,7 @@ KEPT = frozenset({Kind.MISSING_SEQ, Kind.TIME_BACKWARDS, Kind.EMPTY, Kind.SPLIT_
 """Findings that quarantine nothing: the records are there, but their trace is damaged."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One thing that is wrong, and where. `line` is a line of a text, or a row of a Parquet file, from 1."""
 
     kind: Kind

@@ -10,7 +10,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.traces.findings import Kind
 from hacheck.traces.records import CAUSES, FIELDS, LINE, REQUIRED, SEQ, STANDARD, TIME, FieldType
 
@@ -32,8 +33,7 @@ WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """Why a line is no record. `trace_id`: the trace it names all the same."""
 
     kind: Kind

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 NAME = "_manifest.json"
 """The file; names that begin with `_` are no traces."""
@@ -20,8 +20,7 @@ KEY = "hacheck.traces.manifest"
 VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A file of a clustered folder, with its first and its last trace."""
 
     name: str

@@ -5,22 +5,21 @@ events and nodes that nobody knows. What comes out are the batches that kernels 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
-from hacheck.model.data import dataclass
 from hacheck.traces.dataset import ROW, SOURCE, Located
 from hacheck.traces.findings import Finding, Findings, Kind
 from hacheck.traces.records import EVENT, FILE, LINE, NODE, SEQ, TIME, TRACE_ID
 from hacheck.traces.sorted_records import MEMORY_BYTES, sorted_batches
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
+class Expected(Struct, frozen=True):
     """What records are held to, where it is known. `clock_back_ns`: so far a node's clock may go back between one
     record and the next, as the lines of several threads do."""
 

@@ -16,8 +16,7 @@ from enum import Enum
 from typing import Any
 
 import pyarrow as pa
-
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 VERSION = 1
 """The version of the schema. It changes when old readers would misread new records."""
@@ -84,8 +83,7 @@ class SchemaError(Exception):
         super().__init__("; ".join(text for _, text in self.problems))
 
 
-@dataclass(frozen=True, slots=True)
-class TraceSchema:
+class TraceSchema(Struct, frozen=True):
     """What is known about all records of a set of traces: the fields of their events, by name, and their order."""
 
     fields: tuple[tuple[str, FieldType], ...] = ()

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
+from msgspec import Struct
 
-from hacheck.model.data import dataclass
 from hacheck.traces.findings import Finding, Findings, Kind, text_of
 
 BLOCK_BYTES = 4 << 20
@@ -20,8 +20,7 @@ LINE_BYTES_MAX = 16 << 20
 """A line that is longer is no record and no line of a log: the file is something else."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """Whole lines of a file. `line`: the number of the first one. `last`: the file ends with it. `complete`: the last
     line ends as lines do, which only the end of a file may lack."""
 

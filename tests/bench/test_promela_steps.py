@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import promela_steps
 import pytest
+from msgspec.structs import replace
 from promela_steps import Option, options
 from systems import system_of
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from io import StringIO
 
 import pytest
+from msgspec import Struct
+from msgspec.structs import replace
 from rich.console import Console
 
 from hacheck.checker.engine import Answer, Coverage, Limits, Progress, PropertyAnswer, Report
@@ -22,8 +23,7 @@ from tests.cli.pair import ANSWER, PAIR, SPLIT_BRAIN, START
 QUESTION = Question("default", expect_violated=("one_active", "recovers"))
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
+class Fixed(Struct, frozen=True):
     """An engine that has one answer."""
 
     answer: Answer

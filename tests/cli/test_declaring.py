@@ -120,8 +120,6 @@ def test_the_command_itself_loads_no_engine() -> None:
         "hacheck.cli.commands",
         "hacheck.cli.main",
         "hacheck.cli.declaring",
-        "hacheck.model",
-        "hacheck.model.data",
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hacheck import shipped
 from hacheck.checker.engine import Limits
@@ -14,7 +15,6 @@ from hacheck.cli.checking.kept_trials import KeptTrials, explored_key, kept_tria
 from hacheck.cli.checking.raised_page import Protocol, checks_of, page, refutations
 from hacheck.cli.checking.raised_reasons import Explained, Reason, read_reasons
 from hacheck.cli.guard import BadInput
-from hacheck.model.data import replace
 from hacheck.model.language import Specification, load
 from tests.nightly import nightly
 

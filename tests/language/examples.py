@@ -13,8 +13,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.portable.portable_engine import PortableEngine
@@ -28,8 +29,7 @@ HEADING = re.compile(r"^#{1,3} (.*)$", re.MULTILINE)
 LIVENESS = ("eventually", "leads_to")
 
 
-@dataclass(frozen=True)
-class Example:
+class Example(Struct, frozen=True):
     """One spec, where it stands, and the lines of its `result` block."""
 
     where: str

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck import shipped
 from hacheck.checker.engine import Answer, Limits
@@ -39,8 +41,7 @@ COMPARED_STATES_MAX = 60
 TEXT_MAX = 4_000
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Struct, frozen=True):
     """A spec or text. `digest`: what it comes to, as text; `expected`: what it came to before anything was mutated."""
 
     name: str

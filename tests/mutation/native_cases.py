@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from msgspec.structs import replace
+
 from hacheck.checker.explicit.property_conditions import pose
 from hacheck.compile.codegen.system_module import Mark, emit
 from hacheck.compile.lowering.system import lower
-from hacheck.model.data import replace
 from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import System
 from hacheck.model.language import load

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.checker.explicit.portable.condition_functions import wanted_by
 from hacheck.checker.explicit.portable.python_program import Code, compiled, finding_source, generate
@@ -202,8 +203,7 @@ def wide_system() -> System:
 # ---- one system, told twice ----
 
 
-@dataclass(frozen=True)
-class Expanded:
+class Expanded(Struct, frozen=True):
     """A system's first states in the order of a search, as the portable engine has them. `by`: the instance that made
     each; `outcomes`: for each the instances with the state they lead to, -1 where an outcome is no step."""
 

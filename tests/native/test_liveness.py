@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from hacheck.checker.explicit.liveness import working_memory
 from hacheck.checker.explicit.search_result import Lasso, LivenessVerdict, Undecided, Valueless

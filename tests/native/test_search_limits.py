@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from hacheck.checker.engine import Limits, Progress
 from hacheck.checker.explicit.search import search_limits, shortest_paths

@@ -41,10 +41,10 @@ def sizes(system: System, theory: Theory) -> dict[str, int]:
 def _pools(kind: object) -> dict[str, int]:
     if isinstance(kind, Identity):
         return {kind.name: kind.size}
-    if isinstance(kind, Node) or not hasattr(kind, "__dataclass_fields__"):
+    if isinstance(kind, Node) or not hasattr(kind, "__struct_fields__"):
         return {}
     found: dict[str, int] = {}
-    for name in kind.__dataclass_fields__:
+    for name in kind.__struct_fields__:
         inner = getattr(kind, name)
         for part in inner if isinstance(inner, tuple) else (inner,):
             for one in part if isinstance(part, tuple) else (part,):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 import pytest
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hacheck.checker.engine import Answer, Limits, Progress
 from hacheck.checker.explicit.answers import Explored, answer_of
@@ -42,8 +43,7 @@ def ring() -> System:
     return system
 
 
-@dataclass
-class Found:
+class Found(Struct):
     """Findings that are said, not made. `gives_up`: nothing is traced."""
 
     size: int = 3

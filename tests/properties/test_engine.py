@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import assume, given
+from msgspec.structs import replace
 
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.native_engine import NativeEngine

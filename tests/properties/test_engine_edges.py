@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from hacheck.checker.engine import Limits, Progress
 from hacheck.checker.explicit.portable.random_walks import SimulationEngine, simulate

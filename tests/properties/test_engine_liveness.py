@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 import pytest
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.checker.engine import Limits
 from hacheck.model.interpreter import EvaluationError, Interpreter, StoppedAtBound, Taken, replay
@@ -26,8 +27,7 @@ STATES_MAX = 9
 Constraint = tuple[str, object]
 
 
-@dataclass(frozen=True)
-class Graph:
+class Graph(Struct, frozen=True):
     """Each state's steps, as the constraint taken and the next state, the constraints enabled there, and the states in
     which a bound forbids a step."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
 from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.model.interpreter import EvaluationError, Failed, Interpreter, Taken, replay
 from hacheck.model.ir import (
@@ -133,11 +134,11 @@ def used(term: object, found: set[str]) -> None:
     if isinstance(term, tuple | frozenset):
         for item in term:
             used(item, found)
-    elif is_dataclass(term):
+    elif isinstance(term, Struct):
         found.add(type(term).__name__)
-        for part in fields(term):
-            value = getattr(term, part.name)
-            if part.name in ("operator", "kind") and isinstance(value, str):
+        for name in term.__struct_fields__:
+            value = getattr(term, name)
+            if name in ("operator", "kind") and isinstance(value, str):
                 found.add(f"{type(term).__name__} {value}")
             used(value, found)
 

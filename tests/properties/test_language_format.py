@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from hacheck.model.language import Span, format_text
 from hacheck.model.language.parse import parse
@@ -31,8 +31,8 @@ def without_spans(part: object) -> object:
         return None
     if isinstance(part, tuple):
         return tuple(without_spans(item) for item in part)
-    if is_dataclass(part):
-        return (type(part), tuple(without_spans(getattr(part, field.name)) for field in fields(part)))
+    if isinstance(part, Struct):
+        return (type(part), tuple(without_spans(getattr(part, name)) for name in part.__struct_fields__))
     return part
 
 

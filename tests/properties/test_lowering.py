@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
+from msgspec.structs import replace
 
 from hacheck.checker.explicit.portable.python_program import Code, Wanted, generate
 from hacheck.compile.lowering.layout import pack, unpack

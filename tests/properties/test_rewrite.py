@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from hacheck.model import ir
-from hacheck.model.data import fields
 from hacheck.model.rewrite import TREES, parts, rebuild, statements, walk
 from hacheck.model.types import Node
 from tests.nightly import first_of
@@ -27,8 +26,8 @@ def roots(system: ir.System) -> Iterator[Any]:
 def held(node: Any) -> list[Any]:
     """What stands directly inside a node, found by looking into all its fields."""
     found = []
-    for place in fields(node):
-        item = getattr(node, place.name)
+    for name in node.__struct_fields__:
+        item = getattr(node, name)
         found += [one for one in (item if isinstance(item, tuple) else (item,)) if isinstance(one, TREES)]
     return found
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 PACKAGE = "hacheck.impl"
 
 
-@dataclass(frozen=True, slots=True)
-class Bug:
+class Bug(Struct, frozen=True):
     """A bug. `module`: below the package of the protocols, or `kit.…`; `old`: a text that it has exactly once,
     `new`: what stands there instead; `why`: what is wrong, and what shows it."""
 

@@ -13,13 +13,13 @@ from typing import Any
 from hypothesis import seed, settings
 from hypothesis.errors import Flaky
 from hypothesis.stateful import run_state_machine_as_test
+from msgspec import Struct
 
 from hacheck.impl.recording import TOTAL, write_trace
 from hacheck.impl.simulator.history import History
 from hacheck.impl.simulator.running import Plan, run
 from hacheck.impl.system import Refused
 from hacheck.impl.systems import system
-from hacheck.model.data import dataclass
 from hacheck.model.observing.line_writers import logged
 from hacheck.testing.adapter import Adapter
 from hacheck.testing.failing_runs import Recorded
@@ -43,8 +43,7 @@ RUN_SECONDS, SLOW_RUN_SECONDS = 20, 60
 TRACES_AT_ONCE = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """What came of a method.
 
     - `runs`: of the machine, schedules, or simulated runs; `steps`: what the machine or the explorer did in them, or

@@ -14,10 +14,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, astuple
 from pathlib import Path
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+from msgspec.structs import asdict, astuple
+
 from hacheck.testing.tested_model import model_for
 from tests.quality.bugs import PACKAGE, bugs
 from tests.quality.methods import METHODS, Result, adapter, judge_of, variants
@@ -26,8 +27,7 @@ from tests.quality.seeding import seeded
 ROOT = Path(__file__).parents[2]
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """A method on a bug, or on the code of a protocol as it is. `seconds`: of the CPU; `reducing`: in which a run that
     fails may be made small; `first`: the first seed."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hacheck.model.ir import (
     Binary,
@@ -19,8 +20,7 @@ from tests.strategies.choosing import Chooser, chance
 from tests.strategies.kinds import Vocabulary
 
 
-@dataclass
-class Names:
+class Names(Struct):
     """Numbers for the locals of one model, so that no name is used twice."""
 
     last: int = 0
@@ -30,8 +30,7 @@ class Names:
         return f"{stem}{self.last}"
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(Struct, frozen=True):
     """What an expression may use. `old`: whether it may ask for the state before a step."""
 
     chooser: Chooser

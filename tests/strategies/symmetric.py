@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from hacheck.model.ir import (
     TRUE,
@@ -74,8 +75,8 @@ def _everywhere(item: Any, visit: Any) -> Any:
         return _types(item, visit)
     if isinstance(item, tuple):
         return tuple(_everywhere(part, visit) for part in item)
-    if hasattr(item, "__dataclass_fields__"):
-        changed = {name: _everywhere(getattr(item, name), visit) for name in item.__dataclass_fields__}
+    if hasattr(item, "__struct_fields__"):
+        changed = {name: _everywhere(getattr(item, name), visit) for name in item.__struct_fields__}
         return type(item)(**changed)
     return item
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.checker.engine import Answer, Coverage, PropertyAnswer
 from hacheck.checker.explicit.coverage_text import bound_counts, covered, stopped_short, unlikely
 from hacheck.checker.explicit.premises import PREMISE, premise_of
@@ -19,7 +22,6 @@ from hacheck.checker.explicit.search_result import (
     Valueless,
 )
 from hacheck.checker.explicit.stopwatch import Stopwatch
-from hacheck.model.data import dataclass, replace
 from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import Expression, Property, System
 from hacheck.model.render_expression import show_expression
@@ -32,8 +34,7 @@ UNCONFIRMED = "the run that was found need not exist: the search keeps only the 
 """Why a property is undecided that would be decided by a run, where what is found need be none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Explored:
+class Explored(Struct, frozen=True):
     """A search that has ended: what was searched for, what was found, and what decides infinite runs.
     `omission`: the probability at most that a state was left out."""
 

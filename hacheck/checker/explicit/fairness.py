@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.search_result import Occurrence
-from hacheck.model.data import dataclass
 from hacheck.model.ir import Fairness, System
 
 
-@dataclass(frozen=True, slots=True)
-class Constraints:
+class Constraints(Struct, frozen=True):
     """Bit i stands for constraint i: which are strong, and which each instance takes."""
 
     count: int

@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from hacheck.compile.lowering.blocks import Instance
 from hacheck.compile.lowering.expression_nodes import Node, is_leaf, is_test
-from hacheck.model.data import dataclass
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Guarded:
+class Guarded(Struct, frozen=True, eq=False):
     """An instance with the tests of its guard that are still to be made; `index` is its place among all."""
 
     index: int
@@ -24,8 +24,7 @@ class Guarded:
     tests: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Alternatives:
+class Alternatives(Struct, frozen=True):
     """Trees under tests of which at most one holds."""
 
     cases: tuple[tuple[Node, Tree], ...]

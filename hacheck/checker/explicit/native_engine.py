@@ -8,6 +8,9 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck import __version__
 from hacheck.checker.engine import Answer, Limits, Progress, Refused, Report
 from hacheck.checker.explicit.answers import UNCONFIRMED, Explored, answer_of, no_start, unexplored
@@ -27,7 +30,6 @@ from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.explicit.tier_up import TierUp, functions_of
 from hacheck.checker.recheck_result import Recheck, Rechecked
 from hacheck.compile.machine.object_cache import ObjectCache
-from hacheck.model.data import dataclass, replace
 from hacheck.model.interpreter import EvaluationError
 from hacheck.model.ir import Property, System
 from hacheck.supervise.resources import process_bytes
@@ -38,8 +40,7 @@ UNSURE = Undecided("not checked: with hashes in place of states, an exit from a 
 """Why a search that may leave out states says nothing of infinite runs."""
 
 
-@dataclass(frozen=True, slots=True)
-class NativeEngine:
+class NativeEngine(Struct, frozen=True):
     """Decides every kind of property on the whole graph of reachable states.
 
     - `threads`: how many explore. Answers do not depend on it.

@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.checker.explicit.reduction_data import (
     NONE,
     Reductions,
@@ -26,7 +29,6 @@ from hacheck.compile.lowering.layout import pack
 from hacheck.compile.machine.compiler import KERNEL_LEVELS, Levels, Linked, compile_object, is_available
 from hacheck.compile.machine.object_cache import Entry, ObjectCache, key_of
 from hacheck.model.counters.value_distances import Followed, Gaps, followed, representatives, unbounded
-from hacheck.model.data import dataclass, replace
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import System
 from hacheck.model.runs import State
@@ -49,8 +51,7 @@ class Unavailable(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
-class Built:
+class Built(Struct, frozen=True):
     """What a search needs. `initial`: packed states. `functions`: as linked. `canonical`: an address or 0.
     `count_orbits`: how many states some stand for, if that can be counted. `reduce`: of a state of the interpreter
     the packed one that stands for it. `quick_lines`: of IR, compiled quickly; there could be better code,
@@ -66,8 +67,7 @@ class Built:
     quick_lines: int
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltForLiveness:
+class BuiltForLiveness(Struct, frozen=True):
     """`expand`: lists outcomes that are no step, too. `marks`: marking functions by key. `code`: what keeps them in
     memory."""
 
@@ -77,8 +77,7 @@ class BuiltForLiveness:
     code: Linked
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """The lowered form, the properties to check and what is left out."""
 
     lowered: Lowered

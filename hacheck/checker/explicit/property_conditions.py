@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.premises import PREMISE, premise_of
-from hacheck.model.data import dataclass
 from hacheck.model.ir import Property, StateVariable, System
 from hacheck.model.types import Enum, Map
 
@@ -19,8 +20,7 @@ NO_VALUE = "fault:"
 """Before a property's name: the key of what is sought where the property has no value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Questions:
+class Questions(Struct, frozen=True):
     """The properties asked, taken apart by how they are decided.
 
     `sought` has no condition that never holds. `unblocking`: the actions that keep a state from being a deadlock, by a

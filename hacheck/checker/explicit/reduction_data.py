@@ -4,32 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Struct
+
 from hacheck.model.counters.value_distances import Gaps
-from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.render import spoken
 from hacheck.model.symmetry_types import SymmetryClass, parts_of
 from hacheck.model.types import Identity, Node
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
+class Dropped(Struct, frozen=True):
     """A variable that is not needed, or the part of it that is not, and the bits it would take."""
 
     variable: str
     bits: int
 
 
-@dataclass(frozen=True, slots=True)
-class Unlike:
+class Unlike(Struct, frozen=True):
     """A kind whose members are taken to differ, and why, in words."""
 
     kind: str
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Reductions:
+class Reductions(Struct, frozen=True):
     """What is done to the states of a system. `symmetric`: members that are exchanged freely. `unlike`: why members of
     other kinds are not. `exact`: the states that a state stands for are all reachable if it is, so they can be
     counted. `gaps`: the counters whose values are renumbered."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.ir import Expression, Property, System
 from hacheck.model.runs import State
 from hacheck.model.types import Value
@@ -23,8 +24,7 @@ SPEC_ERROR = ""
 """The key of steps that are an error of the spec."""
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """What was searched: the system, its instances, the names of the bounds that can cut a step, and how a state of
     the interpreter is reduced and packed. `exact`: what was found is a run of the system; else it may be none."""
 
@@ -35,8 +35,7 @@ class Subject:
     exact: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class StatePath:
+class StatePath(Struct, frozen=True):
     """The packed states of a run, an initial one first, and the instances of its last steps, as far as they are
     known: `by` belongs to the end of `states`, and a step whose instance is not known has `None`."""
 
@@ -95,8 +94,7 @@ class Findings(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Lasso:
+class Lasso(Struct, frozen=True):
     """A fair run on which the goal never comes: its states from `loop` steps on repeat for ever. The last state is the
     one after `loop` steps again; where it *is* that one, the run stays there."""
 
@@ -104,16 +102,14 @@ class Lasso:
     loop: int
 
 
-@dataclass(frozen=True, slots=True)
-class Valueless:
+class Valueless(Struct, frozen=True):
     """A state, at the end of a shortest run, in which an expression of the property has no value."""
 
     path: StatePath
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Undecided:
+class Undecided(Struct, frozen=True):
     """Why nobody knows, as a phrase to stand before the scope."""
 
     reason: str

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Literal
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.checker.engine import Engine, Limits, Progress
 from hacheck.checker.parametric.encoding_context import NUMBER
 from hacheck.checker.parametric.finite_instances import Element, Grounding
 from hacheck.checker.parametric.first_order_logic import BOOL
 from hacheck.checker.parametric.obligation_solving import Outcome
 from hacheck.model import ir
-from hacheck.model.data import dataclass, replace
 from hacheck.model.evaluation import EvaluationError
 from hacheck.model.interpreter import Interpreter, Taken, instances
 from hacheck.model.runs import State
@@ -43,8 +45,7 @@ Reading = Callable[[str, tuple[Element, ...], str], Element]
 """What a symbol is at some arguments, of a sort."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counterexample:
+class Counterexample(Struct, frozen=True):
     """`before` satisfies every claim; `after`, a step of `action` later, does not satisfy the one in question.
 
     `after` is `None` where the model has no such step: only what the theory left open allows it. `reachable`: whether

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 
+from msgspec import Struct, field
+
 from hacheck.checker.parametric.first_order_logic import (
     BOOL,
     Apply,
@@ -30,7 +32,6 @@ from hacheck.checker.parametric.first_order_logic import (
     implication,
     negation,
 )
-from hacheck.model.data import dataclass, field
 from hacheck.model.types import Bool, Enum, Identity, Node, Range, Type
 
 NUMBER = "Number"
@@ -41,8 +42,7 @@ class Unsupported(Exception):
     """Something of the language that cannot be expressed in first-order logic here: a phrase that says what."""
 
 
-@dataclass(slots=True)
-class Signature:
+class Signature(Struct):
     """Sorts, and symbols that no step changes, with their axioms.
 
     `open_kinds`: the kinds of nodes of which there may be any number. `distinct`: constants no two of which are equal.
@@ -171,8 +171,7 @@ def _total_order(symbol: Symbol) -> Term:
     )
 
 
-@dataclass(slots=True)
-class World:
+class World(Struct):
     """One thing being encoded: an action, a property, the start.
 
     `bound`: the variables of the quantifiers around what is being encoded. `path`: the conditions under which it is.

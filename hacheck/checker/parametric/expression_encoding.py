@@ -11,6 +11,9 @@ from collections.abc import Mapping as MappingType
 from itertools import combinations
 from typing import assert_never
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.checker.parametric.encoding_context import Unsupported, World
 from hacheck.checker.parametric.first_order_logic import (
     BOOL,
@@ -41,7 +44,6 @@ from hacheck.checker.parametric.value_encoding import (
 )
 from hacheck.checker.parametric.value_order import before
 from hacheck.model import ir
-from hacheck.model.data import dataclass, replace
 from hacheck.model.render import show_expression
 from hacheck.model.types import Bag, Node, Range, Record, Set, Type, values
 from hacheck.model.typing import type_of
@@ -49,8 +51,7 @@ from hacheck.model.typing import type_of
 State = MappingType[str, SymbolicValue]
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """What an expression sees: variables now and before the step, and locals with their types.
 
     `types`: of the variables. `budgets`: variables that count faults; what is left of a budget is not known.

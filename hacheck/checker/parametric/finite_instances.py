@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations, product
 from typing import TypeAlias, assert_never
 
+from msgspec import Struct, field
+
 from hacheck.checker.parametric.encoding_context import NUMBER
 from hacheck.checker.parametric.first_order_logic import (
     BOOL,
@@ -30,7 +32,6 @@ from hacheck.checker.parametric.first_order_logic import (
 )
 from hacheck.checker.parametric.proof_obligations import Obligation, afterwards, parts
 from hacheck.checker.parametric.theory import Theory, Update, after
-from hacheck.model.data import dataclass, field
 
 Element: TypeAlias = "int | str | frozenset[int]"
 Spread: TypeAlias = "dict[Element, str]"
@@ -57,8 +58,7 @@ def junction(word: str, parts_: Iterator[str]) -> str:
     return f"({word} {' '.join(kept)})"
 
 
-@dataclass(slots=True)
-class Grounding:
+class Grounding(Struct):
     """A theory at given sizes, as propositional text. `elements`: those of each sort. `atoms`: the name of each
     proposition, by symbol, arguments and value. `lines`: declarations and what holds of them, in order; they grow."""
 

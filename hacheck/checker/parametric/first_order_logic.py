@@ -9,28 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias, assert_never
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 BOOL = "Bool"
 
 
-@dataclass(frozen=True, slots=True)
-class Truth:
+class Truth(Struct, frozen=True):
     """True or false."""
 
     value: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """A variable that a quantifier binds, or a formal argument of a definition. Names are unique in a theory."""
 
     name: str
     sort: str
 
 
-@dataclass(frozen=True, slots=True)
-class Apply:
+class Apply(Struct, frozen=True):
     """A symbol applied to terms; a constant is applied to none."""
 
     symbol: str
@@ -38,29 +35,25 @@ class Apply:
     sort: str
 
 
-@dataclass(frozen=True, slots=True)
-class Equal:
+class Equal(Struct, frozen=True):
     """Two terms of one sort are equal; of formulas: both are true, or none is."""
 
     left: Term
     right: Term
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True):
     operand: Term
 
 
-@dataclass(frozen=True, slots=True)
-class Junction:
+class Junction(Struct, frozen=True):
     """`and` or `or` of two formulas at least."""
 
     word: Literal["and", "or"]
     parts: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """`if … then … else …`."""
 
     condition: Term
@@ -68,8 +61,7 @@ class Choice:
     otherwise: Term
 
 
-@dataclass(frozen=True, slots=True)
-class Quantifier:
+class Quantifier(Struct, frozen=True):
     """`patterns`: terms that a prover should see before it takes the formula for particular values; a hint only."""
 
     word: Literal["forall", "exists"]
@@ -83,8 +75,7 @@ Term: TypeAlias = Truth | Bound | Apply | Equal | Not | Junction | Choice | Quan
 TRUE, FALSE = Truth(True), Truth(False)
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(Struct, frozen=True):
     """A function or relation: the sorts of its arguments, and that of its value."""
 
     name: str
@@ -92,8 +83,7 @@ class Symbol:
     sort: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sort:
+class Sort(Struct, frozen=True):
     """A sort. `members`: all its elements by name where they are few and known; else there may be any number."""
 
     name: str

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from msgspec import Struct, field
+
 from hacheck.checker.inductive_claims import largest_inductive, with_premises
 from hacheck.checker.parametric.finite_instances import Grounding, grounding, negated, sizes_of
 from hacheck.checker.parametric.first_order_logic import renamed
@@ -17,11 +19,9 @@ from hacheck.checker.parametric.proof_obligations import Obligation, afterwards
 from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.checker.parametric.theory import Claim, Theory, Transition, after
 from hacheck.checker.symbolic.z3_library import minimal_core, z3_module
-from hacheck.model.data import dataclass, field
 
 
-@dataclass(slots=True)
-class Steps:
+class Steps(Struct):
     """One transition at a small size, with every claim before and after it, in one solver that stays.
 
     `touched`: the claims that the transition may break; `before`, `broken`: a literal for each claim.

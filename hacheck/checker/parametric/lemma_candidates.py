@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
+from msgspec import Struct
+
 from hacheck.model import ir
-from hacheck.model.data import dataclass
 from hacheck.model.rewrite import rebuild
 from hacheck.model.types import Bool, Enum, Map, Node, Option, Range, Record, Set, Type
 
@@ -27,8 +28,7 @@ CANDIDATES_MAX = 6000
 KEPT_ROLES = frozenset({"field", "shared", "channel", "lock", "status", "view"})
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """Something about one node or two, in terms of locals `a` (and `b`): a condition, and numbers that come with it."""
 
     nodes: tuple[Node, ...]

@@ -11,6 +11,8 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from hacheck.checker.parametric.finite_instances import grounding, sizes_of
 from hacheck.checker.parametric.finite_structures import Structure, compiled, structure
 from hacheck.checker.parametric.houdini import Steps, inductive, needed, steps_of
@@ -22,7 +24,6 @@ from hacheck.checker.parametric.size_independence import Uniform, at_size
 from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.checker.parametric.theory import Claim, Theory
 from hacheck.checker.parametric.theory_builder import theory_of
-from hacheck.model.data import replace
 from hacheck.model.evaluation import EvaluationError
 from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.runs import State

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Literal
 
+from msgspec import Struct
+
 from hacheck.checker.parametric.finite_instances import Grounding, ground, grounding, sizes_of
 from hacheck.checker.parametric.first_order_logic import symbols_of
 from hacheck.checker.parametric.proof_obligations import Obligation, parts, text
 from hacheck.checker.parametric.solver_queries import Asking, ask, ask_propositions
-from hacheck.model.data import dataclass
 
 FIRST_SECONDS = 0.3
 OBLIGATION_SECONDS = 30.0
@@ -26,8 +27,7 @@ SIZES = (3, 2)
 """At which sizes a question is put, the first one for what is needed, too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refutation:
+class Refutation(Struct, frozen=True):
     """A step at a small size after which the claim does not hold: which propositions are true."""
 
     size: int
@@ -35,8 +35,7 @@ class Refutation:
     true: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What became of an obligation. `shown`: by `text`, which plain Z3 answers with `unsat`. `refuted`: not so, by a
     step at a small size. `open`: not decided in time; `why` says what ended it."""
 
@@ -48,8 +47,7 @@ class Outcome:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """How far a proof is: obligations decided, of how many, and the one decided last."""
 
     done: int

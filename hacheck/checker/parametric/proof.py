@@ -12,6 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Literal
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.checker.parametric.decidable_fragment import circle
 from hacheck.checker.parametric.obligation_solving import Outcome, Progress, prove
 from hacheck.checker.parametric.proof_obligations import Obligation, obligations
@@ -20,7 +23,6 @@ from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.checker.parametric.theory import Claim, Theory
 from hacheck.checker.parametric.theory_builder import theory_of
 from hacheck.model import ir
-from hacheck.model.data import dataclass, replace
 from hacheck.model.language import Specification
 
 SAFETY = frozenset({"invariant", "lemma", "step"})
@@ -29,8 +31,7 @@ SAFETY = frozenset({"invariant", "lemma", "step"})
 Verdict = Literal["proved", "violated", "not inductive", "open"]
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Struct, frozen=True):
     """What was found. `claims`: those shown together, with `outcomes` for all their obligations. `verdicts`: of each
     property asked; `violated`: exploring some size refuted it; `not inductive`: it cannot be shown with what was given
     or found, and `failed` says at which steps; `open`: not decided in time. `circle`: why a solver might not come to an
@@ -59,8 +60,7 @@ class Proof:
         return all(verdict == "proved" for verdict in own or [verdict for _, verdict in self.verdicts])
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What is to be proved: a check of a spec, under settings, some properties or all that it expects to hold."""
 
     specification: Specification

@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+
 from hacheck.checker.parametric import smtlib_text
 from hacheck.checker.parametric.first_order_logic import WHATEVER, Symbol, Term, negation, renamed
 from hacheck.checker.parametric.theory import Claim, Theory, Transition, after
-from hacheck.model.data import dataclass
 
 TYPES = "the types of the state"
 
 
-@dataclass(frozen=True, slots=True)
-class Obligation:
+class Obligation(Struct, frozen=True):
     """One question. `assumed`: the claims taken to hold before the step; none at the start."""
 
     theory: Theory

@@ -7,12 +7,13 @@ still decides something.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.checker.parametric.encoding_context import Unsupported
 from hacheck.model import ir
-from hacheck.model.data import replace
 from hacheck.model.language.constant_folding import fold, fold_body
 from hacheck.model.render import show_expression
 from hacheck.model.rewrite import conjuncts
@@ -90,10 +91,10 @@ def _aligned(first: Any, second: Any, varied: Differences, where: str) -> Any:
         if len(first) != len(second):
             raise Differs(f"in {where} there is more or less")
         return tuple(_aligned(one, other, varied, where) for one, other in zip(first, second, strict=True))
-    if is_dataclass(first) and not isinstance(first, type):
+    if isinstance(first, Struct):
         parts = {
-            one.name: _aligned(getattr(first, one.name), getattr(second, one.name), varied, where)
-            for one in fields(first)
+            name: _aligned(getattr(first, name), getattr(second, name), varied, where)
+            for name in first.__struct_fields__
         }
         return replace(first, **parts)
     if first != second:
@@ -163,10 +164,10 @@ def merged(base: Any, first: Any, second: Any) -> Any:
         return first
     if isinstance(base, tuple):
         return tuple(merged(*three) for three in zip(base, first, second, strict=True))
-    if is_dataclass(base) and not isinstance(base, type) and type(base) is type(first) is type(second):
+    if isinstance(base, Struct) and type(base) is type(first) is type(second):
         parts = {
-            one.name: merged(getattr(base, one.name), getattr(first, one.name), getattr(second, one.name))
-            for one in fields(base)
+            name: merged(getattr(base, name), getattr(first, name), getattr(second, name))
+            for name in base.__struct_fields__
         }
         return replace(base, **parts)
     raise Unsupported("two settings make a difference at one place")

@@ -10,13 +10,14 @@ where it decides what is elaborated it is not varied, or, if it is a number of n
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.checker.parametric.encoding_context import Unsupported
 from hacheck.checker.parametric.size_alignment import Differs, aligned, folded, merged, require_same
 from hacheck.model import ir
-from hacheck.model.data import dataclass, replace
 from hacheck.model.language import Instance, Specification
 from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
@@ -27,8 +28,7 @@ TRIED = (1, 2, 3)
 COMPARING = frozenset({"<", "<=", ">", ">=", "==", "!=", "+", "-"})
 
 
-@dataclass(frozen=True, slots=True)
-class Uniform:
+class Uniform(Struct, frozen=True):
     """A system that stands for many. Varied settings are locals in it, of the names in `varied`.
 
     `kinds`: the kinds of nodes of which there may be any number, with the least number covered. `varied`: the settings
@@ -201,7 +201,7 @@ def _places(specification: Specification, node: Any, name: str, settings: set[st
     elif isinstance(node, tuple):
         for item in node:
             yield from _places(specification, item, name, settings)
-    elif is_dataclass(node):
+    elif isinstance(node, Struct):
         for inside in _open_parts(node, name, settings):
             yield from _places(specification, inside, name, settings)
 
@@ -229,7 +229,7 @@ def _open_parts(node: Any, name: str, settings: set[str]) -> Iterator[Any]:
         case d.FaultDeclaration(budget=t.Name(), when=when):
             yield when
         case _:
-            yield from (getattr(node, one.name) for one in fields(node))
+            yield from (getattr(node, field) for field in node.__struct_fields__)
 
 
 def _is_number(node: Any) -> bool:
@@ -249,4 +249,4 @@ def _changes(node: Any, settings: set[str]) -> bool:
         return node.text not in settings
     if isinstance(node, tuple | list):
         return any(_changes(item, settings) for item in node)
-    return is_dataclass(node) and any(_changes(getattr(node, one.name), settings) for one in fields(node))
+    return isinstance(node, Struct) and any(_changes(getattr(node, one), settings) for one in node.__struct_fields__)

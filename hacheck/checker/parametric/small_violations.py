@@ -9,11 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 
+from msgspec import Struct
+
 from hacheck.checker.engine import Engine, Limits, Progress
 from hacheck.checker.parametric.proof import Proof, Wanted
 from hacheck.checker.parametric.size_independence import at_size
 from hacheck.model import ir
-from hacheck.model.data import dataclass
 from hacheck.model.runs import Run
 
 NODES = (2, 3)
@@ -21,8 +22,7 @@ NODES = (2, 3)
 MEMORY_BYTES_MAX = 1 << 31
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(Struct, frozen=True):
     """A shortest run of `system` that violates a property."""
 
     property: ir.Property

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
+from msgspec import Struct, field
+
 from hacheck.checker.symbolic.z3_library import is_out_of_memory, minimal_core, z3_module
-from hacheck.model.data import dataclass, field
 
 Said = Literal["unsat", "sat", "unknown"]
 
 
-@dataclass(slots=True)
-class Asking:
+class Asking(Struct):
     """A time limit for queries, and whether they were stopped before. Several threads may share one."""
 
     until: float
@@ -83,8 +83,7 @@ def _said(result: object) -> Said:
     return "unsat" if text == "unsat" else "sat" if text == "sat" else "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Propositional:
+class Propositional(Struct, frozen=True):
     """What was found of propositional assertions: if they can be met, which propositions are true then; else which of
     them, by place, cannot be met together."""
 

@@ -10,6 +10,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import assert_never
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.checker.parametric.encoding_context import Unsupported, World
 from hacheck.checker.parametric.expression_encoding import Scope, encode, in_domain, truth
 from hacheck.checker.parametric.first_order_logic import (
@@ -26,7 +29,6 @@ from hacheck.checker.parametric.given_values import constant, unknown
 from hacheck.checker.parametric.value_encoding import SymbolicValue, either, from_leaves, read_leaf, some, updated
 from hacheck.checker.parametric.value_leaves import Leaf, single
 from hacheck.model import ir
-from hacheck.model.data import dataclass, replace
 from hacheck.model.rewrite import statements as all_statements
 from hacheck.model.symmetry_loops import aliases, turns_commute
 from hacheck.model.types import Bool, Enum, Map, Node, Range, Set, Type, values
@@ -36,8 +38,7 @@ TURNS_MAX = 16
 """A loop over numbers is encoded turn by turn, if there are no more."""
 
 
-@dataclass(slots=True)
-class StatementEncoder:
+class StatementEncoder(Struct):
     """A body being encoded. `left_out`: variables that are not encoded, writes to which have no effect; `refuse`: what
     is done about something that cannot be encoded."""
 

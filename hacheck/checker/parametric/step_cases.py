@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from msgspec.structs import replace
+
 from hacheck.checker.parametric.encoding_context import World
 from hacheck.checker.parametric.first_order_logic import (
     FALSE,
@@ -22,7 +24,6 @@ from hacheck.checker.parametric.first_order_logic import (
     symbols_of,
 )
 from hacheck.checker.parametric.theory import Transition, Update
-from hacheck.model.data import replace
 
 CASES_MAX = 64
 """A step with more cases than this keeps its later branches."""

@@ -8,9 +8,10 @@ is not true: where the theory is weaker than the model, a note says where.
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from hacheck.checker.parametric.first_order_logic import Bound, Sort, Symbol, Term
 from hacheck.model import ir
-from hacheck.model.data import dataclass
 from hacheck.model.render import show_expression
 from hacheck.model.spec_conditions import spec_text
 from hacheck.model.types import Type
@@ -18,8 +19,7 @@ from hacheck.model.types import Type
 START = "start"
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(Struct, frozen=True):
     """What a symbol of the state is after a step, in terms of the state before it."""
 
     symbol: Symbol
@@ -27,8 +27,7 @@ class Update:
     value: Term
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
+class Transition(Struct, frozen=True):
     """A kind of step: possible where `conditions` hold, for some meaning of the fresh `symbols` of which `defined`
     holds. What has no update is unchanged. `action`: its index in the system, `None` for the start."""
 
@@ -41,8 +40,7 @@ class Transition:
     parameters: tuple[tuple[str, Type, tuple[Symbol, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """A property: a formula over the state, and over the one before where it is asked of steps, whose symbols then
     have names as `after` gives them."""
 
@@ -63,8 +61,7 @@ class Claim:
         return "" if self.prop is None else show_expression(self.prop.goal)
 
 
-@dataclass(frozen=True, slots=True)
-class Theory:
+class Theory(Struct, frozen=True):
     """`state`: the symbols that steps change. `typing`: what their types say of every state. `covers`: in words, which
     sizes this is about. `notes`: what was left open, each with where."""
 

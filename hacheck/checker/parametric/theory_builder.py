@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from msgspec.structs import replace
+
 from hacheck.checker.parametric.encoding_context import NUMBER, Signature, Unsupported, World
 from hacheck.checker.parametric.expression_encoding import Scope, truth
 from hacheck.checker.parametric.first_order_logic import BOOL, TRUE, Apply, Symbol, Term, apply, whatever
@@ -15,7 +17,6 @@ from hacheck.checker.parametric.theory import START, Claim, Theory, Transition, 
 from hacheck.checker.parametric.value_encoding import SymbolicValue, from_leaves, read_leaf
 from hacheck.checker.parametric.value_leaves import leaves
 from hacheck.model import ir
-from hacheck.model.data import replace
 from hacheck.model.types import Range, Type
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias, assert_never
 
+from msgspec import Struct
+
 from hacheck.checker.parametric.encoding_context import NUMBER, Unsupported, World
 from hacheck.checker.parametric.first_order_logic import (
     BOOL,
@@ -31,7 +33,6 @@ from hacheck.checker.parametric.first_order_logic import (
 )
 from hacheck.checker.parametric.size_alignment import OPEN
 from hacheck.checker.parametric.value_leaves import Leaf, flat, leaves, related, single
-from hacheck.model.data import dataclass
 from hacheck.model.types import (
     Bag,
     Bool,
@@ -51,8 +52,7 @@ from hacheck.model.types import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Maybe:
+class Maybe(Struct, frozen=True):
     """An optional value. `plain`: whether there is one is a term and the value can be had, with or without; else it is
     known only by what it equals."""
 
@@ -62,20 +62,17 @@ class Maybe:
     plain: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Collection:
+class Collection(Struct, frozen=True):
     """A set, or a bag without how often it holds what."""
 
     contains: Callable[[SymbolicValue], Term]
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping:
+class Mapping(Struct, frozen=True):
     at: Callable[[SymbolicValue], SymbolicValue]
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(Struct, frozen=True):
     """A record."""
 
     items: tuple[tuple[str, SymbolicValue], ...]

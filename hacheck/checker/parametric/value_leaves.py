@@ -16,14 +16,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
+from msgspec import Struct
+
 from hacheck.checker.parametric.encoding_context import Unsupported, World
 from hacheck.checker.parametric.first_order_logic import BOOL, Apply, Term
-from hacheck.model.data import dataclass
 from hacheck.model.types import Bag, Bool, Enum, Identity, Map, Node, Option, Range, Record, Sequence, Set, Type
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(Struct, frozen=True):
     """A part of a value: how its name goes on after that of the whole, the sorts of the keys that lead to it, its
     sort."""
 

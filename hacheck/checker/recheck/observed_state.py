@@ -10,9 +10,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from hacheck.model import ir
 from hacheck.model import types as ty
-from hacheck.model.data import dataclass
 from hacheck.model.direct import Bag, Key, Node, Value, from_plain
 from hacheck.model.direct.layout import Call
 from hacheck.model.language import declarations as d
@@ -29,8 +30,7 @@ Part = Callable[..., Items]
 LOCAL = "local"
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(Struct, frozen=True):
     """A kept local: where it is in a state, of what type, and what it is called at a node."""
 
     place: int

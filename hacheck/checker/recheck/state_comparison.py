@@ -7,9 +7,10 @@ from functools import partial
 from itertools import permutations
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from hacheck.checker.recheck.observed_state import LOCAL, Observer
 from hacheck.model import ir
-from hacheck.model.data import dataclass
 from hacheck.model.direct import (
     Bag,
     BoundReached,
@@ -37,8 +38,7 @@ End: TypeAlias = "tuple[str, str, Seen | str]"
 """A step: its name, whether it ends in a `state`, a `bound` or an `error`, and in which."""
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """What the two meanings say differently. `where`: `start`, `steps`, `property NAME` or `forgotten`; `state`: in
     which state, none for the start; `first`, `second`: what only one of them says, or their two values."""
 
@@ -48,8 +48,7 @@ class Difference:
     second: str
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """What comparing a state came to. `successors`: the steps that the first meaning takes."""
 
     steps: int

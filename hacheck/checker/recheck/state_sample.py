@@ -11,12 +11,13 @@ import random
 import time
 from collections.abc import Mapping
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.run_reconstruction import run_along
 from hacheck.checker.explicit.search_result import Subject
 from hacheck.checker.recheck.state_comparison import Compared, Comparison, Difference
 from hacheck.checker.recheck_result import GoOn, Rechecked, ShownDifference, Visited
 from hacheck.model import direct
-from hacheck.model.data import dataclass
 from hacheck.model.language import Specification
 from hacheck.model.runs import State
 from hacheck.supervise.task import Cancelled
@@ -29,8 +30,7 @@ SHOWN = 40
 """Values of a state that are shown where something differs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
+class Sampling(Struct, frozen=True):
     """How to re-check: a spec under the settings of a check, for how long. `seed`: none for other states each time."""
 
     specification: Specification

@@ -12,14 +12,14 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
+from msgspec import Struct
+
 from hacheck.checker.run_view.view_reader import Json, ViewReader
-from hacheck.model.data import dataclass
 
 LOCK = re.compile(r"^(?P<lock>.+)\.believed\[(?P<node>[^\]]*)\]$")
 
 
-@dataclass(frozen=True, slots=True)
-class Belief:
+class Belief(Struct, frozen=True):
     """`holder` is wrong about `about` in the states from `wrong` to `until`.
 
     `variable`: the field that names the other node (of a lock, what it is called); `back`: the other side of the

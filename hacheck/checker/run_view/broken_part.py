@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from msgspec import Struct
+
 from hacheck.checker.run_view.view_reader import Json, ViewReader
-from hacheck.model.data import dataclass
 
 FACTS_MAX = 6
 """So many facts of one instance are named."""
@@ -14,8 +15,7 @@ INSTANCES_MAX = 3
 """So many instances at most are named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(Struct, frozen=True):
     """An instance that breaks a property (`Replica 2`, or nothing where the property has no instances) with the facts
     that make it so. `nodes`: those that it is about, `facts` included."""
 

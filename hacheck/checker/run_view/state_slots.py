@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.ir import StateVariable, System
 from hacheck.model.render import show, spoken
 from hacheck.model.runs import State
@@ -15,8 +16,7 @@ OPENED_MAX = 64
 """Up to so many values of a map have slots of their own; a larger one is shown whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """A place of the state. `owner`: the node whose field it is, or nothing; `variable`: the model's name of it."""
 
     owner: str

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from msgspec import Struct
+
 from hacheck.checker.run_view.beliefs import Belief
 from hacheck.checker.run_view.broken_part import Broken
 from hacheck.checker.run_view.view_reader import Json, ViewReader
-from hacheck.model.data import dataclass
 
 SENTENCES_MAX = 9
 FACTS_MAX = 2
@@ -21,8 +22,7 @@ LATE = 3
 """A message is late that is taken so many steps after it was sent, or more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(Struct, frozen=True):
     """One sentence (or a few that belong together). `steps`: the numbers of steps that it names."""
 
     rule: str

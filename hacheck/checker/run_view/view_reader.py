@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 Json: TypeAlias = Any
 Link: TypeAlias = tuple[str, str]
@@ -16,8 +16,7 @@ UNKNOWN = ""
 """The value of a field that a node does not have."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldChange:
+class FieldChange(Struct, frozen=True):
     """A value that a step changed. `owner` is empty for what no node owns."""
 
     owner: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
 from typing import Any, TypeAlias
+
+from msgspec.structs import asdict
 
 from hacheck.checker.described_run import description_of, variables_in
 from hacheck.checker.run_view.beliefs import wrong_beliefs

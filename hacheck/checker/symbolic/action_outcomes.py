@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias, assert_never
 
+from msgspec import Struct, field
+
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Lowered, Merge, SetTemp, Stopped
 from hacheck.compile.lowering.expression_graph import Graph
 from hacheck.compile.lowering.expression_nodes import Node
 from hacheck.compile.lowering.substitution import rebuilt
-from hacheck.model.data import dataclass, field
 from hacheck.supervise.recursion_limit import room_for_nesting
 
 Ended: TypeAlias = Literal["step", "bound", "error"]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """One way in which an instance ends. `instance`: by its index in `Lowered.instances`. `condition`: when it can
     end so; conditions of one instance overlap where it chooses. `updates`: of a step what slots then hold; the others
     keep their content. `text`: of a cut the bound, of an error of the spec what is wrong."""
@@ -33,8 +33,7 @@ class Outcome:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Behaviour:
+class Behaviour(Struct, frozen=True):
     """The outcomes of every instance, in their order. `definitions`: by temporary what it stands for, each made of
     slots and those before it."""
 
@@ -68,8 +67,7 @@ _Place: TypeAlias = "tuple[int, int]"
 """A temporary (its number and -1), or what a merge gives a slot (number and slot)."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(Struct, frozen=True):
     """What temporaries and merges hold here; `written`: expressions found with that."""
 
     values: dict[_Place, Node] = field(default_factory=dict)
@@ -79,8 +77,7 @@ class _Known:
         return _Known({**self.values, place: value})
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
+class _End(Struct, frozen=True):
     """A way in which a block ends, seen from where the block begins."""
 
     ended: Ended
@@ -89,8 +86,7 @@ class _End:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Runner:
+class _Runner(Struct, frozen=True):
     graph: Graph
     highs: Sequence[int]
     definitions: dict[int, Node]

@@ -13,6 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from hacheck.checker.engine import DEPTH_REACHED, Answer, Limits, PropertyAnswer, Report
 from hacheck.checker.explicit.answers import Explored, answer_of
 from hacheck.checker.explicit.property_conditions import NO_VALUE
@@ -22,7 +25,6 @@ from hacheck.checker.symbolic.lassos import Lassos
 from hacheck.checker.symbolic.prepared_encoding import Prepared, Wanted, prepared_or_answer
 from hacheck.checker.symbolic.system_encoding import ERROR, INIT
 from hacheck.checker.symbolic.z3_library import Formula, Model
-from hacheck.model.data import dataclass, field, replace
 from hacheck.model.ir import Property, System
 from hacheck.supervise.task import Cancelled
 
@@ -31,8 +33,7 @@ DEPTH = 10
 """How deep it goes where nobody says."""
 
 
-@dataclass(slots=True)
-class BoundedFindings:
+class BoundedFindings(Struct):
     """What runs of up to `depth` steps have shown. `ended`: whether no run is longer. `liveness`: of properties of
     infinite runs what is known, by name. See `findings.Findings`."""
 
@@ -64,8 +65,7 @@ class BoundedFindings:
         return [self.liveness.get(one.name) for one in properties]
 
 
-@dataclass(frozen=True, slots=True)
-class BoundedEngine:
+class BoundedEngine(Struct, frozen=True):
     """Looks at every run of up to so many steps. `depth`: `None` for the limit on depth, or `DEPTH`. `reductions`:
     whether to leave out of states what nothing asked depends on."""
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.checker.engine import Limits, Report
 from hacheck.checker.symbolic.prepared_encoding import Prepared
 from hacheck.checker.symbolic.z3_library import Model
 from hacheck.compile.lowering.layout import Group, Layout, Place, slots_of, unpack
-from hacheck.model.data import dataclass, replace
 from hacheck.model.expressions import TRUE, Binary, Constant, Expression, Index, Variable
 from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.ir import Property
@@ -23,8 +25,7 @@ STATES_MAX = 300_000
 SECONDS_MAX = 20.0
 
 
-@dataclass(frozen=True, slots=True)
-class Cti:
+class Cti(Struct, frozen=True):
     """A counterexample to induction. `run`: its states and steps, which are the interpreter's; its first state is no
     initial one. `reachable`: whether that state is reachable, `None` where nobody knows."""
 

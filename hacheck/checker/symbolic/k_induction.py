@@ -12,6 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.checker.engine import Answer, Limits, PropertyAnswer, Report
 from hacheck.checker.explicit.answers import NOT_CHECKED, Explored, answer_of
 from hacheck.checker.explicit.search_result import LivenessVerdict, Undecided
@@ -21,7 +24,6 @@ from hacheck.checker.symbolic.cti import Cti, cti_in, with_reachability
 from hacheck.checker.symbolic.prepared_encoding import FINITE, Prepared, Wanted, prepare, prepared_or_answer
 from hacheck.checker.symbolic.system_encoding import DOMAIN, ERROR
 from hacheck.checker.symbolic.z3_library import Formula, Model
-from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import Property, System
 from hacheck.supervise.task import Cancelled
 
@@ -34,8 +36,7 @@ NOT_ANSWERED = "not decided by this engine, which looks at finite runs"
 PROVABLE = ("invariant", "lemma", "step", "deadlock")
 
 
-@dataclass(frozen=True, slots=True)
-class InductionEngine:
+class InductionEngine(Struct, frozen=True):
     """Shows by k-induction that properties hold at every depth. `depth`: the greatest k, `None` for the limit on
     depth, or `DEPTH`. `reachability`: whether to find out if the states that speak against a proof are reachable.
     `finding`: whether to look for lemmas where those given do not do. `reductions`: whether to leave out what nothing

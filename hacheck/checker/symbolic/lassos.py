@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.fairness import constraints_of
 from hacheck.checker.explicit.search_result import Lasso, LivenessVerdict, StatePath, Valueless
 from hacheck.checker.symbolic.action_outcomes import Behaviour
@@ -19,7 +21,6 @@ from hacheck.checker.symbolic.unrolling import Unrolling
 from hacheck.checker.symbolic.z3_library import Formula, Model, Solver
 from hacheck.compile.lowering.expression_nodes import Node
 from hacheck.compile.lowering.system import lower_condition
-from hacheck.model.data import dataclass
 from hacheck.model.ir import Expression, Property
 
 LIVE = ("eventually", "leads_to")
@@ -30,8 +31,7 @@ Constraint = tuple[int, ...]
 """The instances that take it; no two constraints have one in common."""
 
 
-@dataclass(frozen=True, slots=True)
-class Live:
+class Live(Struct, frozen=True):
     """A property of infinite runs, and the constraints to which its runs are fair."""
 
     prop: Property

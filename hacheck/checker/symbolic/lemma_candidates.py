@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations, permutations, product
 
+from msgspec import Struct
+
 from hacheck.checker.symbolic.lemma_facts import Fact, normal
 from hacheck.model import ir
-from hacheck.model.data import dataclass
 from hacheck.model.render_expression import show_expression
 from hacheck.model.rewrite import rebuild, walk
 from hacheck.model.spec_conditions import free_names, spec_form
@@ -25,8 +26,7 @@ Cube = tuple[Literal, ...]
 """Facts that never hold together, in ascending order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """That facts never hold together, whichever members of the kinds are taken. `cubes`: it of each choice of
     members, `cube` of one; `weight`: how far-fetched it is."""
 

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from itertools import combinations
 
+from msgspec import Struct
+
 from hacheck.model import ir
-from hacheck.model.data import dataclass
 from hacheck.model.spec_conditions import holding_lease
 from hacheck.model.types import (
     Bag,
@@ -41,8 +42,7 @@ SMALL = 6
 """Sets and numbers with more members than this are not taken apart."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A part of the state: how it is read, and what must hold for it to be there."""
 
     read: ir.Expression
@@ -51,8 +51,7 @@ class Place:
     weight: int
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """A condition on states that has a value in each of them."""
 
     condition: ir.Expression

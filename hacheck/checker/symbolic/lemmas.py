@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from hacheck.checker.engine import Limits, Report
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.fact_table import Table, fact_name
@@ -10,7 +12,6 @@ from hacheck.checker.symbolic.lemma_facts import facts
 from hacheck.checker.symbolic.lemma_search import Finder
 from hacheck.checker.symbolic.prepared_encoding import prepare
 from hacheck.checker.symbolic.reachable_states import reached
-from hacheck.model.data import replace
 from hacheck.model.ir import Property, System
 
 FINDING_SECONDS_MAX = 60.0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from msgspec import Struct
+
 from hacheck.checker.engine import Answer, Limits, Report
 from hacheck.checker.explicit.answers import no_start, unexplored
 from hacheck.checker.explicit.property_conditions import Questions, pose
@@ -16,15 +18,13 @@ from hacheck.checker.symbolic.unrolling import Unrolling
 from hacheck.checker.symbolic.z3_library import Library, Supervisor
 from hacheck.compile.lowering.layout import pack
 from hacheck.compile.lowering.system import lower
-from hacheck.model.data import dataclass
 from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import System
 from hacheck.model.runs import State
 from hacheck.supervise.task import Cancelled
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """A system ready for Z3: its questions, its encoding, copies of that, and how states are packed in it."""
 
     system: System
@@ -52,8 +52,7 @@ class Prepared:
         return f"{words} within: {self.bounds}" if self.bounds else words
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What an encoding is for. `lassos`: whether infinite runs are looked for. `reductions`: whether to leave out what
     nothing asked depends on."""
 

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.checker.engine import Limits, Report
 from hacheck.checker.explicit.native_program import Builder, Unavailable
@@ -24,7 +26,6 @@ from hacheck.checker.explicit.tier_up import functions_of
 from hacheck.compile.lowering.expression_nodes import Node, reachable
 from hacheck.compile.lowering.layout import Layout
 from hacheck.compile.machine.object_cache import ObjectCache
-from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
 from hacheck.supervise.task import Cancelled
 
@@ -34,8 +35,7 @@ Column: TypeAlias = Any
 STATES_MAX = 300_000
 
 
-@dataclass(frozen=True, slots=True)
-class Reached:
+class Reached(Struct, frozen=True):
     """States that are reachable. `columns`: by slot what it holds in each."""
 
     columns: Mapping[int, Column]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.premises import PREMISE
 from hacheck.checker.explicit.property_conditions import NO_VALUE, Questions
 from hacheck.checker.symbolic.action_outcomes import Behaviour, Outcome, behaviour, reads
@@ -16,7 +18,6 @@ from hacheck.checker.symbolic.well_formed_states import well_formed
 from hacheck.compile.lowering.blocks import Lowered, SearchTarget
 from hacheck.compile.lowering.expression_nodes import Node
 from hacheck.compile.lowering.layout import contents
-from hacheck.model.data import dataclass
 from hacheck.model.interpreter import call
 from hacheck.model.runs import State
 
@@ -32,8 +33,7 @@ def next_of(slot: int) -> str:
     return f".next {slot}"
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(Struct, frozen=True):
     """A constant of the encoding: its name, as SMT-LIB writes it, and its sort."""
 
     name: str
@@ -45,8 +45,7 @@ class Symbol:
         return f"(declare-const {self.name} {self.sort})"
 
 
-@dataclass(frozen=True, slots=True)
-class Encoding:
+class Encoding(Struct, frozen=True):
     """A system as formulas.
 
     `slots`: the slots that are constants, by index, before a step and (`after`) after it. `takes`: for each step of

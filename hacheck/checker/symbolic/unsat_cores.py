@@ -11,6 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.checker.engine import Limits, Report
 from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.symbolic.k_induction import DEPTH
@@ -19,14 +22,12 @@ from hacheck.checker.symbolic.system_encoding import DOMAIN, INIT
 from hacheck.checker.symbolic.weakened_system import Part, weakened
 from hacheck.checker.symbolic.z3_library import Formula, Library, Solver, Supervisor, minimal_core
 from hacheck.compile.lowering.layout import Cell
-from hacheck.model.data import dataclass, replace
 from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import System
 from hacheck.supervise.task import Cancelled
 
 
-@dataclass(frozen=True, slots=True)
-class Reasons:
+class Reasons(Struct, frozen=True):
     """What a proof of a property rests on, and what it does without. `lemmas`: those it uses, by name. `unasked`: the
     actions in which some conditions always stay in force. `steps`: the greatest k that it takes. `failed`: why there is
     no proof; then nothing else is said."""

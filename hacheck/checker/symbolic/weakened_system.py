@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from hacheck.model.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.model.ir import (
     TRUE,
     Action,
@@ -39,8 +41,7 @@ OWN = frozenset({"channel", "frame"})
 _IFS_MAX = 4  # an `if` that goes either way doubles an action
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A condition of an action. `variable`: the constant that puts it in force. `line`: where its action stands."""
 
     variable: str
@@ -73,8 +74,7 @@ def _ifs(action: Action) -> int:
     return sum(isinstance(part, If) for statement in action.body for part in walk(statement))
 
 
-@dataclass(frozen=True, slots=True)
-class _Weakening:
+class _Weakening(Struct, frozen=True):
     action: Action
     roles: Mapping[str, str]
     parts: list[Part]

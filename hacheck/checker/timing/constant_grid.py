@@ -5,26 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from msgspec import Struct, field
+
 from hacheck.checker.engine import Engine, Limits
 from hacheck.checker.timing.time_constants import Constant, Point, points
 from hacheck.checker.verify import Prepared, Question, run_check
-from hacheck.model.data import dataclass, field
 from hacheck.model.interpreter import replay
 from hacheck.model.ir import System
 from hacheck.model.language import Specification
 from hacheck.model.runs import Run
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(Struct, frozen=True):
     """A run that breaks a property, and the system it is a run of."""
 
     system: System
     run: Run
 
 
-@dataclass(slots=True)
-class Map:
+class Map(Struct):
     """What came out for one property. `bounded`: safe only as far as a bound of the exploration reaches; `violations`:
     the shortest run of each unsafe point; `open`: why a point is not decided."""
 
@@ -59,8 +58,7 @@ class Map:
         return min(self.violations, key=far, default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class GridRequest:
+class GridRequest(Struct, frozen=True):
     """What is explored: a check of a spec, and the properties. `settings`: those that are fixed."""
 
     specification: Specification

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from hacheck.checker.symbolic.z3_library import Formula, z3_module
 from hacheck.checker.timing.time_constants import Point
-from hacheck.model.data import dataclass
 
 COEFFICIENT_MAX = 3
 INEQUALITIES_MAX = 4
@@ -18,8 +19,7 @@ SECONDS_MAX = 20.0
 """For each number of inequalities that is tried."""
 
 
-@dataclass(frozen=True, slots=True)
-class Inequality:
+class Inequality(Struct, frozen=True):
     """The sum of `coefficients` times the constants is at most `bound`."""
 
     coefficients: tuple[int, ...]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.language import Specification
 from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
@@ -23,8 +24,7 @@ class NotVaried(Exception):
         self.reason, self.hint = reason, hint
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """A setting that is varied from `low` to `high`; `now`: what it is in the check at hand."""
 
     name: str

@@ -15,12 +15,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 import hacheck
 from hacheck.atomic_files import replace_text
 from hacheck.checker.limit_trials import ClaimResult, Explored, Plan, Trial, TrialResult, fewer, together
 from hacheck.checker.verify import Question
 from hacheck.cli.guard import version
-from hacheck.model.data import dataclass, field, replace
 from hacheck.model.language import Specification
 from hacheck.model.language.raised_limits import digest
 
@@ -45,8 +47,7 @@ def bounds_folder() -> Path:
     return cache_folder() / "bounds"
 
 
-@dataclass(frozen=True, slots=True)
-class Raised:
+class Raised(Struct, frozen=True):
     """What is known of a check with raised limits: trials with what they found, in the order in which they were made;
     those that were not begun, and why; and what cannot be raised."""
 
@@ -55,8 +56,7 @@ class Raised:
     not_begun: tuple[Trial, ...] = ()
 
 
-@dataclass(slots=True)
-class KeptTrials:
+class KeptTrials(Struct):
     """The trials of one spec that are kept in a file. `digest`: of what the spec meant then; `made_by`: which
     hacheck ran them; `defaults`: of its settings; `titles`: the check and the limits of each trial; `explored`: what
     checks found within their own limits, where that is kept as well."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from msgspec import Struct
+
 from hacheck.checker.limit_trials import ClaimResult, Trial, plan
 from hacheck.checker.verify import questions_of
 from hacheck.cli.checking.kept_trials import KeptTrials, Raised, explored_key, known
 from hacheck.cli.checking.raised_reasons import Explained, Reason
 from hacheck.cli.checking.raised_report import Pushed, grouped, pushed
 from hacheck.cli.console import plural
-from hacheck.model.data import dataclass
 from hacheck.model.language import Specification
 from hacheck.model.language.raised_limits import Raise
 
@@ -96,8 +97,7 @@ NAMED_MAX = 4
 """Of more limits under which a claim holds there is the number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Protocol:
+class Protocol(Struct, frozen=True):
     """A spec with the trials kept for it, perhaps of an earlier text of it."""
 
     name: str

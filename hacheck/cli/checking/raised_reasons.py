@@ -6,16 +6,16 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from hacheck.checker.limit_trials import Trial
 from hacheck.checker.verify import Question, questions_of
 from hacheck.cli.guard import BadInput
-from hacheck.model.data import dataclass
 from hacheck.model.language import Specification
 from hacheck.model.language import declarations as d
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """A check that raises a limit of a trial, too, and violates the same property. `is_within`: in the same variant of
     the protocol and with no number greater than in the trial, so that its counterexample is one of the trial."""
 
@@ -23,8 +23,7 @@ class Shown:
     is_within: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(Struct, frozen=True):
     """Why a limit refutes claims that no check shows. `limit`: its name. `claims`, `checks`: empty where the reason is
     that of all of them."""
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 
+from msgspec import Struct
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -14,7 +15,6 @@ from rich.text import Text
 from hacheck.checker.limit_trials import ClaimResult, Trial, TrialResult
 from hacheck.cli.checking.kept_trials import Raised
 from hacheck.cli.console import plural, symbols
-from hacheck.model.data import dataclass
 from hacheck.model.language.raised_limits import Raise
 
 INDENT = (0, 0, 0, 2)
@@ -22,8 +22,7 @@ NAMED_MAX = 12
 """Of more limits that were raised together there is the number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pushed:
+class Pushed(Struct, frozen=True):
     """How far one property was pushed. `held`: the trials in which it still holds; `refuted`: those that refute it, the
     shortest run first; `unknown`: those that did not decide it."""
 

@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from hacheck.checker.engine import Engine, Limits, Progress, Refused, Report
 from hacheck.checker.limit_trials import Explored, Plan, Trial, TrialResult, ended, fewer, plan, run_trial, together
 from hacheck.cli.checking.kept_trials import KeptTrials, Raised, kept_trials
@@ -24,7 +27,6 @@ from hacheck.cli.checking.side_by_side import (
 from hacheck.cli.engines import Exploring, engine_for
 from hacheck.cli.guard import BadInput
 from hacheck.cli.jobs import job_pool
-from hacheck.model.data import dataclass, field, replace
 from hacheck.model.language import Specification
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.process_pool import Died, Done, Event, Failed, Message, ProcessPool
@@ -49,8 +51,7 @@ STATES_MAX = 3_000_000
 """Where a trial gives up, if the user does not say."""
 
 
-@dataclass(slots=True)
-class _Check:
+class _Check(Struct):
     """One check with its trials: those that wait, and what the others found."""
 
     specification: Specification

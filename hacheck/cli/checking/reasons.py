@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
+from msgspec import Struct
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -23,7 +24,6 @@ from hacheck.cli.options import all_known
 from hacheck.cli.progress import progress_display
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
-from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.language import Parameter, Specification
 from hacheck.supervise.interruption import Interruption
@@ -33,8 +33,7 @@ SPARE_MAX = 20
 """Of more conditions that a proof does without there is the number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What the user asked of `why`. `others`: whether other settings are tried."""
 
     spec: str

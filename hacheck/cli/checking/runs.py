@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import Struct
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -13,7 +14,6 @@ from hacheck.checker.described_run import StepView, initial_lines, read_by, stat
 from hacheck.checker.step_effects import StepEffect
 from hacheck.cli.console import Symbols, symbols
 from hacheck.cli.prefixed import Prefixed
-from hacheck.model.data import dataclass
 from hacheck.model.ir import Action, Property, System
 from hacheck.model.runs import Run
 
@@ -59,8 +59,7 @@ def full_run(
     return Group(*parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """How a run is laid out, so that its parts line up."""
 
     wide: bool

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from rich.console import Console
 
 from hacheck.api.errors import near_names
@@ -21,7 +22,6 @@ from hacheck.cli.options import all_known
 from hacheck.cli.page.report_data import ShownRun
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import instantiate, load_specification
-from hacheck.model.data import dataclass
 from hacheck.model.interpreter import EvaluationError, replay
 from hacheck.model.ir import Property, System
 from hacheck.model.language import Specification
@@ -68,8 +68,7 @@ def simulate_spec(
     return ExitCode.AS_EXPECTED if run.error is None else ExitCode.BAD_INPUT
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(Struct, frozen=True):
     """A run found in a file, with what is needed to understand it."""
 
     spec: str

@@ -13,6 +13,9 @@ from collections.abc import Generator, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from hacheck.checker.engine import Limits, Progress, Refused, Report
 from hacheck.checker.verify import CheckResult, Question, run_check
 from hacheck.cli.checking.progress_of_several import SeveralDisplay
@@ -23,7 +26,6 @@ from hacheck.cli.guard import BadInput, ExitCode, Reported
 from hacheck.cli.jobs import Job, job_pool
 from hacheck.cli.selection import choose, prepare
 from hacheck.cli.sources import read_library, read_spec, show_findings
-from hacheck.model.data import dataclass, field, replace
 from hacheck.model.interpreter import replay
 from hacheck.model.language import Specification, load
 from hacheck.model.language.specification import Loaded
@@ -44,8 +46,7 @@ READING = -1
 """In place of the number of a check: the spec is read."""
 
 
-@dataclass(frozen=True, slots=True)
-class SpecResult:
+class SpecResult(Struct, frozen=True):
     """What became of one spec. `specification`: none if its text has errors, which were shown. `skipped`: the checks
     that were not run; `left_out`: those that run by request only. `wall_seconds`: from the begin of its first check to
     the end of its last."""
@@ -58,8 +59,7 @@ class SpecResult:
     wall_seconds: float
 
 
-@dataclass(slots=True)
-class _Work:
+class _Work(Struct):
     """What there is to do for one spec, and what is done. `waiting`: numbers of checks not begun; `alone`: those that
     need more memory than their share; `running`: how many jobs of it are being done."""
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from rich.console import Console
 from rich.text import Text
 
@@ -24,7 +26,6 @@ from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.progress import progress_display
 from hacheck.cli.selection import Selection, select
 from hacheck.cli.sources import load_specification
-from hacheck.model.data import dataclass, field, replace
 from hacheck.model.interpreter import replay
 from hacheck.model.language import Specification
 from hacheck.supervise.interruption import Interruption
@@ -36,8 +37,7 @@ if TYPE_CHECKING:
     from hacheck.documents.verify import VerifyDocument
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What the user asked of `verify`."""
 
     spec: str

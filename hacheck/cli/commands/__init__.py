@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 ASK, RUN, LOOK, WRITE, DEVELOP = "Check", "Run", "Look", "Write", "For developers of hacheck"
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A subcommand: its name, its place in the help, and its function, which is called as its module is unless said
     otherwise."""
 

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from hacheck.atomic_files import replacing
 from hacheck.checker.diagram import ModeField, Sightings, diagrams, mode_fields, walk
 from hacheck.checker.engine import Progress
@@ -17,13 +19,11 @@ from hacheck.cli.options import all_known
 from hacheck.cli.progress import progress_display
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
-from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.supervise.interruption import Interruption
 
 
-@dataclass(frozen=True, slots=True)
-class DiagramRequest:
+class DiagramRequest(Struct, frozen=True):
     """What the user asked of `diagram`."""
 
     spec: str

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from grandalf.graphs import Vertex, graph_core
@@ -23,16 +23,14 @@ SWEEPS = 8
 Point = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """Something to be placed, by its size."""
 
     width: float
     height: float
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """An edge between two nodes (by number), with the size of its label."""
 
     source: int
@@ -40,8 +38,7 @@ class Link:
     label: Box
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """The layout: the centres of nodes and of labels, each edge's points from source to target, and the size."""
 
     nodes: tuple[Point, ...]
@@ -51,8 +48,7 @@ class Placed:
     height: float
 
 
-@dataclass(slots=True, eq=False)
-class _Shape:
+class _Shape(Struct, eq=False):
     """What grandalf reads of a box (`w`, `h`), and where it puts its centre."""
 
     w: float
@@ -60,8 +56,7 @@ class _Shape:
     xy: Point = (0.0, 0.0)
 
 
-@dataclass(slots=True, eq=False)
-class _Line:
+class _Line(Struct, eq=False):
     """Where grandalf leads an edge."""
 
     points: tuple[Point, ...] = ()

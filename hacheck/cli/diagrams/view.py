@@ -3,8 +3,9 @@ labels."""
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from hacheck.checker.diagram import Diagram, Transition
-from hacheck.model.data import dataclass
 from hacheck.model.ir import ActionKind
 
 ANY = "(any state)"
@@ -20,8 +21,7 @@ ANY_LEAST = 3
 """From how many states an action must lead to one other state to be drawn once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """An action on an edge: when it happens, and whether exploration saw it there (`None`: nobody looked)."""
 
     action: str
@@ -30,8 +30,7 @@ class Label:
     seen: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Arrow:
+class Arrow(Struct, frozen=True):
     """An edge with everything that takes it."""
 
     source: str
@@ -44,8 +43,7 @@ class Arrow:
         return any(label.seen is not False for label in self.labels)
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """A diagram as it is drawn. `absent`: how a state or edge that was not seen is to be called."""
 
     title: str

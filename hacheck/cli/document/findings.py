@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from hacheck.checker.described_run import run_title
 from hacheck.checker.verify import CheckResult, PropertyResult
 from hacheck.cli.checking.report import KINDS, extent, verdict_of
 from hacheck.cli.console import plural
 from hacheck.cli.document.prose import code, details, markdown, section_of, sections, sentence, table, uncommented
 from hacheck.cli.document.stories import story
-from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.language import Specification
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(Struct, frozen=True):
     """The results of the checks that were run, and the names of those that run by request only."""
 
     results: tuple[CheckResult, ...]

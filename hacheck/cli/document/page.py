@@ -6,12 +6,13 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from hacheck import shipped
 from hacheck.cli.document import findings as found
 from hacheck.cli.document.findings import Findings
 from hacheck.cli.document.prose import code, how_to_read, section_of, sections, sentence, table
 from hacheck.cli.document.rules import Rule, callers_of, rules_of
-from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.language import Specification
 from hacheck.model.language import declarations as d
@@ -34,8 +35,7 @@ NAMED_MAX = 4
 """So many of the checks that choose a setting are named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """The texts a page is made from, by path, and where the page will stand (`None`: nowhere in particular)."""
 
     called: str

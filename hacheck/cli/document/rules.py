@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.language import Specification
 from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
@@ -20,8 +21,7 @@ CHOICE = re.compile(r"(?:^|; )Choice: ")
 """What stands before a `note` where it is written together with a `source`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """Something the protocol does, suffers or promises. A `witness` (`reachable`) promises nothing: it shows that the
     spec is not empty talk.
 

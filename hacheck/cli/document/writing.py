@@ -6,6 +6,9 @@ import difflib
 import sys
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.checker.diagram import Sightings, diagrams, mode_fields, walk
 from hacheck.checker.verify import default_check
 from hacheck.cli.checking.verifying import Request, explored
@@ -21,7 +24,6 @@ from hacheck.cli.json_output import open_target
 from hacheck.cli.progress import progress_display
 from hacheck.cli.selection import Selection, one_system, select
 from hacheck.cli.sources import load_specification, with_libraries
-from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
 from hacheck.model.language import Specification
 from hacheck.supervise.interruption import Interruption
@@ -40,8 +42,7 @@ LIMITS = f"What is marked as {ABSENT}, the text of the spec allows; other settin
 """What a diagram leaves open."""
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentRequest:
+class DocumentRequest(Struct, frozen=True):
     """What the user asked of `doc`. `out`: where the page goes, `None` for standard output. `compare`: change nothing,
     say whether the page is what would be written. `verify`: how checks are run; `None` to run none."""
 
@@ -52,8 +53,7 @@ class DocumentRequest:
     no_color: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """A page and, where there is something to draw, its picture."""
 
     page: str

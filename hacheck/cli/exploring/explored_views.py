@@ -6,8 +6,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from hacheck.checker.run_view.views import View
-from hacheck.model.data import dataclass
 from hacheck.model.evaluation import EvaluationError
 from hacheck.model.language.reader_expressions import ReaderExpressions, WrongExpression
 from hacheck.model.render import show
@@ -24,8 +25,7 @@ class BadRequest(Exception):
     """A request that the page does not make: what is wrong with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExploredRun:
+class ExploredRun(Struct, frozen=True):
     """A run on the page. `expressions`: makes what understands expressions over its states, when first needed."""
 
     view: View

@@ -9,6 +9,8 @@ from contextlib import suppress
 from functools import cache, partial
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from hacheck import __version__
 from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli.checking.saved_runs import choose, decode, one_of_several, read_json, saved_runs, spec_of, system_of
@@ -20,7 +22,6 @@ from hacheck.cli.page.html_page import html_page
 from hacheck.cli.page.report_data import ShownRun, ViewMaker, frame, key_of, verdicts_of
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
-from hacheck.model.data import dataclass
 from hacheck.model.evaluation import EvaluationError
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import System
@@ -34,8 +35,7 @@ STARTS_MAX = 20
 """So many initial states are on the page."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExploreRequest:
+class ExploreRequest(Struct, frozen=True):
     """What the user asked of `explore`. `port`: 0 for any that is free."""
 
     spec: str

@@ -6,21 +6,21 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from hacheck.api.comparison import Compared, Comparison, compared_with
 from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli.guard import BadInput
 from hacheck.cli.logs.traces import words
 from hacheck.cli.options import SECONDS_MAX, all_known, parse_settings
 from hacheck.cli.sources import instantiate
-from hacheck.model.data import dataclass
 from hacheck.model.language.log_settings import UNITS
 
 if TYPE_CHECKING:
     from hacheck.model.language import Specification
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonOptions:
+class ComparisonOptions(Struct, frozen=True):
     """What the command line says about a comparison; see `hacheck.api.comparison.Comparison`."""
 
     check: str | None

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
+from msgspec import Struct
+
 from hacheck.api import conformance
 from hacheck.api.comparison import Checker, Compared, system_under, unknown_events
 from hacheck.api.conform_document import conform_document
@@ -19,7 +21,6 @@ from hacheck.cli.logs.traces_report import show_findings
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.sources import load_specification
 from hacheck.documents.records import ConformDocument
-from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.language import Specification
 from hacheck.model.observing.record_layout import ObservingError
@@ -37,8 +38,7 @@ SMALL_BYTES = 64_000_000
 """Less than this, in one order, is checked by one process: another would take longer to start."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConformRequest:
+class ConformRequest(Struct, frozen=True):
     """What the user asked of `conform`."""
 
     spec: str
@@ -62,8 +62,7 @@ class ConformRequest:
     report: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ConformResult:
+class ConformResult(Struct, frozen=True):
     """What was found, for the terminal and as JSON. `compared`: what the traces were compared with; `checker`: by what;
     `not_compared`: the records of each event that the spec does not know."""
 

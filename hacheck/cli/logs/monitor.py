@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec import Struct
+
 from hacheck.api.comparison import Checker, Compared
 from hacheck.cli.console import output_console, plural
 from hacheck.cli.guard import BadInput, ExitCode
@@ -14,7 +16,6 @@ from hacheck.cli.logs.traces import words
 from hacheck.cli.logs.traces_report import show_findings
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.sources import load_specification
-from hacheck.model.data import dataclass
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.supervise.interruption import Interruption
 from hacheck.traces.conformance.trace_checker import TraceChecker
@@ -28,8 +29,7 @@ from hacheck.traces.simulation.line_variables import points_of
 from hacheck.traces.simulation.record_values import field_types
 
 
-@dataclass(frozen=True, slots=True)
-class MonitorRequest:
+class MonitorRequest(Struct, frozen=True):
     """What the user asked of `monitor`."""
 
     spec: str
@@ -48,8 +48,7 @@ class MonitorRequest:
     no_color: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
+class Watched(Struct, frozen=True):
     """What is watched, and by whom: the schema of the records, and when a trace is over."""
 
     checker: Checker

@@ -11,6 +11,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from hacheck.atomic_files import replace_text
 from hacheck.checker.engine import Progress, Report
 from hacheck.checker.verify import default_check, questions_of
@@ -23,7 +25,6 @@ from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.documents.document import from_dict
 from hacheck.documents.records import SimulateTracesDocument
-from hacheck.model.data import dataclass
 from hacheck.model.observing.line_writers import has_lines, logged
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.supervise.interruption import Interruption
@@ -42,8 +43,7 @@ JOIN_SECONDS = 5.0
 """How long after Ctrl-C files that are being written may take to be given up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Walks:
+class Walks(Struct, frozen=True):
     """The runs that are asked for. `every`: each step is to write a line, whatever the spec says."""
 
     spec: str
@@ -55,8 +55,7 @@ class Walks:
     every: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Unlike:
+class Unlike(Struct, frozen=True):
     """In what the traces are to be unlike the runs, as the command line says it."""
 
     hide: str | None = None
@@ -67,8 +66,7 @@ class Unlike:
     kinds: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """Where things go."""
 
     out: str | None

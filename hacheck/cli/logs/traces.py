@@ -7,6 +7,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TextIO
 
+from msgspec import Struct
+
 from hacheck.atomic_files import replacing
 from hacheck.cli.console import output_console, plural
 from hacheck.cli.guard import BadInput, ExitCode, version
@@ -15,7 +17,6 @@ from hacheck.cli.logs.traces_report import show_findings, show_statistics, show_
 from hacheck.cli.progress_line import ProgressLine
 from hacheck.documents.document import from_dict
 from hacheck.documents.records import TracesDocument
-from hacheck.model.data import dataclass
 from hacheck.traces.adapters.adapter_files import load
 from hacheck.traces.adapters.logs import LogDataset, open_logs
 from hacheck.traces.dataset import Located, open_traces, place_of
@@ -25,8 +26,7 @@ from hacheck.traces.statistics import Statistics
 from hacheck.traces.trace_writers import write_clustered, writing
 
 
-@dataclass(frozen=True, slots=True)
-class TracesRequest:
+class TracesRequest(Struct, frozen=True):
     """What the command line asks for."""
 
     action: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec.structs import asdict
 
 from hacheck import __version__
 from hacheck.cli.page.html_page import html_page

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from hacheck.checker.run_view.views import View, Views, places_of
 from hacheck.cli.sources import read_library
-from hacheck.model.data import dataclass
 from hacheck.model.ir import Property, System
 from hacheck.model.language import Specification
 from hacheck.model.runs import Run
@@ -29,8 +30,7 @@ STEP_BYTES = 420
 """What a step takes in a report, about."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownRun:
+class ShownRun(Struct, frozen=True):
     """A run to be shown: of which check, about which property, and what came out. `urgent`: not as expected."""
 
     check: str

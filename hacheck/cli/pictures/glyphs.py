@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Glyphs:
+class Glyphs(Struct, frozen=True):
     """One character for each thing that a diagram shows; `arrow` and `dots` stand in captions."""
 
     start: str

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from msgspec import Struct
+
 from hacheck.checker.run_view.view_reader import ViewReader
 from hacheck.cli.pictures.step_captions import StepCaptions
-from hacheck.model.data import dataclass
 
 GUTTER = 6
 """Columns in front of the lanes: the number of the step and the bracket of a loop."""
@@ -22,8 +23,7 @@ OUTSIDE = "outside"
 """The lane of what only an observer of the whole system sees: ghosts that the property reads."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(Struct, frozen=True):
     """One lane; `column`: where its line stands, counted from the first lane."""
 
     kind: Literal["node", "lock", "outside"]
@@ -32,8 +32,7 @@ class Lane:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """The lanes of a diagram. `modes`: what each mode is called; `ghosts`: the variables that lane `outside` shows."""
 
     lanes: tuple[Lane, ...]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from msgspec import Struct, field
 from rich.console import Console
 
 from hacheck.api.proof_stages import LATE_SECONDS, Supervision, induction_counterexamples, proof_of
@@ -29,13 +30,11 @@ from hacheck.cli.proving import report
 from hacheck.cli.proving.proof_supervision import ProofSupervisor
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
-from hacheck.model.data import dataclass, field
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.resources import usable_cores
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What the user asked of `prove`. `given_only`: look for no claims that the spec does not have; `memory_max`: stop
     at so many bytes."""
 

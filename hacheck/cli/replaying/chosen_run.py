@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from hacheck.checker.engine import Limits
 from hacheck.checker.verify import default_check, run_check
 from hacheck.cli.checking import saved_runs
@@ -13,7 +15,6 @@ from hacheck.cli.engines import Exploring, engine_for
 from hacheck.cli.guard import BadInput
 from hacheck.cli.selection import one_system, select
 from hacheck.cli.sources import instantiate, load_specification
-from hacheck.model.data import dataclass
 from hacheck.model.interpreter import replay
 from hacheck.replay.model_run import ModelRun, model_run
 from hacheck.supervise.resources import memory_default
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 EXPLORING_SECONDS_MAX = 600.0
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """A run, with the system that it is a run of. `data`: the same as a replay uses it."""
 
     specification: Specification

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import get_args
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.cli.console import error_console, output_console
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_folder, open_target
@@ -14,15 +17,13 @@ from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.replaying import outcome_report
 from hacheck.cli.replaying.chosen_run import Chosen, chosen_run, random_runs
 from hacheck.documents.replay import ReplayDocument, ReplayedRun, ReplayedStep, ReplayOutcome
-from hacheck.model.data import dataclass, replace
 from hacheck.replay.outcomes import Outcome, ReplayResult, StepResult
 from hacheck.replay.product import Product
 from hacheck.replay.products import UnknownProduct, names, product
 from hacheck.replay.replayer import Patience, carry_out
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What the user asked of `replay`. `random`: so many random runs, of `steps` steps, from `seed` on."""
 
     run: str

@@ -12,6 +12,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec import Struct
+
 from hacheck.cli.console import visible
 from hacheck.cli.guard import BadInput, ExitCode, Reported
 from hacheck.cli.running.administering_brokers import SPEECHES, Operator, Refusal, Unsure, summary_lines
@@ -47,7 +49,6 @@ from hacheck.impl.protocols.icestorm.records import (
 from hacheck.impl.protocols.icestorm.system import identifier
 from hacheck.impl.runtime.control import Guest, Silent
 from hacheck.impl.runtime.folder import Folder
-from hacheck.model.data import dataclass
 
 PROTOCOL = "icestorm"
 ATTEMPT_SECONDS_MAX = 5.0
@@ -76,8 +77,7 @@ ELSEWHERE = {action for action, _ in SPEECHES.values()} | set(ON_QUEUES)
 HERE = tuple(action for action in WORDS_MIN if action not in ELSEWHERE)
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What the command line asks for."""
 
     action: str

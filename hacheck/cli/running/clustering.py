@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from msgspec import Struct
+
 from hacheck.cli.console import visible
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.impl.runtime.children import DOWN, RUNNING
@@ -15,11 +17,9 @@ from hacheck.impl.runtime.control import Silent, ask, planned, start, stop_all
 from hacheck.impl.runtime.folder import Folder
 from hacheck.impl.runtime.keeper import Answer, Ask
 from hacheck.impl.system import Refused
-from hacheck.model.data import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What the command line asks for."""
 
     action: str

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.api.comparison import nodes_of
 from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli.console import output_console, plural, say, seconds, symbols
@@ -19,7 +22,6 @@ from hacheck.documents.implementation import CheckImplDocument, Disagreement, Sc
 from hacheck.impl.simulator.story import StoryLine
 from hacheck.impl.system import System
 from hacheck.impl.systems import system as code_of
-from hacheck.model.data import dataclass, replace
 from hacheck.model.observing.line_writers import has_lines, logged
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.supervise.interruption import Interruption
@@ -46,8 +48,7 @@ MARKS |= {"cut": "fault", "lose": "fault"}
 """How steps are drawn, if not as inputs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What the command line asks for."""
 
     code: str
@@ -100,8 +101,7 @@ def _instead(tracker: Tracker, found: Found) -> Diagnosis | None:
     return tracker.explain(shown[: last + 1])
 
 
-@dataclass(frozen=True, slots=True)
-class Unshown:
+class Unshown(Struct, frozen=True):
     """What the model has and the code never did: lines; actions that nothing of what it did leads to, if that is
     known. `compared`: whether the code wrote any line of the model at all."""
 

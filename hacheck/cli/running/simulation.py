@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from hacheck.atomic_files import replace_bytes
 from hacheck.checker.engine import Progress, Report
@@ -31,7 +32,6 @@ from hacheck.impl.simulator.story import StoryLine, story
 from hacheck.impl.simulator.targets import Cluster
 from hacheck.impl.system import Refused, System
 from hacheck.impl.systems import system as system_of
-from hacheck.model.data import dataclass
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.process_pool import Died, Done, Failed, ProcessPool
 from hacheck.supervise.resources import usable_cores
@@ -48,8 +48,7 @@ FAILURES_MAX = 5
 WAIT_SECONDS = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What the command line asks for."""
 
     protocol: str

@@ -7,6 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import Struct, field
 from rich.text import Text
 
 from hacheck.cli.console import output_console, plural, say, seconds, symbols, visible
@@ -24,7 +25,6 @@ from hacheck.impl.simulator.profiles import TARGETS
 from hacheck.impl.simulator.reducing import failure
 from hacheck.impl.simulator.running import Outcome, Plan
 from hacheck.impl.simulator.story import StoryLine, fault_words
-from hacheck.model.data import dataclass, field
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,8 +35,7 @@ RUNS_CONCLUSIVE = 20
 """In fewer runs a kind of fault may well be missing: each draws from a part of them only."""
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(Struct):
     """What came of some runs. `failures`: the seeds of those that failed in each way. `happened`: how many faults of
     each kind and target made a difference; `idle`: how many made none."""
 
@@ -74,8 +73,7 @@ class Tally:
             self.failures[label] = sorted([*self.failures.get(label, []), *seeds])
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """A run that is shown. `label`: how it failed, empty if it did not; `attempts`: how many runs it took to make it
     small; `faults`: how many there were before."""
 
@@ -91,8 +89,7 @@ class Failure:
         return f"{re.sub('[^A-Za-z0-9_-]+', '-', protocol)}-{self.seed}.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """All that came of a command. `possible`: the kinds of faults that could have happened."""
 
     protocol: str

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from rich.text import Text
 
 from hacheck.cli.console import visible
 from hacheck.impl.node import Name
 from hacheck.impl.simulator.story import StoryLine
-from hacheck.model.data import dataclass
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,8 +33,7 @@ STYLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Glyphs:
+class Glyphs(Struct, frozen=True):
     """What lines and points are drawn with."""
 
     line: str

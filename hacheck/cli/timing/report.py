@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -25,14 +26,12 @@ from hacheck.documents.timing import (
     UnsafePoint,
     VariedConstant,
 )
-from hacheck.model.data import dataclass
 
 if TYPE_CHECKING:
     from hacheck.model.language import Specification
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """What is known of one property: what holds where, and the region, where it has the form of inequalities."""
 
     map: Map

@@ -6,6 +6,8 @@ import re
 import time
 from collections.abc import Mapping
 
+from msgspec import Struct, field
+
 from hacheck.checker.engine import Limits
 from hacheck.checker.timing.constant_grid import GridRequest, explore
 from hacheck.checker.timing.inequalities import region
@@ -20,7 +22,6 @@ from hacheck.cli.progress_line import ProgressLine
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
 from hacheck.cli.timing import report
-from hacheck.model.data import dataclass, field
 from hacheck.model.ir import System
 from hacheck.model.language import Specification
 from hacheck.supervise.interruption import Interruption
@@ -30,8 +31,7 @@ INTERVAL = re.compile(r"(\w+)(?:=([0-9]{1,15})\.\.([0-9]{1,15}))?")
 DECIDABLE = ("invariant", "lemma", "step", "deadlock", "eventually", "leads_to")
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What the user asked of `timing`."""
 
     spec: str

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
+from msgspec import Struct, field
+
 from hacheck.compile.codegen.code_placement import Placed
 from hacheck.compile.codegen.function_text import Fork, Join
 from hacheck.compile.codegen.instructions import Values
@@ -16,7 +18,6 @@ from hacheck.compile.codegen.integer_widths import width_of_interval
 from hacheck.compile.codegen.next_words import merged_words
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Merge, SetTemp, Stopped
 from hacheck.compile.lowering.expression_nodes import Node
-from hacheck.model.data import dataclass, field
 
 _COSTLY = 12  # the instructions from which on a part of a condition is worth a branch of its own
 
@@ -30,8 +31,7 @@ Outcome: TypeAlias = Callable[[Emit | Stopped, Target], None]
 """Ends the block with a step, or with an outcome that is no step, and goes to a target."""
 
 
-@dataclass(frozen=True, slots=True)
-class Printer:
+class Printer(Struct, frozen=True):
     """Prints blocks where the code stands."""
 
     values: Values

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from heapq import heappop, heappush
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from hacheck.compile.codegen.module import Module
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Merge, SetTemp
 from hacheck.compile.lowering.expression_nodes import Node
-from hacheck.model.data import dataclass
 
 _COSTLY = 6  # instructions from which on an expression is not written twice
 
@@ -22,8 +23,7 @@ Placed: TypeAlias = dict[tuple[int, int], list[Node]]
 """By the identity of a block and the index of a statement in it: what to compute before that, operands first."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Position:
+class _Position(Struct, frozen=True, eq=False):
     """A statement: its block, its index there, and the branch that the block is a side of."""
 
     block: Block

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from hacheck.compile.codegen.function_text import Code
 from hacheck.compile.codegen.module import Comparison, Module, signed
 from hacheck.compile.codegen.word_layout import WORD_BITS
 from hacheck.compile.lowering.blocks import Lowered
 from hacheck.compile.lowering.expression_nodes import Node
-from hacheck.model.data import dataclass
 
 _LANES = 8  # states in a vector: each test of them is a byte
 
 
-@dataclass(frozen=True, slots=True)
-class Guards:
+class Guards(Struct, frozen=True):
     """The tests of all guards. `tests_of`: for each instance, the places of those tests among `tests` that are made in
     vectors, and the others."""
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from msgspec import Struct, field
+
 from hacheck.compile.codegen.if_conversion import Line, last_sides
-from hacheck.model.data import dataclass, field
 
 COUNT: Final = "k"
 """The key under which a way carries how many successors were written so far."""
@@ -23,8 +24,7 @@ Item: TypeAlias = "str | Phi | Choice"
 """What a key stands for."""
 
 
-@dataclass(slots=True, eq=False)
-class Join:
+class Join(Struct, eq=False):
     """A basic block to come, with the ways that lead there: each the label it starts from and what it carries.
 
     `lanes`: blocks just before it, which ways that have the same to do there share; each with what writes it.
@@ -41,8 +41,7 @@ class Join:
         return bool(self.edges or self.lanes)
 
 
-@dataclass(slots=True, eq=False)
-class Fork:
+class Fork(Struct, eq=False):
     """Where ways go on by a temporary's content: to one block if it is 1, to another if it is 0."""
 
     temp: int
@@ -50,8 +49,7 @@ class Fork:
     otherwise: Join
 
 
-@dataclass(slots=True, eq=False)
-class Phi:
+class Phi(Struct, eq=False):
     """What a key stands for behind a join; an instruction only if asked for."""
 
     join: Join
@@ -60,8 +58,7 @@ class Phi:
     name: str = ""
 
 
-@dataclass(slots=True, eq=False)
-class Choice:
+class Choice(Struct, eq=False):
     """What a key stands for behind two sides that are both run; an instruction only if asked for."""
 
     condition: str
@@ -71,8 +68,7 @@ class Choice:
     name: str = ""
 
 
-@dataclass(slots=True)
-class Code:
+class Code(Struct):
     """A function's body up to the place where one writes. `kinds`: the LLVM type of each temporary."""
 
     kinds: Mapping[int, str] = field(default_factory=dict)

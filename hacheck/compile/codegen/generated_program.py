@@ -11,10 +11,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.compile.codegen.thread_notes import Notes, notes_for
 from hacheck.compile.codegen.word_layout import word_count
 from hacheck.compile.lowering.layout import Layout, lay_out
-from hacheck.model.data import dataclass, replace
 from hacheck.model.ir import System
 from hacheck.model.types import Value, values
 
@@ -29,8 +31,7 @@ class ProgramError(ValueError):
     """JSON that is no program of the system; the message says what is wrong."""
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """The functions' own terms.
 
     - `layout`: where each slot is; `words`: of a state.

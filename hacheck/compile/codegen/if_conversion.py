@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 Line = str | list[str]
 """A line of a function, or several that are still being written."""
@@ -20,8 +20,7 @@ _BRANCH = re.compile(r"  br i1 (\S+), label %(\S+), label %(\S+)")
 _COMPUTES = re.compile(r"  %\S+ = (?!load|call (?!\S+ @llvm\.))")
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
+class Sides(Struct, frozen=True):
     """Lines of a function, from `start` up to `end`: a branch, and the blocks that it leads to. `labels`: of the block
     that runs if the condition holds, and of the other; one of them may be that of the block behind both, which is then
     no side. `lines`: what both sides compute."""
@@ -33,8 +32,7 @@ class Sides:
     lines: tuple[Line, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(Struct, frozen=True):
     """A block that only computes: its name, its place among the lines with its name and its end, what it computes."""
 
     label: str

@@ -11,17 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
+from msgspec import Struct, field
+
 from hacheck.compile.codegen.function_text import Code
 from hacheck.compile.codegen.indexed_choice import picked
 from hacheck.compile.codegen.integer_widths import literal, width_of
 from hacheck.compile.codegen.module import FULL, Comparison, MaskTest, Module, signed, source_of
 from hacheck.compile.codegen.word_layout import WORD_BITS
 from hacheck.compile.lowering.expression_nodes import Node, is_leaf, is_test
-from hacheck.model.data import dataclass, field
 
 
-@dataclass(slots=True)
-class Values:
+class Values(Struct):
     """Evaluates nodes where the code stands. `bases`: the address of the state that a source's words are read from,
     where they are in memory."""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from msgspec import Struct, field
+
 from hacheck.compile.codegen.word_layout import WORD_BITS, word_count
 from hacheck.compile.lowering.blocks import Lowered
 from hacheck.compile.lowering.expression_graph import Graph
 from hacheck.compile.lowering.expression_nodes import Node, is_leaf, is_test
-from hacheck.model.data import dataclass, field
 
 FULL: Final = (1 << WORD_BITS) - 1
 
@@ -27,8 +28,7 @@ _ATTRIBUTES_IF_LARGE = "attributes #0 = { noinline nounwind optnone }"
 fast, not well: a third of the time, a tenth slower code. Registers are given out well all the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a slot is: bits `mask << shift` of word `word`; a wide one has `words` of them, from bit 0 on."""
 
     word: int
@@ -37,8 +37,7 @@ class Place:
     words: int
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """The condition that some bits of a word compare so with a number: `word & mask`, `predicate`, which is one of
     LLVM's, `number`."""
 
@@ -49,8 +48,7 @@ class Comparison:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class MaskTest:
+class MaskTest(Struct, frozen=True):
     """The condition that some bits of a word have a certain content: `word & mask == content`."""
 
     source: int
@@ -69,8 +67,7 @@ class MaskTest:
 _MIRRORED = {"eq": "eq", "ne": "ne", "ult": "ugt", "ule": "uge"}
 
 
-@dataclass(slots=True)
-class Module:
+class Module(Struct):
     """A module being written. `places`: by slot; `parts`: functions and constants as text."""
 
     graph: Graph

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from msgspec import Struct, field
+
 from hacheck.compile.codegen.instructions import Values
 from hacheck.compile.codegen.integer_widths import width_of, width_of_interval
 from hacheck.compile.codegen.module import BEFORE, FULL, Place, signed, source_of
 from hacheck.compile.codegen.word_layout import WORD_BITS
 from hacheck.compile.lowering.blocks import Update
 from hacheck.compile.lowering.expression_nodes import Node, is_leaf
-from hacheck.model.data import dataclass, field
 
 Moves: TypeAlias = dict[tuple[int, int, int], int]
 """Bits that move together: source, word there, distance to the left; which bits of that word."""
 
 
-@dataclass(slots=True)
-class _Word:
+class _Word(Struct):
     """What becomes of a word: bits taken out, a constant joined, names joined, a constant added, names added."""
 
     cleared: int = 0

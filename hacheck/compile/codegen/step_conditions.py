@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from msgspec import Struct, field
+
 from hacheck.compile.lowering.blocks import Emit, Lowered
 from hacheck.compile.lowering.expression_nodes import Node, reachable
 from hacheck.compile.lowering.substitution import replaced
-from hacheck.model.data import dataclass, field
 
 Watched: TypeAlias = tuple[tuple[int, Node], ...]
 """Conditions with their numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Watch:
+class _Watch(Struct, frozen=True):
     """A step condition, the slots it reads after the step, and what it comes to where those are written."""
 
     condition: Node

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from msgspec import Struct
+
 from hacheck.compile.codegen.basic_blocks import Printer, Target, temp_kinds
 from hacheck.compile.codegen.code_placement import placed
 from hacheck.compile.codegen.enabled_function import Guards
@@ -20,7 +22,6 @@ from hacheck.compile.codegen.thread_notes import Notes
 from hacheck.compile.codegen.word_layout import WORD_BITS
 from hacheck.compile.lowering.blocks import Emit, Lowered, Stopped
 from hacheck.compile.lowering.system import block_size
-from hacheck.model.data import dataclass
 
 _CHUNK_STATEMENTS = 2_000
 _LOADED_WORDS_MAX = 2  # of so many words all are loaded at once, of more each where it is needed
@@ -32,8 +33,7 @@ ERROR_EVENT = 1
 """The bit of an error of the spec among the events of a call; the step conditions' bits are above it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What the functions of an expansion know. `guards`: the tests of all guards; `bounds`: the counter of each bound;
     `unblocking`: the actions whose outcomes keep a state from being a deadlock, if one is sought; `lists_stops`:
     whether outcomes that are no step are listed."""
@@ -165,8 +165,7 @@ def _print_instance(plan: Plan, values: Values, index: int, end: Join) -> None:
     printer.block(instance.block, end)
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcomes:
+class _Outcomes(Struct, frozen=True):
     """Prints the outcomes of an instance."""
 
     plan: Plan

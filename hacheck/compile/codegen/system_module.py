@@ -15,6 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.compile.codegen.batch_function import expand_function
 from hacheck.compile.codegen.condition_functions import (
     ANYTHING,
@@ -31,20 +34,17 @@ from hacheck.compile.codegen.successor_functions import Plan, chunk_function, ch
 from hacheck.compile.codegen.word_layout import arranged_in_words, word_count
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Lowered, SearchTarget, Stopped
 from hacheck.compile.lowering.expression_nodes import Node, reachable
-from hacheck.model.data import dataclass, replace
 from hacheck.supervise.recursion_limit import room_for_nesting
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """A condition that is to have a function of its own."""
 
     key: str
     wanted: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Emitted:
+class Emitted(Struct, frozen=True):
     """A module as text, and what it is about."""
 
     ir: str
@@ -73,8 +73,7 @@ def emit(
         return Emitted(module.text(), program)
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """Modules that are linked with each other, as texts. `count`: how many there are. `texts`: each is printed when it
     is asked for, so that one can be compiled while the next is printed. How good the code gets, and how long that
     takes, is left to the level at which they are compiled."""
@@ -111,8 +110,7 @@ def emit_in_parts(
     return Parts(program, count + 1 if count > 1 else 1, texts())
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     """What the functions are to do."""
 
     lowered: Lowered

@@ -9,8 +9,9 @@ from array import array
 from itertools import accumulate
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from hacheck.compile.codegen.word_layout import WORD_BITS, from_words
-from hacheck.model.data import dataclass
 
 NotesArray: TypeAlias = "array[int]"
 """The array itself; `array.buffer_info()[0]` is the address that generated functions take."""
@@ -18,8 +19,7 @@ NotesArray: TypeAlias = "array[int]"
 _NONE = (1 << WORD_BITS) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
+class Notes(Struct, frozen=True):
     """Where things are, as indices of words.
 
     - `pending`: a bit for each state condition that is still asked, 64 to a word;

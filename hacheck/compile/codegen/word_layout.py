@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from hacheck.compile.lowering.blocks import Lowered
 from hacheck.compile.lowering.layout import Layout, Slot
-from hacheck.model.data import replace
 
 WORD_BITS = 64
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NoReturn, TypeAlias, assert_never
 
+from msgspec import Struct, field
+
 from hacheck.compile.kernels.kernel_tree import (
     Arithmetic,
     Assign,
@@ -31,7 +33,6 @@ from hacheck.compile.kernels.kernel_tree import (
     Unrolled,
     While,
 )
-from hacheck.model.data import dataclass, field
 
 Assigned: TypeAlias = "frozenset[str] | None"
 """The locals that have a value whichever way led here; `None` where no way does."""
@@ -44,16 +45,14 @@ def check_flow(kernel: Kernel, refuse: Callable[[int, str], NoReturn]) -> None:
         refuse(kernel.line, f"`{kernel.name}` returns a value, but not on every path")
 
 
-@dataclass(frozen=True, slots=True)
-class _Loop:
+class _Loop(Struct, frozen=True):
     """How one loop is left and gone on with: what is assigned there."""
 
     breaks: list[Assigned] = field(default_factory=list)
     continues: list[Assigned] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _Flow:
+class _Flow(Struct, frozen=True):
     refuse: Callable[[int, str], NoReturn]
     loops: list[_Loop] = field(default_factory=list)
 

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 
+from msgspec import Struct
+
 from hacheck.compile.kernels.kernel_tree import (
     Arithmetic,
     ArithmeticOperator,
@@ -27,7 +29,6 @@ from hacheck.compile.kernels.kernel_tree import (
     is_plain,
 )
 from hacheck.compile.kernels.language import INTRINSICS, WORD_MASK, KernelError
-from hacheck.model.data import dataclass
 
 _ARITHMETIC: Mapping[type[ast.operator], ArithmeticOperator] = {
     ast.Add: "+",
@@ -54,8 +55,7 @@ _COMPARISON: Mapping[type[ast.cmpop], ComparisonOperator] = {
 _CONDITIONS = (ast.Compare, ast.BoolOp)
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """The file that kernels are read from: its name and its lines, for what is said of mistakes."""
 
     name: str
@@ -72,16 +72,14 @@ class Source:
         raise KernelError(what, (self.name, line, column, text))
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Struct, frozen=True):
     """How a kernel is called: the number of its parameters, and whether it has a value."""
 
     parameters: int
     returns: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ExpressionReader:
+class ExpressionReader(Struct, frozen=True):
     """Reads the expressions of one function.
 
     - `kernels`: every kernel that may be called, by name.

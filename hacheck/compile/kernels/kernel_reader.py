@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
+from msgspec import Struct
+
 from hacheck.compile.kernels.definite_assignment import check_flow
 from hacheck.compile.kernels.kernel_expressions import ExpressionReader, Signature, Source
 from hacheck.compile.kernels.kernel_tree import (
@@ -28,14 +30,12 @@ from hacheck.compile.kernels.kernel_tree import (
     While,
 )
 from hacheck.compile.kernels.language import INTRINSICS, KernelError
-from hacheck.model.data import dataclass
 
 TURNS_MAX = 1024
 """The most turns of a loop that is unrolled."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Definition:
+class _Definition(Struct, frozen=True):
     """A function where it is written, and what names outside it stand for."""
 
     source: Source
@@ -164,8 +164,7 @@ def _assigned(node: ast.FunctionDef) -> Iterator[ast.Name]:
                 yield target
 
 
-@dataclass(frozen=True, slots=True)
-class _BodyReader:
+class _BodyReader(Struct, frozen=True):
     """Reads the statements of one function."""
 
     expressions: ExpressionReader

@@ -8,30 +8,28 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, assert_never
 
+from msgspec import Struct
+
 from hacheck.compile.kernels.language import INTRINSICS, WORD_BITS, WORD_MASK
-from hacheck.model.data import dataclass
 
 ArithmeticOperator: TypeAlias = Literal["+", "-", "*", "&", "|", "^", "<<", ">>", "//", "%"]
 ComparisonOperator: TypeAlias = Literal["==", "!=", "<", "<=", ">", ">="]
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """A number known at compile time."""
 
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class Local:
+class Local(Struct, frozen=True):
     """The value of a parameter or local variable, read in a line of the file."""
 
     name: str
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Arithmetic:
+class Arithmetic(Struct, frozen=True):
     """Two numbers, left first."""
 
     operator: ArithmeticOperator
@@ -39,8 +37,7 @@ class Arithmetic:
     right: Number
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """One of two numbers; only that one is evaluated."""
 
     condition: Condition
@@ -48,15 +45,13 @@ class Choice:
     otherwise: Number
 
 
-@dataclass(frozen=True, slots=True)
-class Truth:
+class Truth(Struct, frozen=True):
     """A condition as a number: 1 or 0."""
 
     condition: Condition
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A call of another kernel or of an intrinsic, in a line of the file. Arguments are evaluated in order."""
 
     function: str
@@ -64,15 +59,13 @@ class Call:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """A condition known at compile time."""
 
     value: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """Two numbers compared, unsigned."""
 
     operator: ComparisonOperator
@@ -80,24 +73,21 @@ class Comparison:
     right: Number
 
 
-@dataclass(frozen=True, slots=True)
-class Both:
+class Both(Struct, frozen=True):
     """`and`: the right one is asked only if the left one is true."""
 
     left: Condition
     right: Condition
 
 
-@dataclass(frozen=True, slots=True)
-class Either:
+class Either(Struct, frozen=True):
     """`or`: the right one is asked only if the left one is false."""
 
     left: Condition
     right: Condition
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True):
     """The opposite of a condition."""
 
     condition: Condition
@@ -107,23 +97,20 @@ Number: TypeAlias = Constant | Local | Arithmetic | Choice | Truth | Call
 Condition: TypeAlias = Known | Comparison | Both | Either | Not
 
 
-@dataclass(frozen=True, slots=True)
-class Assign:
+class Assign(Struct, frozen=True):
     """A local variable becomes a number."""
 
     name: str
     value: Number
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluate:
+class Evaluate(Struct, frozen=True):
     """A call for what it does. Its value, if it has one, is dropped."""
 
     call: Call
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(Struct, frozen=True):
     """Two ways on."""
 
     condition: Condition
@@ -131,33 +118,28 @@ class If:
     otherwise: Block
 
 
-@dataclass(frozen=True, slots=True)
-class While:
+class While(Struct, frozen=True):
     """A loop. `Known(True)` as its condition: it is left by `Break` or `Return` only."""
 
     condition: Condition
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
-class Unrolled:
+class Unrolled(Struct, frozen=True):
     """The turns of a loop one after the other. `Continue` ends a turn, `Break` all of them."""
 
     turns: tuple[Block, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Break:
+class Break(Struct, frozen=True):
     """Leaves the innermost loop."""
 
 
-@dataclass(frozen=True, slots=True)
-class Continue:
+class Continue(Struct, frozen=True):
     """Ends a turn of the innermost loop."""
 
 
-@dataclass(frozen=True, slots=True)
-class Return:
+class Return(Struct, frozen=True):
     """Ends the kernel, with a value if it is one that has values."""
 
     value: Number | None
@@ -167,8 +149,7 @@ Statement: TypeAlias = Assign | Evaluate | If | While | Unrolled | Break | Conti
 Block: TypeAlias = tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(Struct, frozen=True):
     """One function: its name, its parameters, whether it has a value, its statements, and the line it begins in."""
 
     name: str

@@ -28,7 +28,7 @@ from __future__ import annotations
 import ctypes
 from threading import Lock
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 WORD_BITS = 64
 WORD_MASK = (1 << WORD_BITS) - 1
@@ -40,8 +40,7 @@ class KernelError(SyntaxError):
     """A kernel has what the kernel language lacks; says what, in which file and line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Intrinsic:
+class Intrinsic(Struct, frozen=True):
     """One intrinsic: how many arguments it has, and what it may do.
 
     - `arguments`: `None` stands for one or more.

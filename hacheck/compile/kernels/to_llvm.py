@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, assert_never
 
+from msgspec import Struct, field
+
 from hacheck.compile.kernels.kernel_reader import read_functions, read_text
 from hacheck.compile.kernels.kernel_tree import (
     Arithmetic,
@@ -39,7 +41,6 @@ from hacheck.compile.kernels.kernel_tree import (
     is_plain,
 )
 from hacheck.compile.kernels.language import INTRINSICS, WORD_BITS, KernelError
-from hacheck.model.data import dataclass, field
 
 INLINED_LINES_MAX = 100
 """How long a kernel called from several places may be, in lines of IR, to be copied to each."""
@@ -128,8 +129,7 @@ def _inlined(printed: Mapping[str, _Printer], exported: Collection[str]) -> froz
     return frozenset(inlined)
 
 
-@dataclass(slots=True)
-class _Printer:
+class _Printer(Struct):
     """Prints the instructions of one function. `open`: the basic block at the end still lacks its last instruction."""
 
     lines: list[str] = field(default_factory=list)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, assert_never
 
+from msgspec import Struct
+
 from hacheck.compile.kernels import language
 from hacheck.compile.kernels.kernel_reader import read_functions, read_text
 from hacheck.compile.kernels.kernel_tree import (
@@ -36,7 +38,6 @@ from hacheck.compile.kernels.kernel_tree import (
     arithmetic,
 )
 from hacheck.compile.kernels.language import INTRINSICS, WORD_BITS, WORD_MASK
-from hacheck.model.data import dataclass
 
 
 def as_python(functions: Sequence[Callable[..., Any]], constants: Mapping[str, int]) -> dict[str, Callable[..., int]]:
@@ -72,8 +73,7 @@ def _function(kernel: Kernel) -> str:
     return "\n".join(printer.lines)
 
 
-@dataclass(slots=True)
-class _Printer:
+class _Printer(Struct):
     """Prints one function. Names of the kernel end with `_`, those of intrinsics begin with it: none is Python's."""
 
     lines: list[str]

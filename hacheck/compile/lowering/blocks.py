@@ -14,7 +14,6 @@ from msgspec import Struct
 from hacheck.compile.lowering.expression_graph import Graph
 from hacheck.compile.lowering.expression_nodes import Node
 from hacheck.compile.lowering.layout import Layout
-from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.types import Value
 
@@ -66,8 +65,7 @@ Statement: TypeAlias = Emit | Stopped | Branch | SetTemp | Merge
 Block: TypeAlias = tuple[Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(Struct, frozen=True):
     """An action with its parameters fixed. `guard` are conditions without which it has no outcome at all, to be
     tested in any order before the block is run."""
 
@@ -77,8 +75,7 @@ class Instance:
     block: Block
 
 
-@dataclass(frozen=True, slots=True)
-class Lowered:
+class Lowered(Struct, frozen=True):
     """A system ready for code generation."""
 
     system: System
@@ -87,8 +84,7 @@ class Lowered:
     instances: tuple[Instance, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SearchTarget:
+class SearchTarget(Struct, frozen=True):
     """A condition that a search looks for. `key`: under which a hit is kept; no two are equal.
 
     `state`: to be tested in every state found. `dead`: in the states that have no outcome of a non-blocking action.

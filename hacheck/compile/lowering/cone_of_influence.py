@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from msgspec.structs import replace
+
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Instance, Lowered, Merge, SetTemp, Stopped, Update
 from hacheck.compile.lowering.expression_nodes import Node
 from hacheck.compile.lowering.layout import Cell, Flagged, Group, Layout, Place, Series, arranged, slots_of
-from hacheck.model.data import replace
 from hacheck.model.types import Bag
 
 

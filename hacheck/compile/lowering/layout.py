@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias, assert_never
 
-from hacheck.model.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.model.ir import System
 from hacheck.model.runs import State
 from hacheck.model.types import (
@@ -35,8 +37,7 @@ from hacheck.model.types import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """A bit range of the packed state: `width` bits from bit `offset`, holding 0 to `high`.
 
     `fixed`: what it holds in every reachable state, where that is known; it then takes no bits.
@@ -49,16 +50,14 @@ class Slot:
     fixed: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """A scalar, an option of a scalar, or a set: one slot; `slot` is `None` for a type of one value."""
 
     type: Type
     slot: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Flagged:
+class Flagged(Struct, frozen=True):
     """An option of a composite."""
 
     type: Option
@@ -66,16 +65,14 @@ class Flagged:
     inner: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """A map's values or a record's fields."""
 
     type: Map | Record
     items: tuple[Place, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(Struct, frozen=True):
     """A sequence or bag."""
 
     type: Sequence | Bag
@@ -86,8 +83,7 @@ class Series:
 Place: TypeAlias = Cell | Flagged | Group | Series
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """The slots of a state, and for each variable (in the system's order) its place."""
 
     slots: tuple[Slot, ...]

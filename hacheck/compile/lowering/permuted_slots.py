@@ -8,22 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from hacheck.compile.lowering.layout import Cell, Flagged, Group, Layout, Place, Series, slots_of
-from hacheck.model.data import dataclass
 from hacheck.model.symmetry_types import Kind, exchange, mentions, renamed
 from hacheck.model.types import Bag, Identity, Map, Option, Set, Type, ordinal, values
 
 
-@dataclass(frozen=True, slots=True)
-class Presence:
+class Presence(Struct, frozen=True):
     """A slot's part of the state is there only while slot `slot` holds `least` at least."""
 
     slot: int
     least: int
 
 
-@dataclass(frozen=True, slots=True)
-class Renaming:
+class Renaming(Struct, frozen=True):
     """A slot that holds a member of the kind: `first` and `second` are its contents for the two members. Where one of
     `presence` fails it holds 0, which is then no member."""
 
@@ -33,8 +32,7 @@ class Renaming:
     presence: tuple[Presence, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Crossing:
+class Crossing(Struct, frozen=True):
     """A slot that holds a set of members: these two of its bits change places."""
 
     slot: int
@@ -42,8 +40,7 @@ class Crossing:
     second: int
 
 
-@dataclass(frozen=True, slots=True)
-class Resorting:
+class Resorting(Struct, frozen=True):
     """A bag whose elements are to be sorted again. `length`: the slot with their number; `items`: for each element its
     slots, the one that counts most first."""
 
@@ -51,8 +48,7 @@ class Resorting:
     items: tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(Struct, frozen=True):
     """The exchange of two members: first slots `moved` change contents in pairs, then contents are renamed and bits
     crossed, then bags are sorted, inner ones first. Slots that never change are in none of these."""
 
@@ -186,8 +182,7 @@ class _Exchange:
 # ---- where identities are ----
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """A slot that holds an identity, or a set of them. `loose`: it is a set, or in a bag."""
 
     slot: int

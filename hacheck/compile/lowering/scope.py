@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from hacheck.compile.lowering.expression_graph import Graph
 from hacheck.compile.lowering.expression_nodes import Node
@@ -12,12 +12,10 @@ from hacheck.compile.lowering.layout import Layout, Place
 from hacheck.compile.lowering.operations import Check
 from hacheck.compile.lowering.path_conditions import Facts, assume, simplify
 from hacheck.compile.lowering.symbolic_values import Sym
-from hacheck.model.data import dataclass, field
 from hacheck.model.types import Type
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """What everything lowered shares. `temps` numbers temporaries and merges.
 
     Found once and asked for again and again: `slots`, the contents of slots before the step; `constants`, the values

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from hacheck.compile.lowering.blocks import Block, Branch, Instance, Lowered
 from hacheck.compile.lowering.constant_propagation import propagate_constants
 from hacheck.compile.lowering.control_path import End, Path, push
@@ -16,7 +18,6 @@ from hacheck.compile.lowering.layout import lay_out
 from hacheck.compile.lowering.scope import Context, Scope
 from hacheck.compile.lowering.statements import finished, run
 from hacheck.compile.lowering.symbolic_values import constant
-from hacheck.model.data import dataclass
 from hacheck.model.ir import Action, Expression, Require, Statement, System
 from hacheck.model.rewrite import conjuncts
 from hacheck.model.runs import State
@@ -28,8 +29,7 @@ _COPIES_MAX = 6_000
 _COPIES_OF_ONE_MAX = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """A condition over states (or over steps: then it reads slots before and after). Where `error` holds, evaluating
     it is an error of the spec and `value` says nothing."""
 

@@ -13,12 +13,12 @@ from queue import SimpleQueue
 from threading import RLock
 from typing import Any, Literal
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.supervise.task import start_thread
 
 
-@dataclass(frozen=True, slots=True)
-class Levels:
+class Levels(Struct, frozen=True):
     """How much LLVM does.
 
     - `passes`: 0 to 3, LLVM's own pipelines; "few", what kernels gain from; `None` for no pass at all.
@@ -38,8 +38,7 @@ KERNEL_LEVELS = Levels(passes="few", codegen=2)
 _FEW = ("always_inliner", "sroa", "simplify_cfg", "instruction_combine", "simplify_cfg")
 
 
-@dataclass(frozen=True, slots=True)
-class Availability:
+class Availability(Struct, frozen=True):
     """Whether machine code can be made and run here. `reason`: why not, as the end of a sentence; else empty."""
 
     reason: str

@@ -20,9 +20,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from msgspec import Struct
+
 from hacheck.compile.machine.build_identity import UnknownIdentityError, identity
 from hacheck.compile.machine.compiler import Levels
-from hacheck.model.data import dataclass
 
 Read = TypeVar("Read")
 
@@ -36,8 +37,7 @@ _PREFIX, _SUFFIX = "object-", ".new"
 _ABANDONED_SECONDS = 3600.0
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """What is kept under one key.
 
     - `objects`: object files, as `compile_object` made them.

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec import Struct
+
 from hacheck.model import ir
 from hacheck.model.counters.counter_ranges import holds_counter
 from hacheck.model.counters.counter_sums import Sums, is_total
-from hacheck.model.data import dataclass
 from hacheck.model.rewrite import parts
 from hacheck.model.types import Bag, Map, Option, Range, Record, Sequence, Set, Type, Value
 from hacheck.model.typing import type_of
@@ -24,8 +25,7 @@ LITERAL_MAX = 4
 _SCALARS_OF_THEM = "a set or the key of a map"
 
 
-@dataclass(frozen=True, slots=True)
-class Uses:
+class Uses(Struct, frozen=True):
     """What a system does with a counter. `obstacles`: why its values cannot be renumbered, in words; empty if they can.
     `literal`: the greatest literal. `offset`: the greatest distance that a comparison adds to a value. `raised`: the
     numbers of the actions that raise a value. `plain`: for an action its locals that hold values of the counter though

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hacheck.model.data import fields, is_dataclass
+from msgspec import Struct
+
 from hacheck.model.ir import System
 from hacheck.model.types import Bag, Map, Option, Range, Record, Sequence, Set, Type, Value
 
@@ -38,8 +39,8 @@ class _Replaced:
         if isinstance(item, tuple):
             parts = tuple([self.of(part) for part in item])
             return item if all(new is old for new, old in zip(parts, item, strict=True)) else parts
-        assert is_dataclass(item), f"{item!r} is no part of a system"
-        names = [part.name for part in fields(item)]
+        assert isinstance(item, Struct), f"{item!r} is no part of a system"
+        names = item.__struct_fields__
         before = [getattr(item, name) for name in names]
         after = [self.of(part) for part in before]
         if all(new is old for new, old in zip(after, before, strict=True)):

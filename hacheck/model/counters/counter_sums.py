@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from hacheck.model import ir
-from hacheck.model.data import dataclass
 from hacheck.model.rewrite import parts
 from hacheck.model.types import Map, Range
 from hacheck.model.typing import BOOLEAN, type_of
@@ -13,8 +14,7 @@ from hacheck.model.typing import BOOLEAN, type_of
 _BINDERS = (ir.SetOf, ir.MapOf, ir.Extreme)
 
 
-@dataclass(frozen=True, slots=True)
-class Sums:
+class Sums(Struct, frozen=True):
     """Finds the sums of one counter. `plain`: the locals whose type does not show that they hold its values."""
 
     counter: str

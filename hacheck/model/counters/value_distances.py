@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.model import ir
 from hacheck.model.counters.counter_discipline import Uses, uses_of
 from hacheck.model.counters.counter_ranges import held, holds_counter, renumbered, with_highs
 from hacheck.model.counters.counter_sums import Sums
-from hacheck.model.data import dataclass, replace
 from hacheck.model.rewrite import rebuild
 from hacheck.model.runs import State
 from hacheck.model.types import Bool, Range, Type
@@ -32,8 +34,7 @@ FULL = HIGH + 1
 """What a counter's hidden variable holds where not all distances could be written: then no value is raised."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gaps:
+class Gaps(Struct, frozen=True):
     """How a counter is followed: literals up to `literal` keep their value, distances below `exact` are kept."""
 
     counter: str
@@ -52,8 +53,7 @@ def bound_of(counter: str) -> str:
     return f"distances of {counter}"
 
 
-@dataclass(frozen=True, slots=True)
-class Followed:
+class Followed(Struct, frozen=True):
     """The system to explore. `gaps`: the counters that are followed without an end. `bounded`: those that are explored
     up to a bound, and why, in words."""
 
@@ -154,8 +154,7 @@ class _Raising:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Representatives:
+class Representatives(Struct, frozen=True):
     """Finds the state of the followed system that stands for a state of the real one. `kinds`: for each counter the
     variables of the real system that can hold its values, by their number, with their types."""
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.direct.domains import Domain, stored
 from hacheck.model.direct.functions import connected
 from hacheck.model.direct.interfaces import BoundFailure, UnsupportedError
@@ -37,8 +38,7 @@ Service = Callable[[Machine, Node, Node, Record], None]
 """Runs the service of a request on a callee for a caller, as a part of the step under way. Errors: `Blocked`."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallSite:
+class CallSite(Struct, frozen=True):
     """A `call` at which its handler waits. `targets`: the local that has whom it asked; `result`: where the answer
     goes."""
 

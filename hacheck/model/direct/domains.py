@@ -6,7 +6,9 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import Literal
 
-from hacheck.model.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.model.direct.interfaces import BoundFailure, SpecificationFailure, UnsupportedError
 from hacheck.model.direct.values import Bag, Braces, Identity, Map, Node, Record, Value
 from hacheck.model.language import declarations as d
@@ -17,8 +19,7 @@ Kind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
+class Domain(Struct, frozen=True):
     """A type whose limits are known.
 
     `parts`: the types in it, of a record those of its `fields`. `high`: the size of a kind of nodes or of a pool, the

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any
 
-from hacheck.model.data import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.model.direct.domains import Domain, all_of, is_sequence
 from hacheck.model.direct.functions import Functions
 from hacheck.model.direct.interfaces import SpecificationFailure, UnsupportedError
@@ -18,8 +20,7 @@ from hacheck.model.direct.values import Bag, Braces, Map, Node, Record, Value
 from hacheck.model.language import syntax_tree as t
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """The names that an expression may use besides those of the file. `keys`: the locals among them, by their places in
     `Machine.env`; `kept`: the places of all locals that a handler has here, also of those that others hide; `types`:
     those that are written, by place; `ended`: the places of locals of blocks that have ended, which hold identities

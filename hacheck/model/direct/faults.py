@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.direct.expressions import Expressions
 from hacheck.model.direct.functions import holder_of
 from hacheck.model.direct.handlers import Handlers, Move
@@ -19,8 +20,7 @@ CRASHES = ("crash", "wipe", "blackout")
 SPLITS = ("isolate", "partition", "bridge")
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """A line of `faults`. `budgets`: the slots of its own budget and of that of all together."""
 
     declared: d.FaultDeclaration

@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.direct.calls import Calls
 from hacheck.model.direct.domains import Domain, all_of
 from hacheck.model.direct.expressions import NOTHING, Scope
@@ -36,8 +37,7 @@ class Move(NamedTuple):
     fault: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Handler:
+class Handler(Struct, frozen=True):
     """A handler under these settings. `kind`: of the nodes it happens on, none for the environment's. `names`: its
     parameters with their types; the first one is the node. `conditions`: what must hold when it begins. `thread`: the
     one it needs, which is none if it takes a single step and names none. `stops`: whether its text has points."""

@@ -5,36 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.direct.values import Value
 
 Key: TypeAlias = tuple[Any, ...]
 """The name of one thing that can be observed, see `DirectSystem.observe`."""
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """All that is so at one moment; equal states are the same state. `slots` is for `DirectSystem` to read."""
 
     slots: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BoundReached:
+class BoundReached(Struct, frozen=True):
     """The step is not taken, because it goes past a bound of the exploration: `S.term`, `capacity of message.m`."""
 
     bound: str
 
 
-@dataclass(frozen=True, slots=True)
-class SpecificationError:
+class SpecificationError(Struct, frozen=True):
     """The step does what no spec may: a value out of its range, `value(none)`."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One step: what users call it, its arguments by name, and what it comes to.
 
     A step that may end in several ways (by `choose`, by a call that may fail) is several of these.

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hacheck.model.data import fields as fields_of
-from hacheck.model.data import is_dataclass
+from msgspec import Struct
+
 from hacheck.model.direct.domains import Domain, Domains, begun, first_of
 from hacheck.model.direct.interfaces import Key, UnsupportedError
 from hacheck.model.direct.machine import Machine
@@ -279,7 +279,7 @@ def trees_in(tree: Any) -> Iterator[Any]:
 @cache
 def _branches(form: Any) -> tuple[str, ...]:
     """The fields of a kind of tree; none where it is no tree, and no places in the text."""
-    return tuple(one.name for one in fields_of(form) if one.name != "span") if is_dataclass(form) else ()
+    return tuple(name for name in form.__struct_fields__ if name != "span") if issubclass(form, Struct) else ()
 
 
 def names_in(tree: Any) -> set[str]:

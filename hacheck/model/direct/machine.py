@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.direct.interfaces import (
     FORGOTTEN,
     BoundFailure,
@@ -34,8 +35,7 @@ class Halted(Exception):
     """The node on which the step happens stopped in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """A handler under way: at which of its points, and the values of the locals that it has there."""
 
     handler: str

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.direct.calls import CallSite
 from hacheck.model.direct.domains import is_sequence
 from hacheck.model.direct.interfaces import UnsupportedError
@@ -21,30 +22,26 @@ INSTRUCTIONS_MAX = 100_000
 """So long may one step be; a loop that does not end is a mistake of the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Do:
+class Do(Struct, frozen=True):
     """A statement of which nothing more need be known here."""
 
     effect: Effect
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
+class Jump(Struct, frozen=True):
     """Goes on elsewhere."""
 
     target: int
 
 
-@dataclass(frozen=True, slots=True)
-class Unless:
+class Unless(Struct, frozen=True):
     """Goes on elsewhere where a condition does not hold."""
 
     condition: Closure
     target: int
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """The next turn of a `for`: takes one of the elements that are left, or leaves the loop.
 
     `stops`: whether turns have points; then elements without an order of their own may come in any.
@@ -56,8 +53,7 @@ class Turn:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     """Where the handler waits. `locals`: what it keeps; `call`: that it waits for."""
 
     name: str
@@ -67,16 +63,14 @@ class Point:
     call: CallSite | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(Struct, frozen=True):
     """The handler has ended."""
 
 
 Instruction: TypeAlias = Do | Jump | Unless | Turn | Point | End
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """The code of a handler. `points`: where each of those it can come to stands."""
 
     code: tuple[Instruction, ...]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
-from hacheck.model.data import replace
+from msgspec.structs import replace
+
 from hacheck.model.direct.assignments import assignment, synced
 from hacheck.model.direct.calls import Calls, CallSite
 from hacheck.model.direct.domains import stored

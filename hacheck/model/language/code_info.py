@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 HEAD = 'system Example "an example"\n'
 
 
-@dataclass(frozen=True, slots=True)
-class CodeInfo:
+class CodeInfo(Struct, frozen=True):
     """A code, a headline, what it means and why it is an error, and a spec that has it beside one that has not.
 
     `example_wrong` is empty where the text itself is the trouble: too long, not plain, or nested too deep.

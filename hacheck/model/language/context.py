@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, Protocol, TypeAlias
 
+from msgspec import Struct, field
+
 from hacheck.model import ir
 from hacheck.model import types as ty
-from hacheck.model.data import dataclass, field
 from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.constant_folding import fold
@@ -18,8 +19,7 @@ EXPANSIONS_MAX = 50_000
 """How often definitions, procedures and services may be put in; the shipped specs need a few hundred."""
 
 
-@dataclass(frozen=True, slots=True)
-class Halt(ir.Stop):
+class Halt(ir.Stop, frozen=True):
     """The node stops here as if it had crashed. Replaced by what a crash does once all variables are known.
 
     Like any `Stop` it has nothing after it.
@@ -29,8 +29,7 @@ class Halt(ir.Stop):
     node: ir.Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """What the parts of the language need of each other: an expression may hold a collection, whose element is an
     expression, whose type is resolved by folding an expression. `rules.py` puts them together.
     """
@@ -59,8 +58,7 @@ class OneStep(Protocol):
     ) -> tuple[ir.Statement, ...]: ...
 
 
-@dataclass(slots=True)
-class Context:
+class Context(Struct):
     """Everything declared so far in one elaboration of one file under one choice of settings."""
 
     path: str
@@ -197,24 +195,21 @@ Sight: TypeAlias = Literal["node", "all"]
 """`node`: only what the acting node can know. `all`: the whole state, ghosts and faults included."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """What a local name stands for. `target` is set when it may be assigned."""
 
     expression: ir.Expression
     target: ir.Target | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What a served operation returns, and the statements that return it."""
 
     type: ty.Type
     write: Callable[[Scope, ir.Expression], tuple[ir.Statement, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """Where an expression or statement stands.
 
     `actor` is the node the step happens on, `sight` what may be read; `old` whether there is a state before.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.language.diagnostics import Span
 from hacheck.model.language.syntax_tree import Body, Expression, Name, Shown, TypeTree
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """`param`, `switch` or `assumption`; a switch and an assumption are `on` or `off`."""
 
     kind: Literal["param", "switch", "assumption"]
@@ -21,23 +21,20 @@ class Setting:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class TypeDeclaration:
+class TypeDeclaration(Struct, frozen=True):
     name: Name
     type: TypeTree
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class RecordDeclaration:
+class RecordDeclaration(Struct, frozen=True):
     name: Name
     ordered: bool
     fields: tuple[tuple[Name, TypeTree], ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class IdentityDeclaration:
+class IdentityDeclaration(Struct, frozen=True):
     """`size` is `None` when the pool is to be as large as can ever be needed."""
 
     name: Name
@@ -45,8 +42,7 @@ class IdentityDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class FieldDeclaration:
+class FieldDeclaration(Struct, frozen=True):
     """A field of a node, or (outside one) a `shared` or `ghost` variable.
 
     `durable_if`: the settings under which a field marked `durable` is that.
@@ -60,8 +56,7 @@ class FieldDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class ViewDeclaration:
+class ViewDeclaration(Struct, frozen=True):
     """What a node last saw of a field of another kind's nodes."""
 
     name: Name
@@ -70,8 +65,7 @@ class ViewDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class NodeDeclaration:
+class NodeDeclaration(Struct, frozen=True):
     name: Name
     size: Expression | None
     order: Literal["ranked", "symmetric"] | None
@@ -81,14 +75,12 @@ class NodeDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     name: Name
     type: TypeTree
 
 
-@dataclass(frozen=True, slots=True)
-class MessageDeclaration:
+class MessageDeclaration(Struct, frozen=True):
     name: Name
     parameters: tuple[Parameter, ...]
     sender: Name
@@ -100,8 +92,7 @@ class MessageDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class OperationDeclaration:
+class OperationDeclaration(Struct, frozen=True):
     name: Name
     parameters: tuple[Parameter, ...]
     caller: Name
@@ -113,8 +104,7 @@ class OperationDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class LockDeclaration:
+class LockDeclaration(Struct, frozen=True):
     name: Name
     host: Name | None
     holder: Name
@@ -124,16 +114,14 @@ class LockDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class ClockDeclaration:
+class ClockDeclaration(Struct, frozen=True):
     kind: Name
     limit: Expression
     skew: Expression | None
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(Struct, frozen=True):
     name: Name
     parameters: tuple[Parameter, ...]
     type: TypeTree | None
@@ -141,8 +129,7 @@ class Definition:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Procedure:
+class Procedure(Struct, frozen=True):
     """Statements under a name."""
 
     name: Name
@@ -151,8 +138,7 @@ class Procedure:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Clauses:
+class Clauses(Struct, frozen=True):
     """What stands between a declaration's head and its `do`.
 
     `only_after`: timing assumptions, which may speak of what no node can know.
@@ -165,8 +151,7 @@ class Clauses:
     thread: Name | None
 
 
-@dataclass(frozen=True, slots=True)
-class ActionDeclaration:
+class ActionDeclaration(Struct, frozen=True):
     name: Name
     environment: bool
     parameters: tuple[Parameter, ...]
@@ -175,8 +160,7 @@ class ActionDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class ReceiveDeclaration:
+class ReceiveDeclaration(Struct, frozen=True):
     """`on message(…) at n from m` and, with `serves`, `serve operation(…) at n from m`."""
 
     name: Name
@@ -189,8 +173,7 @@ class ReceiveDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class LostDeclaration:
+class LostDeclaration(Struct, frozen=True):
     lock: Name
     at: Name
     clauses: Clauses
@@ -198,8 +181,7 @@ class LostDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class RestartDeclaration:
+class RestartDeclaration(Struct, frozen=True):
     at: Name
     kind: Name
     clauses: Clauses
@@ -207,8 +189,7 @@ class RestartDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Initially:
+class Initially(Struct, frozen=True):
     body: Body
     span: Span
 
@@ -229,8 +210,7 @@ FaultKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class FaultDeclaration:
+class FaultDeclaration(Struct, frozen=True):
     """`names`: the kind of node, the two ends of a link, or the message, operation or lock."""
 
     kind: FaultKind
@@ -248,8 +228,7 @@ class FaultDeclaration:
         return f"{'cut' if one_way else self.kind} {joint.join(name.text for name in self.names)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Fair:
+class Fair(Struct, frozen=True):
     """`fair A, B`; or, with `everything`, `fair all of KIND except A, B`, where `names` are left out."""
 
     names: tuple[Name, ...]
@@ -258,8 +237,7 @@ class Fair:
     kind: Name | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyDeclaration:
+class PropertyDeclaration(Struct, frozen=True):
     """`premise` is the left side of `~>`."""
 
     kind: Literal["invariant", "lemma", "step_invariant", "reachable", "eventually", "leads_to", "deadlock_free"]
@@ -272,16 +250,14 @@ class PropertyDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(Struct, frozen=True):
     """A handler whose steps are observed; `kind` of node only where that is said: `restart Server`."""
 
     handler: Name
     kind: Name | None
 
 
-@dataclass(frozen=True, slots=True)
-class ObserveDeclaration:
+class ObserveDeclaration(Struct, frozen=True):
     """`nobody`: the line is nobody's, not the node's on which the step happens."""
 
     event: Name
@@ -292,8 +268,7 @@ class ObserveDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class FromLog:
+class FromLog(Struct, frozen=True):
     """What a trace that has records of an event says of settings: values, and `fields` of these records."""
 
     event: Name
@@ -302,8 +277,7 @@ class FromLog:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class TraceDeclaration:
+class TraceDeclaration(Struct, frozen=True):
     """The settings under which logs are compared with the spec, and those that a log gives itself."""
 
     text: str
@@ -312,8 +286,7 @@ class TraceDeclaration:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Struct, frozen=True):
     """An invariant that no log shows broken for longer than `number` of a unit of time."""
 
     name: Name
@@ -321,8 +294,7 @@ class Restored:
     unit: Name
 
 
-@dataclass(frozen=True, slots=True)
-class CheckDeclaration:
+class CheckDeclaration(Struct, frozen=True):
     """`expect_violated` is empty when all are to hold."""
 
     name: Name
@@ -361,8 +333,7 @@ Declaration: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(Struct, frozen=True):
     """One file as written; `uses` are the library files it names."""
 
     name: Name

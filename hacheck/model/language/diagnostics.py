@@ -6,22 +6,31 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Literal
 
-from hacheck.model.data import dataclass, field
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A stretch of one file: offsets in characters, `end` exclusive. `line`: the line it begins on, counted from 1;
     0 where nobody has counted."""
 
     path: str
     start: int
     end: int
-    line: int = field(default=0, compare=False)
+    line: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Span) and self._extent == other._extent
+
+    def __hash__(self) -> int:
+        return hash(self._extent)
+
+    @property
+    def _extent(self) -> tuple[str, int, int]:
+        """What makes a span: the line follows from it."""
+        return self.path, self.start, self.end
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(Struct, frozen=True):
     """One finding. `code` is explained in `codes`; `labels` point at further places; `hint` says what to write."""
 
     code: str

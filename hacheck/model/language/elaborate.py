@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeVar
 
+from msgspec import Struct
+
 from hacheck.model import ir
 from hacheck.model import types as ty
-from hacheck.model.data import dataclass
 from hacheck.model.language import (
     clocks,
     faults,
@@ -68,8 +69,7 @@ def fitted(last: Elaboration, made: ir.System | None) -> tuple[ir.System | None,
     return made, last
 
 
-@dataclass(frozen=True, slots=True)
-class Described:
+class Described(Struct, frozen=True):
     """What has been made of a file's declarations beside what the context holds."""
 
     faults: tuple[str, ...]

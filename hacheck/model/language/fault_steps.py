@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from hacheck.model import ir
 from hacheck.model import types as ty
-from hacheck.model.data import dataclass
 from hacheck.model.language import declarations as d
 
 Made = tuple[ir.Statement, ...]
@@ -14,8 +15,7 @@ TOTAL = "faults left"
 """The budget of all faults together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """A fault that can happen in this check. `limit` is `None` when it may happen any number of times."""
 
     written: d.FaultDeclaration

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from hacheck.model.data import dataclass, field
+from msgspec import Struct, field
+
 from hacheck.model.language.parse_tree import NOWHERE, Token, Tree
 from hacheck.model.language.parser import Unreadable, read
 
@@ -32,8 +33,7 @@ COLUMN_MAX = 60
 GAP = re.compile(r"#[^\n]*|\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(Struct, frozen=True):
     """What a line may go on from: a declaration, a part of one or a statement, from `start` to `end`."""
 
     start: int
@@ -42,8 +42,7 @@ class Owner:
     conditional: bool
 
 
-@dataclass(slots=True)
-class Structure:
+class Structure(Struct):
     """Of a text: the depth of what begins at each place, all owners, and where braces are sets."""
 
     depths: dict[int, int] = field(default_factory=dict)
@@ -60,8 +59,7 @@ class Structure:
         self.owners.append(Owner(start, end, depth, conditional))
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A token or a comment, and what stood before it: line ends, and blanks on its line."""
 
     text: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import Struct
+
 from hacheck.model import ir
 from hacheck.model import types as ty
-from hacheck.model.data import dataclass
 from hacheck.model.language import declarations as d
 from hacheck.model.language import locks, messages, operations
 from hacheck.model.language.arguments import taken
@@ -23,8 +24,7 @@ CALLER = "the caller"
 """The local that is the caller in a service, whatever other local takes the caller's name; no name looks like it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """What is particular to an action, a receipt, a service or a notice."""
 
     name: str

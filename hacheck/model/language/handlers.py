@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from msgspec import Struct, field
+
 from hacheck.model import ir
 from hacheck.model import types as ty
-from hacheck.model.data import dataclass, field
 from hacheck.model.language import locks, operations, statements
 from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.context import Bound, Context, Scope
@@ -29,8 +30,7 @@ from hacheck.model.typing import type_of
 Made = tuple[ir.Statement, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GoTo(ir.Stop):
+class GoTo(ir.Stop, frozen=True):
     """The step ends here; the handler goes on at `point`, or has ended. Replaced once it is known what to keep.
 
     Like any `Stop` it has nothing after it.
@@ -39,8 +39,7 @@ class GoTo(ir.Stop):
     point: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class After:
+class After(Struct, frozen=True):
     """What follows the block being compiled."""
 
     statements: t.Body
@@ -48,8 +47,7 @@ class After:
     then: After | None
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """One stretch of a handler: when it may begin, and what it does."""
 
     condition: ir.Expression
@@ -59,8 +57,7 @@ class Segment:
     """The operation that several were asked for: each of these calls may fail by itself."""
 
 
-@dataclass(slots=True)
-class Handler:
+class Handler(Struct):
     """A handler being compiled. `initial` are the locals its head binds: parameters and what was received."""
 
     context: Context

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class KeptLocal:
+class KeptLocal(Struct, frozen=True):
     """What is claimed of a local that is kept between steps: that a later step may read it from these points only.
 
     `variable`: where it is kept. `word` and `start`: its name and where that is declared, -1 for what the handler's

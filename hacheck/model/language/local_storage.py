@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from hacheck.model import ir
 from hacheck.model import types as ty
-from hacheck.model.data import dataclass
 from hacheck.model.language.context import Bound
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """The variable `name` of each node of a kind, in which a local of type `local` is kept.
 
     `wrapped`: kept as an option, which is `none` while the handler is not under way.

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from hacheck.model import ir
 from hacheck.model import types as ty
-from hacheck.model.data import replace
 from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.context import Bound, Context, Scope, type_name

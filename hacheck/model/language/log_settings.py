@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.diagnostics import Diagnostic, near
@@ -13,8 +14,7 @@ UNITS = {"ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
 """Units of time, in nanoseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class FromRecord:
+class FromRecord(Struct, frozen=True):
     """What a record of `event` says of the setting `setting`: `value`, or without that what it shows in `field`, or how
     many elements that has (`counted`). A record that does not show the field says nothing."""
 
@@ -32,8 +32,7 @@ class FromRecord:
         return f"{'the size of ' * self.counted}`{self.field}` of `{self.event}`"
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Struct, frozen=True):
     """An invariant that no log shows broken for longer than `nanoseconds`."""
 
     name: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.language.diagnostics import Diagnostic, Span
 from hacheck.model.language.lexer import NAME
 from hacheck.model.language.parser import Unreadable, read
@@ -13,8 +14,7 @@ WORDS = {"datagram": "queued", "transition": "step_invariant"}
 """The word of today for each old one."""
 
 
-@dataclass(frozen=True, slots=True)
-class OldWord:
+class OldWord(Struct, frozen=True):
     """An old word in a text, from `start` to `end`, and what it is called now."""
 
     start: int

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.model import ir
 from hacheck.model import types as ty
-from hacheck.model.data import dataclass, replace
 from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.constant_folding import enclosed
@@ -34,8 +36,7 @@ DONE = ty.Enum("done", ("done",))
 """What an operation that returns nothing answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """An operation's types and variables."""
 
     declaration: d.OperationDeclaration

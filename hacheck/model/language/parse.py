@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from hacheck.model.data import replace
+from msgspec.structs import replace
+
 from hacheck.model.language.declaration_builder import build_file
 from hacheck.model.language.declarations import File
 from hacheck.model.language.diagnostics import Diagnostic, Span

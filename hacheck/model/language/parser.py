@@ -21,9 +21,9 @@ from typing import cast
 import lark
 from lark import Lark, UnexpectedCharacters, UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
+from msgspec import Struct
 
 from hacheck.atomic_files import replacing
-from hacheck.model.data import dataclass
 from hacheck.model.language.lexer import END, NAME, SpecLexer
 from hacheck.model.language.parse_tree import Token, Tree
 
@@ -31,8 +31,7 @@ GRAMMAR = Path(__file__).with_name("grammar.lark")
 TABLES = Path(__file__).with_name("grammar.tables")
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """A text that could be read: its tree, and its tokens."""
 
     root: Tree

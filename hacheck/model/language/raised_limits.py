@@ -13,7 +13,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Literal, TypeAlias
 
-from hacheck.model.data import dataclass, fields, is_dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.diagnostics import Span
@@ -29,8 +31,7 @@ ORDER: tuple[LimitKind, ...] = ("assumption", "setting", "bound", "granularity",
 """Kinds of limits, those first whose raise is likely to add the fewest states."""
 
 
-@dataclass(frozen=True, slots=True)
-class Raise:
+class Raise(Struct, frozen=True):
     """One limit, and its next value. `setting`: whether `--set NAME=AFTER` raises it; else it stands at `place`, the
     `index`-th limit of the declarations. `index` is -1 for a setting."""
 
@@ -56,16 +57,14 @@ class Raise:
         return self.title if self.setting else f"{self.title} ({self.place})"
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
+class Fixed(Struct, frozen=True):
     """A limit that cannot be raised, and why."""
 
     name: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Site:
+class _Site(Struct, frozen=True):
     """Where a limit stands. `written`: its expression, `None` where the language has one without a word. `is_endless`:
     whether it is the number of a `counter up to N or more`."""
 
@@ -147,13 +146,13 @@ def _feed(update: Callable[[bytes], None], part: object) -> None:
             update(f"({len(part)}".encode())
             for item in sorted(part) if isinstance(part, frozenset) else part:
                 _feed(update, item)
-        case _ if is_dataclass(part):
+        case Struct():
             form = type(part)
             update(f"<{form.__name__}".encode())
             silent = ("text", "source") if form.__module__ == d.__name__ else ()
-            for place in fields(part):
-                if place.name not in silent:
-                    _feed(update, getattr(part, place.name))
+            for name in part.__struct_fields__:
+                if name not in silent:
+                    _feed(update, getattr(part, name))
         case _:
             update(f"={part!r};".encode())
 

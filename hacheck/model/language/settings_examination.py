@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec import Struct
+
 from hacheck.model import ir
-from hacheck.model.data import dataclass
 from hacheck.model.language import declarations as d
 from hacheck.model.language import settings
 from hacheck.model.language.context import Context
@@ -18,8 +19,7 @@ Chosen = Mapping[str, ir.Constant]
 """Settings by name."""
 
 
-@dataclass(frozen=True, slots=True)
-class SoundDeclarations:
+class SoundDeclarations(Struct, frozen=True):
     """That handlers and all other declarations over the same types and variables are sound.
 
     `facts`: the types and variables. `chosen`: settings that checking them depended on. `expansions`: how many it took.

@@ -6,8 +6,10 @@ import posixpath
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.model import ir
-from hacheck.model.data import dataclass, replace
 from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
@@ -24,8 +26,7 @@ Reader = Callable[[str], str | None]
 """The text of a library by its path relative to the spec, or `None` when there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """A setting that a check or the command line may change; `kind` is param, switch or assumption."""
 
     name: str
@@ -34,8 +35,7 @@ class Parameter:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One question the file asks of itself: settings, and which properties they break.
 
     `only`: the properties asked, all if empty. `by_request`: run only when named.
@@ -53,8 +53,7 @@ class Check:
     """For how long logs may show an invariant broken."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Struct, frozen=True):
     """The settings under which logs are compared with the spec; `derived`: those that the log itself gives."""
 
     description: str
@@ -64,8 +63,7 @@ class Trace:
     derived: tuple[FromRecord, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(Struct, frozen=True):
     """A system, or what is wrong with the settings it was asked for under. `evaluated`: what had to have a value before
     there could be a system, such as sizes and first values, as it was before it was evaluated."""
 
@@ -76,8 +74,7 @@ class Instance:
     """What the system relies on: from where in a handler a local that is kept between steps may still be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Specification:
+class Specification(Struct, frozen=True):
     """A file that has been read and found to mean something under every one of its checks' settings."""
 
     name: str
@@ -140,8 +137,7 @@ def _declares(written: d.Declaration, item: ir.Action | ir.Property) -> bool:
             return False
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """A specification, or everything that is wrong with its text."""
 
     specification: Specification | None

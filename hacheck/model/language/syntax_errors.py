@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
 from hacheck.model.language.foreign_syntax import habit, said_otherwise
 from hacheck.model.language.lexer import END, NAME
@@ -27,8 +28,7 @@ PLAIN = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(Struct, frozen=True):
     """The declarations to blame, from `start` to `end`; nothing when it is the file's head.
 
     `bracket`: where one is opened that is still open at the end. `following`: the declaration before which the broken

@@ -4,38 +4,35 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.model.language.diagnostics import Span
 
 # ---- expressions -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Struct, frozen=True):
     """A whole number."""
 
     value: int
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True):
     """A word to be looked up: local, field, setting, enum member, definition."""
 
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True):
     """`true`, `false`, `on`, `off` or `none`."""
 
     value: bool | None
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Prefix:
+class Prefix(Struct, frozen=True):
     """`not`, `negate` or `old` and one operand."""
 
     operator: Literal["not", "negate", "old"]
@@ -43,8 +40,7 @@ class Prefix:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Infix:
+class Infix(Struct, frozen=True):
     """Two operands; the operator as written (`not in` with its blank)."""
 
     operator: str
@@ -53,8 +49,7 @@ class Infix:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """`if … then … else …`."""
 
     condition: Expression
@@ -63,8 +58,7 @@ class Choice:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Binder:
+class Binder(Struct, frozen=True):
     """`name: type` or `name in collection`."""
 
     name: Name
@@ -73,8 +67,7 @@ class Binder:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Quantifier:
+class Quantifier(Struct, frozen=True):
     """`some`, `no`, `every`, `most`, `count`, `at most one`, `exactly one`."""
 
     kind: Literal["some", "no", "every", "most", "count", "at most one", "exactly one"]
@@ -84,8 +77,7 @@ class Quantifier:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Best:
+class Best(Struct, frozen=True):
     """`max x in S where c by e`, and `min`."""
 
     kind: Literal["max", "min"]
@@ -95,8 +87,7 @@ class Best:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Each:
+class Each(Struct, frozen=True):
     """`each k: K -> e`, a map."""
 
     name: Name
@@ -105,16 +96,14 @@ class Each:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Braces:
+class Braces(Struct, frozen=True):
     """`{a, b}`: a set of these."""
 
     items: tuple[Expression, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(Struct, frozen=True):
     """`{ item for binder where c }`; without `item` the bound variable itself."""
 
     item: Expression | None
@@ -123,16 +112,14 @@ class Image:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Brackets:
+class Brackets(Struct, frozen=True):
     """`[a, b]`: a sequence of these."""
 
     items: tuple[Expression, ...]
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(Struct, frozen=True):
     """`base.field`."""
 
     base: Expression
@@ -140,8 +127,7 @@ class Attribute:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Subscript:
+class Subscript(Struct, frozen=True):
     """`base[key]`."""
 
     base: Expression
@@ -149,16 +135,14 @@ class Subscript:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """One argument of a call, with its label if it has one."""
 
     label: Name | None
     value: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Apply:
+class Apply(Struct, frozen=True):
     """`name(arguments)`: a definition, a record, a node, a built-in function."""
 
     name: Name
@@ -187,8 +171,7 @@ Expression: TypeAlias = (
 # ---- types -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class TypeTree:
+class TypeTree(Struct, frozen=True):
     """A type as written. `kind` says which form; `parts` are the types in it, `limits` the numbers, `names` the words.
     The second of the limits of what is `endless` is the condition under which it is."""
 
@@ -202,8 +185,7 @@ class TypeTree:
 # ---- statements --------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """What an assignment writes: a name, then fields and keys."""
 
     root: Name
@@ -212,38 +194,33 @@ class Place:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Assign:
+class Assign(Struct, frozen=True):
     place: Place
     value: Expression
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class If:
+class If(Struct, frozen=True):
     condition: Expression
     then: Body
     otherwise: Body
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class For:
+class For(Struct, frozen=True):
     binder: Binder
     where: Expression | None
     body: Body
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class While:
+class While(Struct, frozen=True):
     condition: Expression
     body: Body
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Let:
+class Let(Struct, frozen=True):
     """`let` and, with `changeable`, `var`."""
 
     name: Name
@@ -253,21 +230,18 @@ class Let:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Choose:
+class Choose(Struct, frozen=True):
     binder: Binder
     where: Expression | None
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Require:
+class Require(Struct, frozen=True):
     condition: Expression
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Perform:
+class Perform(Struct, frozen=True):
     """A procedure's statements, with these arguments."""
 
     procedure: Name
@@ -275,8 +249,7 @@ class Perform:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(Struct, frozen=True):
     message: Name
     arguments: tuple[Argument, ...]
     to: Expression
@@ -284,8 +257,7 @@ class Send:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     operation: Name
     arguments: tuple[Argument, ...]
     at: Expression
@@ -294,44 +266,37 @@ class Call:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     value: Expression
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Acquire:
+class Acquire(Struct, frozen=True):
     lock: Name
     then: Body
     otherwise: Body
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(Struct, frozen=True):
     lock: Name
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Sync:
+class Sync(Struct, frozen=True):
     place: Place
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Halt:
+class Halt(Struct, frozen=True):
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Finish:
+class Finish(Struct, frozen=True):
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class StepPoint:
+class StepPoint(Struct, frozen=True):
     """`step name [holding] [when c]:`, where a handler may be interrupted."""
 
     name: Name
@@ -340,8 +305,7 @@ class StepPoint:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """A field of a log line, with `as name` if `by_name`."""
 
     name: Name
@@ -349,8 +313,7 @@ class Shown:
     by_name: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Log:
+class Log(Struct, frozen=True):
     """`log event(field: value, …) [at node]`: the step writes a line."""
 
     event: Name

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from hacheck.model.data import fields, is_dataclass
+from msgspec import Struct
+
 from hacheck.model.language import syntax_tree as t
 
 
@@ -38,7 +39,9 @@ def statements(body: t.Body) -> Iterator[t.Statement]:
 
 
 @cache
-def _holding(form: Any) -> tuple[str, ...]:
+def _holding(form: type) -> tuple[str, ...]:
     """The fields of a form of tree that can hold other parts of it; none of what is no tree."""
     plain = {"Span", "str", "int", "bool"}
-    return tuple(place.name for place in fields(form) if str(place.type) not in plain) if is_dataclass(form) else ()
+    if not issubclass(form, Struct):
+        return ()
+    return tuple(name for name in form.__struct_fields__ if form.__annotations__[name] not in plain)

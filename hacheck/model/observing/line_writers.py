@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import abc
 from collections.abc import Collection, Iterator
 
+from msgspec.structs import replace
+
 from hacheck.model import ir
-from hacheck.model.data import replace
 from hacheck.model.rewrite import rebuild, walk
 from hacheck.model.types import Bag, Identity, Option, Sequence, cardinality, is_scalar
 from hacheck.model.typing import type_of

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import cast
 
+from msgspec.structs import replace
+
 from hacheck.model import ir
-from hacheck.model.data import replace
 from hacheck.model.observing.line_writers import lines_most, lines_of
 from hacheck.model.observing.record_layout import (
     FIRST_EVENT,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
+from msgspec import Struct
+
 from hacheck.model import ir
-from hacheck.model.data import dataclass
 from hacheck.model.observing.line_writers import lines_of
 from hacheck.model.types import Identity, Map, Node, Option, Range, Set, Type, cardinality, default
 from hacheck.model.typing import type_of
@@ -37,8 +38,7 @@ class ObservingError(Exception):
     """The lines of a system cannot be compared with records; says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """What a line shows: of which type as records have it, or a name; and in which column of a record.
 
     `optional`: an option of a number, whose `type` has one number more below its own, for nothing.
@@ -51,16 +51,14 @@ class Field:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """A line that the system may write, with all fields that one of these lines shows."""
 
     name: str
     fields: tuple[Field, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column of records, shared by the fields of several events. `type`: as a variable of the system holds it;
     `None` in it stands for a value that is not shown, but a name is `NOT_SHOWN` then."""
 
@@ -68,8 +66,7 @@ class Column:
     by_name: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(Struct, frozen=True):
     """A system that reads records.
 
     - `events`: the number of an event in a record is its place here, more `FIRST_EVENT`; `end` is one more number.

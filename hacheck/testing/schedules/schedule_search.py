@@ -12,9 +12,10 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from msgspec import Struct, field
+
 from hacheck.impl.node import Name, Record
 from hacheck.impl.system import System as Code
-from hacheck.model.data import dataclass, field
 from hacheck.testing.line_encoding import Event
 from hacheck.testing.schedules.cluster_fingerprint import fingerprint
 from hacheck.testing.schedules.stepped_cluster import FAULTS, Choice, Cluster, CodeFailed
@@ -24,8 +25,7 @@ Deviation = tuple[int, Choice]
 """At which step of a schedule, counted from 0, came next what is not the first of `Cluster.choices`, and what."""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """What is explored. `clients`, `replicas`, `options`: the cluster's size and settings; `faults`: how many of each
     kind may come: `crash`, `at_bound`, `power`, `lock`; `clients_end`: whether clients may be those that fail."""
 
@@ -37,8 +37,7 @@ class Setting:
     clients_end: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Where exploring ends. `deviations`: in one schedule; `steps`: of one schedule; `schedules`, `seconds`: in all;
     `found`: so many disagreements."""
 
@@ -49,8 +48,7 @@ class Limits:
     found: int = 1
 
 
-@dataclass(slots=True)
-class Taken:
+class Taken(Struct):
     """A step of a schedule. `about`: in words; `at_us`: by the clock of whom it happens to; `shown`: what was written
     in it."""
 
@@ -60,8 +58,7 @@ class Taken:
     shown: list[Event] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A schedule in which the code does what the model does not.
 
     `steps`: what came to pass; `broken`: the line that no run of the model writes, or `violated`: invariants; or
@@ -74,8 +71,7 @@ class Found:
     failed: str = ""
 
 
-@dataclass(slots=True)
-class Explored:
+class Explored(Struct):
     """What was explored.
 
     - `schedules`: how many were run; `steps`: how many steps in all; `states`: how many different ones of code and

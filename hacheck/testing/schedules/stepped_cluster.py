@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from msgspec import Struct, field
+
 from hacheck.impl.node import (
     CancelTimer,
     Fired,
@@ -34,7 +36,6 @@ from hacheck.impl.node import (
 )
 from hacheck.impl.simulator.disk import put
 from hacheck.impl.system import Member, System
-from hacheck.model.data import dataclass, field
 
 Choice: TypeAlias = tuple[str, ...]
 """A step that may come next: what, and to whom.
@@ -58,8 +59,7 @@ class CodeFailed(Exception):
     """A node raised, or asked for what there is not: a defect of the code."""
 
 
-@dataclass(slots=True, eq=False)
-class _Process:
+class _Process(Struct, eq=False):
     """A member. `now_us`: its own clock; `timers`: when each is due by it; `silent`: its machine is down; `unsynced`:
     what was at each place of its disk before writes that are not synced; `printed`: a digest of its state, worked out
     when somebody asks."""
@@ -87,8 +87,7 @@ class _Process:
         put(self.durable, write.changes)
 
 
-@dataclass(slots=True, eq=False)
-class _Host:
+class _Host(Struct, eq=False):
     """A lock, a shared disk, or both. `holder`: a member and its incarnation."""
 
     content: dict[str, bytes] = field(default_factory=dict)

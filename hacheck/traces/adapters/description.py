@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.traces.records import FieldType, Order
 
 
-@dataclass(frozen=True, slots=True)
-class FieldRule:
+class FieldRule(Struct, frozen=True):
     """Where a field comes from. Of a text: the group of the pattern with its name (`group`), or every match of `each`
     in the whole message; `numbered` counts the events of this name at its node. Of JSON: the value at `path`."""
 
@@ -21,8 +21,7 @@ class FieldRule:
     path: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class EventRule:
+class EventRule(Struct, frozen=True):
     """Which messages are an event. `has`: every such message has one of these texts in it; one that has it and is no
     event after all is a finding. Without any, the pattern alone decides. `where`: what the parts of the head of the
     line must be. `whole`: the pattern speaks of all lines of the message, not of the first alone."""
@@ -36,8 +35,7 @@ class EventRule:
     fields: tuple[FieldRule, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NothingRule:
+class NothingRule(Struct, frozen=True):
     """Messages that mean nothing to anybody who checks a trace; they are counted under a name."""
 
     name: str
@@ -46,8 +44,7 @@ class NothingRule:
     where: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LineRule:
+class LineRule(Struct, frozen=True):
     """How a line is taken apart. `head`: the beginning of an entry, with groups for its parts: `time`, `node`,
     `stream` (lines with the same are of one node), and any others. `continuation`: lines that belong to the entry
     above. `times`: the forms of time stamps. `zone`: where clocks are. `clock_back_ns`: so far times may go back from
@@ -60,8 +57,7 @@ class LineRule:
     clock_back_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class JsonPaths:
+class JsonPaths(Struct, frozen=True):
     """Where the parts of a record are in an object of JSON lines; `()` where they are not."""
 
     time: tuple[str, ...] = ()
@@ -75,8 +71,7 @@ class JsonPaths:
     any_event: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Adapter:
+class Adapter(Struct, frozen=True):
     """A whole adapter. `files`: the names of logs, with groups `node` and `trace` where names show these. `paths`: the
     same for paths below the folder that is read, for logs that all have one name; it is tried first. `node`: whose
     all records are, where files do not differ in that. `beside`: adapters for files that may stand beside the logs and

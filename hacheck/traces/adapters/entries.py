@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.traces.adapters.description import LineRule
 from hacheck.traces.findings import TEXT_MAX
 
@@ -13,8 +14,7 @@ LINES_MAX = 1_000
 """So many lines of an entry are kept; further ones (of a stack trace, a dump) are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One message of a log. `line`: the number of its first line; `parts`: the groups of its head; `message`: what
     comes after the head; `more`: the lines that belong to it; `more_count`: how many these are in the log. `torn`:
     another head came before the line was over."""
@@ -32,8 +32,7 @@ class Entry:
         return "\n".join([self.message, *(line.strip() for line in self.more)])
 
 
-@dataclass(frozen=True, slots=True)
-class Stray:
+class Stray(Struct, frozen=True):
     """A line without a head that belongs to no entry. `continues`: it would, but nothing is above it."""
 
     line: int

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.traces.adapters.description import Adapter, EventRule, FieldRule, NothingRule
 from hacheck.traces.adapters.entries import Entry
 from hacheck.traces.json_records import problem_of_value
@@ -16,8 +17,7 @@ _NUMBER = re.compile(r"-?\d+")
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0", "")
 
 
-@dataclass(frozen=True, slots=True)
-class FoundEvent:
+class FoundEvent(Struct, frozen=True):
     """An event with its fields; `node`: who the message says it is about, where it does. `numbered`: fields that the
     caller fills with the number of this event at its node."""
 
@@ -27,15 +27,13 @@ class FoundEvent:
     numbered: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Nothing:
+class Nothing(Struct, frozen=True):
     """A message that means nothing: by a rule of that name, or, without a name, because no rule speaks of it."""
 
     name: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Almost:
+class Almost(Struct, frozen=True):
     """A message that looks like a known one, and is none: why."""
 
     message: str
@@ -92,8 +90,7 @@ def _happened(rule: EventRule, match: re.Match[str], entry: Entry) -> FoundEvent
     return FoundEvent(rule.name, fields, groups.get("node") or entry.parts.get("node"), numbered)
 
 
-@dataclass(frozen=True, slots=True)
-class Wrong:
+class Wrong(Struct, frozen=True):
     """A text that is no value of its type."""
 
     text: str

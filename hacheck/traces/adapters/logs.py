@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from msgspec import Struct
 
-from hacheck.model.data import dataclass
 from hacheck.traces.adapters.description import Adapter
 from hacheck.traces.adapters.line_counts import Tally
 from hacheck.traces.adapters.streams import Record, Stream, found_fields
@@ -21,8 +21,7 @@ from hacheck.traces.parquet_files import BATCH_ROWS
 from hacheck.traces.records import FILE, LINE, SEQ, TRACE_ID, TraceSchema
 
 
-@dataclass(frozen=True, slots=True)
-class LogFile:
+class LogFile(Struct, frozen=True):
     """A log: the trace it belongs to, its node where its name shows it, and the adapter that reads it."""
 
     file: TraceFile

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+
 from hacheck.traces.adapters.clocks import Clock
 from hacheck.traces.adapters.description import Adapter
 from hacheck.traces.adapters.entries import Entry, Stray, entries
@@ -19,8 +20,7 @@ from hacheck.traces.records import CAUSES, EVENT, FIELDS, MESSAGE, NODE, TIME, T
 from hacheck.traces.text_blocks import blocks
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """A record without its number. `when`: the latest time of its stream so far, in nanoseconds; 0 before the first."""
 
     when: int

@@ -7,9 +7,9 @@ is full, everything is forgotten, and what is met next is worked out anew: verdi
 from __future__ import annotations
 
 import numpy as np
+from msgspec import Struct
 
 from hacheck.compile import Region
-from hacheck.model.data import dataclass
 from hacheck.traces.conformance.kernels import automaton_fields as k
 from hacheck.traces.conformance.trace_program import Compiled
 
@@ -32,8 +32,7 @@ _LEAST = 64
 _SHIFT_FIRST = 64 - 6  # tables begin with as many slots
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(Struct, frozen=True):
     """What became of the records followed: their move was known, or worked out, or they were followed without nodes;
     how often all was forgotten; what is known now."""
 

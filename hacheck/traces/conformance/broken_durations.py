@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from hacheck.model.data import dataclass, field, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from hacheck.traces.conformance.interleavings import Cut, SearchResult
 from hacheck.traces.conformance.kernels import control as k
 
@@ -18,16 +20,14 @@ Record: TypeAlias = tuple[int, int]
 """A record: its stream, and its place there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A property that no log shows broken for longer than `nanoseconds`."""
 
     name: str
     nanoseconds: int
 
 
-@dataclass(frozen=True, slots=True)
-class Breach:
+class Breach(Struct, frozen=True):
     """A stretch of the log in which a property, by its number, was broken: from one record to another.
 
     - `sure`: by every explanation of the log; else at every moment by some.
@@ -45,8 +45,7 @@ class Breach:
     state: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretch:
+class _Stretch(Struct, frozen=True):
     """Moments at which a run may be at a cut, or at one of several: from `low` to `high`, both with the skew.
 
     - `taken` and `next`: the records that these are about, the last one before and the first one after;
@@ -61,8 +60,7 @@ class _Stretch:
     state: Any = None
 
 
-@dataclass(slots=True)
-class Breaches:
+class Breaches(Struct):
     """The stretches of a trace in which properties were broken, from what is seen of them at its cuts.
 
     - `numbers`: the properties; `times`: by stream those of its records, in nanoseconds, which do not fall; `skew_ns`:

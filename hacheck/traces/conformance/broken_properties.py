@@ -6,10 +6,11 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.compile import from_words
 from hacheck.model.breaking_nodes import breaking_nodes
-from hacheck.model.data import dataclass, replace
 from hacheck.traces.conformance.broken_durations import Breach, Breaches, Record
 from hacheck.traces.conformance.diagnosis import Diagnoser
 from hacheck.traces.conformance.expected_events import first_left
@@ -21,8 +22,7 @@ from hacheck.traces.conformance.verdicts import Broken, Late, Place, Verdict
 from hacheck.traces.records import NODE, TIME
 
 
-@dataclass(frozen=True, slots=True)
-class TimedStreams:
+class TimedStreams(Struct, frozen=True):
     """A trace to look back on.
 
     - `batch`: its records; `rows`: by stream, which record of the batch each is; `in_order`: whether the batch is in
@@ -62,8 +62,7 @@ class TimedStreams:
         return Place(**place_of(self.batch, row), time=self.batch.column(TIME)[row].as_py())
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenProperties:
+class BrokenProperties(Struct, frozen=True):
     """Adds to a verdict which properties its trace broke. `shown`: those of which it is said; the others are asked for
     the rules of time only."""
 

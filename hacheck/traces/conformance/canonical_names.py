@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct, field
 
-from hacheck.model.data import dataclass, field
 from hacheck.model.observing.record_layout import FIRST_NAME
 from hacheck.traces.conformance.trace_program import Bits, Compiled
 
@@ -25,8 +25,7 @@ def name_places(compiled: Compiled) -> tuple[Bits, ...]:
     return tuple(place for column, place in columns if column.by_name and place is not None)
 
 
-@dataclass(slots=True)
-class CanonicalNames:
+class CanonicalNames(Struct):
     """Renames the names of records. `known`: by the encoder's number that in its trace, of the trace whose end has not
     come; `numbered`: how many names it has had."""
 

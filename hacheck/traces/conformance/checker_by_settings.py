@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-from hacheck.model.data import dataclass, field, fields, replace
 from hacheck.model.language import Specification
 from hacheck.model.language.log_settings import FromRecord
 from hacheck.model.observing.line_writers import logged, without_lines
@@ -28,8 +29,7 @@ ROWS_MAX = 65_536
 """So many records of traces under the same settings are checked at once."""
 
 
-@dataclass(slots=True, eq=False)
-class CheckerBySettings:
+class CheckerBySettings(Struct, eq=False):
     """Checks traces by the system that their own settings make of a spec.
 
     - `base`: checks those that give none; what else it says holds of all;
@@ -49,7 +49,8 @@ class CheckerBySettings:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What is pickled: not what was compiled, which belongs to a process."""
-        return CheckerBySettings, tuple(getattr(self, one.name) for one in fields(self) if not one.name.startswith("_"))
+        kept = (name for name in self.__struct_fields__ if not name.startswith("_"))
+        return CheckerBySettings, tuple(getattr(self, name) for name in kept)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -101,8 +102,7 @@ class CheckerBySettings:
         return OpenBySettings(self, state)
 
 
-@dataclass(slots=True)
-class _Trace:
+class _Trace(Struct):
     """The trace whose end has not come. `held`: what was held back of it; `seen`: how many of its records were there;
     `dropped`: why it is not checked; `checked`: whether it is clear under which settings."""
 

@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct, field
 
-from hacheck.model.data import dataclass, field
 from hacheck.model.language.log_settings import FromRecord
 from hacheck.traces.conformance.verdict_reasons import place_of
 from hacheck.traces.conformance.verdicts import Verdict
@@ -21,8 +21,7 @@ Chosen: TypeAlias = tuple[tuple[str, str], ...]
 """Settings, in the order in which the spec says where they come from."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contradiction:
+class Contradiction(Struct, frozen=True):
     """A record that gives a setting another value than one before it, or one that comes too late."""
 
     reason: str
@@ -33,8 +32,7 @@ class Contradiction:
         return Verdict(trace_id, "unknown", records, 0, self.reason, **self.place)
 
 
-@dataclass(slots=True)
-class DerivedSettings:
+class DerivedSettings(Struct):
     """What the records of a trace say of its settings, as far as they were read. `fixed`: as it was checked so far."""
 
     derived: tuple[FromRecord, ...]

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
-from hacheck.model.data import dataclass, replace
 from hacheck.model.execution import Line
 from hacheck.model.ir import System
 from hacheck.model.observing.record_layout import FIRST_EVENT
@@ -30,8 +31,7 @@ EXPANDED_MAX = 2_000_000
 """So many states are looked at for repairs of one trace, wherever it is checked and however busy the machine is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True):
     """`stream` and `record`: the first record that no run explains, the earliest of those next in each stream; where
     records are in one order, it may be a later line of a step whose first lines are there;
     `expected`: lines that some run would have written there; `sooner`: where a step was `begun`, what could have been
@@ -48,8 +48,7 @@ class Diagnosis:
     run: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnoser:
+class Diagnoser(Struct, frozen=True):
     """Explains traces of one system. `system`: whose steps write lines; `complete`: whether traces begin in one of the
     states that they are followed from, so that none deviates which begins in another. `rules`: of properties that may
     not be broken for long. `hidden_prefix`: lines whose events begin so are not listed as possible."""

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from hacheck.compile import from_words
-from hacheck.model.data import dataclass
 from hacheck.model.execution import Line
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.runs import State
@@ -24,8 +24,7 @@ STATES_EXPANDED = 40
 """So many of the states that explain a log up to a place are asked what they could have written next."""
 
 
-@dataclass(frozen=True, slots=True)
-class Departure:
+class Departure(Struct, frozen=True):
     """Where a trace leaves the model: steps that begin at `cut` explain so many more records of each stream (`begun`),
     and none explains the next one as well."""
 
@@ -38,8 +37,7 @@ class Departure:
         return tuple(at + more for at, more in zip(self.cut, self.begun, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectedEvents:
+class ExpectedEvents(Struct, frozen=True):
     """Asks the states that `shortest_runs`'s weaver kept for a trace."""
 
     shortest_runs: ShortestRuns

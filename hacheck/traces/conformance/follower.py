@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from hacheck.checker.explicit.coverage_text import bound_counts
 from hacheck.compile import Region
-from hacheck.model.data import dataclass
 from hacheck.traces.conformance.automaton import MARKS_MAX, Automaton
 from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.open_trace_state import RECORDS_MAX, damaged, is_count, is_numbers
@@ -26,8 +26,7 @@ _EXPANDED_PER_CALL = 2_000_000  # some tenths of a second
 _WORD = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Followed:
+class Followed(Struct, frozen=True):
     """What became of the part of a trace.
 
     - `status`: of `kernels`; `place`: the record at which it stopped, counted from 0 in the trace;

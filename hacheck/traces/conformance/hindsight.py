@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-from hacheck.model.data import dataclass, field, replace
 from hacheck.traces.conformance.broken_durations import Breaches
 from hacheck.traces.conformance.interleavings import Cut, InterleavingSearch, SearchResult, Streams, row_keys, taken_by
 from hacheck.traces.conformance.kernels import control as k
@@ -23,8 +24,7 @@ STATES_MAX = 2_000_000
 Certainty: TypeAlias = Literal["violated", "possible", "excluded"]
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(Struct, frozen=True):
     """Of a property at a cut: whether `some` and whether `every` state there breaks it that lies on a run which
     explains the whole log. `broken`: one of those that do, in words."""
 
@@ -33,8 +33,7 @@ class Marks:
     broken: Any = None
 
 
-@dataclass(slots=True)
-class _Index:
+class _Index(Struct):
     """The states of a cut, found by their words."""
 
     rows: Any
@@ -66,8 +65,7 @@ def _index_of(rows: Any) -> _Index:
     return _Index(rows, order, keys[order])
 
 
-@dataclass(slots=True)
-class _Edges:
+class _Edges(Struct):
     """The steps from the states of a cut: `hidden` ones as pairs of places, and those `shown` by records as pairs of a
     place and one among the states of another cut."""
 
@@ -88,8 +86,7 @@ class _Edges:
             good[sources[more]] = True
 
 
-@dataclass(slots=True)
-class Hindsight:
+class Hindsight(Struct):
     """The runs that explain a log, up to its end or as far as it is explained. `search`: has kept the states of each
     cut of these `streams`, of which `result` became.
 

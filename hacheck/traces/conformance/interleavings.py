@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+from msgspec import Struct, field
 
-from hacheck.model.data import dataclass, field
 from hacheck.traces.conformance.follower import Memory
 from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.trace_program import Compiled
@@ -23,8 +23,7 @@ Cut: TypeAlias = tuple[int, ...]
 """How many records of each stream are taken."""
 
 
-@dataclass(frozen=True, slots=True)
-class Streams:
+class Streams(Struct, frozen=True):
     """A trace: for each stream its records in words, their times (nanoseconds; `None` where a record has none, and then
     of no stream), and by record what it comes after: pairs of a stream and how many of its records. `skew_ns`: how far
     the clocks of two nodes may differ."""
@@ -69,8 +68,7 @@ class Streams:
         return (taken <= left).all(axis=1) | (taken >= left).all(axis=1)
 
 
-@dataclass(frozen=True, slots=True)
-class SearchResult:
+class SearchResult(Struct, frozen=True):
     """What became of a trace.
 
     - `status`: of `kernels`; `cut`: how far the furthest runs came; `others`: further cuts of as many records;
@@ -91,8 +89,7 @@ class SearchResult:
     bounds: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class InterleavingSearch:
+class InterleavingSearch(Struct):
     """Follows one trace after another. `memory`: where; `expanded_max`: how many states it looks at for a trace;
     `starts`: in which states traces begin, in words, if not where the system does; `keeps`: whether it keeps the states
     of each cut, and `kept_max`: of how many it keeps none (`None`: no limit)."""

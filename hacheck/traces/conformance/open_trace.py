@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hacheck.model.data import replace
+from msgspec.structs import replace
+
 from hacheck.traces.conformance.derived_settings import HELD_MAX, Contradiction, DerivedSettings
 from hacheck.traces.conformance.open_trace_state import (
     RECORDS_MAX,

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 
-from hacheck.model.data import dataclass
 from hacheck.traces.conformance.broken_properties import BrokenProperties, TimedStreams
 from hacheck.traces.conformance.diagnosis import Diagnoser
 from hacheck.traces.conformance.expected_events import first_left
@@ -26,8 +26,7 @@ from hacheck.traces.conformance.verdicts import Verdict, to_batch
 from hacheck.traces.records import CAUSES, MESSAGE, TIME, TRACE_ID
 
 
-@dataclass(frozen=True, slots=True)
-class _Split:
+class _Split(Struct, frozen=True):
     """A trace as streams. `rows`: by stream, which record of the trace each is (places among the encoded ones)."""
 
     batch: Any

@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct, field
 
-from hacheck.model.data import dataclass, field
 from hacheck.model.observing.record_layout import FIRST_EVENT, FIRST_NAME, NAME_MAX, NONE_NAME, Event, Field, Observed
 from hacheck.model.types import Bool, Enum, Identity, Node, Option, Range, Set, Type
 from hacheck.traces.conformance.trace_program import Bits, Compiled
@@ -32,8 +32,7 @@ _TRAILING_NUMBER = re.compile(r"(.*?)([0-9]+)")
 _NUMBER = re.compile(r"-?[0-9]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Unmatchable:
+class Unmatchable(Struct, frozen=True):
     """A record that no line of the model can equal. `why`: "bound" where a larger model might have one, else "value"
     or "node"; `text`: as a sentence without its full stop."""
 
@@ -42,8 +41,7 @@ class Unmatchable:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
+class Encoded(Struct, frozen=True):
     """The records of a batch whose events the model knows.
 
     `rows`: which of the batch they are; `words`: a row for each; `writers`: by record the place in `Observed.writers`
@@ -56,8 +54,7 @@ class Encoded:
     unmatchables: Mapping[int, Unmatchable]
 
 
-@dataclass(slots=True)
-class Encoder:
+class Encoder(Struct):
     """Writes records in words. `names`: the number of each name that is remembered; `numbered`: how many names got a
     number so far."""
 

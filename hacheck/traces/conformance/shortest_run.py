@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
+from msgspec import Struct, field
 
 from hacheck.compile import from_words, pack, slots_of
-from hacheck.model.data import dataclass, field
 from hacheck.model.interpreter import Interpreter, Taken, replay
 from hacheck.model.ir import System
 from hacheck.model.observing.record_layout import PREFIX
@@ -26,8 +26,7 @@ Place: TypeAlias = tuple[Cut, bytes]
 """A state at a cut."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reached:
+class Reached(Struct, frozen=True):
     """How a state is reached soonest: in so many steps, from where, by which instance."""
 
     steps: int
@@ -35,8 +34,7 @@ class Reached:
     instance: int
 
 
-@dataclass(slots=True)
-class ShortestRuns:
+class ShortestRuns(Struct):
     """Looks for a shortest run among the states that `search` kept. `system`: whose steps write lines."""
 
     system: System

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
-from hacheck.model.data import replace
 from hacheck.traces.conformance.broken_properties import BrokenProperties, TimedStreams
 from hacheck.traces.conformance.diagnosis import Diagnoser
 from hacheck.traces.conformance.interleavings import Streams

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-from hacheck.model.data import dataclass, field, fields, replace
 from hacheck.model.observing.record_layout import FIRST_NAME, NAME_MAX
 from hacheck.traces.conformance.automaton import BYTES as KNOWN_BYTES
 from hacheck.traces.conformance.canonical_names import CanonicalNames, name_places
@@ -38,8 +39,7 @@ _EXPLAINED_RECORDS_MAX = 20_000
 _NAMES_MAX = 100_000  # names that are remembered beyond the trace that has them, where it is open
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     """The trace whose end has not come: how many of its records were seen, and how many of them compared and followed;
     `verdict`: where it is certain already; `words`: those compared, as long as there are not too many to explain;
     `surely`, `perhaps`: the properties violated, and the `seq` of the record before which they were."""
@@ -53,8 +53,7 @@ class _Open:
     perhaps: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """Records of one trace in a batch: rows `start` to `end`, of which `first` to `last` are compared now (places among
     the encoded ones)."""
 
@@ -65,8 +64,7 @@ class _Part:
     closes: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
+class _Parts(Struct, frozen=True):
     """The same of several traces, one after another, as columns."""
 
     starts: Any
@@ -167,7 +165,7 @@ class TotallyOrdered:
         held = held or self.nothing()
         one, memory = held["open"], held["memory"]
         return KeptFollowed(
-            open=None if one is None else KeptOpen(*(getattr(one, item.name) for item in fields(_Open))),
+            open=None if one is None else KeptOpen(*(getattr(one, name) for name in _Open.__struct_fields__)),
             carried=held["carried"],
             names=held["names"],
             renamed=held["renamed"],
@@ -195,7 +193,7 @@ class TotallyOrdered:
             if not is_count(count, NAME_MAX) or not all(is_count(one, count + FIRST_NAME) for one in numbers.values()):
                 raise damaged("has names without a number")
         return {
-            "open": None if one is None else _Open(*(getattr(one, item.name) for item in fields(_Open))),
+            "open": None if one is None else _Open(*(getattr(one, name) for name in _Open.__struct_fields__)),
             "carried": kept.carried,
             "names": kept.names,
             "renamed": kept.renamed,

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from hacheck.model.data import dataclass, field, fields, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from hacheck.model.ir import System
 from hacheck.model.observing.record_conditions import observed
 from hacheck.traces.conformance.broken_durations import Rule
@@ -25,8 +27,7 @@ from hacheck.traces.conformance.trace_compiler import compiled
 from hacheck.traces.records import CAUSES, EVENT, FIELDS, FILE, LINE, MESSAGE, NODE, SEQ, TIME, TRACE_ID, Order
 
 
-@dataclass(slots=True, eq=False)
-class TraceChecker:
+class TraceChecker(Struct, eq=False):
     """Checks traces by a system whose steps write lines.
 
     - `order`: what the traces' numbers say about different nodes; `skew_ns`: how far two nodes' clocks may differ;
@@ -51,7 +52,7 @@ class TraceChecker:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What is pickled: not what was compiled, which belongs to a process."""
-        return TraceChecker, tuple(getattr(self, one.name) for one in fields(self) if not one.name.startswith("_"))
+        return TraceChecker, tuple(getattr(self, name) for name in self.__struct_fields__ if not name.startswith("_"))
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -10,6 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.compile import (
     KERNEL_LEVELS,
     Artifact,
@@ -24,7 +27,6 @@ from hacheck.compile import (
     pack,
 )
 from hacheck.model import ir
-from hacheck.model.data import dataclass, replace
 from hacheck.model.evaluation import StartError
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import Property
@@ -40,8 +42,7 @@ if TYPE_CHECKING:  # what is found compiled is not lowered
     from hacheck.compile import Lowered, Mark
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     """What is compiled: a system, the states that a trace may start in, if not its initial ones, the invariants looked
     at on the way, and whether with what no line depends on."""
 
@@ -104,8 +105,7 @@ def _kernels(base: int, words: int, record: int, ring: int, cache: ObjectCache) 
 # ---- what is made ----
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(Struct, frozen=True):
     """The lowered form, the conditions that get functions of their own, and the states that a trace may start in."""
 
     lowered: Lowered

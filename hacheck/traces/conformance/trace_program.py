@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from msgspec import Struct, field
+
 from hacheck.compile import Linked, Notes, Program, unpack
-from hacheck.model.data import dataclass, field
 from hacheck.model.observing.record_layout import PREFIX, Observed
 from hacheck.model.runs import State
 
 WORD_BITS = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Bits:
+class Bits(Struct, frozen=True):
     """Where a number is in the words of a record: `width` bits from bit `shift` of word `word`."""
 
     word: int
@@ -21,8 +21,7 @@ class Bits:
     width: int
 
 
-@dataclass(frozen=True, slots=True)
-class RecordShape:
+class RecordShape(Struct, frozen=True):
     """How a record is written in words. Of a column that nothing compares there are no bits.
 
     - `words`: of a record; `event`, `writer`: their numbers;
@@ -36,16 +35,14 @@ class RecordShape:
     content: tuple[Bits | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LineActions:
+class LineActions(Struct, frozen=True):
     """Code that takes only the steps of actions that may write lines, and where it notes what."""
 
     notes: Notes
     code: Linked
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
+class Compiled(Struct, frozen=True):
     """What follows logs. `expand` and `marks` are the addresses of generated functions.
 
     - `base`: words that say what is so; `program.words`: with those of the records that a candidate sees;

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hacheck.model.data import replace
+from msgspec.structs import replace
+
 from hacheck.model.ir import System
 from hacheck.traces.conformance.diagnosis import Diagnoser, Diagnosis
 from hacheck.traces.conformance.kernels import control as k

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
-
-from hacheck.model.data import dataclass
+from msgspec import Struct, to_builtins
 
 VerdictKind: TypeAlias = Literal["conforms", "deviates", "unknown"]
 
 RepairKind: TypeAlias = Literal["", "wrong field", "extra line", "missing line"]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A record of a trace. `time`: nanoseconds since 1970, `None` where it has none; likewise `line`."""
 
     seq: int
@@ -32,8 +29,7 @@ class Place:
         return f"{self.event} ({where})"
 
 
-@dataclass(frozen=True, slots=True)
-class Late:
+class Late(Struct, frozen=True):
     """A property that was broken for longer than it may be: for `nanoseconds`, by the clocks of the log, which is more
     than `most`; from one record to another. `sure`: whatever the hidden steps were; else in some explanations."""
 
@@ -52,8 +48,7 @@ class Late:
         return f"`{self.invariant}` was {broken} {how_long}: from {self.start.words} to {self.end.words}"
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(Struct, frozen=True):
     """A stretch of the log in which an invariant was broken.
 
     - `sure`: in every run that explains the whole log; else in some of them.
@@ -79,8 +74,7 @@ def seconds(nanoseconds: int) -> str:
     return f"{text} s"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What was found of one trace.
 
     - `records`: those of the trace; `compared`: those whose events the spec knows.
@@ -193,18 +187,18 @@ def to_batch(verdicts: list[Verdict]) -> Any:
     """Verdicts as an Arrow batch of `SCHEMA`."""
     columns = [[getattr(one, name) for one in verdicts] for name in _COLUMNS]
     for name in ("late", "broken"):
-        columns[_COLUMNS.index(name)] = [[asdict(held) for held in getattr(one, name)] for one in verdicts]
+        columns[_COLUMNS.index(name)] = [[to_builtins(held) for held in getattr(one, name)] for one in verdicts]
     arrays = [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)]
     return pa.record_batch(arrays, schema=SCHEMA)
 
 
 def late_from(content: dict[str, Any]) -> Late:
-    """What `asdict` made of it."""
+    """The reverse of `to_builtins`."""
     return Late(**content | {"start": Place(**content["start"]), "end": Place(**content["end"])})
 
 
 def broken_from(content: dict[str, Any]) -> Broken:
-    """What `asdict` made of it."""
+    """The reverse of `to_builtins`."""
     since = tuple(None if one is None else Place(**one) for one in content["since"])
     places = {"start": Place(**content["start"]), "end": Place(**content["end"])}
     return Broken(**content | places | {"nodes": tuple(content["nodes"]), "since": since})

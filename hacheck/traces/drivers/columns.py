@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
+from msgspec import Struct
 
-from hacheck.model.data import dataclass
 from hacheck.traces.dataset import ROW, SOURCE
 from hacheck.traces.records import EVENT, FIELDS, FILE, LINE, NODE, SEQ, TIME, TRACE_ID, TraceSchema
 
@@ -14,8 +14,7 @@ CHECKED = (TRACE_ID, NODE, SEQ, TIME, EVENT, FILE, LINE)
 """What checking reads: `file` and `line` for saying where a bad record comes from."""
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(Struct, frozen=True):
     """The part of a schema that is read. `schema` has only the fields that are; `read`: the columns, in order;
     `for_checker`: those of them that the checker gets."""
 

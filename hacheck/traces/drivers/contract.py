@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, Protocol, TypeAlias
 
-from hacheck.model.data import dataclass, field
+from msgspec import Struct, field
+
 from hacheck.traces.conformance.verdicts import Verdict
 from hacheck.traces.findings import TracesError
 
@@ -66,8 +67,7 @@ BrokenKind: TypeAlias = Literal["violated", "perhaps", "late", "perhaps late"]
 Phase: TypeAlias = Literal["starting", "reading", "checking", "finishing"]
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """How far a driver is. `done` of `total` parts of the phase are over; `total` is 0 where nobody knows."""
 
     phase: Phase
@@ -82,8 +82,7 @@ Report: TypeAlias = Callable[[Progress], bool]
 """Called several times a second with how far a driver is; returns whether to continue."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What a driver found.
 
     - `complete`: every trace has its verdict; otherwise the run was stopped early;

@@ -9,11 +9,12 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.supervise.process_pool import Done
 from hacheck.supervise.resources import usable_cores
 from hacheck.traces.dataset import PACKED, Dataset, Located
@@ -42,8 +43,7 @@ PACKED_RATIO = 8
 """A compressed file of text is so much smaller than the records in it, about."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """How a machine is used. `workers`: processes (`None`: one for each core); `memory_bytes`: of all of them together;
     `scratch`: where records are kept meanwhile (`None`: where the system keeps temporary files); `here`: in this
     process and no other one, whose caller then waits for the end of a task."""

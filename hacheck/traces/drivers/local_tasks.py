@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
-from hacheck.model.data import dataclass, field
 from hacheck.traces.dataset import Dataset, Located
 from hacheck.traces.drivers.buckets import Scatter, in_order
 from hacheck.traces.drivers.columns import Columns
@@ -27,35 +27,30 @@ FINDINGS_MAX = 1000
 """So many findings are sent at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """A task: scatter the records of a unit."""
 
     unit: Unit
 
 
-@dataclass(frozen=True, slots=True)
-class Flush:
+class Flush(Struct, frozen=True):
     """A task: end the files of the buckets."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckBucket:
+class CheckBucket(Struct, frozen=True):
     """A task: check a bucket. `damaged`: traces in it that are known to be damaged, and why."""
 
     bucket: int
     damaged: tuple[tuple[str, Finding], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckFile:
+class CheckFile(Struct, frozen=True):
     """A task: check a file that is in order."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class TaskReport:
+class TaskReport(Struct, frozen=True):
     """What a task sends: verdicts as a message, findings, damage to traces that is no finding of its own, how many
     records were read, and at its end how many records of each event the trace checker got."""
 

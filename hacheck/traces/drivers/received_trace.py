@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
-from hacheck.model.data import dataclass
 from hacheck.traces.conformance.open_trace_state import damaged
 from hacheck.traces.conformance.verdicts import Verdict
 from hacheck.traces.dataset import ROW, SOURCE
@@ -30,8 +30,7 @@ WAITING_MAX = 100_000
 """So many records of a trace may wait for one that is missing; then it counts as lost."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ends:
+class Ends(Struct, frozen=True):
     """When a trace is over.
 
     - `events`: a record of one of these events is the last of its trace;

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from msgspec import Struct
 
-from hacheck.model.data import dataclass
 from hacheck.traces.dataset import ROW, SOURCE, Dataset, Located, TraceFile
 from hacheck.traces.drivers.columns import Columns
 from hacheck.traces.findings import Finding, Findings
@@ -35,8 +35,7 @@ CODED = (TRACE_ID, NODE, EVENT, FILE)
 CODE = pa.dictionary(pa.int32(), pa.string())
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """Work for one process: some row groups of a Parquet file, the first of whose rows has the number `row`; or all of
     a source (`groups` is `None`); `number`: of the file, or nothing for a source that is no file."""
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from hacheck.traces.conformance.verdicts import SCHEMA, from_batch
 from hacheck.traces.dataset import ROW, SOURCE, Dataset

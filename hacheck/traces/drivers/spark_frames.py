@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
+from msgspec import Struct
 
-from hacheck.model.data import dataclass
 from hacheck.traces.dataset import ROW, SOURCE, Dataset
 from hacheck.traces.drivers.columns import Columns, pruned
 from hacheck.traces.drivers.record_batches import sources
@@ -22,8 +22,7 @@ from hacheck.traces.records import SchemaError, from_arrow
 PATH = "_metadata.file_path"
 
 
-@dataclass(frozen=True, slots=True)
-class Records:
+class Records(Struct, frozen=True):
     """A DataFrame of records, and perhaps of notes. `names`: how files are called; `hashes`: what stands in `SOURCE`
     for each of them."""
 

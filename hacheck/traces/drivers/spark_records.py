@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
-from hacheck.model.data import dataclass
 from hacheck.traces.conformance.verdicts import SCHEMA
 from hacheck.traces.dataset import SOURCE, Dataset
 from hacheck.traces.drivers.columns import Columns
@@ -116,8 +116,7 @@ def rows_of_notes(notes: list[tuple[str, str]], schema: Any) -> Any:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadFiles:
+class ReadFiles(Struct, frozen=True):
     """A stage: from numbers of files to their records and notes, in the order of the files."""
 
     dataset: Dataset
@@ -138,8 +137,7 @@ class ReadFiles:
                 yield from findings.taken(schema)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckSorted:
+class CheckSorted(Struct, frozen=True):
     """A stage: from records, whole traces sorted by (trace_id, seq), to verdicts and notes. `hashes`: for each file
     what stands in the column `SOURCE` instead of its number; empty where that is the number."""
 
@@ -166,8 +164,7 @@ class CheckSorted:
                 yield part if sound(part) else sorted_out(part, self.task.files, self.task.columns, findings)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckFiles:
+class CheckFiles(Struct, frozen=True):
     """A stage: from numbers of files that are in order, each with its traces for itself, to verdicts and notes."""
 
     task: Task

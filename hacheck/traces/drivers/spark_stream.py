@@ -17,8 +17,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from msgspec import Struct
 
-from hacheck.model.data import dataclass
 from hacheck.traces.conformance.verdicts import SCHEMA, to_batch
 from hacheck.traces.dataset import Dataset, open_traces
 from hacheck.traces.drivers.buckets import order_of
@@ -51,8 +51,7 @@ SAID = pa.schema([(VERDICT, pa.binary()), (NOTE, pa.string())])
 STATE = pa.schema([("state", pa.binary())])
 
 
-@dataclass(frozen=True, slots=True)
-class Monitoring:
+class Monitoring(Struct, frozen=True):
     """A stream of traces.
 
     - `place`: the folder that files are put into, complete (moved, not written there);
@@ -129,8 +128,7 @@ def started(spark: Any, monitoring: Monitoring, findings: Findings, tally: Tally
         raise driver_error(error) from error
 
 
-@dataclass(frozen=True, slots=True)
-class ReadNew:
+class ReadNew(Struct, frozen=True):
     """A stage: from paths of files to the records of each trace in them."""
 
     schema: TraceSchema

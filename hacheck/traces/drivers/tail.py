@@ -12,15 +12,15 @@ import os
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 import pyarrow as pa
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.atomic_files import replacing
-from hacheck.model.data import dataclass
 from hacheck.traces.conformance.verdicts import Verdict, to_batch
 from hacheck.traces.dataset import ROW, SOURCE, walked
 from hacheck.traces.drivers.columns import Columns, pruned
@@ -59,8 +59,7 @@ class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     counts: dict[str, Count] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Tailing:
+class Tailing(Struct, frozen=True):
     """What is watched: files of JSON lines in the folder `place`, with records of a schema. `verdicts`: the file that
     verdicts and findings are appended to; `checkpoint`: the file from which a monitor that was ended goes on."""
 
@@ -317,7 +316,7 @@ class Monitor:
 
 def _json(verdict: Verdict) -> dict[str, Any]:
     """A verdict as a JSON object, with the names of the table's columns."""
-    content = asdict(verdict)
+    content: dict[str, Any] = msgspec.to_builtins(verdict)
     content["verdict"] = content.pop("kind")
     return content
 

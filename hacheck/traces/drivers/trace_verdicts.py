@@ -11,8 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
+from msgspec.structs import replace
 
-from hacheck.model.data import dataclass, replace
 from hacheck.traces.conformance.verdicts import SCHEMA, Verdict, from_batch, to_batch
 from hacheck.traces.drivers.columns import Columns
 from hacheck.traces.drivers.contract import ConformanceChecker
@@ -25,8 +26,7 @@ ROWS_MAX = 10_000
 """So many verdicts of damaged traces are put into one batch."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """What every process of a driver must know: the checker, what is read, what records are held to, how files are
     called in findings."""
 

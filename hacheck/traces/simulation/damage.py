@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from hacheck.compile import scalar
-from hacheck.model.data import dataclass
 from hacheck.model.types import Range, Set, cardinality
 from hacheck.traces.simulation import random_numbers
 from hacheck.traces.simulation.line_variables import Column, Field, Point
@@ -22,8 +22,7 @@ change places; a line is missing; a line is there twice."""
 _STRANGE = 1 << 32  # numbers of names from here on belong to nobody
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     """What was done to a trace, the number of which is `trace` among those taken together.
 
     - `kind`: of `KINDS`, or `dropped` for a line that `--drop-lines` took;
@@ -40,8 +39,7 @@ class Done:
     after: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Damaged:
+class Damaged(Struct, frozen=True):
     """Lines with damage. `lines`, `times`: as they are written; `places`: of each the place that it had before."""
 
     lines: Lines
@@ -50,8 +48,7 @@ class Damaged:
     done: tuple[Done, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
+class Damage(Struct, frozen=True):
     """What is to be done. `drop`: the share of lines that are lost; `mutate`: the share of traces that one of `kinds`
     is done to; `by_node`: neighbours are lines of one node."""
 

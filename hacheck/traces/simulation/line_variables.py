@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.model import ir
-from hacheck.model.data import dataclass, replace
 from hacheck.model.observing.line_writers import lines_most
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.model.rewrite import rebuild, walk
@@ -30,8 +32,7 @@ TOO_MANY = "lines of a step"
 """The bound that a step meets which would write more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """What a line shows. `column`: which one has it; `named`: as a name, not as the value."""
 
     name: str
@@ -40,8 +41,7 @@ class Field:
     column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     """A place in the text that writes lines. `writer`: the kind of node that does, `None` for nobody."""
 
     event: str
@@ -49,8 +49,7 @@ class Point:
     fields: tuple[Field, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """Where lines have a value: shared by the fields of all points that show one of this type.
 
     `serial`: it holds the number of a name, 0 for none.
@@ -60,8 +59,7 @@ class Column:
     serial: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Writing:
+class Writing(Struct, frozen=True):
     """A system that writes lines into its state. `source`: the same without that; `places`: how many lines a step may
     write; `writers`: the greatest id of a node that writes one."""
 

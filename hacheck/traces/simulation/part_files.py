@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from msgspec import Struct
 
-from hacheck.model.data import dataclass
 from hacheck.traces.manifest import Part
 from hacheck.traces.records import FIELDS, METADATA_KEY, SEQ, TIME, TRACE_ID, TraceSchema
 from hacheck.traces.simulation.trace_maker import Made, Maker
@@ -30,8 +30,7 @@ UNFINISHED = ".unfinished"
 """What the names of files end with that are not whole yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """What is in files: traces, those of them that ended early, their steps, their records, what was done to them."""
 
     traces: int = 0
@@ -165,8 +164,7 @@ def _unfinished(path: Path) -> Path:
     return path.with_name(f".{path.name}{UNFINISHED}")
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(Struct, frozen=True):
     """A file of records that is whole. `part`: as a manifest names it; `None` if there are no records, and no file."""
 
     written: Written

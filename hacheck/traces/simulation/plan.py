@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.model import ir
-from hacheck.model.data import dataclass, replace
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.traces.records import FieldType, Order, TraceSchema
 from hacheck.traces.simulation.damage import KINDS, Damage
@@ -27,8 +29,7 @@ NANOSECONDS = 1_000_000
 """Of a millisecond."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """What is to be written.
 
     - `system`: its steps write lines (`observing.lines.logged`); `name`: what trace ids begin with;
@@ -74,8 +75,7 @@ class Plan:
         return Damage(self.seed, self.drop, self.mutate, self.kinds, self.skew is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """What lines there are. `points`: all places that write lines; `shown`: the same with the fields that are shown;
     `writing`: the system that writes them into its states, where they depend on these."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
+from msgspec import Struct
 
 from hacheck.compile import ObjectCache, Region, is_available, pack
-from hacheck.model.data import dataclass
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import System
 from hacheck.traces.simulation import random_numbers, walk_kernel
@@ -17,8 +17,7 @@ from hacheck.traces.simulation.walk_program import Compiled, LineShape, Slot, co
 _WORD = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Walked:
+class Walked(Struct, frozen=True):
     """What some walks did, one after another.
 
     - `lengths`: steps of each walk (int64); `by`: the instance of each step (uint32);

@@ -12,10 +12,10 @@ from typing import Any, assert_never
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from hacheck.compile import scalar
 from hacheck.model import types as ty
-from hacheck.model.data import dataclass
 from hacheck.model.types import (
     Bag,
     Bool,
@@ -125,8 +125,7 @@ def rendered(kind: Type, value: Value, form: FieldType) -> Any:
 # ---- names ----
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(Struct, frozen=True):
     """Makes names. `start`: where the numbers of the seed begin."""
 
     start: int
@@ -162,8 +161,7 @@ def _as_uuids(high: Any, low: Any) -> Any:
 # ---- columns ----
 
 
-@dataclass(frozen=True, slots=True)
-class LineColumns:
+class LineColumns(Struct, frozen=True):
     """Renders lines as Arrow columns. `points`: with the fields that are shown; `forms`: the type of each field."""
 
     points: tuple[Point, ...]

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Struct
 
 from hacheck.compile import ObjectCache
-from hacheck.model.data import dataclass
 from hacheck.model.interpreter import call
 from hacheck.traces.records import EVENT, FIELDS, NODE, SEQ, TIME, TRACE_ID
 from hacheck.traces.simulation import random_numbers
@@ -35,8 +35,7 @@ DAMAGE = pa.schema(
 """What was done to traces, as `docs/traces.md` says it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Struct, frozen=True):
     """Some traces. `records`: as the schema has them; `steps`, `clocks`, `damage`: the truth about them, tables each.
 
     `ended`: how many of them ended before their last step, since nothing more was possible.

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.model import ir
-from hacheck.model.data import dataclass, replace
 from hacheck.model.evaluation import Scope, evaluate
 from hacheck.model.observing.line_writers import lines_of
 from hacheck.model.observing.record_layout import ObservingError
@@ -21,8 +22,7 @@ ELEMENTS_MAX = 62
 """How many elements may be in a set that a line shows: it is one number here."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(Struct, frozen=True):
     """Lines one after another, those of a trace together. Every part has one entry for each line, all of them int64.
 
     - `trace`: the number of the walk among those taken together, from 0; `step`: that of its step, from 0;
@@ -50,8 +50,7 @@ class Lines:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """The lines of each instance, where they depend on nothing else. `count`: how many it writes; `first`: where they
     begin in `rows`, of which each is a point, a writer and the columns."""
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from hacheck.compile import (
     KERNEL_LEVELS,
     Artifact,
@@ -26,7 +28,6 @@ from hacheck.compile import (
     scalar,
     slots_of,
 )
-from hacheck.model.data import dataclass
 from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import System
 from hacheck.model.runs import State
@@ -44,8 +45,7 @@ class NoStart(Exception):
     """The system has no run; says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """Where a number is: `width` bits from bit `offset` on, or nowhere, since it is always `fixed`."""
 
     offset: int
@@ -53,8 +53,7 @@ class Slot:
     fixed: int
 
 
-@dataclass(frozen=True, slots=True)
-class LineShape:
+class LineShape(Struct, frozen=True):
     """How states have the lines of a step.
 
     - `count`: where it says how many; `first`, `words`: in which word the first line begins, and words of a line;
@@ -69,8 +68,7 @@ class LineShape:
     slots: tuple[Slot, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
+class Compiled(Struct, frozen=True):
     """Code that walks. `starts`: packed; `lines`: `None` where no line depends on more than its step."""
 
     program: Program
@@ -115,8 +113,7 @@ def _loaded(shape: Writing | None, cache: ObjectCache, artifact: Artifact) -> Co
     return Compiled(program, artifact.starts, lines, code, loops.function("walk", walk_kernel.EXPORTED["walk"]))
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(Struct, frozen=True):
     """The lowered form, the slots of each line, and the states that a walk may start in."""
 
     lowered: Lowered

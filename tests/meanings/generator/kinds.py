@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """A type.
 
     `form`: bool, number, enum, node, identity, option, set, map, sequence, bag or record. `text`: how it is written;

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tests.meanings.generator import expressions
 from tests.meanings.generator.kinds import BOOL, Kind, number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from tests.meanings.generator import declarations, faults, handlers
 from tests.meanings.generator.scope import Spec
@@ -11,8 +11,7 @@ from tests.strategies.choosing import Chooser, Seeded, chance
 LIBRARY = "parts.ha"
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(Struct, frozen=True):
     """A spec and the library that it uses, if it uses one."""
 
     text: str

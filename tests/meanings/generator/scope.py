@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from itertools import count
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from tests.meanings.generator.kinds import BOOL, Kind, map_to
 from tests.strategies.choosing import Chooser
 
 
-@dataclass(frozen=True)
-class Field:
+class Field(Struct, frozen=True):
     """A field of a node, or a variable outside of all nodes. `flag`: durable, synced, ghost, shared, view or none."""
 
     name: str
@@ -18,8 +19,7 @@ class Field:
     flag: str = ""
 
 
-@dataclass(frozen=True)
-class Message:
+class Message(Struct, frozen=True):
     """A message; of an operation also what is answered. `atomic`: whether all its calls are one step."""
 
     name: str
@@ -32,16 +32,14 @@ class Message:
     atomic: bool = False
 
 
-@dataclass(frozen=True)
-class Lock:
+class Lock(Struct, frozen=True):
     """A lock and who may hold it."""
 
     name: str
     holder: str
 
 
-@dataclass(frozen=True)
-class Named:
+class Named(Struct, frozen=True):
     """A definition, whose type is `kind`, or a procedure."""
 
     name: str
@@ -50,8 +48,7 @@ class Named:
     sees_all: bool = False
 
 
-@dataclass
-class Spec:
+class Spec(Struct):
     """A spec being written."""
 
     chooser: Chooser
@@ -89,8 +86,7 @@ class Spec:
         return next(one for one in self.fields[kind] if one.name == name)
 
 
-@dataclass(frozen=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """Where an expression or statement stands.
 
     `known`: locals in scope, as text, with their types; `changing`: those that may be assigned. `actor`: the node that

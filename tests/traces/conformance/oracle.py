@@ -17,7 +17,9 @@ and the compiled code. Statements and expressions mean what the interpreter says
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.model import ir
 from hacheck.model.evaluation import BoundReached, EvaluationError, Scope, domain_values, evaluate
@@ -41,8 +43,7 @@ from tests.traces.conformance.records import (
 )
 
 
-@dataclass(frozen=True)
-class Way:
+class Way(Struct, frozen=True):
     """A way through a body. `told`: what it wrote and drew, in order; `after`: `None` where it met a bound, or was an
     error of the spec."""
 
@@ -50,8 +51,7 @@ class Way:
     after: State | None
 
 
-@dataclass(frozen=True)
-class Decided:
+class Decided(Struct, frozen=True):
     """`explained`: some run writes the log; `furthest`: the most records that one writes; `stopped`: whether some run
     met a bound (or an error of the spec) on the way; `width`: the most states at once; `expected`: in order, the lines
     that could have come at `left`, the first record that is not even one of a step's first lines; apart, the first

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from hacheck.model.types import Option, Type, Value
 
@@ -19,8 +20,7 @@ LINES_MAX = 8
 """A step that writes more lines to one log meets a bound."""
 
 
-@dataclass(frozen=True)
-class LogRecord:
+class LogRecord(Struct, frozen=True):
     """A record. `fields`: values of the model, names as text; what is not there is not shown."""
 
     event: str
@@ -31,8 +31,7 @@ class LogRecord:
     causes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class WrittenLine:
+class WrittenLine(Struct, frozen=True):
     """A line that a step writes: for each field its type, its value, and whether it is shown by name."""
 
     event: str
@@ -40,8 +39,7 @@ class WrittenLine:
     fields: tuple[tuple[str, Type, Value, bool], ...]
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(Struct, frozen=True):
     """An identity is drawn afresh."""
 
     kind: Type
@@ -93,8 +91,7 @@ def agreed(line: WrittenLine, record: LogRecord, names: Names) -> Names | None:
     return names
 
 
-@dataclass(frozen=True)
-class Logs:
+class Logs(Struct, frozen=True):
     """The records of nodes that logged apart. `times` are such that no log goes back; `None` where some are missing."""
 
     writers: tuple[Writer, ...]

@@ -12,8 +12,9 @@ import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from hacheck.model import ir
-from hacheck.model.data import dataclass
 from hacheck.model.execution import Line
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.rewrite import walk
@@ -32,8 +33,7 @@ Names: TypeAlias = frozenset[tuple[Type, Value, object]]
 """Which value of which type has which name in the log."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A record of a log: its event, what it shows (fields that it does not show are left out), and its time in
     nanoseconds. Ids of nodes are numbers, sets are sets, words and names are strings."""
 
@@ -42,8 +42,7 @@ class Entry:
     time: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """What came of the search. `explained`: a run was found that writes everything; `None`: too many states were
     looked at. `furthest`: how many records of each stream the best run wrote; `run`: its steps; `states`: how many
     states were looked at."""
@@ -54,8 +53,7 @@ class Found:
     states: int
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A state that explains what is written so far. `hidden`: how many steps without a line came last."""
 
     state: State

@@ -8,9 +8,9 @@ from functools import cache
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
 from hacheck.model import ir
-from hacheck.model.data import dataclass
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.language import load
 from hacheck.model.observing.line_writers import logged
@@ -56,8 +56,7 @@ def shift() -> ir.System:
     return logged(made.system)
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(Struct, frozen=True):
     """A run with the moments of its steps: the states from each moment on, and the records, in their order."""
 
     states: tuple[tuple[int, State], ...]

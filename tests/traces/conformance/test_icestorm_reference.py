@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hacheck.model import ir
-from hacheck.model.data import replace
 from hacheck.model.observing.line_writers import lines_of, logged
 from tests.nightly import first_of, nightly
 from tests.seeds.driving import specification

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hacheck.model import ir
 from hacheck.model.interpreter import instances
@@ -42,15 +44,13 @@ def canonical(system: ir.System, chooser: Chooser) -> ir.System:
     return logged(system, every_step=True, hidden=hidden)
 
 
-@dataclass
-class _Names:
+class _Names(Struct):
     """What each field of each event shows, so that lines agree."""
 
     kinds: dict[tuple[str, str], object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class _Seen:
+class _Seen(Struct, frozen=True):
     """What a line may show."""
 
     system: ir.System
@@ -177,8 +177,7 @@ def _observations(system: ir.System, chooser: Chooser, names: _Names) -> tuple[i
 # ---- logs ----
 
 
-@dataclass(frozen=True)
-class Walked:
+class Walked(Struct, frozen=True):
     """The records of a random run, step by step."""
 
     steps: tuple[tuple[LogRecord, ...], ...]

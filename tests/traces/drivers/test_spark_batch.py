@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
 from hacheck.cli.logs.comparison import ComparisonOptions, what_is_compared
 from hacheck.cli.sources import load_specification

@@ -137,7 +137,7 @@ def test_spark_submit_runs_on_two_executors_without_a_java_of_the_machine(tmp_pa
 
 def plainly(verdict: Verdict) -> Verdict:
     """The verdict without what `LineActions` adds."""
-    return Verdict(**{**{name: getattr(verdict, name) for name in Verdict.__slots__}, "perhaps": ()})
+    return Verdict(**{**{name: getattr(verdict, name) for name in Verdict.__struct_fields__}, "perhaps": ()})
 
 
 CLIENT = """

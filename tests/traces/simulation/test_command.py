@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
 from hacheck.cli.logs.trace_simulation import Output, Unlike, Walks, Writing, empty_folder, plan_of
-from hacheck.model.data import replace
 from hacheck.traces import manifest
 from hacheck.traces.dataset import ROW, SOURCE, open_traces
 from hacheck.traces.findings import Findings

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from hacheck.model import ir
-from hacheck.model.data import replace
 from hacheck.model.observing.line_writers import logged
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.model.types import Identity, Option, Set, is_scalar

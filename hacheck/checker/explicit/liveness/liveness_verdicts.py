@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.fairness import constraints_of
 from hacheck.checker.explicit.liveness import edge_lists, fields, strong_components
 from hacheck.checker.explicit.liveness.kernel_slices import Slices
@@ -36,13 +38,11 @@ from hacheck.checker.explicit.search_result import (
     Undecided,
     Valueless,
 )
-from hacheck.model.data import dataclass
 from hacheck.model.ir import Fairness, Property, System
 from hacheck.supervise.task import Cancelled
 
 
-@dataclass(frozen=True, slots=True)
-class Searched:
+class Searched(Struct, frozen=True):
     """What liveness needs of a search that has ended.
 
     `marks`: the marking functions of `marks.conditions`, by key. `kernels`: those of `ground` by name, given what they
@@ -113,8 +113,7 @@ def fairness_masks(
     return [bit.bit_length() for bit in everything.taken_by], masks
 
 
-@dataclass(slots=True)
-class _LivenessSearch:
+class _LivenessSearch(Struct):
     """The work on the properties whose goals and premises have values everywhere; `verdicts` gets what is found, by
     their names."""
 

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import ctypes
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.liveness import edge_lists, fields, lasso_kernels
 from hacheck.checker.explicit.liveness.kernel_slices import Slices
 from hacheck.checker.explicit.liveness.working_memory import Ground
-from hacheck.model.data import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(Struct, frozen=True):
     """Vertices one after the other, and the constraint that each step between them takes, from 1, or 0."""
 
     vertices: list[int]
     taken: list[int]
 
 
-@dataclass(frozen=True, slots=True)
-class FairnessMask:
+class FairnessMask(Struct, frozen=True):
     """What fairness asks of a loop: weak and strong constraints, as bits."""
 
     weak: int

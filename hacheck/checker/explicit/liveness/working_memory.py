@@ -7,10 +7,11 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.liveness import edge_lists, fields, lasso_kernels, strong_components, waiting_states
 from hacheck.checker.explicit.search import state_kernels
 from hacheck.compile.machine.reserved_memory import Region, reserve
-from hacheck.model.data import dataclass
 from hacheck.supervise.task import Cancelled
 
 KERNELS: tuple[Callable[..., Any], ...] = (
@@ -60,8 +61,7 @@ def kernel_constants(words: int, states: int, constraints: int) -> dict[str, int
     return {"W": words, "EXACT": 1, "MASKS": masks, "ENTRY_BYTES": entry, "RECENT_MASK": recent - 1, **frame}
 
 
-@dataclass(frozen=True, slots=True)
-class StateSpace:
+class StateSpace(Struct, frozen=True):
     """Every reachable state, and how to come from one to the next.
 
     - `words`: of a state. State `i` is at `log + i * words * 8`.
@@ -105,8 +105,7 @@ class Words:
         ctypes.c_uint64.from_address(self.address + 8 * place).value = value
 
 
-@dataclass(frozen=True, slots=True)
-class List:
+class List(Struct, frozen=True):
     """A vertex's list. `steps`: the vertex that each leads to, and the constraint it takes, from 1, or 0. `enabled`:
     the constraints that are enabled, as bits."""
 

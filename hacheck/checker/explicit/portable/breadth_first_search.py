@@ -12,9 +12,10 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable
 
+from msgspec import Struct, field
+
 from hacheck.checker.engine import Limits, Progress, Report
 from hacheck.checker.explicit.portable.python_program import Code
-from hacheck.model.data import dataclass, field
 from hacheck.supervise.resources import process_bytes
 
 _BATCH_MIN, _BATCH_MAX = 16, 4_096
@@ -22,8 +23,7 @@ _BATCH_SECONDS = 0.05
 _REPORT_SECONDS = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class Finder:
+class Finder(Struct, frozen=True):
     """A condition to look for in states: `find` gives the first that satisfies it. `dead_only`: asked only of states
     without a step that counts as alive."""
 
@@ -32,8 +32,7 @@ class Finder:
     dead_only: bool = False
 
 
-@dataclass(slots=True)
-class Log:
+class Log(Struct):
     """What a search saw. `order`: states as found; `levels`: index of each level's first state; `marks`: length of
     `order` after each batch and function; `starts`: index of each batch's first state; `found`: for each finder its
     first hit; `hits`: for each step condition its first (before, after); `errors`: the first (state, instance)
@@ -59,16 +58,14 @@ class Log:
         return max(len(self.levels) - 1, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
+class Goal(Struct, frozen=True):
     """When a search may end before it has seen everything: once each of these finders and step conditions has hit."""
 
     finders: frozenset[str]
     steps: tuple[int, ...]
 
 
-@dataclass(slots=True)
-class _Search:
+class _Search(Struct):
     code: Code
     finders: list[Finder]
     limits: Limits

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.portable.breadth_first_search import Finder, Goal
 from hacheck.checker.explicit.portable.python_program import Code, Wanted, compiled, finding_source, generate
 from hacheck.checker.explicit.property_conditions import Questions
 from hacheck.compile.lowering.blocks import Lowered
-from hacheck.model.data import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """The generated program of a check. `steps`: the key of each step condition, in the order of `Log.hits`;
     `find_step` makes a function that finds a (before, after) which meets the one of that number."""
 

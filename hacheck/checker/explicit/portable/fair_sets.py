@@ -6,13 +6,13 @@ import itertools
 from array import array
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.fairness import Constraints
 from hacheck.checker.explicit.portable.strong_components import Edges, components
-from hacheck.model.data import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class FairSet:
+class FairSet(Struct, frozen=True):
     """A strongly connected set in which a run can stay fairly. `part` of its vertices is `mark`."""
 
     states: list[int]

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from array import array
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.fairness import Constraints, constraints_of
 from hacheck.checker.explicit.portable.breadth_first_search import Log
 from hacheck.checker.explicit.portable.fair_sets import fair_sets
@@ -22,12 +24,10 @@ from hacheck.checker.explicit.portable.shortest_paths import path_to
 from hacheck.checker.explicit.portable.strong_components import Edges
 from hacheck.checker.explicit.search_result import BEYOND, Lasso, LivenessVerdict, Valueless
 from hacheck.compile.lowering.system import lower_condition
-from hacheck.model.data import dataclass
 from hacheck.model.ir import TRUE, Expression, Property
 
 
-@dataclass(frozen=True, slots=True)
-class _Graph:
+class _Graph(Struct, frozen=True):
     """The states in which the goal does not hold, with the steps between them. Vertices are places in `Log.order`;
     others have no edges."""
 

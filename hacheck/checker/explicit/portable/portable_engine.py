@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from hacheck.checker.engine import Answer, Limits, Progress, Report
 from hacheck.checker.explicit.answers import Explored, answer_of, no_start, unexplored
 from hacheck.checker.explicit.portable.breadth_first_search import search
@@ -15,7 +18,6 @@ from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.recheck_result import Recheck, Rechecked
 from hacheck.compile.lowering.layout import pack
 from hacheck.compile.lowering.system import lower
-from hacheck.model.data import dataclass, replace
 from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import System
 from hacheck.model.runs import State
@@ -23,8 +25,7 @@ from hacheck.supervise.resources import process_bytes
 from hacheck.supervise.task import Cancelled
 
 
-@dataclass(frozen=True, slots=True)
-class PortableEngine:
+class PortableEngine(Struct, frozen=True):
     """Decides every kind of property on the whole graph of reachable states.
 
     `stop_early`: stop once every invariant, step invariant, deadlock and reachable property asked is decided by a

@@ -6,13 +6,14 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from functools import partial
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.portable.breadth_first_search import Log
 from hacheck.checker.explicit.portable.condition_functions import Prepared
 from hacheck.checker.explicit.portable.python_program import Code, successors
 from hacheck.checker.explicit.portable.shortest_paths import path_to
 from hacheck.checker.explicit.search_result import SPEC_ERROR, StatePath, Subject
 from hacheck.compile.lowering.layout import pack
-from hacheck.model.data import dataclass
 
 # Of how many states of a level the steps are listed. Where there are more, the first step found will do.
 _LISTED_MAX = 20_000
@@ -25,8 +26,7 @@ def subject_of(code: Code) -> Subject:
     return Subject(lowered.system, instances, code.bounds, partial(pack, lowered.layout))
 
 
-@dataclass(frozen=True, slots=True)
-class LogFindings:
+class LogFindings(Struct, frozen=True):
     """A log, and the generated code it was made with."""
 
     prepared: Prepared

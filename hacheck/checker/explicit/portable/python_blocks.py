@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias, assert_never
 
+from msgspec import Struct, field
+
 from hacheck.checker.explicit.portable.python_expressions import Speller, condition, value, word_of
 from hacheck.checker.explicit.portable.variable_placement import Position, grown_by, moved_slot, or_operand, place
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Merge, SetTemp, Statement, Stopped, Update
 from hacheck.compile.lowering.expression_nodes import Node
 from hacheck.compile.lowering.layout import Layout
-from hacheck.model.data import dataclass, field
 
 Lines: TypeAlias = list[str]
 
 _DEPTH_MAX = 40  # Python refuses more than a hundred levels of indentation
 
 
-@dataclass(frozen=True, slots=True)
-class Outcomes:
+class Outcomes(Struct, frozen=True):
     """What generated code does with a step whose next state is in `n`, and with an outcome that is no step."""
 
     step: Callable[[Emit], Lines]
@@ -36,8 +36,7 @@ def print_block(block: Block, layout: Layout, outcomes: Outcomes) -> Lines:
     return printer.block(block, (), Speller(layout), 0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Printer:
+class _Printer(Struct, frozen=True):
     layout: Layout
     outcomes: Outcomes
     placed: dict[Position, list[Node]]

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from hacheck.compile.lowering.expression_nodes import Node, is_leaf, is_test
 from hacheck.compile.lowering.layout import Layout, Slot
-from hacheck.model.data import dataclass, field, replace
 
 _TABLE_MAX = 64  # entries of a table that is written out
 
 
-@dataclass(frozen=True, slots=True)
-class Speller:
+class Speller(Struct, frozen=True):
     """How nodes are written. `names`: nodes that have a variable already."""
 
     layout: Layout

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, assert_never
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.guard_index import Alternatives, Guarded, Tree, decide
 from hacheck.checker.explicit.portable.python_blocks import Lines, Outcomes, indented, print_block
 from hacheck.checker.explicit.portable.python_expressions import Speller, condition, conjunction
@@ -18,14 +20,12 @@ from hacheck.compile.lowering.control_path import branch
 from hacheck.compile.lowering.expression_nodes import Node, is_leaf, is_test
 from hacheck.compile.lowering.substitution import replaced
 from hacheck.compile.lowering.system import block_size
-from hacheck.model.data import dataclass
 from hacheck.supervise.recursion_limit import room_for_nesting
 
 _CHUNK_STATEMENTS = 1_500  # of one generated function
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """What an expansion has to note besides new states: the first step of which each of `steps` holds (conditions
     over the slots before and after), and which states have an outcome of an action in `unblocking` (cut and faulty ones
     count: the system would go on)."""
@@ -197,8 +197,7 @@ def compiled(source: str, name: str) -> dict[str, Callable[..., Any]]:
     return {key: item for key, item in space.items() if callable(item) and not key.startswith("_")}
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Struct, frozen=True):
     """The compiled program of a system: see `expansion_source` and `listing_source` for what the functions do. Those
     that list are compiled when first asked for; a search without violations needs none."""
 

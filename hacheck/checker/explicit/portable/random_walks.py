@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from msgspec import Struct, field
+
 from hacheck.checker.engine import Answer, Coverage, Limits, Progress, PropertyAnswer, Report, VerdictKind
 from hacheck.checker.explicit.answers import no_start, valueless
 from hacheck.checker.explicit.portable.portable_result import subject_of
@@ -23,7 +25,6 @@ from hacheck.checker.explicit.run_reconstruction import run_along, run_into_erro
 from hacheck.checker.explicit.search_result import StatePath
 from hacheck.compile.lowering.layout import pack
 from hacheck.compile.lowering.system import lower, lower_condition
-from hacheck.model.data import dataclass, field
 from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run
@@ -34,8 +35,7 @@ _REPORT_STEPS = 1_000
 """After so many steps of a walk it is asked whether to go on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(Struct, frozen=True):
     """The packed states of a walk, and the instance of each step. `erroneous`: the places of states from which a
     step is an error of the spec."""
 
@@ -83,8 +83,7 @@ def _path(walk: Walk, length: int) -> StatePath:
     return StatePath(walk.states[: length + 1], tuple(walk.by[:length]))
 
 
-@dataclass(frozen=True, slots=True)
-class SimulationEngine:
+class SimulationEngine(Struct, frozen=True):
     """Looks for violations on random walks: what it finds is a violation, what it does not find is unknown.
 
     `walks` of at most `steps` steps each, or of as many as the limit on depth says, from the seeds `seed`, `seed` + 1,
@@ -145,8 +144,7 @@ def _step_place(find: Callable[[list[tuple[int, int]]], int | None], walk: Walk)
     return None
 
 
-@dataclass(slots=True)
-class _Sampling:
+class _Sampling(Struct):
     code: Code
     finders: dict[str, Callable[[Walk], int | None]]
     limits: Limits

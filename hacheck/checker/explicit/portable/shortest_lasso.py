@@ -6,14 +6,14 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Sequence
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.fairness import Constraints
 from hacheck.checker.explicit.portable.fair_sets import FairSet
 from hacheck.checker.explicit.portable.strong_components import Edges
-from hacheck.model.data import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(Struct, frozen=True):
     """Vertices one after the other, and the instance of each step between them."""
 
     vertices: list[int]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from array import array
 
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Edges:
+class Edges(Struct, frozen=True):
     """The edges of a graph: those of vertex v are `target[start[v]:start[v + 1]]`, each made `by` an instance."""
 
     start: array[int]

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.search.checkpoint_manifest import Manifest
 from hacheck.checker.explicit.search.control_words import (
     BLOCK,
@@ -40,7 +42,6 @@ from hacheck.checker.explicit.search.thread_totals import Tally, tally_of
 from hacheck.checker.explicit.search.visited_set import BITS_MAX, Visited
 from hacheck.checker.explicit.search.worker_memory import Functions, Worker, Workers, allocate_workers
 from hacheck.compile.codegen.word_layout import to_words
-from hacheck.model.data import dataclass
 from hacheck.supervise.task import Cancelled
 from hacheck.supervise.thread_pool import ThreadPool
 
@@ -51,8 +52,7 @@ _NEVER = (1 << 64) - 1
 _NO_MORE_INDICES = "there are more states than this engine can number"
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """How to search. `threads`: that work at once. `table_bits`: logarithm of the slots to begin with."""
 
     threads: int = 1

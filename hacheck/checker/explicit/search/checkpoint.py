@@ -15,6 +15,8 @@ from pathlib import Path
 from threading import Thread
 from typing import IO
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.search.breadth_first_search import Search
 from hacheck.checker.explicit.search.checkpoint_manifest import (
     NAME,
@@ -28,7 +30,6 @@ from hacheck.checker.explicit.search.checkpoint_manifest import (
 )
 from hacheck.checker.explicit.search.levels import Ranges
 from hacheck.checker.explicit.search.restored_search import restore
-from hacheck.model.data import dataclass
 from hacheck.supervise.task import Cancelled
 
 PHASE = "writing the checkpoint"
@@ -42,8 +43,7 @@ CHUNK_BYTES = 2**24
 _WAIT_SECONDS = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Keeping:
+class Keeping(Struct, frozen=True):
     """What a user asks for. `identity`: what is searched, and how; a search is gone on with only where that is the
     same. `resumes`: the folder has a checkpoint to go on from; else it must have none."""
 

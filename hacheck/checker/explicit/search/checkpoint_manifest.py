@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 import msgspec
-
-from hacheck.model.data import dataclass
+from msgspec import Struct
 
 NAME = "checkpoint"
 _HEAD = "hacheck checkpoint, format 1, "
@@ -31,8 +30,7 @@ class CheckpointError(Exception):
     """A checkpoint that cannot be kept or gone on with. Says what is wrong, where, and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """A search at rest.
 
     - `identity`: what is searched, and how.
@@ -60,7 +58,7 @@ class Manifest:
 
 def write_manifest(manifest: Manifest, folder: Path) -> None:
     """Puts a manifest in the place of the one before. Errors: `OSError`."""
-    content = json.dumps({name: getattr(manifest, name) for name in Manifest.__match_args__}, indent=1) + "\n"
+    content = json.dumps({name: getattr(manifest, name) for name in Manifest.__struct_fields__}, indent=1) + "\n"
     text = f"{_HEAD}{hashlib.sha256(content.encode()).hexdigest()}\n{content}"
     fresh = folder / f"{NAME}.new"
     with fresh.open("w", encoding="utf-8") as file:
@@ -108,7 +106,7 @@ def read_manifest(folder: Path) -> Manifest:
         found = msgspec.convert(fields, type=Manifest)
     except (ValueError, RecursionError) as error:  # msgspec's errors are of this kind, too
         raise damaged(path, f"its content is not what is expected: {error}") from None
-    if fields.keys() != set(Manifest.__match_args__) or not _is_sound(found):
+    if fields.keys() != set(Manifest.__struct_fields__) or not _is_sound(found):
         raise damaged(path, "its parts contradict each other")
     return found
 

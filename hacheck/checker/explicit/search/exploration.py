@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from hacheck.checker.explicit.search.breadth_first_search import Search
 from hacheck.checker.explicit.search.checkpoint import Keeper, Keeping
 from hacheck.checker.explicit.search.state_log import Log
-from hacheck.model.data import replace
 from hacheck.model.ir import System
 from hacheck.supervise.task import Cancelled
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+from msgspec import Struct, field
+
 from hacheck.checker.explicit.search_result import SPEC_ERROR
 from hacheck.compile.codegen.generated_program import Program
 from hacheck.compile.codegen.thread_notes import Notes, NotesArray
-from hacheck.model.data import dataclass, field
 
 _Hit = TypeVar("_Hit")
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(Struct):
     """Read and written only while no thread works.
 
     - `places`: where things are in the notes.

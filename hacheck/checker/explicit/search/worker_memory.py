@@ -5,6 +5,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
+from msgspec import Struct, field
+
 from hacheck.checker.explicit.search.control_words import (
     APART,
     BY,
@@ -24,7 +26,6 @@ from hacheck.checker.explicit.search.levels import Ranges
 from hacheck.compile.codegen.generated_program import Program
 from hacheck.compile.codegen.thread_notes import NotesArray
 from hacheck.compile.machine.reserved_memory import PAGE_BYTES, Region, reserve, touched
-from hacheck.model.data import dataclass, field
 
 INDICES = 2**32 - 1
 """How many states have an index; slots of the visited set have one number more, for none."""
@@ -35,8 +36,7 @@ _SUCCESSORS_MOST = 2**22  # of a block
 _RECENT_BYTES = 2**21  # of states seen lately; about what a thread may have of all caches, and a huge page
 
 
-@dataclass(frozen=True, slots=True)
-class Functions:
+class Functions(Struct, frozen=True):
     """What was generated for a system: addresses, and its terms. `canonical`: 0 where states are not reduced."""
 
     program: Program
@@ -45,8 +45,7 @@ class Functions:
     canonical: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
+class Sizes(Struct, frozen=True):
     """How much is worked on at once. `block`: states; `successors`: those of a block at most; `recent`: states seen
     lately that are kept."""
 
@@ -66,8 +65,7 @@ def recent_states(words: int) -> int:
     return max(1 << (_RECENT_BYTES // (16 * words)).bit_length(), 2)
 
 
-@dataclass(slots=True)
-class Worker:
+class Worker(Struct):
     """The memory of one thread. `first`: its first index; `kept`: the first whose state was not given back;
     `control`: see `control`; `notes`: what it noted; `buffers`: for successors; `recent`: states seen lately."""
 
@@ -99,8 +97,7 @@ class Worker:
         return self.pending > 0 or self.control[OWN_NEXT] < self.control[OWN_END]
 
 
-@dataclass(slots=True)
-class Workers:
+class Workers(Struct):
     """All threads' memory, and the log they share. State `i` is at `log.address + i * words * 8`; each thread has a
     range of indices of its own, and takes them in their order."""
 

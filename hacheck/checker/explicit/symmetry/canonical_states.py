@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from math import factorial, prod
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.symmetry.counter_distances import closing_lines
 from hacheck.checker.explicit.symmetry.identity_numbers import Numbering, finish
 from hacheck.checker.explicit.symmetry.member_signatures import SCATTERED, Signature, signature_of
@@ -21,7 +23,6 @@ from hacheck.compile.lowering.layout import Layout
 from hacheck.compile.lowering.permuted_slots import exchange_in
 from hacheck.compile.machine.compiler import Levels
 from hacheck.model.counters.value_distances import Gaps
-from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.symmetry_types import SymmetryClass
 from hacheck.model.types import Identity, Node
@@ -32,8 +33,7 @@ COUNTING_LEVELS = Levels(passes=None, codegen=0)
 _LAST = (1 << 64) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Canonicaliser:
+class Canonicaliser(Struct, frozen=True):
     """Texts of the kernel language, whose functions work on `n` states of `W` words at an address.
 
     `canonical` has `canonical(states, n)`: each state is replaced by its representative. `counting` has

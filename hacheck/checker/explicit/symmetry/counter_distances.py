@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.symmetry.slot_renaming import Lines, Words, indented
 from hacheck.compile.lowering.layout import Cell, Flagged, Group, Place, Series, slots_of
 from hacheck.model.counters.value_distances import FULL, HIGH, Gaps
-from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.types import Option, Range, Type
 
 _FULL_WORD = (1 << 64) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Holder:
+class _Holder(Struct, frozen=True):
     """A slot that holds a value of the counter; of an optional one it holds the value and one more, or 0."""
 
     slot: int

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+
 from hacheck.checker.explicit.symmetry.slot_renaming import Words
 from hacheck.compile.codegen.word_layout import WORD_BITS
 from hacheck.compile.lowering.layout import Cell, Flagged, Group, Place, Series
 from hacheck.compile.lowering.permuted_slots import Presence
-from hacheck.model.data import dataclass
 from hacheck.model.ir import System
 from hacheck.model.symmetry_types import SymmetryClass, mentions
 from hacheck.model.types import Bag, Identity, Map, Node, Option, Record, Set, Type, ordinal, values
@@ -24,8 +25,7 @@ _FULL = (1 << WORD_BITS) - 1
 _EXACT_BITS_MAX = 24  # of a sum that keeps apart how often each value occurs
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(Struct, frozen=True):
     """The signatures of the members of a class, as expressions: `own` of what each member has for itself, `shared` of
     what lies between members. `shared` is empty where there is nothing of that sort."""
 
@@ -33,8 +33,7 @@ class Signature:
     shared: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(Struct, frozen=True):
     """A number seen from a member: `label` says what it is without naming a member, `text` is its value."""
 
     label: tuple[object, ...]
@@ -58,8 +57,7 @@ def signature_of(system: System, words: Words, symmetric: SymmetryClass, masked:
     return Signature(tuple(own), tuple(shared) if any(text != "0" for text in shared) else ())
 
 
-@dataclass(frozen=True, slots=True)
-class _View:
+class _View(Struct, frozen=True):
     """The state as one member sees it."""
 
     words: Words
@@ -162,8 +160,7 @@ def _members(kind: Type) -> range:
 # ---- numbers put together ----
 
 
-@dataclass(frozen=True, slots=True)
-class _Number:
+class _Number(Struct, frozen=True):
     """A value of so many bits."""
 
     text: str

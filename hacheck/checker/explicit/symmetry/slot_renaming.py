@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from msgspec import Struct
+
 from hacheck.compile.codegen.word_layout import WORD_BITS, word_count
 from hacheck.compile.lowering.layout import Layout
 from hacheck.compile.lowering.permuted_slots import Exchange, Presence, Renaming, Resorting
-from hacheck.model.data import dataclass
 
 Lines = list[str]
 _FULL = (1 << WORD_BITS) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Bits:
+class Bits(Struct, frozen=True):
     """Some bits of one word."""
 
     word: int
@@ -30,8 +30,7 @@ def indented(lines: Iterable[str], depth: int = 1) -> Lines:
     return [f"{'    ' * depth}{line}" for line in lines]
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """The words of a layout in which no slot of up to 64 bits lies across a border of words."""
 
     layout: Layout
