@@ -41,13 +41,13 @@ OptionalSpecArgument = Annotated[
 ]
 SettingOptions = Annotated[
     list[str] | None,
-    option("--set", metavar="NAME=VALUE", help="Set a param or switch of the spec. May be given often."),
+    option("--set", metavar="NAME=VALUE", help="Set a param or switch of the spec. Repeatable."),
 ]
 JsonOption = Annotated[
     str | None,
     option("--json", metavar="FILE", help="Write everything found as JSON (- is stdout).", writes=Writes()),
 ]
-MEMORY = "Stop at this much memory: 8GiB, 500M. By default three quarters of what there is."
+MEMORY = "Stop at this much memory: 8GiB, 500M. By default three quarters of the machine's."
 MemoryOption = Annotated[str | None, option("--memory", metavar="SIZE", help=MEMORY)]
 NoColorOption = Annotated[bool, flag("--no-color", help="Plain text. The variable NO_COLOR does the same.")]
 DebugOption = Annotated[bool, flag("--debug", help="On an internal error, show where in hacheck it happened.")]

@@ -73,10 +73,10 @@ def actions_beginning(incomplete: str) -> list[str]:
     return [name for name in ACTIONS if name.startswith(incomplete)]
 
 
-TIME = "How long to ask one member after the other, before it is given up; by default 30s."
-AS = "The subscriber's identity; by default one of its own."
-COUNT = "End after so many messages."
-QOS = "A quality of the subscription: retryCount=-1, reliability=twoway. May be given often."
+TIME = "How long to try one member after the other; by default 30s."
+AS = "Identity of the subscriber; by default a new one."
+COUNT = "End after this many messages."
+QOS = "A quality of the subscription: retryCount=-1, reliability=twoway. Repeatable."
 
 Action = Annotated[str, Argument("ACTION", "replica, topics, status, send, …: see below.", actions_beginning)]
 Words = Annotated[list[str] | None, Argument("[WORD]...", "Topics or queues, and what else the action is about.")]
@@ -101,7 +101,7 @@ def admin(
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:
-    """Administer a running cluster: how it stands, its topics, links, subscribers, queues, messages."""
+    """Administer a running cluster: its state, topics, links, subscribers, queues, messages."""
     from hacheck.cli.options import all_known, parse_seconds
 
     all_known("action", (action,), ACTIONS)

@@ -13,7 +13,7 @@ CLUSTER, LIMITS, OUTPUT = "The cluster", "Limits", "Output"
 EPILOG = """
 [bold]Examples[/]
 
-  hacheck check-impl icestorm                               as usual, and with two deviations from it
+  hacheck check-impl icestorm                               the usual order, and up to two deviations from it
 
   hacheck check-impl fiorano-shared --crashes 1 --deviations 3
 
@@ -34,22 +34,22 @@ CODE = (
     "code of your own."
 )
 SPEC = "The model: a .ha file or a shipped protocol. By default the one that the code follows."
-CHECK = "Under the settings of which of its checks."
-OPTION = "Set an option of the code. May be given often."
-NODE = "The model's name of a member, as --node primary=Server-1. May be given often."
-REPLICAS = "How many replicas; by default as few as make sense."
-CLIENTS = "How many clients; by default one, or as many as a shipped spec has."
-CRASHES = "So many crashes in a schedule at most."
-CUTS = "So many broken connections in a schedule at most."
-POWER = "So many machines fail in a schedule at most: what was not synced is lost, and no process is notified."
-LOCKS = "So many locks are lost in a schedule at most, and no process is notified."
-DEVIATIONS = "Schedules that differ in so many steps from what a quick and quiet system does."
-STEPS = "A schedule has so many steps; by default 200, or what a shipped protocol needs."
-TIME = "End after this time: 90s, 5m."
-SCHEDULES = "End after so many schedules: 1000, 10k."
-ALL = "Do not end with the first disagreement, but with so many."
+CHECK = "The check of the spec whose settings count."
+OPTION = "Set an option of the code. Repeatable."
+NODE = "Map a member of the code to a node of the model: primary=Server-1. Repeatable."
+REPLICAS = "Number of replicas; by default the fewest that the protocol needs."
+CLIENTS = "Number of clients; by default one, or as many as a shipped spec has."
+CRASHES = "Most crashes in a schedule."
+CUTS = "Most broken connections in a schedule."
+POWER = "Most power failures in a schedule: unsynced writes are lost, and no process is notified."
+LOCKS = "Most lost locks in a schedule; no process is notified."
+DEVIATIONS = "Explore schedules that differ in up to this many steps from the usual order."
+STEPS = "Steps of a schedule; by default 200, or as many as a shipped protocol needs."
+TIME = "Stop after this time: 90s, 5m."
+SCHEDULES = "Stop after this many schedules: 1000, 10k."
+ALL = "Stop at the Nth disagreement, not at the first."
 JSON = "Write everything found as JSON (- is stdout)."
-QUIET = "Only what disagrees, and the summary."
+QUIET = "Show only disagreements and the summary."
 
 
 def compared_beginning(incomplete: str) -> list[str]:

@@ -58,15 +58,15 @@ def actions_beginning(incomplete: str) -> list[str]:
     return [name for name in ACTIONS if name.startswith(incomplete)]
 
 
-NAMES = "For start the protocol, for the others members: replica-1, client-1, …"
+NAMES = "For start the protocol, for other actions members: replica-1, client-1, …"
 DIRECTORY = f"The cluster's folder; by default {FOLDER}."
-REPLICAS = "How many replicas; by default 3, or 2 where the protocol is one of pairs, or those that are in the folder."
-CLIENTS = "How many clients, which ask for one thing after the other; by default none."
-RECORD = "Write logs of all members into this folder, and with stop-all one trace of them, cluster.jsonl."
-PORT = "Listen on this port and the next ones, not on any that are free."
-FOREGROUND = "Stay, and end the cluster with Ctrl-C."
-FROM = "Whom to cut them off from: a,b,c; members, and hosts of locks and disks. By default from all whom they reach."
-ONE_WAY = "Hold back only what they send."
+REPLICAS = "Number of replicas; by default those in the folder, else 3, or 2 for a protocol of pairs."
+CLIENTS = "Number of clients, each of which sends one request after the other; by default none."
+RECORD = "Write the logs of all members into this folder; stop-all adds their trace, cluster.jsonl."
+PORT = "Listen on this port and the next ones; by default on any that are free."
+FOREGROUND = "Stay in the foreground; Ctrl-C stops the cluster."
+FROM = "Members and hosts of locks and disks to cut them off from: a,b,c. By default all."
+ONE_WAY = "Hold back only what they send, not what they receive."
 
 FILES = Writes(within=("*",))
 

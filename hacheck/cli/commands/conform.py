@@ -109,7 +109,7 @@ def conform(
 
     all_known("engine", (engine,), ("local", "spark"))
     if master is not None and engine != "spark":
-        raise BadInput("--master is for Spark", "add --engine spark")
+        raise BadInput("--master needs Spark", "add --engine spark")
 
     return conform_traces(
         ConformRequest(

@@ -29,17 +29,17 @@ def diagram(
     ] = None,
     check: Annotated[str | None, option("--check", metavar="NAME", help="The check whose settings count.")] = None,
     settings: SettingOptions = None,
-    format: Annotated[str, option("--format", metavar="FORMAT", help="text, mermaid, dot or svg.")] = "text",
+    format: Annotated[str, option("--format", metavar="FORMAT", help="Format: text, mermaid, dot or svg.")] = "text",
     output: Annotated[
-        str | None, option("--output", "-o", metavar="FILE", help="Write into a file instead.", writes=Writes())
+        str | None, option("--output", "-o", metavar="FILE", help="Write to this file instead.", writes=Writes())
     ] = None,
-    static: Annotated[bool, flag("--static", help="From the text of the spec alone, without exploring it.")] = False,
+    static: Annotated[bool, flag("--static", help="Use the text of the spec alone, without exploring it.")] = False,
     states: Annotated[str, option("--states", metavar="N", help="Explore at most this many states.")] = "1M",
     time: Annotated[str, option("--time", metavar="TIME", help="Explore at most this long: 30, 2m.")] = "20",
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:
-    """Draw the state diagram of each kind of node: who goes where, by which action, and when."""
+    """Draw the state diagram of each kind of node: its states, the actions between them, and their conditions."""
     from hacheck.cli.diagrams.diagramming import DiagramRequest, draw
     from hacheck.cli.options import all_known, parse_count, parse_seconds, parse_settings
 

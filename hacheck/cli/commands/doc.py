@@ -26,7 +26,7 @@ def doc(
     spec: SpecArgument,
     out: Annotated[str | None, option("--out", "-o", metavar="FILE", help=OUT, writes=Writes(beside=".svg"))] = None,
     check: Annotated[bool, flag("--check", help="Change nothing; exit 1 if the page is out of date.")] = False,
-    static: Annotated[bool, flag("--static", help="From the text of the spec alone: no check is run.")] = False,
+    static: Annotated[bool, flag("--static", help="Use the text of the spec alone: run no check.")] = False,
     states: Annotated[str | None, option("--states", metavar="N", help="Stop each check at this many states.")] = None,
     no_color: NoColorOption = False,
     debug: DebugOption = False,

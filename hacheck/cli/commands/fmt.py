@@ -34,7 +34,7 @@ def fmt(
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:
-    """Format specs: rewrite them in the one layout."""
+    """Format specs: rewrite them in the standard layout."""
     changed = 0
     failed = False
     for spec in specs:

@@ -8,7 +8,7 @@ from hacheck.cli.options import DebugOption, NoColorOption
 
 @guarded
 def list_specs(no_color: NoColorOption = False, debug: DebugOption = False) -> ExitCode:
-    """List the shipped protocols and what each of their checks asks."""
+    """List the shipped protocols and what each of their checks is for."""
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text

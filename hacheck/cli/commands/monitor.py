@@ -14,26 +14,26 @@ ENDING = "When a trace is over"
 EPILOG = """
 [bold]Examples[/]
 
-  hacheck monitor mine.ha incoming/ --results watch/               Ctrl-C ends it; the same again goes on
+  hacheck monitor mine.ha incoming/ --results watch/               Ctrl-C ends it; the same command resumes
 
   hacheck monitor mine.ha incoming/ --results watch/ --last stopped --idle 5m
 
-  hacheck monitor mine.ha incoming/ --results watch/ --once        check what is there, and end
+  hacheck monitor mine.ha incoming/ --results watch/ --once        check the records that are there, and end
 
 [bold]Exit codes[/]
 
   0 no trace deviates   1 one deviates   2 bad input   3 undecided   4 a bug in hacheck
 
-  about the traces of this run; those of earlier ones are only counted
+  of the traces of this run; those of earlier runs are only counted
 """
 
 One = str | None
-FOLDER = "The folder that files of JSON lines come into, or grow in."
-RESULTS = "The folder for verdicts, findings, and what is known of open traces."
-PER_NODE = "Each node logs on its own: their records come in no order between nodes."
+FOLDER = "Folder in which files of JSON lines arrive or grow."
+RESULTS = "Folder for verdicts, findings and the state of open traces."
+PER_NODE = "Each node logs on its own: records of different nodes come in no particular order."
 LAST = "A record of one of these events is the last of its trace: a,b,c."
-IDLE = "A trace is over when nothing came of it for so long: 90, 5m, 2h."
-ENGINE = "Who watches: local (this machine; files may grow) or spark (complete files are put into the folder)."
+IDLE = "A trace ends when no record of it arrives for this long: 90, 5m, 2h."
+ENGINE = "Where the monitor runs: local (this machine; files may grow) or spark (complete files arrive in the folder)."
 ONCE = "Check the records that are there, as if no more came, and end."
 QUIET = "Show no progress."
 
@@ -79,11 +79,11 @@ def monitor(
 
     all_known("engine", (engine,), ("local", "spark"))
     if results is None:
-        raise BadInput("where to?", "add --results DIR, a folder for verdicts and for what is known of open traces")
+        raise BadInput("--results is missing", "add --results DIR, a folder for verdicts and open traces")
     if master is not None and engine != "spark":
-        raise BadInput("--master is for Spark", "add --engine spark")
+        raise BadInput("--master needs Spark", "add --engine spark")
     if once and engine == "spark":
-        raise BadInput("--once is for this machine", "hacheck conform checks what is there, on Spark, too")
+        raise BadInput("--once is not for Spark", "hacheck conform --engine spark checks what is there")
     return monitor_traces(
         MonitorRequest(
             spec=spec,

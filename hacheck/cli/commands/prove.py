@@ -22,9 +22,9 @@ EPILOG = """
   0 proved   2 bad input, or a spec that cannot be expressed in first-order logic   3 not proved   4 a bug in hacheck
 """
 
-CHECK = "Whose settings and properties count; by default the check called default, else the first."
-FOLDER = "Write a folder with the proof, which z3 alone checks again."
-GIVEN = "Look for no further claims: the properties and lemmas of the spec, or nothing."
+CHECK = "The check whose settings and properties count; by default the one called default, else the first."
+FOLDER = "Write the proof into this folder; z3 alone can check it again."
+GIVEN = "Use only the properties and lemmas of the spec: look for no further lemmas."
 
 PROOF = Writes(within=("*.smt2", "index.json", "model.pyv", "README.txt"))
 
@@ -35,7 +35,7 @@ def prove(
     check: Annotated[str | None, option("--check", metavar="NAME", help=CHECK)] = None,
     only: Annotated[
         list[str] | None,
-        option("--property", metavar="NAME", help="Prove this property only, with the lemmas. May be given often."),
+        option("--property", metavar="NAME", help="Prove this property only, with the lemmas. Repeatable."),
     ] = None,
     settings: SettingOptions = None,
     given: Annotated[bool, flag("--given", help=GIVEN)] = False,
@@ -44,7 +44,7 @@ def prove(
     ] = None,
     memory: MemoryOption = None,
     threads: Annotated[
-        str | None, option("--threads", metavar="N", help="How many obligations are shown side by side.")
+        str | None, option("--threads", metavar="N", help="Number of obligations that are proved at once.")
     ] = None,
     certificate: Annotated[str | None, option("--certificate", metavar="DIR", help=FOLDER, writes=PROOF)] = None,
     json: JsonOption = None,

@@ -19,15 +19,15 @@ EPILOG = """
 """
 
 REPORT = "Write one HTML page with these runs instead."
-SPEC = "The spec: of several this one, or where it is now."
+SPEC = "The spec of the run, if the file has several, or if it has moved."
 
 
 @guarded
 def show(
     run: Annotated[str, Argument("RUN.json", "What verify or simulate wrote with --json; - is stdin.", reads="file")],
-    check: Annotated[str | None, option("--check", metavar="NAME", help="Of several checks, this one.")] = None,
+    check: Annotated[str | None, option("--check", metavar="NAME", help="The check, if there are several.")] = None,
     only: Annotated[
-        str | None, option("--property", metavar="NAME", help="Of several runs, that of this property.")
+        str | None, option("--property", metavar="NAME", help="The property, if there are several runs.")
     ] = None,
     spec: Annotated[str | None, option("--spec", metavar="SPEC", help=SPEC, reads="spec")] = None,
     itf: Annotated[bool, flag("--itf", help="Print the run as ITF JSON.")] = False,

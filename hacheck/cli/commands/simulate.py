@@ -23,21 +23,21 @@ EPILOG = """
 """
 
 One = str | None
-STEPS = "How many steps at most: 30, of traces 200."
+STEPS = "Largest number of steps; by default 30, of traces 200."
 SEED = "The same seed gives the same run, and the same files."
 JSON = "Write the run, or a summary of the traces, as JSON (- is stdout)."
-NUMBER = "Write so many runs as traces: 1000, 10k, 1M."
-OUT = "The folder for them, which must be empty."
-FORM = "parquet or jsonl."
-JOBS = "So many processes at once. The files do not depend on it."
-EVERY = "A line for each step, even where the spec says what is logged."
+NUMBER = "Write this many runs as traces: 1000, 10k, 1M."
+OUT = "Folder for the traces; it must be empty."
+FORM = "Format of the traces: parquet or jsonl."
+JOBS = "Number of processes. The files do not depend on it."
+EVERY = "Write a line for each step, even where the spec says what is logged."
 HIDE = "These events leave no line: a,b,c."
-HIDE_FIELDS = "These fields are not shown: field, or event.field of one event only."
-SKEW = "Each node has a log of its own, and the clocks of two differ by up to so many milliseconds."
-DROP = "This share of the lines is lost: 0.001, or 0.1%."
-MUTATE = "One thing is wrong in this share of the traces: 0.01, or 1%."
-KINDS = "What: value, node, swap, lost, duplicate. By default any of these."
-QUIET = "Only what is wrong."
+HIDE_FIELDS = "Leave these fields out: field, or event.field of one event only."
+SKEW = "Write a log for each node; the clocks of two nodes differ by up to this many milliseconds."
+DROP = "Lose this share of the lines: 0.001, or 0.1%."
+MUTATE = "Put one error into this share of the traces: 0.01, or 1%."
+KINDS = "Kinds of errors: value, node, swap, lost, duplicate. By default all."
+QUIET = "Show errors only."
 FILES = Writes(within=("*",))
 OF_TRACES = (
     *("--out", "--format", "--jobs", "--every-step", "--hide", "--hide-fields"),
@@ -71,7 +71,7 @@ def simulate(
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:
-    """Walk through a protocol at random, step by step; or write such runs as traces."""
+    """Simulate a protocol: show a random run of the model step by step, or write many as traces."""
     from hacheck.cli.options import parse_count, parse_settings
 
     given = parse_settings(settings or ())

@@ -15,7 +15,7 @@ EPILOG = """
 
   hacheck simulate-impl icestorm                                   100 runs with the faults it promises to survive
 
-  hacheck simulate-impl icestorm --seeds 1000 --faults chaos       whatever may go wrong
+  hacheck simulate-impl icestorm --seeds 1000 --faults chaos       all kinds of faults
 
   hacheck simulate-impl qpid --seed 17 --seeds 1 --faults crashes  one run
 
@@ -52,24 +52,24 @@ PROTOCOL = (
     "artemis-replication, artemis-scale-down, artemis-colocated, artemis-client, artemis-lock-manager; or MODULE:VALUE "
     "for code of your own."
 )
-SEEDS = "So many runs: 1000, 10k. By default 100."
-SEED = "The seed of the first run; the others follow it."
+SEEDS = "Number of runs: 1000, 10k. By default 100."
+SEED = "Seed of the first run; each further run takes the next one."
 FAULTS = (
-    "What goes wrong: promised (what the protocol says it survives), none, crashes, power, wipes, pauses, partitions, "
+    "Faults: promised (those that the protocol claims to survive), none, crashes, power, wipes, pauses, partitions, "
     "network, datagrams, disk, clocks, locks, chaos or everything; or kinds: crash/coordinator,cut."
 )
-REPLICAS = "How many replicas; by default 3, or 2 where the protocol is one of pairs."
-CLIENTS = "How many clients; by default 2."
-SECONDS = "For how many seconds of virtual time things go wrong."
+REPLICAS = "Number of replicas; by default 3, or 2 for a protocol of pairs."
+CLIENTS = "Number of clients; by default 2."
+SECONDS = "Seconds of virtual time in which faults are injected."
 STRETCH = "Faults N times further apart, and up to N times as long: for runs of hours and days, with --seconds."
-REPLAY = "Run what --out kept in this file, instead of seeds."
-FIRST = "End with the first run that breaks something."
+REPLAY = "Repeat the run in this file, which --out has written, instead of seeds."
+FIRST = "Stop at the first run that breaks a promise."
 AS_IT_IS = "Show runs as they are, without reducing them first."
-OUT = "Write a small run of each kind of failure into this folder, to be run again with --replay."
+OUT = "Write a reduced run of each kind of failure into this folder; --replay repeats it."
 RECORD = "Write the records of each run as a trace into this folder."
 JSON = "Write everything found as JSON (- is stdout)."
-JOBS = "So many processes at once; by default one for each core. What is found does not depend on it."
-QUIET = "Only what is broken, and the summary."
+JOBS = "Number of processes; by default one for each core. The results do not depend on it."
+QUIET = "Show only broken promises and the summary."
 
 RUNS, TRACES = Writes(within=("*.json",)), Writes(within=("*.jsonl",))
 

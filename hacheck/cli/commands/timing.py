@@ -22,9 +22,9 @@ EPILOG = """
   0 safe as the constants are now   1 not safe   2 bad input   3 undecided   4 a bug in hacheck
 """
 
-VARY = "Try this setting at each value of an interval, by default that of the spec. May be given often."
-CHECK = "Whose settings and properties count; by default the check called default, else the first."
-POINTS = "At most so many combinations; by default 2000."
+VARY = "Try this setting at each value of an interval, by default that of the spec. Repeatable."
+CHECK = "The check whose settings and properties count; by default the one called default, else the first."
+POINTS = "Largest number of combinations; by default 2000."
 
 
 @guarded
@@ -33,7 +33,7 @@ def timing(
     vary: Annotated[list[str] | None, option("--vary", metavar="NAME=LOW..HIGH", help=VARY)] = None,
     check: Annotated[str | None, option("--check", metavar="NAME", help=CHECK)] = None,
     only: Annotated[
-        list[str] | None, option("--property", metavar="NAME", help="This property only. May be given often.")
+        list[str] | None, option("--property", metavar="NAME", help="This property only. Repeatable.")
     ] = None,
     settings: SettingOptions = None,
     points: Annotated[str | None, option("--points", metavar="N", help=POINTS)] = None,
@@ -43,7 +43,7 @@ def timing(
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:
-    """Find the safe region of time constants, and how far the ones at hand are from its edge."""
+    """Find the safe region of time constants, and how far the present ones are from its edge."""
     from hacheck.cli.options import parse_count, parse_seconds, parse_settings
     from hacheck.cli.timing.timing import Request, time_spec
 

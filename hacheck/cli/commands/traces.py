@@ -10,7 +10,7 @@ from hacheck.cli.options import MS_MAX, DebugOption, JsonOption, NoColorOption
 
 ACTIONS = ("validate", "stats", "convert", "cluster")
 
-CHECKING, WRITING = "What records are held to", "convert and cluster"
+CHECKING, WRITING = "What records must satisfy", "convert and cluster"
 
 
 def actions_beginning(incomplete: str) -> list[str]:
@@ -40,7 +40,7 @@ EPILOG = """
 
   hacheck traces validate night.jsonl --quarantine bad.jsonl
 
-  hacheck traces validate logs/ --adapter icestorm        every line of the logs accounted for
+  hacheck traces validate logs/ --adapter icestorm        counts every line of the logs
 
   hacheck traces stats night.parquet --json -
 
@@ -52,21 +52,21 @@ EPILOG = """
 
 [bold]Exit codes[/]
 
-  0 all is well   2 something is wrong with the input   3 interrupted   4 a bug in hacheck
+  0 no finding   2 bad input, or findings   3 interrupted   4 a bug in hacheck
 """
 
 One = str | None
 PLACE = (
-    "A .jsonl or .parquet file, or a folder of such; with --adapter a log, or a folder of logs. A file: URL will do."
+    "A .jsonl or .parquet file, or a folder of them; with --adapter a log, or a folder of logs. Also as a file: URL."
 )
-ADAPTER = "PLACE holds logs: the adapter that reads them, by name or as a .toml file."
-ZONE = "The time zone of the clocks in logs, such as Europe/Berlin; by default what the adapter says."
+ADAPTER = "Adapter for raw logs: its name, or a .toml file."
+ZONE = "Time zone of the clocks in logs, such as Europe/Berlin; by default that of the adapter."
 EVENTS = "Only these events may occur: a,b,c, or @FILE with one on each line."
 NODES = "Only these nodes may occur: a,b,c, or @FILE with one on each line."
-CLOCK_BACK = "So many milliseconds a node's clock may go back from one record to the next."
-QUARANTINE = "Write everything that is wrong, and the lines as they are, as JSON lines."
+CLOCK_BACK = "Milliseconds by which a node's clock may go back from one record to the next."
+QUARANTINE = "Write every finding, with its line as it is, as JSON lines."
 OUT = "Where to write: a .jsonl or .parquet file; for cluster, a new folder."
-PART = "About so many records go into one file of a clustered folder."
+PART = "Records in one file of a clustered folder, about."
 
 Action = Annotated[str, Argument("ACTION", "validate, stats, convert or cluster.", actions_beginning)]
 Place = Annotated[str, Argument("PLACE", PLACE, reads="file")]
@@ -78,7 +78,7 @@ ClockBack = Annotated[int, option("--clock-back", metavar="MS", help=CLOCK_BACK,
 Quarantine = Annotated[One, option("--quarantine", metavar="FILE", help=QUARANTINE, writes=Writes())]
 Out = Annotated[One, option("--out", "-o", metavar="PATH", help=OUT, panel=WRITING, writes=Writes())]
 PartRecords = Annotated[str, option("--part-records", metavar="N", help=PART, panel=WRITING)]
-Quiet = Annotated[bool, flag("--quiet", "-q", help="Show no progress, and print nothing if all is well.")]
+Quiet = Annotated[bool, flag("--quiet", "-q", help="Show no progress, and print nothing if there is no finding.")]
 
 
 @guarded

@@ -74,7 +74,7 @@ RAISE = (
 )
 JOBS = "With --all or --raise-bounds: how many checks run side by side; by default one for each core."
 STATES = "Stop at this many states: 5000000, 5M. Not for bmc and induction, which count none."
-DEPTH = "Go at most this many steps deep; with simulation, so many steps a walk instead of 200."
+DEPTH = "Go at most this many steps deep; with simulation, take this many steps in each run instead of 200."
 QUIET = "Only what is not as expected, and the summary."
 
 REPORT = "Write one HTML page: verdicts, each run as a picture to step through, and what else was possible."
@@ -84,8 +84,8 @@ KEPT, ITF = Writes(within=("*",)), Writes(within=("*.itf.json",))
 Every = Annotated[bool, flag("--all", help=EVERY)]
 RaiseBounds = Annotated[bool, flag("--raise-bounds", help=RAISE, panel=EXPLORING)]
 Jobs = Annotated[One, option("--jobs", metavar="N", help=JOBS, panel=EXPLORING)]
-Checks = Annotated[Many, option("--check", metavar="NAME", help="Run this check only. May be given often.")]
-Only = Annotated[Many, option("--property", metavar="NAME", help="Decide this property only. May be given often.")]
+Checks = Annotated[Many, option("--check", metavar="NAME", help="Run this check only. Repeatable.")]
+Only = Annotated[Many, option("--property", metavar="NAME", help="Decide this property only. Repeatable.")]
 Wide = Annotated[bool, flag("--wide", help="Run the checks marked `by request` as well.")]
 EngineName = Annotated[str, option("--engine", metavar="NAME", help=ENGINES, panel=EXPLORING, offers=engines_beginning)]
 Threads = Annotated[One, option("--threads", metavar="N", help=THREADS, panel=EXPLORING)]

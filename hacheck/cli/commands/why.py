@@ -17,18 +17,18 @@ EPILOG = """
 
 [bold]Exit codes[/]
 
-  0 every invariant is shown   2 bad input   3 some are not inductive, or a limit was met   4 a bug in hacheck
+  0 every invariant is proved   2 bad input   3 some are not inductive, or a limit was reached   4 a bug in hacheck
 """
 
 Many = list[str] | None
-SETTINGS = "Prove it under other settings, too, and say under which."
+SETTINGS = "Try other settings, too, and report those under which it is proved."
 
 
 @guarded
 def why(
     spec: SpecArgument,
     check: Annotated[str | None, option("--check", metavar="NAME", help="The check whose settings count.")] = None,
-    only: Annotated[Many, option("--property", metavar="NAME", help="This invariant only. May be given often.")] = None,
+    only: Annotated[Many, option("--property", metavar="NAME", help="This invariant only. Repeatable.")] = None,
     settings: SettingOptions = None,
     others: Annotated[bool, flag("--settings", help=SETTINGS)] = False,
     time: Annotated[
@@ -38,7 +38,7 @@ def why(
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:
-    """Say why an invariant holds: which lemmas, guards, conditions and limits its proof rests on, and which not."""
+    """Show why an invariant holds: the lemmas, guards, conditions and limits that its proof needs."""
     from hacheck.checker.engine import Limits
     from hacheck.cli.checking.reasons import Request, why_spec
     from hacheck.cli.options import memory_limit, parse_seconds, parse_settings

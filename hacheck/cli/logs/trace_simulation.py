@@ -80,7 +80,7 @@ class Output(Struct, frozen=True):
 def simulate_traces(walks: Walks, unlike: Unlike, output: Output) -> ExitCode:
     """Writes traces, and returns what the process is to return. Errors: `BadInput`."""
     if output.out is None:
-        raise BadInput("--traces: where to?", "add --out DIR, a folder that is empty or not there yet")
+        raise BadInput("--traces needs --out", "add --out DIR, a folder that is empty or new")
     check, every_step, plan = plan_of(walks, unlike, output)
     target = None if output.json is None else open_target(output.json)
     folder = empty_folder(output.out)
@@ -165,7 +165,7 @@ def parse_share(name: str, text: str | None) -> float:
     except ValueError:
         found = -1.0
     if not 0 <= found <= 1:
-        raise BadInput(f"{name} {text}: not a share", f"write a number from 0 to 1, or so many percent: {name} 0.5%")
+        raise BadInput(f"{name} {text}: not a share", f"write a number from 0 to 1, or a percentage: {name} 0.5%")
     return found
 
 

@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the job. Returns the exit code."""
     parser = argparse.ArgumentParser(prog="submit.py", description="Checks traces on Spark.")
     parser.add_argument("traces", help="a folder that all executors can read, or a URL of Parquet files")
-    parser.add_argument("--checker", type=Path, required=True, help="a file that checker_file.write has written")
+    parser.add_argument("--checker", "--judge", type=Path, required=True, help="a file by checker_file.write")
     parser.add_argument("--table", help="where the table of verdicts is written")
     parser.add_argument("--json", type=Path, help="a file for the outcome, which is printed otherwise")
     parser.add_argument("--partitions", type=int, help="into how many parts records are exchanged")
