@@ -276,7 +276,7 @@ def test_events_that_the_spec_does_not_know_are_counted(spec: Path, tmp_path: Pa
         (("--node", "one=Server-1", "--node", "two=Server-1"), "each node has one name"),
         (("--set", "nothing=1"), "unknown setting `nothing`"),
         (("--engine", "nothing"), "unknown engine `nothing`"),
-        (("--master", "local"), "--master is for Spark"),
+        (("--master", "local"), "--master needs Spark"),
         (("--out", "verdicts.txt"), "expected a .parquet file"),
         (("--adapter", "nothing"), "nothing"),
     ],

@@ -151,7 +151,7 @@ def test_with_three_pairs_a_backup_that_is_cut_off_from_its_primary_does_not_ser
         served(cluster)
         backup = standings(cluster)["primary-1"].rpartition(" ")[2]
         cluster.do("cut", "primary-1", others=(backup,))
-        until(lambda: standings(cluster)["primary-1"].endswith("; after it nobody"), "the primary goes on alone")
+        until(lambda: standings(cluster)["primary-1"].endswith("; after it none"), "the primary goes on alone")
         served(cluster)
         time.sleep(2 * PAUSE_SECONDS)
         assert standings(cluster)[backup].startswith("does not serve")

@@ -32,7 +32,7 @@ def test_runs_that_keep_every_promise_are_counted_and_so_are_their_faults() -> N
     ended = sim("--seeds", "3", "--faults", "crashes")
     assert ended.code == 0
     assert "3 of 3 runs kept every promise; faults: crashes" in ended.out
-    assert "faults that made a difference" in ended.out
+    assert "faults with an effect" in ended.out
     assert "    crash  " in ended.out
 
 
@@ -40,7 +40,7 @@ def test_broken_promise_is_told_small_and_can_be_had_again(tmp_path: Path) -> No
     ended = sim("--seeds", "4", "--faults", "chaos", "--set", "eager=yes", "--out", str(tmp_path))
     assert ended.code == 1
     assert "broken: nothing is lost" in ended.out
-    assert "made small in" in ended.out
+    assert "reduced in" in ended.out
     (file,) = tmp_path.iterdir()
     assert f"again: hacheck simulate-impl {TOY} --replay {file}" in ended.out
     again = hacheck("simulate-impl", TOY, "--replay", str(file), columns=120)

@@ -132,7 +132,7 @@ def test_the_command_tells_lemmas_needs_and_settings(tmp_path: Path) -> None:
     assert "holds at every depth" in ended.out
     assert "it needs: the conditions of the spec without which it fails" in " ".join(ended.out.split())
     election = hacheck("why", str(LEMMAS), "--settings", columns=120)
-    assert "not shown with  votes_lost = on" in election.out
+    assert "not proved with  votes_lost = on" in election.out
 
 
 def test_the_command_says_where_there_is_no_proof(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def test_good_traces_are_valid(tmp_path: Path) -> None:
     ended = hacheck("traces", "validate", str(place))
     assert (ended.code, ended.err) == (0, "")
     assert "1 trace, 2 records of 2 nodes" in ended.out
-    assert "nothing is wrong" in ended.out
+    assert "no finding" in ended.out
 
 
 def test_place_may_be_a_url_of_a_file(tmp_path: Path) -> None:

@@ -112,15 +112,14 @@ def show(console: Console, request: Request, specification: Specification, syste
 
 
 NO_PROOF = (
-    "that does not mean that it is wrong. Only the lemmas of the spec were used; to look for more, and to see what "
-    "speaks against a proof:"
+    "That does not mean violated. Only the lemmas of the spec were used. To look for more lemmas, and for a "
+    "counterexample to induction:"
 )
 
 LEGEND = (
-    "because: the lemmas that the proof uses; it needs: the conditions of the spec without which it fails; it does "
-    "without: those that could go, and this invariant would be shown all the same. It is not asked whether what steps "
-    "store stays within its type without them. Conditions on messages and handlers under way, and those of `choose`, "
-    "always stay in force"
+    "because: the lemmas that the proof uses; it needs: the conditions of the spec without which the proof fails; it "
+    "does without: the conditions that the proof does not need. Types are taken to hold without them. Conditions on "
+    "messages and handlers under way, and those of `choose`, are never removed"
 )
 """What the words at the left of a proof mean."""
 
@@ -144,9 +143,9 @@ def rows(specification: Specification, system: System, found: Reasons) -> Iterat
             Text.assemble(words_of(part), (f"  {place(specification, part)}", "quiet")),
         )
     if not found.needed:
-        yield "it needs", Text("none of the conditions that were asked about")
+        yield "it needs", Text("none of the conditions that were examined")
     if found.unasked:
-        yield "not asked about", Text(f"conditions in loops, and of actions with many: {', '.join(found.unasked)}")
+        yield "not examined", Text(f"conditions in loops, and of actions with many: {', '.join(found.unasked)}")
     if len(found.spare) > SPARE_MAX:
         names = dict.fromkeys(part.action for part in found.spare)
         yield "it does without", Text(f"the {len(found.spare)} other conditions, of {', '.join(names)}")
@@ -182,7 +181,7 @@ def _show_others(
             answer = engine.check(made.system, (found.name,), request.limits, lambda _: not interruption.requested)
             shown = answer.properties[0].verdict == "holds"
             (kept if shown else lost).append(f"{parameter.name} = {value}")
-    for head, listed in (("shown also with", kept), ("not shown with", lost)):
+    for head, listed in (("proved also with", kept), ("not proved with", lost)):
         if listed:
             console.print(Padding(Text.assemble((f"{head}  ", "quiet"), ", ".join(listed)), (0, 0, 0, 4)))
 

@@ -64,7 +64,7 @@ EPILOG = """
 
 [bold]Exit codes[/]
 
-  0 done   2 refused   3 nobody knows: nobody has answered in time, or who served ended   4 a bug in hacheck
+  0 done   2 refused   3 unknown: no answer in time, or the server ended   4 a bug in hacheck
 """
 
 

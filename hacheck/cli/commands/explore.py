@@ -19,7 +19,7 @@ EPILOG = """
 
   hacheck explore icestorm --log logs/ --adapter icestorm     from where a log leaves the protocol
 
-The page is served to this machine alone, under an address that nobody can guess; Ctrl-C ends it.
+The page is served to this machine alone, under an address that cannot be guessed; Ctrl-C ends it.
 """
 
 RUN = "Begin with the runs that verify, simulate or conform wrote with --json."

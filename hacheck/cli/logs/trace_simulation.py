@@ -124,7 +124,7 @@ def plan_of(walks: Walks, unlike: Unlike, output: Output) -> tuple[str, bool, Pl
     kinds = _words(unlike.kinds, "--mutations") or KINDS
     all_known("mutation", kinds, KINDS)
     if unlike.kinds is not None and unlike.mutate is None:
-        raise BadInput("--mutations: of how many traces?", "add --mutate 0.01")
+        raise BadInput("--mutations needs --mutate", "add --mutate 0.01")
     plan = Plan(
         system=logged(system, every_step),
         name=f"{specification.name}-{walks.seed}",
@@ -174,7 +174,7 @@ def empty_folder(text: str) -> Path:
     folder = open_folder(text)
     try:
         if any(folder.iterdir()):
-            raise BadInput(f"{text}: is not empty", "give another folder: traces of two runs do not go together")
+            raise BadInput(f"{text}: is not empty", "give a new folder: traces of two runs are not mixed")
         (folder / TRUTH).mkdir()
     except OSError as error:
         raise BadInput(f"{text}: cannot be written: {error.strerror}") from None

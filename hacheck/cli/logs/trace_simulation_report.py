@@ -59,8 +59,8 @@ def show(plan: Plan, out: str, total: Written, files: int, elapsed: float, *, no
     )
     say(f"  {out}: {plural(files, 'file')}; the truth is in {Path(out) / TRUTH}")
     if total.ended:
-        say(f"  {plural(total.ended, 'trace')} ended before step {plan.steps:,}: nothing more was possible")
+        say(f"  {plural(total.ended, 'trace')} ended before step {plan.steps:,}: no further step was possible")
     if plan.drop or plan.mutate:
-        say(f"  {plural(total.damage, 'thing')} done to them")
+        say(f"  {plural(total.damage, 'error')} put into them")
     if files < plan.files:
         say(f"  stopped: {total.traces:,} of {plural(plan.traces, 'trace')} are there; the files are complete")

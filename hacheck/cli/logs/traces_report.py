@@ -82,7 +82,7 @@ def show_findings(console: Console, findings: Findings) -> None:
     """What is wrong, by kind, with the first places of each."""
     marks = symbols(console)
     if not findings.total:
-        console.print(f"[ok]{marks.holds}[/] nothing is wrong", soft_wrap=True)
+        console.print(f"[ok]{marks.holds}[/] no finding", soft_wrap=True)
         return
     for kind, count in findings.counts.most_common():
         console.print(f"[bad]{marks.violated}[/] {count:,} {_plain(kind.value)}: {MEANINGS[kind]}", soft_wrap=True)

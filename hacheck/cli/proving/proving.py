@@ -60,7 +60,7 @@ def prove_spec(request: Request) -> ExitCode:
     all_known("property", request.properties, [one.name for one in system.properties])
     for one in system.properties:
         if one.name in request.properties and one.kind not in SAFETY:
-            raise BadInput(f"{one.name} is no invariant, lemma or transition", "verify decides it within bounds")
+            raise BadInput(f"{one.name} is no invariant, lemma or step invariant", "verify decides it within bounds")
     folder = None if request.certificate is None else _certificate_folder(request.certificate)
     target = None if request.json is None else json_output.open_target(request.json)
     to_stderr = target is not None and target.path is None
@@ -78,7 +78,7 @@ def prove_spec(request: Request) -> ExitCode:
                 target.write(outside_document(request.spec, specification.name, str(reason)))
             return ExitCode.BAD_INPUT
         if encoded is not None and not encoded[1].claims:
-            raise BadInput(f"check {check} asks nothing that could be proved", "name one with --property")
+            raise BadInput(f"check {check} has no property that could be proved", "name one with --property")
         z3_is_there()
         if encoded is not None:
             console.print(report.scope(encoded[1]))

@@ -21,10 +21,10 @@ from hacheck.model.runs import Run, Step
 
 def outside(reasons: str) -> RenderableType:
     """Why a spec cannot be expressed in first-order logic: every reason on a line of its own."""
-    lines = [Text("not in the fragment that can be proved for every number of nodes, because", "bad")]
+    lines = [Text("not in the fragment that can be proved for every number of nodes:", "bad")]
     lines += [Text(f"  {visible(one)}") for one in reasons.splitlines()]
     lines.append(
-        Text("docs/proofs.md says what the fragment is; `hacheck verify` decides every spec within bounds.", "quiet")
+        Text("docs/proofs.md describes the fragment; `hacheck verify` decides every spec within bounds.", "quiet")
     )
     return Text("\n").join(lines)
 
@@ -72,7 +72,7 @@ def _failing(proof: Proof, name: str) -> str:
     titles = [one.obligation.title for one in proof.failed if one.obligation.claim.name == name]
     if not titles:
         return "not tried"
-    return f"not shown: {visible(titles[0])}" + (f", and {len(titles) - 1} more" if len(titles) > 1 else "")
+    return f"not proved: {visible(titles[0])}" + (f", and {len(titles) - 1} more" if len(titles) > 1 else "")
 
 
 def violation(console: Console, proof: Proof, found: Violation) -> Iterator[RenderableType]:
@@ -92,7 +92,7 @@ def example(console: Console, proof: Proof, name: str, found: Counterexample) ->
     system = found.system
     if found.after is None or found.arguments is None:
         yield Text(
-            f"  {visible(system.actions[found.action].name)} breaks it by what was left open: the model has none such"
+            f"  {visible(system.actions[found.action].name)} breaks it only by what was left open: no step of the model does"
         )
         run = Run(found.before, (), None, None)
     else:
@@ -101,16 +101,16 @@ def example(console: Console, proof: Proof, name: str, found: Counterexample) ->
 
 
 _MEANINGS = {
-    "reachable": "a run leads to it, so the property is wrong, or what else was assumed is",
-    "not reachable": "no run leads to it, so a lemma is missing that excludes it",
-    "not known": "whether a run leads to it was not found out in time",
+    "reachable": "a run leads to it, so the property or another assumed claim is violated",
+    "not reachable": "no run leads to it: a lemma that excludes it is missing",
+    "not known": "the time did not suffice to find out whether a run leads to it",
 }
 
 
 def unfinished(why: str, spent: float) -> Text:
     """The last line of what is not proved. `why`: it had to stop, if it had; `spent`: seconds."""
     stopped = f" ({why})" if why else ""
-    return Text(f"not proved{stopped}, which does not mean that it is wrong; {seconds(spent)}", "doubt")
+    return Text(f"not proved{stopped}, which does not mean violated; {seconds(spent)}", "doubt")
 
 
 def summary(proof: Proof, spent: float) -> RenderableType:
@@ -127,9 +127,9 @@ def summary(proof: Proof, spent: float) -> RenderableType:
     if proof.found:
         count = "1 claim was" if len(proof.found) == 1 else f"{len(proof.found)} claims were"
         unsaid = sum(one is None for one in proof.texts)
-        what = "written into it as lemmas, they are not looked for again"
+        what = "written into the spec as lemmas, they need not be found again"
         if unsaid:
-            what = f"the language has no words for {unsaid} of them; the others may be written into it as lemmas"
+            what = f"the language cannot express {unsaid} of them; the others can be written into the spec as lemmas"
         text.append(f"\n{count} found besides the spec's: {what}", "quiet")
     if proof.circle:
         text.append(

@@ -128,7 +128,7 @@ class Administrator:
                 return Reply(reply.request, reply.attempt, OK)
             else:
                 return reply
-        raise Unsure(f"nobody knows whether it was done, or will be: {why}" if doubt else f"it was not done: {why}")
+        raise Unsure(f"unknown whether it was done, or will be: {why}" if doubt else f"it was not done: {why}")
 
     def stands(self) -> Iterator[tuple[int, View | str]]:
         """How each replica stands, by identifier, or why it does not say."""

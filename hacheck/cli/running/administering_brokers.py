@@ -151,7 +151,7 @@ class ArtemisSpeech:
         if isinstance(answer, artemis.SessionRefused):
             known = f"; it knows of {', '.join(answer.connectors)}" if answer.connectors else ""
             return f"does not serve{known}"
-        after = ", ".join(answer.connectors[1:]) or "nobody"
+        after = ", ".join(answer.connectors[1:]) or "none"
         return f"serves node {answer.node_id}; after it {after}"
 
     def browse(self, talk: Talk, queue: str) -> list[tuple[str, str]]:
@@ -276,7 +276,7 @@ class Operator:
             if found:
                 return [item for items in found for item in items]
             if time.monotonic() > until:
-                raise Unsure(f"nobody serves: {'; '.join(why)}")
+                raise Unsure(f"no broker serves: {'; '.join(why)}")
             time.sleep(PAUSE_SECONDS)
 
     def send(self, queue: str, text: str) -> str:
@@ -298,7 +298,7 @@ class Operator:
                 except (NotServing, Silent) as missing:
                     why = f"{broker}: {missing}"
                 if talks and talks[0].sent:
-                    raise Unsure(f"nobody knows whether {message} is there: {why}")
+                    raise Unsure(f"unknown whether {message} is stored: {why}")
             if time.monotonic() > until:
                 raise Unsure(f"{message} is not acknowledged: {why}")
             time.sleep(PAUSE_SECONDS)

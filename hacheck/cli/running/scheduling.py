@@ -141,7 +141,7 @@ def _followed(request: Request) -> Followed:
         all_known("protocol", [request.code] * (":" not in request.code), FOLLOWED)
         code_of(request.code)
     if known is None and request.spec is None:
-        raise BadInput(f"{request.code}: nobody says which model it follows", "give one: --spec my.ha")
+        raise BadInput(f"{request.code}: its model is not known", "name the spec: --spec my.ha")
     reference = known or Followed(request.code, "", replicas=0)
     base = reference if request.spec is None else Followed(reference.code, request.spec)
     return replace(
@@ -164,7 +164,7 @@ def _tracker(request: Request, followed: Followed) -> Tracker:
     all_known("setting", followed.settings, [parameter.name for parameter in specification.parameters])
     system = instantiate(specification, followed.settings, check, logs=True, no_color=request.no_color)
     if not has_lines(system):
-        raise BadInput(f"{followed.spec}: says of no line what it stands for", "write `log` or `observe` into it")
+        raise BadInput(f"{followed.spec}: nothing to compare: it has no `log` and no `observe`", "add them")
     all_known("node", request.nodes.values(), nodes_of(system))
     asked = kept_invariants(specification, system, check)
     return Tracker(logged(system), asked, followed.called)
@@ -202,11 +202,11 @@ def _show(
         ExitCode.NOT_AS_EXPECTED: (marks.violated, "bad"),
     }.get(ended, (marks.unknown, "doubt"))
     said = {
-        ExitCode.AS_EXPECTED: "the code does what the model does",
-        ExitCode.NOT_AS_EXPECTED: "the code does what the model does not",
-    }.get(ended, "no disagreement, but not everything was explored")
+        ExitCode.AS_EXPECTED: "the code conforms to the model",
+        ExitCode.NOT_AS_EXPECTED: "the code does something that the model does not allow",
+    }.get(ended, "undecided: no disagreement, but not everything was explored")
     if not (unshown.compared or explored.found):
-        said = "nothing was compared, for the code wrote no line that the model has"
+        said = "undecided: nothing was compared, since the code wrote no line that the model has"
     say(console, f"{mark} {request.code}: {said}", style)
     for line in _summary(request, setting, explored, unshown):
         if not request.quiet:
@@ -225,20 +225,21 @@ def _summary(request: Request, setting: Setting, explored: Explored, unshown: Un
         f"{plural(explored.states, 'state')} of code and model in {seconds(explored.seconds)}"
     )
     if explored.complete >= 0:
-        yield f"every schedule with up to {plural(explored.complete, 'deviation')} was explored, or is as one that was"
+        done = plural(explored.complete, "deviation")
+        yield f"every schedule with up to {done} was explored (those that lead to equal states: once)"
     if explored.complete < limits.deviations and not explored.found:
-        yield f"of those with {plural(explored.complete + 1, 'deviation')} only a part was: raise --time or --schedules"
+        yield f"with {plural(explored.complete + 1, 'deviation')} only some were explored: raise --time or --schedules"
     if explored.at_bound or explored.undecided:
         yield (
             f"{plural(explored.at_bound + explored.undecided, 'schedule')} could not be compared to the end, "
             f"the last one from {explored.bound}"
         )
     if unshown.lines:
-        yield f"lines of the model that the code never wrote: {', '.join(unshown.lines)}"
+        yield f"log events of the model without a line of the code: {', '.join(unshown.lines)}"
     if unshown.actions:
-        yield f"actions of the model that nothing of this leads to: {', '.join(unshown.actions)}"
+        yield f"actions of the model that these runs do not reach: {', '.join(unshown.actions)}"
     elif unshown.actions is None:
-        yield "whether some actions of the model were never possible would take too long to find out"
+        yield "which actions of the model were never possible is unknown: it would take too long to find out"
 
 
 def _show_schedule(console: Console, found: Found) -> None:

@@ -124,7 +124,7 @@ def show(summary: Summary, runs: int, out: str | None, *, quiet: bool, no_color:
     said = f"{kept:,} of {plural(tally.runs, 'run')} kept every promise; faults: {summary.faults}"
     _line(console, f"{mark} {visible(summary.protocol)}", style, f"  {said}")
     if tally.runs < runs and not summary.shown:
-        say(console, f"  interrupted: {tally.runs:,} of {plural(runs, 'run')} were done")
+        say(console, f"  interrupted after {tally.runs:,} of {plural(runs, 'run')}")
     if not quiet:
         _numbers(console, summary)
 
@@ -140,14 +140,14 @@ def _numbers(console: Console, summary: Summary) -> None:
         console,
         f"  {plan.replicas} replicas, {plural(plan.clients, 'client')}, seeds from {plan.seed}; "
         f"{tally.simulated_us / 1e6:,.0f} s of virtual time in {seconds(summary.elapsed)}; "
-        f"{tally.delivered:,} messages, {tally.lost:,} lost; {tally.halts:,} times a process ended itself",
+        f"{tally.delivered:,} messages, {tally.lost:,} lost; {tally.halts:,} processes ended themselves",
     )
     kinds: dict[str, list[str]] = {}
     for label, number in tally.happened.items():
         kind, _, target = label.partition("/")
         kinds.setdefault(kind, []).append(f"{target} {number:,}" if target else f"{number:,}")
     if kinds:
-        say(console, f"  faults that made a difference ({tally.idle:,} more made none):")
+        say(console, f"  faults with an effect ({tally.idle:,} more had none):")
     for kind in sorted(kinds, key=list(TARGETS).index):
         say(console, f"    {kind:<12}{', '.join(kinds[kind])}")
     missing = [kind for kind in summary.possible if kind not in kinds]
@@ -165,7 +165,7 @@ def _failed(console: Console, summary: Summary, one: Failure, out: str | None) -
     if one.attempts:
         there, faults = one.outcome.plan, len(one.outcome.faults)
         members = f"{plural(there.replicas, 'replica')} and {plural(there.clients, 'client')}"
-        made = f"made small in {plural(one.attempts, 'run')}, from {plural(one.faults, 'fault')} to {faults}"
+        made = f"reduced in {plural(one.attempts, 'run')}, from {plural(one.faults, 'fault')} to {faults}"
         say(console, f"  seed {one.seed}: {made}, with {members}")
     _show_story(console, one)
     again = f"  again: {_command(summary, one, out)}"  # one line also where it is too long: to be copied
@@ -219,7 +219,7 @@ def _show_story(console: Console, one: Failure) -> None:
         say(console, f"  {gone.member}, given {gone.given} at {gone.at_us / 1e6:.6f} s: {gone.what}", "bad")
         say(console, gone.trace.rstrip())
     if outcome.exhausted:
-        say(console, f"  more than {outcome.plan.around.events_max:,} events: it was given up", "doubt")
+        say(console, f"  more than {outcome.plan.around.events_max:,} events: the run was stopped", "doubt")
     for fault in outcome.faults:
         say(console, f"  {symbols(console).fault} {fault.at_us / 1e6:.6f} s  {fault_words(fault)}", "fault")
 

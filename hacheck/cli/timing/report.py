@@ -74,12 +74,12 @@ def shown(console: Console, asked: GridRequest, found: Found, *, runs: bool) -> 
 def _region(asked: GridRequest, found: Found) -> RenderableType:
     names = [one.name for one in asked.constants]
     if not found.map.violations:
-        return Text(f"safe wherever it was decided: {plural(len(found.map.safe), 'combination')}")
+        return Text(f"safe in all that were decided: {plural(len(found.map.safe), 'combination')}")
     if not found.map.safe:
         return Text(f"safe nowhere: {plural(len(found.map.violations), 'combination')}")
     if found.region is None:
-        return Text("the safe region is not that of a few inequalities with small numbers; --json lists its points")
-    lines = [Text("safe exactly where, of what was explored,")]
+        return Text("no few inequalities with small numbers describe the safe region; --json lists its points")
+    lines = [Text("safe exactly where (of the explored combinations)")]
     lines += [Text(f"  {one.text(names)}", "head") for one in found.region]
     return Text("\n").join(lines)
 
@@ -93,7 +93,7 @@ def _room(asked: GridRequest, found: Found) -> RenderableType:
         low, high = interval
         ends = [f"from {low}" if low > one.low else "", f"to {high}" if high < one.high else ""]
         text = " ".join(end for end in ends if end)
-        lines.append(f"{one.name} alone may be {'anything that was tried' if not any(ends) else text}")
+        lines.append(f"{one.name} alone may be {'any value that was tried' if not any(ends) else text}")
     if found.map.bounded:
         lines.append(f"{plural(len(found.map.bounded), 'combination')} safe as far as the bounds of the spec reach")
     if found.map.open:

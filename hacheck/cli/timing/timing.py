@@ -75,7 +75,7 @@ def _asked(request: Request, specification: Specification) -> GridRequest:
     if count_of(constants) > request.points_max:
         raise BadInput(
             f"{count_of(constants)} combinations are more than {request.points_max}",
-            "narrow them, as --vary lease=2..5, or say --points",
+            "narrow the intervals, such as --vary lease=2..5, or raise --points",
         )
     return GridRequest(
         specification, question, _properties(request, system, question.only), request.settings, constants
@@ -91,7 +91,7 @@ def _constants(request: Request, specification: Specification, settings: Mapping
         given[match[1]] = None if match[2] is None else (int(match[2]), int(match[3]))
     names = tuple(given) or time_constants(specification)
     if not names:
-        raise BadInput("no lease or clock of this spec is made of a setting", "say what to vary: --vary lease=2..6")
+        raise BadInput("no lease or clock of this spec depends on a setting", "name the settings: --vary lease=2..6")
     try:
         return tuple(constant(specification, name, given.get(name), settings) for name in names)
     except NotVaried as problem:
@@ -103,7 +103,7 @@ def _properties(request: Request, system: System, only: tuple[str, ...]) -> tupl
     all_known("property", request.properties, decidable)
     wanted = request.properties or tuple(name for name in only if name in decidable) or tuple(decidable)
     if not wanted:
-        raise BadInput("there is nothing to be safe: the spec has no property but reachable ones", "add an invariant")
+        raise BadInput("there is nothing to check: the spec has only `reachable` properties", "add an invariant")
     return wanted
 
 

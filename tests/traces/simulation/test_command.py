@@ -122,7 +122,7 @@ def test_the_summary_is_json(spec: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--traces", "5"), "where to?"),
+        (("--traces", "5"), "--traces needs --out"),
         (("--out", "x"), "--out is for traces"),
         (("--skew", "5"), "--skew is for traces"),
         (("--traces", "0", "--out", "x"), "not a whole number above zero"),
@@ -134,7 +134,7 @@ def test_the_summary_is_json(spec: str, tmp_path: Path) -> None:
         (("--traces", "5", "--out", "x", "--hide-fields", "joined.too"), "unknown field `joined.too`"),
         (("--traces", "5", "--out", "x", "--mutate", "2"), "not a share"),
         (("--traces", "5", "--out", "x", "--drop-lines", "few"), "not a share"),
-        (("--traces", "5", "--out", "x", "--mutations", "lost"), "of how many traces?"),
+        (("--traces", "5", "--out", "x", "--mutations", "lost"), "--mutations needs --mutate"),
         (("--traces", "5", "--out", "x", "--mutate", "1%", "--mutations", "loss"), "unknown mutation `loss`"),
         (("--traces", "5", "--out", "x", "--check", "none"), "unknown check"),
         (("--traces", "5", "--out", "x", "--set", "n=1"), "unknown setting"),
