@@ -130,7 +130,7 @@ def test_the_command_tells_lemmas_needs_and_settings(tmp_path: Path) -> None:
     assert "take: only when HOLDER == none" in ended.out
     assert "it does without" in ended.out
     assert "holds at every depth" in ended.out
-    assert "it needs: the conditions of the spec without which it fails" in " ".join(ended.out.split())
+    assert "it needs: the conditions of the spec without which the proof fails" in " ".join(ended.out.split())
     election = hacheck("why", str(LEMMAS), "--settings", columns=120)
     assert "not proved with  votes_lost = on" in election.out
 

@@ -154,7 +154,7 @@ def test_quiet_says_nothing_if_all_is_well(tmp_path: Path) -> None:
 def test_help_shows_examples_and_exit_codes() -> None:
     shown = " ".join(hacheck("traces", "--help", columns=160).out.split())
     assert "hacheck traces validate" in shown
-    assert "2 something is wrong with the input" in shown
+    assert "2 bad input, or findings" in shown
 
 
 def test_escapes_in_traces_do_not_reach_the_terminal(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def example(console: Console, proof: Proof, name: str, found: Counterexample) ->
     system = found.system
     if found.after is None or found.arguments is None:
         yield Text(
-            f"  {visible(system.actions[found.action].name)} breaks it only by what was left open: no step of the model does"
+            f"  {visible(system.actions[found.action].name)} breaks it only by what was left open: no model step does"
         )
         run = Run(found.before, (), None, None)
     else:
