@@ -28,8 +28,8 @@ def _mended(found: Diagnosis) -> Iterator[str]:
     """What would mend it. Where a step had begun to be shown, that is not at the last line but at the step's first."""
     what, does, action = found.text.partition(f"`{DONE}")
     if found.repair == "missing line" and does:
-        yield f"The model would accept the run if the test had done `{action}."
+        yield f"It would pass if the test had done `{action}."
     elif found.repair == "wrong field" and does:
-        yield f"The model would accept the run if the test had done `{action} with another {what.removesuffix(' of ')}."
+        yield f"It would pass if the test had done `{action} with another {what.removesuffix(' of ')}."
     elif found.repair and not found.begun:
-        yield f"The smallest change after which the model accepts the run: {found.repair}: {found.text}."
+        yield f"The smallest change that the model accepts: {found.repair}: {found.text}."

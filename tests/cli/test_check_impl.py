@@ -43,7 +43,7 @@ def test_wrong_code_is_told_with_its_schedule(votes: str) -> None:
     assert "no run of the model writes this line here" in out
     assert "ends; what it was writing is not written" in out
     assert "  The model could have shown next:\n    Voter 1: wins\n" in out
-    assert "  The smallest change after which the model accepts the run: extra line: without this line.\n" in out
+    assert "  The smallest change that the model accepts: extra line: without this line.\n" in out
 
 
 def test_everything_is_in_the_json(votes: str, tmp_path: Path) -> None:

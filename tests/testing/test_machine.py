@@ -73,7 +73,7 @@ def test_the_mistake_of_the_example_is_found_and_told(lease: Path, monkeypatch: 
     methods = [step.method for step in disagreement.steps]
     assert len(methods) <= 8
     assert methods.count("pause") == methods.count("resume") == 1
-    change = "The smallest change after which the model accepts the run: wrong field: `number` of `written`."
+    change = "The smallest change that the model accepts: wrong field: `number` of `written`."
     assert change in " ".join(str(disagreement).split())
     assert max(map(len, str(disagreement).splitlines())) <= 80
     with pytest.raises(Disagreement):

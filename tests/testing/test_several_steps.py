@@ -95,7 +95,7 @@ def test_arguments_that_would_fit_are_told() -> None:
         replay(Careless, [do("put", s="Server-1", number=0)])
     told = str(found.value)
     assert "Here the model would have shown:\n  Server 1: put(number: 0)\n" in told
-    assert "The model would accept the run if the test had done `put` with another `number`.\n" in told
+    assert "It would pass if the test had done `put` with another `number`.\n" in told
 
 
 def test_where_it_was_noticed_is_not_told() -> None:

@@ -41,7 +41,7 @@ even(n: 2)
 even(n: 4)
 
 The model could have written no further line by itself.
-The smallest change after which the model accepts the run: extra line: without this line.
+The smallest change that the model accepts: extra line: without this line.
 
 Its file was empty.
 
