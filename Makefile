@@ -11,7 +11,7 @@ WORKERS := 3
 # Tests start Python hundreds of times: what it compiled is kept, also where the environment says that it should not be.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help verify quick test nightly checks mutation bench clean interop-icestorm interop-artemis
+.PHONY: help verify quick test nightly checks coverage pages mutation bench clean interop-icestorm interop-artemis
 .NOTPARALLEL:
 
 help:
@@ -20,6 +20,8 @@ help:
 	@echo "make test     install what the tests need, then all of that and every other test (ten minutes)"
 	@echo "make nightly  the same tests and those that take long, and raised limits of changed specs (hours)"
 	@echo "make mutation  which mistakes put into the sources no test notices (an hour; goes on where it was)"
+	@echo "make pages    write docs/protocols anew, from the specs and what verifying them finds (minutes)"
+	@echo "make coverage  which lines of hacheck no test runs"
 	@echo "make bench    explore the same state graphs with Spin and with hacheck, in turn (minutes; spin and gcc)"
 	@echo "make interop-icestorm   start clusters of the real IceStorm, kill and pause replicas, check their logs"
 	@echo "make interop-artemis    the same with pairs of the real Artemis broker (Java and Maven)"
@@ -42,6 +44,23 @@ nightly: $(VENV)/.installed-for-tests
 	@echo "all checks and those that take long: hours"
 	$(BIN)/pytest -q -n $(WORKERS) --dist worksteal --nightly --timeout 7200
 	$(BIN)/python bench/bounds.py --changed --time 1h --jobs 2
+
+# The pages of docs/protocols, which hacheck writes; README.md there is written by hand.
+pages: $(VENV)/.installed
+	@echo "verifying every shipped spec for its page: some minutes"
+	@for spec in spec/*.ha; do \
+	  name=$$(basename $$spec .ha); echo "  $$name"; \
+	  $(BIN)/hacheck doc $$name --out docs/protocols/$$name.md >/dev/null || exit 1; \
+	done
+
+# Two to three times as long as the tests alone; on Python 3.12 and newer little longer.
+coverage: $(VENV)/.installed-for-tests
+	@echo "the tests, and which lines none of them runs: half an hour on two cores"
+	@.ci/watched "pip installs" $(PIP) install --quiet 'coverage>=7.10'
+	COVERAGE_CORE=$$($(BIN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")') \
+	  $(BIN)/python -m coverage run -m pytest -q -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report --skip-covered --sort=cover
 
 # What reads the code without running it.
 checks:

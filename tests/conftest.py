@@ -32,6 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["HACHECK_CACHE_DIR"] = str(config.cache.mkdir("hacheck"))
     else:
         os.environ.setdefault("HACHECK_CACHE_DIR", tempfile.mkdtemp(prefix="hacheck-"))
+    os.environ["TERM"] = "xterm-256color"  # what a command shows on a terminal is tested wherever the tests run
     leads = not hasattr(config, "workerinput")
     measured = config.getoption("--measure-tiers")
     tiers = Tiers(only_quick=config.getoption("--quick"), measured=measured, leads=leads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from pathlib import Path
@@ -25,7 +26,17 @@ def test_folder_at_the_top_is_a_real_one(root: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["ARCHITECTURE.md", "CHANGELOG.md", "LICENSE", "Makefile", "README.md", "pyproject.toml"]
+    "name",
+    [
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "LICENSE",
+        "Makefile",
+        "README.md",
+        "SECURITY.md",
+        "pyproject.toml",
+    ],
 )
 def test_document_at_the_top_has_a_text(root: Path, name: str) -> None:
     assert (root / name).read_text(encoding="utf-8").strip()
@@ -62,3 +73,20 @@ def test_links_between_documents_lead_somewhere(owned: tuple[Path, ...], root: P
         if not re.match(r"[a-z]+:|#", target) and not (document.parent / target.partition("#")[0]).exists()
     ]
     assert dead == []
+
+
+def test_every_package_says_what_is_in_it(root: Path) -> None:
+    folders = {path.parent for path in (root / "hacheck").rglob("*.py")}
+    assert len(folders) > 30
+    assert [str(folder.relative_to(root)) for folder in folders if not (folder / "__init__.py").is_file()] == []
+    texts = [ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) for folder in folders]
+    assert all(texts)
+
+
+def test_the_architecture_is_two_pages_and_names_what_there_is(root: Path) -> None:
+    text = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 120
+    named = set(re.findall(r"hacheck\.([a-z_]+)", text))
+    assert [name for name in named if not list((root / "hacheck").glob(f"{name}*"))] == []
+    packages = {path.name for path in (root / "hacheck").iterdir() if (path / "__init__.py").is_file()}
+    assert packages - named - {"scaffold"} == set()
