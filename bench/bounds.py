@@ -20,7 +20,6 @@ from hacheck.checker.engine import Limits
 from hacheck.checker.limit_trials import explored_of
 from hacheck.checker.verify import Question, questions_of
 from hacheck.cli.checking.kept_trials import KeptTrials, explored_key, kept_trials
-from hacheck.cli.checking.progress_of_several import progress_of_several
 from hacheck.cli.checking.raised_page import Protocol, page
 from hacheck.cli.checking.raised_reasons import read_reasons
 from hacheck.cli.checking.raising import Raising
@@ -29,6 +28,7 @@ from hacheck.cli.checking.verifying import Request
 from hacheck.cli.console import error_console
 from hacheck.cli.engines import Exploring
 from hacheck.cli.options import parse_count, parse_seconds
+from hacheck.cli.progress import progress_of_several
 from hacheck.cli.sources import load_specification
 from hacheck.model.language import Specification
 from hacheck.model.language.raised_limits import digest

@@ -1,28 +1,34 @@
-"""Shows how far an exploration is while it runs.
+"""Shows how far work is while it runs, a line for each piece of work.
 
-On a terminal one line is kept up to date; elsewhere a plain line is written every few seconds. Both go to
-standard error, so that the answers can be piped.
+On a terminal the lines are kept up to date; elsewhere a plain line is written every few seconds. Both go to standard
+error, so that the answers can be piped.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.text import Text
 
 from hacheck.checker.engine import Progress
-from hacheck.cli.console import plural, seconds, size
+from hacheck.cli.console import error_console, plural, seconds, size, visible
 
 if TYPE_CHECKING:
     from rich.live import Live
+    from rich.spinner import Spinner
+    from rich.status import Status
     from rich.table import Table
 
 PLAIN_SECONDS = 5.0
 """How often a line is written where there is no terminal."""
+
+LIVE_SECONDS = 0.2
+"""How often a line of words changes on a terminal."""
 
 EXPLORING = Progress(0, 0, 0, 0, 0.0, 0).phase
 """The phase that goes without saying."""
@@ -50,35 +56,48 @@ class Meter:
 
 
 class Display(Protocol):
-    """Shows how far an exploration is."""
+    """Shows how far pieces of work are, each of which has a title."""
 
-    def update(self, progress: Progress) -> None:
-        """Shows the progress, or not: it may be called often."""
+    def update(self, title: str, progress: Progress) -> None:
+        """Shows the progress, or not: it may be called often. A new title is something begun."""
+        ...
+
+    def end(self, title: str) -> None:
+        """This is done."""
+        ...
+
+    def hide(self) -> None:
+        """Makes way for something else to be printed; the next `update` ends that."""
         ...
 
 
 class Silent:
     """Shows nothing."""
 
-    def update(self, progress: Progress) -> None:
+    def update(self, title: str, progress: Progress) -> None:
+        """Does nothing."""
+
+    def end(self, title: str) -> None:
+        """Does nothing."""
+
+    def hide(self) -> None:
         """Does nothing."""
 
 
 class PlainLines:
-    """A line of text every few seconds."""
+    """A line of text every few seconds for each piece of work that takes that long."""
 
-    def __init__(self, console: Console, title: str) -> None:
+    def __init__(self, console: Console) -> None:
         self._console = console
-        self._title = title
-        self._meter = Meter()
-        self._next = PLAIN_SECONDS
+        self._running: dict[str, tuple[Meter, float]] = {}
 
-    def update(self, progress: Progress) -> None:
-        """Writes a line when the last one is old enough."""
-        rate = self._meter.rate(progress)
-        if progress.wall_seconds < self._next:
+    def update(self, title: str, progress: Progress) -> None:
+        """Writes a line when the last one of this title is old enough."""
+        meter, due = self._running.setdefault(title, (Meter(), PLAIN_SECONDS))
+        rate = meter.rate(progress)
+        if progress.wall_seconds < due:
             return
-        self._next = progress.wall_seconds + PLAIN_SECONDS
+        self._running[title] = meter, progress.wall_seconds + PLAIN_SECONDS
         exploring = progress.phase == EXPLORING
         parts = (
             "" if exploring else progress.phase,
@@ -90,32 +109,51 @@ class PlainLines:
             size(progress.memory_bytes) if progress.memory_bytes else "",
             seconds(progress.wall_seconds),
         )
-        self._console.print(
-            f"{self._title}: {', '.join(filter(None, parts))}",
-            soft_wrap=True,
-            markup=False,
-        )
+        self._console.print(f"{title}: {', '.join(filter(None, parts))}", soft_wrap=True, markup=False)
+
+    def end(self, title: str) -> None:
+        """This is done."""
+        self._running.pop(title, None)
+
+    def hide(self) -> None:
+        """Does nothing: lines stand for themselves."""
 
 
-class LiveLine:
-    """One line, kept up to date."""
+class LiveLines:
+    """A line for each piece of work, in the order in which they began, at the bottom of a terminal."""
 
-    def __init__(self, live: Live, title: str) -> None:
-        from rich.spinner import Spinner
-
+    def __init__(self, live: Live) -> None:
         self._live = live
-        self._title = title
-        self._meter = Meter()
-        self._spinner = Spinner("dots", style="node")
+        self._running: dict[str, tuple[Meter, Spinner]] = {}
+        self._rows: dict[str, Table] = {}
 
-    def update(self, progress: Progress) -> None:
+    def update(self, title: str, progress: Progress) -> None:
         """Shows the newest numbers; the terminal is written to at most ten times a second."""
-        self._live.update(self.line(progress))
+        self._rows[title] = self._row(title, progress)
+        self._show()
 
-    def line(self, progress: Progress) -> Table:
-        """The line with these numbers."""
-        exploring = progress.phase == EXPLORING
-        rate = self._meter.rate(progress)
+    def end(self, title: str) -> None:
+        """Removes the line."""
+        self._running.pop(title, None)
+        self._rows.pop(title, None)
+        self._show()
+
+    def hide(self) -> None:
+        """Removes all lines for now."""
+        self._live.stop()
+
+    def _show(self) -> None:
+        self._live.update(Group(*self._rows.values()))
+        self._live.start()  # nothing, if it runs
+
+    def _row(self, title: str, progress: Progress) -> Table:
+        from rich.spinner import Spinner
+        from rich.table import Table
+
+        if title not in self._running:
+            self._running[title] = Meter(), Spinner("dots", style="node")
+        meter, spinner = self._running[title]
+        exploring, rate = progress.phase == EXPLORING, meter.rate(progress)
         parts = (
             "" if exploring else progress.phase,
             f"{progress.states:,} states" if progress.states else "",
@@ -125,13 +163,11 @@ class LiveLine:
             size(progress.memory_bytes) if progress.memory_bytes else "",
             seconds(progress.wall_seconds),
         )
-        line = Text(no_wrap=True, overflow="ellipsis").append(self._title, style="head")
+        line = Text(no_wrap=True, overflow="ellipsis").append(title, style="head")
         for part in filter(None, parts):
             line.append("  ").append(part)
-        from rich.table import Table
-
         row = Table.grid(padding=(0, 1, 0, 0))
-        row.add_row(self._spinner, line)
+        row.add_row(spinner, line)
         return row
 
 
@@ -142,18 +178,82 @@ def thousands(rate: float) -> str:
     return f"{rate / 1000:.0f} k" if rate < 1_000_000 else f"{rate / 1_000_000:.1f} M"
 
 
+def is_live(console: Console) -> bool:
+    """Whether lines can be kept up to date there."""
+    return console.is_terminal and not console.is_dumb_terminal
+
+
 @contextmanager
-def progress_display(console: Console, title: str, *, quiet: bool) -> Iterator[Display]:
-    """The display that suits the console: a live line, plain lines, or nothing."""
+def progress_of_several(console: Console, *, quiet: bool) -> Iterator[Display]:
+    """The display that suits the console: live lines, plain lines, or nothing."""
     if quiet:
         yield Silent()
-    elif not console.is_terminal or console.is_dumb_terminal:
-        yield PlainLines(console, title)
+    elif not is_live(console):
+        yield PlainLines(console)
     else:
         from rich.live import Live
 
         with Live(console=console, transient=True, refresh_per_second=10, redirect_stdout=False) as live:
-            display = LiveLine(live, title)
-            display.update(Progress(0, 0, 0, 0, 0.0, 0, "preparing"))
-            yield display
+            yield LiveLines(live)
     sys.stderr.flush()
+
+
+@contextmanager
+def progress_display(console: Console, title: str, *, quiet: bool) -> Iterator[OneLine]:
+    """The display of one piece of work."""
+    with progress_of_several(console, quiet=quiet) as display:
+        one = OneLine(display, title)
+        if isinstance(display, LiveLines):
+            one.update(Progress(0, 0, 0, 0, 0.0, 0, "preparing"))
+        yield one
+
+
+class OneLine:
+    """The line of one piece of work in a display."""
+
+    def __init__(self, display: Display, title: str) -> None:
+        self.display, self.title = display, title
+
+    def update(self, progress: Progress) -> None:
+        """Shows the progress, or not: it may be called often."""
+        self.display.update(self.title, progress)
+
+
+class ProgressLine:
+    """A line of words, kept up to date on a terminal; elsewhere one is written every few seconds. `quiet`: none at
+    all."""
+
+    def __init__(self, *, quiet: bool, no_color: bool) -> None:
+        self._console = error_console(no_color=no_color)
+        self._quiet = quiet
+        self._live = is_live(self._console)
+        self._every = LIVE_SECONDS if self._live else PLAIN_SECONDS
+        self._begun = time.monotonic()
+        self._due = self._begun + self._every
+        self._status: Status | None = None
+
+    @property
+    def passed(self) -> float:
+        """Seconds since it was made; above zero."""
+        return max(time.monotonic() - self._begun, 1e-6)
+
+    @contextmanager
+    def shown(self, first: str) -> Iterator[None]:
+        """Shows it as long as the block runs. `first`: what it says until there is something."""
+        if self._quiet or not self._live:
+            yield
+            return
+        with self._console.status(first) as self._status:
+            yield
+
+    def update(self, text: Callable[[], str]) -> None:
+        """Shows this and the time, or not: it may be called often."""
+        now = time.monotonic()
+        if self._quiet or now < self._due:
+            return
+        self._due = now + self._every
+        line = visible(f"{text()}, {seconds(now - self._begun)}")
+        if self._status is not None:
+            self._status.update(line)
+        else:
+            self._console.print(line, markup=False, soft_wrap=True)

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from hacheck.checker.engine import Progress
 from hacheck.cli.console import THEME
-from hacheck.cli.progress import LiveLine, Meter, PlainLines, Silent, progress_display
+from hacheck.cli.progress import LiveLines, Meter, PlainLines, Silent, progress_display
 from hacheck.supervise.interruption import Interruption
 
 
@@ -35,7 +35,7 @@ def text(console: Console) -> str:
 def test_without_a_terminal_a_line_is_written_every_few_seconds() -> None:
     out = console()
     with progress_display(out, "check default", quiet=False) as display:
-        assert isinstance(display, PlainLines)
+        assert isinstance(display.display, PlainLines)
         for tenth in range(120):
             display.update(at(tenth / 10, 1000 * tenth))
     lines = text(out).splitlines()
@@ -51,8 +51,8 @@ def test_what_else_is_done_is_told_by_its_name() -> None:
         with progress_display(out, "check default", quiet=False) as display:
             display.update(replace(at(7.0, 0), phase="compiling", transitions=0, depth=0, frontier=0))
             display.update(replace(at(14.0), phase="checking liveness", frontier=0))
-            if isinstance(display, LiveLine):
-                display._live.refresh()
+            if isinstance(display.display, LiveLines):
+                display.display._live.refresh()
     first, second = text(plain).splitlines()
     assert first == "check default: compiling, 300 MiB, 7.00 s"
     assert second == "check default: checking liveness, 1,000 states, depth 7, 300 MiB, 14.0 s"
@@ -63,7 +63,7 @@ def test_what_else_is_done_is_told_by_its_name() -> None:
 def test_quietly_nothing_is_shown() -> None:
     out = console(terminal=True)
     with progress_display(out, "check default", quiet=True) as display:
-        assert isinstance(display, Silent)
+        assert isinstance(display.display, Silent)
         display.update(at(100))
     assert text(out) == ""
 
@@ -72,7 +72,7 @@ def test_quietly_nothing_is_shown() -> None:
 def test_on_a_terminal_one_line_is_kept_up_to_date_and_removed_in_the_end(width: int) -> None:
     out = console(terminal=True, width=width)
     with progress_display(out, "check default", quiet=False) as display:
-        assert isinstance(display, LiveLine)
+        assert isinstance(display.display, LiveLines)
         display.update(at(2.0, 123_456))
     shown = text(out)
     assert "preparing" in shown or "123,456 states" in shown
@@ -82,7 +82,7 @@ def test_on_a_terminal_one_line_is_kept_up_to_date_and_removed_in_the_end(width:
 def test_a_dumb_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
     with progress_display(console(terminal=True), "check default", quiet=False) as display:
-        assert isinstance(display, PlainLines)
+        assert isinstance(display.display, PlainLines)
 
 
 def test_the_rate_is_that_of_the_last_second() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hacheck.cli.checking.progress_of_several import (
-    SeveralLiveLines,
-    SeveralPlainLines,
-    SeveralSilent,
+from hacheck.cli.progress import (
+    LiveLines,
+    PlainLines,
+    Silent,
     progress_of_several,
 )
 from tests.cli.test_progress import at, console, text
@@ -16,7 +16,7 @@ from tests.cli.test_progress import at, console, text
 def test_without_a_terminal_whatever_takes_long_has_lines_of_its_own() -> None:
     out = console()
     with progress_of_several(out, quiet=False) as display:
-        assert isinstance(display, SeveralPlainLines)
+        assert isinstance(display, PlainLines)
         for second in range(8):
             display.update("a: check one (1 of 2)", at(second))
             display.update("a: check two (2 of 2)", at(second / 2))
@@ -34,7 +34,7 @@ def test_without_a_terminal_whatever_takes_long_has_lines_of_its_own() -> None:
 def test_on_a_terminal_lines_stand_below_each_other_and_make_way() -> None:
     out = console(terminal=True, width=120)
     with progress_of_several(out, quiet=False) as display:
-        assert isinstance(display, SeveralLiveLines)
+        assert isinstance(display, LiveLines)
         display.update("first", at(1.0, 111))
         display.update("second", at(1.0, 222))
         display._live.refresh()
@@ -54,7 +54,7 @@ def test_on_a_terminal_lines_stand_below_each_other_and_make_way() -> None:
 def test_quietly_nothing_is_shown(terminal: bool) -> None:
     out = console(terminal=terminal)
     with progress_of_several(out, quiet=True) as display:
-        assert isinstance(display, SeveralSilent)
+        assert isinstance(display, Silent)
         display.update("first", at(100))
         display.hide()
         display.end("first")

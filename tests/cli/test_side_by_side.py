@@ -22,7 +22,6 @@ import pytest
 from hacheck import shipped
 from hacheck.checker.engine import Limits, Progress
 from hacheck.cli.checking import side_by_side
-from hacheck.cli.checking.progress_of_several import SeveralSilent
 from hacheck.cli.checking.side_by_side import (
     JobFailed,
     SideBySide,
@@ -34,6 +33,7 @@ from hacheck.cli.checking.side_by_side import (
 from hacheck.cli.checking.verifying import Request
 from hacheck.cli.engines import Exploring
 from hacheck.cli.guard import BadInput, ExitCode
+from hacheck.cli.progress import Silent
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.resources import memory_default
 from tests.cli.command import hacheck
@@ -52,7 +52,7 @@ COMMAND = (
 )
 
 
-class Told(SeveralSilent):
+class Told(Silent):
     """Remembers what was begun and what has ended."""
 
     def __init__(self) -> None:

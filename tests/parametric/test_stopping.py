@@ -15,7 +15,7 @@ from hacheck.api import proof_stages
 from hacheck.checker.parametric.obligation_solving import Progress
 from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.checker.symbolic.z3_library import z3_module
-from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.progress import ProgressLine
 from hacheck.cli.proving.proof_supervision import ProofSupervisor
 from hacheck.supervise.interruption import Interruption
 from tests.parametric.proofs import ROOT

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from hacheck.checker.engine import Engine, Limits, Progress, Refused, Report
 from hacheck.checker.limit_trials import Explored, Plan, Trial, TrialResult, ended, fewer, plan, run_trial, together
 from hacheck.cli.checking.kept_trials import KeptTrials, Raised, kept_trials
-from hacheck.cli.checking.progress_of_several import SeveralDisplay
 from hacheck.cli.checking.side_by_side import (
     GRACE_SECONDS,
     WAIT_SECONDS,
@@ -27,6 +26,7 @@ from hacheck.cli.checking.side_by_side import (
 from hacheck.cli.engines import Exploring, engine_for
 from hacheck.cli.guard import BadInput
 from hacheck.cli.jobs import job_pool
+from hacheck.cli.progress import Display
 from hacheck.model.language import Specification
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.process_pool import Died, Done, Event, Failed, Message, ProcessPool
@@ -85,7 +85,7 @@ class Raising:
     `keeping`: whether what is found is kept for other runs, and what others found is used."""
 
     def __init__(
-        self, jobs: int, exploring: Exploring, limits: Limits, seconds: float, display: SeveralDisplay,
+        self, jobs: int, exploring: Exploring, limits: Limits, seconds: float, display: Display,
         interruption: Interruption, *, keeping: bool = True,
     ) -> None:  # fmt: skip
         self._processes: ProcessPool[tuple[int, int]] = job_pool(jobs)

@@ -47,9 +47,9 @@ def raise_limits(
 ) -> list[dict[str, Raised]]:
     """Runs the trials of all checks that were run, shows what they found, and returns it by check for each spec.
     `specs`: how the user calls each, and its results."""
-    from hacheck.cli.checking.progress_of_several import progress_of_several
     from hacheck.cli.checking.raising import TOTAL_SECONDS, Raising, limits_of_trials
     from hacheck.cli.checking.side_by_side import jobs_default
+    from hacheck.cli.progress import progress_of_several
 
     seconds = TOTAL_SECONDS if request.seconds_max is None else request.seconds_max
     limits = limits_of_trials(request.states_max, seconds, request.limits.memory_bytes_max)

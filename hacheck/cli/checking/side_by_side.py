@@ -18,12 +18,12 @@ from msgspec.structs import replace
 
 from hacheck.checker.engine import Limits, Progress, Refused, Report
 from hacheck.checker.verify import CheckResult, Question, run_check
-from hacheck.cli.checking.progress_of_several import SeveralDisplay
 from hacheck.cli.checking.verifying import Request
 from hacheck.cli.console import error_console
 from hacheck.cli.engines import Exploring, engine_for, recheck_for
 from hacheck.cli.guard import BadInput, ExitCode, Reported
 from hacheck.cli.jobs import Job, job_pool
+from hacheck.cli.progress import Display
 from hacheck.cli.selection import choose, prepare
 from hacheck.cli.sources import read_library, read_spec, show_findings
 from hacheck.model.interpreter import replay
@@ -107,7 +107,7 @@ class SideBySide:
     """Runs the checks of specs, `jobs` at once. `request`: how, the same for all; if it names checks, these only."""
 
     def __init__(
-        self, request: Request, paths: Sequence[Path], jobs: int, display: SeveralDisplay, interruption: Interruption
+        self, request: Request, paths: Sequence[Path], jobs: int, display: Display, interruption: Interruption
     ) -> None:
         self._request, self._display, self._interruption = request, display, interruption
         self._works = [_Work(path) for path in paths]

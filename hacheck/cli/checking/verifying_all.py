@@ -14,7 +14,6 @@ from rich.text import Text
 from hacheck import shipped
 from hacheck.cli import json_output
 from hacheck.cli.checking.kept_trials import Raised
-from hacheck.cli.checking.progress_of_several import progress_of_several
 from hacheck.cli.checking.raising_limits import raise_limits
 from hacheck.cli.checking.side_by_side import SideBySide, SpecResult, jobs_default
 from hacheck.cli.checking.summary import STYLES, VERDICTS, exit_code, listed, remark, tally
@@ -22,6 +21,7 @@ from hacheck.cli.checking.verifying import Request, document_of
 from hacheck.cli.console import error_console, output_console, plural, seconds, symbols
 from hacheck.cli.engines import refuse_ignored, refuse_no_exploration
 from hacheck.cli.guard import BadInput, ExitCode
+from hacheck.cli.progress import progress_of_several
 from hacheck.supervise.interruption import Interruption
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from hacheck.cli.logs.comparison import ComparisonOptions, what_is_compared
 from hacheck.cli.logs.conformance_report import show_summary, show_verdict, title
 from hacheck.cli.logs.traces import opened, quarantine
 from hacheck.cli.logs.traces_report import show_findings
-from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.progress import ProgressLine
 from hacheck.cli.sources import load_specification
 from hacheck.documents.records import ConformDocument
 from hacheck.model.ir import System

@@ -14,7 +14,7 @@ from hacheck.cli.logs.conformance import exit_code
 from hacheck.cli.logs.conformance_report import show_summary, show_verdict
 from hacheck.cli.logs.traces import words
 from hacheck.cli.logs.traces_report import show_findings
-from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.progress import ProgressLine
 from hacheck.cli.sources import load_specification
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.supervise.interruption import Interruption

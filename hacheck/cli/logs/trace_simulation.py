@@ -21,7 +21,7 @@ from hacheck.cli.jobs import job_pool
 from hacheck.cli.json_output import open_folder, open_target
 from hacheck.cli.logs.trace_simulation_report import far, plan_document, show, written
 from hacheck.cli.options import all_known
-from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.progress import ProgressLine
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.documents.document import from_dict
 from hacheck.documents.records import SimulateTracesDocument

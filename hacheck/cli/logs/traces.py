@@ -14,7 +14,7 @@ from hacheck.cli.console import output_console, plural
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
 from hacheck.cli.logs.traces_report import show_findings, show_statistics, show_tally
-from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.progress import ProgressLine
 from hacheck.documents.document import from_dict
 from hacheck.documents.records import TracesDocument
 from hacheck.traces.adapters.adapter_files import load

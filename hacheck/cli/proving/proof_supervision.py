@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from hacheck.checker.parametric.obligation_solving import Progress
 from hacheck.checker.parametric.solver_queries import Asking
-from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.progress import ProgressLine
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.resources import process_bytes
 from hacheck.supervise.task import Cancelled, supervised

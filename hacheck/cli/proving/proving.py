@@ -25,7 +25,7 @@ from hacheck.cli.engines import z3_is_there
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.heading import heading
 from hacheck.cli.options import all_known
-from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.progress import ProgressLine
 from hacheck.cli.proving import report
 from hacheck.cli.proving.proof_supervision import ProofSupervisor
 from hacheck.cli.selection import one_system

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from hacheck.cli.console import error_console, output_console
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_folder, open_target
-from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.progress import ProgressLine
 from hacheck.cli.replaying import outcome_report
 from hacheck.cli.replaying.chosen_run import Chosen, chosen_run, random_runs
 from hacheck.documents.replay import ReplayDocument, ReplayedRun, ReplayedStep, ReplayOutcome

@@ -14,7 +14,7 @@ from hacheck.cli.console import output_console, plural, say, seconds, symbols
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
 from hacheck.cli.options import all_known
-from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.progress import ProgressLine
 from hacheck.cli.running.protocols import first_possible, refusals
 from hacheck.cli.running.simulation_story import drawn
 from hacheck.cli.sources import instantiate, load_specification

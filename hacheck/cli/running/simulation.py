@@ -17,7 +17,7 @@ from hacheck.cli.console import output_console, plural, say
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.jobs import job_pool
 from hacheck.cli.json_output import open_folder, open_target
-from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.progress import ProgressLine
 from hacheck.cli.running import simulation_report
 from hacheck.cli.running.followed import conform_command, followed_by, is_as_counted, record_command, refuse_sides
 from hacheck.cli.running.protocols import first_possible, refusals

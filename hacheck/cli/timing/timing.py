@@ -18,7 +18,7 @@ from hacheck.cli.console import error_console, output_console
 from hacheck.cli.engines import Exploring, engine_for, z3_is_there
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.options import all_known
-from hacheck.cli.progress_line import ProgressLine
+from hacheck.cli.progress import ProgressLine
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
 from hacheck.cli.timing import report
