@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from hacheck.wording import did_you_mean
+
 
 class InputError(ValueError):
     """Something that the caller gave cannot be used. `message`: what and why; `hint`: what to give instead."""
@@ -16,10 +18,7 @@ class InputError(ValueError):
 
 def near_names(word: str, known: Iterable[str], otherwise: str) -> str:
     """A hint with the nearest known words, or `otherwise`."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(word, list(dict.fromkeys(known)), n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(near)}?" if near else otherwise
+    return did_you_mean(word, known, likeness=0.5, quote="") or otherwise
 
 
 def require_known(what: str, words: Iterable[str], known: Iterable[str]) -> None:

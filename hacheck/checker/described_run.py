@@ -15,6 +15,7 @@ from hacheck.model.render_expression import as_written
 from hacheck.model.run_json import acting_node, subject
 from hacheck.model.runs import Run, State, Step
 from hacheck.model.types import Map, Node, Record, Type, Value
+from hacheck.wording import plural
 
 
 class StepView(Struct, frozen=True):
@@ -59,17 +60,13 @@ def fault_count(system: System, run: Run) -> int:
 def run_title(system: System, run: Run) -> str:
     """`7 steps, 2 faults`; of a lasso also how much of it repeats."""
     faults = fault_count(system, run)
-    title = _plural(len(run.steps), "step")
+    title = plural(len(run.steps), "step")
     if faults:
-        title += f", {_plural(faults, 'fault')}"
+        title += f", {plural(faults, 'fault')}"
     if run.loop is not None:
         repeated = len(run.steps) - run.loop
         title += f", the last {repeated} for ever" if repeated else ", then nothing any more"
     return title
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def description_of(action: Action) -> str:

@@ -155,11 +155,6 @@ def say(console: Console, text: str | Text, style: str = "") -> None:
         console.print(Text(" " * (indent + 2 * (number > 0))) + part, highlight=False, soft_wrap=True)
 
 
-def plural(number: int, noun: str) -> str:
-    """`1 step`, `2 steps`, `12,345 states`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def seconds(value: float) -> str:
     """A time as people say it: `0.04 s`, `12.3 s`, `4 min 05 s`."""
     if value < 10:

@@ -16,7 +16,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from hacheck.cli.console import plural, shown, visible
+from hacheck.cli.console import shown, visible
+from hacheck.wording import plural
 
 if TYPE_CHECKING:
     from hacheck.model.language.diagnostics import Diagnostic, Span

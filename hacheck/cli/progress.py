@@ -16,7 +16,8 @@ from rich.console import Console, Group
 from rich.text import Text
 
 from hacheck.checker.engine import Progress
-from hacheck.cli.console import error_console, plural, seconds, size, visible
+from hacheck.cli.console import error_console, seconds, size, visible
+from hacheck.wording import plural
 
 if TYPE_CHECKING:
     from rich.live import Live

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from typing import cast
 
 from hacheck.impl.system import Refused, System
+from hacheck.wording import did_you_mean
 
 _PACKAGE = "hacheck.impl.protocols"
 
@@ -39,8 +39,7 @@ def system(name: str) -> System:
     if colon:
         return _foreign(name, place, attribute)
     if name not in PLACES:
-        near = get_close_matches(name, PLACES, 1)
-        hint = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(PLACES)}"
+        hint = did_you_mean(name, PLACES, most=1) or f"there are {', '.join(PLACES)}"
         raise Refused(f"no protocol `{name}` that can be run: {hint}")
     for value in vars(import_module(PLACES[name])).values():
         if getattr(value, "name", None) == name and not isinstance(value, type):

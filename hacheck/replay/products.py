@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from typing import cast
 
 from hacheck.replay.product import Product
+from hacheck.wording import did_you_mean
 
 _PACKAGE = "hacheck.replay"
 
@@ -34,9 +34,8 @@ def product(name: str) -> Product:
     place, colon, attribute = name.partition(":")
     if not colon:
         if name not in PLACES:
-            near = get_close_matches(name, PLACES, 1)
             all_of_them = f"there are {', '.join(PLACES)}, or module:class for one of your own"
-            raise UnknownProduct(f"did you mean {near[0]}?" if near else all_of_them)
+            raise UnknownProduct(did_you_mean(name, PLACES, most=1, quote="") or all_of_them)
         place, attribute = PLACES[name]
     else:
         _look_here()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hacheck.cli.console import plural, seconds, size, visible
+from hacheck.cli.console import seconds, size, visible
 from hacheck.cli.guard import BadInput
 from hacheck.cli.options import all_known, parse_count, parse_seconds, parse_settings, parse_size
 from hacheck.cli.progress import thousands
+from hacheck.wording import plural
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from hacheck.model.ir import Expression, Property, System
 from hacheck.model.render_expression import show_expression
 from hacheck.model.runs import Run, State
 from hacheck.supervise.task import Cancelled
+from hacheck.wording import plural
 
 NOT_CHECKED = "not checked, because a step is an error of the spec"
 
@@ -146,7 +147,7 @@ def _answer(
     try:
         run = _hit(explored, prop)
         if run is not None:
-            steps = plural(len(run.steps))
+            steps = plural(len(run.steps), "step")
             if prop.kind == "reachable":
                 return PropertyAnswer(name, "holds", f"reached after {steps}", run)
             return PropertyAnswer(name, "violated", f"after {steps}, the fewest possible", run)
@@ -178,10 +179,10 @@ def _liveness_answer(subject: Subject, prop: Property, verdict: LivenessVerdict,
         case Lasso(path, loop):
             run = run_along(subject, path, loop)
             assert run.loop is not None, "the run of a lasso has a loop"
-            repeated, before = len(run.steps) - run.loop, f"after {plural(run.loop)}"
+            repeated, before = len(run.steps) - run.loop, f"after {plural(run.loop, 'step')}"
             if not repeated:
                 return PropertyAnswer(prop.name, "violated", f"{before} the system may make no progress for ever", run)
-            scope = f"{before} a loop of {plural(repeated)} may repeat for ever"
+            scope = f"{before} a loop of {plural(repeated, 'step')} may repeat for ever"
             return PropertyAnswer(prop.name, "violated", scope, run)
 
 
@@ -213,14 +214,9 @@ def valueless(system: System, prop: Property, expression: Expression, run: Run) 
         else:
             interpreter.value(expression, states[-1])
     except EvaluationError as error:
-        return f"an error of the spec after {plural(len(run.steps))}: {error.message}"
+        return f"an error of the spec after {plural(len(run.steps), 'step')}: {error.message}"
     raise AssertionError(f"{prop.name} has a value after all")
 
 
 def _untraced(what: str, given_up: Cancelled) -> str:
     return f"{what} was found, but the run to it was not reconstructed; stopped because {given_up.reason}"
-
-
-def plural(steps: int) -> str:
-    """`1 step`, `2 steps`."""
-    return f"{steps} step{'s' * (steps != 1)}"

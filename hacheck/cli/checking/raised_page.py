@@ -11,9 +11,9 @@ from hacheck.checker.verify import questions_of
 from hacheck.cli.checking.kept_trials import KeptTrials, Raised, explored_key, known
 from hacheck.cli.checking.raised_reasons import Explained, Reason
 from hacheck.cli.checking.raised_report import Pushed, grouped, pushed
-from hacheck.cli.console import plural
 from hacheck.model.language import Specification
 from hacheck.model.language.raised_limits import Raise
+from hacheck.wording import plural
 
 INTRODUCTION = """# How far the verdicts reach
 

@@ -14,8 +14,9 @@ from rich.text import Text
 
 from hacheck.checker.limit_trials import ClaimResult, Trial, TrialResult
 from hacheck.cli.checking.kept_trials import Raised
-from hacheck.cli.console import plural, symbols
+from hacheck.cli.console import symbols
 from hacheck.model.language.raised_limits import Raise
+from hacheck.wording import plural
 
 INDENT = (0, 0, 0, 2)
 NAMED_MAX = 12

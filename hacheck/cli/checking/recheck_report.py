@@ -10,7 +10,8 @@ from rich.text import Text
 
 from hacheck.checker.recheck_result import Rechecked, ShownDifference
 from hacheck.checker.verify import CheckResult
-from hacheck.cli.console import plural, seconds, symbols
+from hacheck.cli.console import seconds, symbols
+from hacheck.wording import plural
 
 REPORT_IT = "one of the two is wrong, and the verdicts of this check cannot be relied on: please report this"
 

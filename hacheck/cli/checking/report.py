@@ -17,8 +17,9 @@ from hacheck.checker.engine import DEPTH_REACHED
 from hacheck.checker.explicit.coverage_text import unlikely
 from hacheck.checker.verify import CheckResult, PropertyResult, no_step, not_reached, unexercised, unused_actions
 from hacheck.cli.checking import recheck_report
-from hacheck.cli.console import Symbols, plural, seconds, size, symbols
+from hacheck.cli.console import Symbols, seconds, size, symbols
 from hacheck.model.ir import Property, System
+from hacheck.wording import plural
 
 if TYPE_CHECKING:
     from hacheck.model.language import Specification

@@ -14,8 +14,9 @@ from rich.text import Text
 from hacheck.checker.verify import CheckResult, Question
 from hacheck.cli.checking.recheck_report import differs
 from hacheck.cli.checking.report import verdict_of
-from hacheck.cli.console import plural, seconds, symbols
+from hacheck.cli.console import seconds, symbols
 from hacheck.cli.guard import ExitCode
+from hacheck.wording import plural
 
 STYLES = {"expected": "ok", "unexpected": "bad", "undecided": "warn"}
 NAMED_MAX = 2

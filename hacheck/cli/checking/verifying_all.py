@@ -18,11 +18,12 @@ from hacheck.cli.checking.raising_limits import raise_limits
 from hacheck.cli.checking.side_by_side import SideBySide, SpecResult, jobs_default
 from hacheck.cli.checking.summary import STYLES, VERDICTS, exit_code, listed, remark, tally
 from hacheck.cli.checking.verifying import Request, document_of
-from hacheck.cli.console import error_console, output_console, plural, seconds, symbols
+from hacheck.cli.console import error_console, output_console, seconds, symbols
 from hacheck.cli.engines import refuse_ignored, refuse_no_exploration
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.progress import progress_of_several
 from hacheck.supervise.interruption import Interruption
+from hacheck.wording import plural
 
 if TYPE_CHECKING:
     from hacheck.documents.verify import VerifyDocument

@@ -7,11 +7,11 @@ from msgspec import Struct
 from hacheck.checker.described_run import run_title
 from hacheck.checker.verify import CheckResult, PropertyResult
 from hacheck.cli.checking.report import KINDS, extent, verdict_of
-from hacheck.cli.console import plural
 from hacheck.cli.document.prose import code, details, markdown, section_of, sections, sentence, table, uncommented
 from hacheck.cli.document.stories import story
 from hacheck.model.ir import System
 from hacheck.model.language import Specification
+from hacheck.wording import plural
 
 
 class Findings(Struct, frozen=True):

@@ -11,7 +11,7 @@ from msgspec import Struct
 from hacheck.api import conformance
 from hacheck.api.comparison import Checker, Compared, system_under, unknown_events
 from hacheck.api.conform_document import conform_document
-from hacheck.cli.console import output_console, plural
+from hacheck.cli.console import output_console
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import open_target
 from hacheck.cli.logs.comparison import ComparisonOptions, what_is_compared
@@ -33,6 +33,7 @@ from hacheck.traces.drivers.contract import Progress as Far
 from hacheck.traces.drivers.local import Options, check_locally
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.records import Order
+from hacheck.wording import plural
 
 SMALL_BYTES = 64_000_000
 """Less than this, in one order, is checked by one process: another would take longer to start."""

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from hacheck.checker.described_run import run_title
 from hacheck.cli.checking.runs import full_run
-from hacheck.cli.console import plural, symbols
+from hacheck.cli.console import symbols
 from hacheck.cli.logs.broken_stretches import broken_lines
 from hacheck.model.ir import System
 from hacheck.model.run_json import run_from_json
@@ -21,6 +21,7 @@ from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict, seconds
 from hacheck.traces.drivers.contract import BrokenKind, Outcome
 from hacheck.traces.records import Order
+from hacheck.wording import plural
 
 EVENTS_SHOWN = 6
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from hacheck.api.comparison import Checker, Compared
-from hacheck.cli.console import output_console, plural
+from hacheck.cli.console import output_console
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.logs.comparison import ComparisonOptions, what_is_compared
 from hacheck.cli.logs.conformance import exit_code
@@ -27,6 +27,7 @@ from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.records import FieldType, Order, TraceSchema
 from hacheck.traces.simulation.line_variables import points_of
 from hacheck.traces.simulation.record_values import field_types
+from hacheck.wording import plural
 
 
 class MonitorRequest(Struct, frozen=True):

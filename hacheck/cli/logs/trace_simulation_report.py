@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hacheck.cli.console import output_console, plural, seconds
+from hacheck.cli.console import output_console, seconds
 from hacheck.traces.simulation.part_files import TRUTH, Written
 from hacheck.traces.simulation.plan import Plan
+from hacheck.wording import plural
 
 
 def plan_document(plan: Plan, spec: str, check: str, every_step: bool) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 from msgspec import Struct
 
 from hacheck.atomic_files import replacing
-from hacheck.cli.console import output_console, plural
+from hacheck.cli.console import output_console
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
 from hacheck.cli.logs.traces_report import show_findings, show_statistics, show_tally
@@ -24,6 +24,7 @@ from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.record_checks import Expected, checked_batches
 from hacheck.traces.statistics import Statistics
 from hacheck.traces.trace_writers import write_clustered, writing
+from hacheck.wording import plural
 
 
 class TracesRequest(Struct, frozen=True):

@@ -9,10 +9,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from hacheck.cli.console import plural, symbols, visible
+from hacheck.cli.console import symbols, visible
 from hacheck.traces.adapters.line_counts import Tally
 from hacheck.traces.findings import MEANINGS, Findings
 from hacheck.traces.statistics import Statistics
+from hacheck.wording import plural
 
 PLACES_MAX = 5
 """So many findings of each kind are shown."""

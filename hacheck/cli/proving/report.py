@@ -15,8 +15,9 @@ from hacheck.checker.parametric.proof import Proof
 from hacheck.checker.parametric.small_violations import Violation
 from hacheck.checker.parametric.theory import Theory
 from hacheck.cli.checking.runs import full_run, indented
-from hacheck.cli.console import plural, seconds, symbols, visible
+from hacheck.cli.console import seconds, symbols, visible
 from hacheck.model.runs import Run, Step
+from hacheck.wording import plural
 
 
 def outside(reasons: str) -> RenderableType:

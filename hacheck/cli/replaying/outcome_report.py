@@ -12,9 +12,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from hacheck.cli.console import plural, seconds, symbols
+from hacheck.cli.console import seconds, symbols
 from hacheck.replay.outcomes import ReplayResult, StepResult
 from hacheck.replay.product import Product
+from hacheck.wording import plural
 
 STYLES = {
     "confirmed": "good",

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from hacheck.api.comparison import nodes_of
 from hacheck.checker.verify import default_check, questions_of
-from hacheck.cli.console import output_console, plural, say, seconds, symbols
+from hacheck.cli.console import output_console, say, seconds, symbols
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
 from hacheck.cli.options import all_known
@@ -32,6 +32,7 @@ from hacheck.testing.schedules.schedule_search import Explored, Exploring, Found
 from hacheck.testing.schedules.unmatched_actions import unshown_actions
 from hacheck.testing.state_tracker import Tracker
 from hacheck.testing.tested_model import kept_invariants
+from hacheck.wording import plural
 
 if TYPE_CHECKING:
     from rich.console import Console

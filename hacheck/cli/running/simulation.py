@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from hacheck.atomic_files import replace_bytes
 from hacheck.checker.engine import Progress, Report
-from hacheck.cli.console import output_console, plural, say
+from hacheck.cli.console import output_console, say
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.jobs import job_pool
 from hacheck.cli.json_output import open_folder, open_target
@@ -35,6 +35,7 @@ from hacheck.impl.systems import system as system_of
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.process_pool import Died, Done, Failed, ProcessPool
 from hacheck.supervise.resources import usable_cores
+from hacheck.wording import plural
 
 SEEDS_MAX = 100_000_000
 CHUNK = 8

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct, field
 from rich.text import Text
 
-from hacheck.cli.console import output_console, plural, say, seconds, symbols, visible
+from hacheck.cli.console import output_console, say, seconds, symbols, visible
 from hacheck.cli.guard import ExitCode, version
 from hacheck.cli.running.simulation_story import drawn
 from hacheck.documents.implementation import (
@@ -25,6 +25,7 @@ from hacheck.impl.simulator.profiles import TARGETS
 from hacheck.impl.simulator.reducing import failure
 from hacheck.impl.simulator.running import Outcome, Plan
 from hacheck.impl.simulator.story import StoryLine, fault_words
+from hacheck.wording import plural
 
 if TYPE_CHECKING:
     from rich.console import Console

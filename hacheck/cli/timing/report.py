@@ -15,7 +15,7 @@ from hacheck.checker.timing.constant_grid import GridRequest, Map
 from hacheck.checker.timing.inequalities import Inequality
 from hacheck.checker.timing.time_constants import Point
 from hacheck.cli.checking.runs import full_run, indented
-from hacheck.cli.console import plural, seconds, symbols, visible
+from hacheck.cli.console import seconds, symbols, visible
 from hacheck.cli.guard import ExitCode, version
 from hacheck.cli.heading import heading
 from hacheck.documents.timing import (
@@ -26,6 +26,7 @@ from hacheck.documents.timing import (
     UnsafePoint,
     VariedConstant,
 )
+from hacheck.wording import plural
 
 if TYPE_CHECKING:
     from hacheck.model.language import Specification

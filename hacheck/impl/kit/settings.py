@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args, get_or
 from msgspec import Struct
 
 from hacheck.impl.system import Refused
+from hacheck.wording import did_you_mean
 
 SECOND_US = 1_000_000
 UNITS_US: Mapping[str, int] = {"us": 1, "ms": 1_000, "s": SECOND_US, "min": 60 * SECOND_US}
@@ -78,8 +79,8 @@ def field_of(name: str, fields: Collection[str]) -> str:
 
 def _hint(name: str, known: list[str]) -> str:
     plain = name.replace("-", "_")
-    near = get_close_matches(plain, known, 1) or get_close_matches(f"{plain}_us", known, 1)
-    return f"; did you mean `{near[0]}`?" if near else f": there are {', '.join(known)}"
+    near = did_you_mean(plain, known, most=1) or did_you_mean(f"{plain}_us", known, most=1)
+    return f"; {near}" if near else f": there are {', '.join(known)}"
 
 
 def _value(field: str, kind: Any, text: str) -> bool | int | str:

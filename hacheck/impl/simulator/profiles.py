@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 
 from msgspec import Struct
 
@@ -11,6 +10,7 @@ from hacheck.impl.simulator import targets
 from hacheck.impl.simulator.faults import NAMES
 from hacheck.impl.simulator.targets import Cluster
 from hacheck.impl.system import Refused, System
+from hacheck.wording import did_you_mean
 
 PROCESS = ("one", "coordinator", "minority", "third", "majority", "all", "client")
 CUTS = (
@@ -109,8 +109,7 @@ def profile(name: str, system: System, cluster: Cluster) -> Menu:
 
 def _near(word: str, known: Iterable[str]) -> str:
     listed = tuple(known)
-    near = get_close_matches(word, listed, 1)
-    return f"did you mean `{near[0]}`?" if near else f"there are {', '.join(listed)}"
+    return did_you_mean(word, listed, most=1) or f"there are {', '.join(listed)}"
 
 
 def _listed(words: tuple[str, ...], *, careful: bool) -> Iterator[tuple[str, str]]:

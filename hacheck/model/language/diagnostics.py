@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Literal
 
 from msgspec import Struct
+
+from hacheck.wording import did_you_mean
 
 
 class Span(Struct, frozen=True):
@@ -56,5 +57,4 @@ def error(code: str, message: str, span: Span, hint: str | None = None, *labels:
 
 def near(word: str, known: Iterable[str]) -> str | None:
     """A hint that names the known words most like an unknown one."""
-    close = get_close_matches(word, sorted(set(known)), n=3, cutoff=0.6)
-    return f"did you mean {' or '.join(f'`{name}`' for name in close)}?" if close else None
+    return did_you_mean(word, sorted(set(known))) or None

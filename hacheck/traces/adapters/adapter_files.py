@@ -6,7 +6,6 @@ import re
 import tomllib
 import warnings
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from hacheck.traces.adapters.clocks import FORMS, is_form
 from hacheck.traces.adapters.description import Adapter, EventRule, FieldRule, JsonPaths, LineRule, NothingRule
 from hacheck.traces.findings import TracesError
 from hacheck.traces.records import FieldType, Order
+from hacheck.wording import did_you_mean
 
 SHIPPED = resources.files("hacheck.traces.adapters") / "shipped"
 """Where the adapters are that come with hacheck."""
@@ -39,9 +39,9 @@ def load(name: str) -> Adapter:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        near = get_close_matches(name, shipped_names(), n=1)
-        known = f"did you mean {near[0]}?" if near else f"there are: {', '.join(shipped_names())}; or give a .toml file"
-        raise TracesError(f"no adapter {name!r}, and no file of that name", known) from None
+        near = did_you_mean(name, shipped_names(), most=1, quote="")
+        hint = near or f"there are: {', '.join(shipped_names())}; or give a .toml file"
+        raise TracesError(f"no adapter {name!r}, and no file of that name", hint) from None
     except UnicodeDecodeError:
         raise TracesError(f"{name}: not UTF-8 text", "an adapter is a text in TOML") from None
     except OSError as error:
@@ -239,8 +239,7 @@ class _Loading:
     def _keys(self, table: Mapping[str, Any], known: Iterable[str], name: str, at: int) -> None:
         for key in table:
             if key not in (names := tuple(known)):
-                near = get_close_matches(key, names, n=1)
-                hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
+                hint = did_you_mean(key, names, most=1, quote="") or f"there are: {', '.join(names)}"
                 self._wrong(f"unknown key {key!r}", hint, name, at, key)
 
     def _text(self, table: Mapping[str, Any], key: str, name: str, at: int, otherwise: str | None = None) -> str:

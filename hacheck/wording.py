@@ -1,0 +1,21 @@
+"""Phrases that messages of all parts share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def plural(number: int, noun: str) -> str:
+    """`1 step`, `2 steps`, `12,345 states`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def did_you_mean(word: str, known: Iterable[str], *, most: int = 3, likeness: float = 0.6, quote: str = "`") -> str:
+    """The question whether one of the known words was meant that are most like an unknown one; empty where none is.
+
+    `most`: how many are named; `likeness`: from 0 (anything) to 1 (the same). Cost: in all lengths of the words.
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(dict.fromkeys(known)), n=most, cutoff=likeness)
+    return f"did you mean {' or '.join(f'{quote}{name}{quote}' for name in near)}?" if near else ""
