@@ -96,7 +96,7 @@ def outcome(console: Console, result: ReplayResult) -> RenderableType:
     where = f" at step {result.at_step}, {result.step}" if result.at_step else ""
     head = Text(result.outcome.replace("_", " "), style=STYLES[result.outcome])
     head.append(f"{where}: {result.reason}", style="default")
-    compared = sum(not one.differences for one in result.steps if one.number)
+    compared = len({one.number for one in result.steps if one.number and not one.differences})
     figures = f"{compared} of {plural(result.total_steps, 'step')} compared equal, {seconds(result.seconds)}"
     parts: list[RenderableType] = [Text(""), head]
     parts += [Padding(Text(line, overflow="fold"), (0, 0, 0, 2)) for line in result.evidence]

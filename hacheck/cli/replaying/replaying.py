@@ -169,7 +169,7 @@ def _run_of(result: ReplayResult) -> ReplayedRun:
         run=result.run,
         at_step=result.at_step,
         step=result.step,
-        steps_compared=sum(1 for one in result.steps if one.number and not one.differences),
+        steps_compared=len({one.number for one in result.steps if one.number and not one.differences}),
         steps_of_run=result.total_steps,
         steps=[
             ReplayedStep(

@@ -26,7 +26,7 @@ from hacheck.replay.recording import Recording
 from hacheck.replay.tcp_proxies import TcpProxies
 from hacheck.replay.traffic import Traffic
 
-ELECTION, MASTER, RESPONSE = 2, 2, 6
+ELECTION, MASTER, RESPONSE = 2, 2, 8
 CONNECT_MS = 30_000
 CLIENT_SECONDS_MAX = 15.0
 KNOWN = 30
@@ -46,7 +46,16 @@ class IceStorm:
     specs = ("icestorm",)
     observed = (
         *("Replica.mode", "Replica.coordinator", "Replica.group", "Replica.max", "Replica.topics"),
-        *("Replica.timer", "Replica.main", "Replica.worker", "acknowledged", "server", "fully_started", "full_disk"),
+        *(
+            "Replica.timer",
+            "Replica.main",
+            "Replica.worker",
+            "Replica.second_worker",
+            "acknowledged",
+            "server",
+            "fully_started",
+            "full_disk",
+        ),
     )
     idle_actions = frozenset({"check", "poll"})
 
@@ -97,14 +106,20 @@ class IceStorm:
 
 
 def response_times(run: ModelRun) -> dict[int, int]:
-    """A ResponseTimeout for each replica: where two coordinators wait for answers at once, the one that the model has
-    continue first gets the shorter one. So time-outs do not race."""
-    order: list[int] = []
+    """A ResponseTimeout for each replica, in seconds. One that waits for an answer in vain gets a short one, the sooner
+    the shorter, since it also delays a merge by priority; one that is answered a long one. So time-outs do not race."""
+    invited: dict[int, int] = {}
+    in_vain: list[int] = []
     for step in run.steps:
-        if step.action == "merge_continue" and step.arguments["n"] not in order:
-            order.append(step.arguments["n"])
-    ids = range(1, int(run.settings["replicas"]) + 1)
-    return {n: RESPONSE + 2 * (order.index(n) if n in order else len(order)) for n in ids}
+        n = int(step.arguments.get("n", 0))
+        if step.action in ("merge", "merge.settle"):
+            invited[n] = sum(letter is not None for letter in step.state["message.invitation"][str(n)].values())
+        elif step.action == "merge_continue":
+            accepted = len(run.state(step.number - 1)["Replica.members"][str(n)])
+            in_vain += [n] if accepted < invited.get(n, 0) and n not in in_vain else []
+    several = len({step.arguments["n"] for step in run.steps if step.action == "merge_continue"}) > 1
+    short = {n: 1 + 3 * place for place, n in enumerate(in_vain)} if several else {}
+    return {n: short.get(n, RESPONSE) for n in range(1, int(run.settings["replicas"]) + 1)}
 
 
 class RealReplicas:

@@ -143,8 +143,8 @@ class ElectionSteps:
 
     def up(self, n: int) -> bool:
         """Whether a replica runs and is not paused."""
-        paused = self.position.after.get("Replica.paused", {}).get(str(n), False)
-        return bool(self.of("up", n)) and not paused
+        after, key = self.position.after, str(n)
+        return bool(after.get("Replica.up", {}).get(key, True)) and not after.get("Replica.paused", {}).get(key, False)
 
     def reaches(self, n: int, m: int) -> bool:
         """Whether a call of one replica to another gets there."""
