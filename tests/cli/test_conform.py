@@ -114,11 +114,11 @@ def test_settings_of_the_command_line_are_repeated(spec: Path, tmp_path: Path) -
     assert "default\n" in hacheck("conform", str(spec), str(traces), columns=300).out
 
 
-def test_conforming_traces_end_well_and_make_a_table(spec: Path, tmp_path: Path) -> None:
+def test_conforming_traces_make_a_table_and_a_violated_property_counts(spec: Path, tmp_path: Path) -> None:
     traces = written(tmp_path, good=GOOD, other=GOOD[:2])
     table = tmp_path / "verdicts.parquet"
     ended = hacheck("conform", str(spec), str(traces), "--out", str(table), "--property", "all")
-    assert ended.code == 0
+    assert ended.code == 1
     assert "violated: few in 1 trace" in ended.out
     assert sorted(pq.read_table(table)["verdict"].to_pylist()) == ["conforms", "conforms"]
 

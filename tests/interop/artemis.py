@@ -1,4 +1,4 @@
-"""Pairs of real Artemis brokers: failover, failback, kills and pauses; their logs judged. `make interop-artemis`.
+"""Pairs of real Artemis brokers: failover, failback, kills and pauses; their logs checked. `make interop-artemis`.
 
 Each log must be read to its last line, without a finding, show what happened, and conform to the spec of its policy;
 with one line changed it must deviate. Exit code 0 if so, or if what is needed is not installed; else 1.
@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from tests.interop.artemis_judging import judge, judge_damaged
+from tests.interop.artemis_log_verdicts import check, check_damaged
 from tests.interop.artemis_pair import POLICIES, Pair, classpath, missing
 from tests.interop.artemis_stories import STORIES, Seen, TooLate, who_served
 from tests.interop.processes import Crew
@@ -47,8 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         pairs = zip(names, options.stories, strict=True)
         wrong += [name for name, story in pairs if not told(folder / name, policy, story, jars)]
         played = {name: folder / name / "brokers" for name in names if name not in wrong}
-        wrong += judge(played, policy)
-        wrong += judge_damaged(played.values(), policy, folder)
+        wrong += check(played, policy)
+        wrong += check_damaged(played.values(), policy, folder)
     print(f"wrong: {', '.join(wrong)}" if wrong else "all as expected")
     return 1 if wrong else 0
 

@@ -19,7 +19,7 @@ from types import FrameType
 from tests.interop.damage import KINDS, damaged
 from tests.interop.icestorm_cluster import Cluster, missing
 from tests.interop.icestorm_schedule import Player, Schedule, schedule
-from tests.interop.judging import Judged, conform
+from tests.interop.log_verdicts import LogVerdict, conform
 from tests.interop.processes import Crew
 
 
@@ -35,9 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stories += [schedule(seed, 5) for seed in seeds(options.of_five)]
     print(f"{len(stories)} stories of real clusters, {options.clusters} at a time; logs in {folder}", flush=True)
     recorded = record_all(stories, folder, options.clusters)
-    wrong = [story.name for story in recorded if not judge(story, folder, options.seconds)]
+    wrong = [story.name for story in recorded if not check(story, folder, options.seconds)]
     if not options.unchanged:
-        wrong += judge_damaged(recorded, folder, options.seconds)
+        wrong += check_damaged(recorded, folder, options.seconds)
     print(f"wrong: {', '.join(wrong)}" if wrong else "all as expected")
     return 1 if wrong else 0
 
@@ -98,17 +98,17 @@ def record(story: Schedule, folder: Path, halt: threading.Event) -> None:
     print(f"recorded {story.name}: {cluster.operations} requests{by_itself}", flush=True)
 
 
-# ---- judging ----
+# ---- verdicts ----
 
 
-def judge(story: Schedule, folder: Path, seconds_max: float) -> bool:
+def check(story: Schedule, folder: Path, seconds_max: float) -> bool:
     """Whether the log conforms; tells it."""
-    judged = compared(folder / story.name, seconds_max)
-    tell(story.name, judged)
-    return judged.kind == "conforms"
+    found = compared(folder / story.name, seconds_max)
+    show(story.name, found)
+    return found.kind == "conforms"
 
 
-def judge_damaged(stories: Sequence[Schedule], folder: Path, seconds_max: float) -> list[str]:
+def check_damaged(stories: Sequence[Schedule], folder: Path, seconds_max: float) -> list[str]:
     """Changes a line of the shortest logs, one for each kind of change; the names of those not found out."""
     by_length = sorted(stories, key=lambda story: length(folder / story.name))
     wrong = []
@@ -117,9 +117,9 @@ def judge_damaged(stories: Sequence[Schedule], folder: Path, seconds_max: float)
         for story in by_length:
             change = damaged(folder / story.name, target, kind)
             if change is not None:
-                judged = compared(target, seconds_max)
-                tell(f"{story.name}, {kind} at {change.replica}.log:{change.line}", judged)
-                wrong += [] if judged.kind == "deviates" else [target.name]
+                found = compared(target, seconds_max)
+                show(f"{story.name}, {kind} at {change.replica}.log:{change.line}", found)
+                wrong += [] if found.kind == "deviates" else [target.name]
                 break
         else:
             print(f"no log has a line for the change `{kind}`")
@@ -131,13 +131,13 @@ def length(logs: Path) -> int:
     return sum(log.stat().st_size for log in logs.glob("replica-*.log"))
 
 
-def compared(logs: Path, seconds_max: float) -> Judged:
+def compared(logs: Path, seconds_max: float) -> LogVerdict:
     return conform("icestorm", logs, ["--adapter", "icestorm", "--check", "as_released"], seconds_max)
 
 
-def tell(name: str, judged: Judged) -> None:
-    where = f" at {judged.place}: {judged.said}" if judged.place else f" {judged.said}" if judged.said else ""
-    print(f"{judged.kind:9} {judged.seconds:6.1f} s {judged.records:6} records, width {judged.width:5}  {name}{where}")
+def show(name: str, found: LogVerdict) -> None:
+    where = f" at {found.place}: {found.said}" if found.place else f" {found.said}" if found.said else ""
+    print(f"{found.kind:9} {found.seconds:6.1f} s {found.records:6} records, width {found.width:5}  {name}{where}")
     sys.stdout.flush()
 
 

@@ -16,7 +16,7 @@ from tests.interop.damage import KINDS, STATE, damaged
 from tests.interop.icestorm import main, seeds
 from tests.interop.icestorm_cluster import Cluster, Timers, missing
 from tests.interop.icestorm_schedule import FAULTS, schedule
-from tests.interop.judging import conform
+from tests.interop.log_verdicts import conform
 from tests.interop.processes import Crew, free_base, is_free
 from tests.nightly import nightly
 from tests.traces.adapters.logs import read_logs
@@ -159,8 +159,8 @@ def test_fresh_cluster_conforms_and_changed_logs_do_not(tmp_path: Path) -> None:
 @nightly
 def test_changed_log_is_found_by_the_command(tmp_path: Path) -> None:
     assert damaged(RECORDINGS / "a-cold-start-3", tmp_path / "changed", "generation") is not None
-    judged = conform("icestorm", tmp_path / "changed", AS_RELEASED, 300.0)
-    assert (judged.kind, judged.place) == ("deviates", "replica-3.log:23"), judged.said
+    found = conform("icestorm", tmp_path / "changed", AS_RELEASED, 300.0)
+    assert (found.kind, found.place) == ("deviates", "replica-3.log:23"), found.said
 
 
 @pytest.mark.parametrize(
@@ -174,8 +174,8 @@ def test_changed_log_is_found_by_the_command(tmp_path: Path) -> None:
     ],
 )
 def test_recording_that_taught_something_conforms(recording: str) -> None:
-    judged = conform("icestorm", TAUGHT / recording, AS_RELEASED, 900.0)
-    assert judged.kind == "conforms", f"{judged.place}: {judged.said}"
+    found = conform("icestorm", TAUGHT / recording, AS_RELEASED, 900.0)
+    assert found.kind == "conforms", f"{found.place}: {found.said}"
 
 
 @nightly
@@ -185,10 +185,10 @@ def test_stamp_that_no_change_under_way_explains_is_found(tmp_path: Path) -> Non
     text = (logs / "replica-1.log").read_text()
     assert text.count("llu: 2/6\n") == 1
     (logs / "replica-1.log").write_text(text.replace("llu: 2/6\n", "llu: 2/9\n"))
-    judged = conform("icestorm", logs, AS_RELEASED, 300.0)
-    assert (judged.kind, judged.place) == ("deviates", "replica-1.log:44"), judged.said
+    found = conform("icestorm", logs, AS_RELEASED, 300.0)
+    assert (found.kind, found.place) == ("deviates", "replica-1.log:44"), found.said
 
 
 def test_verdict_that_takes_too_long_is_late() -> None:
-    judged = conform("icestorm", RECORDINGS / "a-cold-start-3", ["--adapter", "icestorm"], 0.2)
-    assert judged.kind == "late"
+    found = conform("icestorm", RECORDINGS / "a-cold-start-3", ["--adapter", "icestorm"], 0.2)
+    assert found.kind == "late"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interop.judging import Judged, conform
+from tests.interop.log_verdicts import LogVerdict, conform
 from tests.nightly import by_night
 
 START = Path(__file__).parents[1] / "data" / "icestorm" / "a-cold-start-3"
@@ -41,7 +41,7 @@ TOLD = [*destroyed("B", "1/6"), *destroyed("A", "1/5"), *destroyed("C", "1/7")]
 AFTER = [*created("E"), *asked_to_destroy("E"), *destroyed("E", "1/9")]
 
 
-def judged(folder: Path, lines: Lines) -> Judged:
+def verdict_on(folder: Path, lines: Lines) -> LogVerdict:
     """The verdict on the recorded start and these lines, one in 20 ms."""
     folder.mkdir()
     texts = {node: (START / f"replica-{node}.log").read_text() for node in (1, 2, 3)}
@@ -71,5 +71,5 @@ def judged(folder: Path, lines: Lines) -> Judged:
     ),
 )
 def test_changes_that_overtake_one_another(name: str, lines: Lines, kind: str, tmp_path: Path) -> None:
-    found = judged(tmp_path / "logs", lines)
+    found = verdict_on(tmp_path / "logs", lines)
     assert found.kind == kind, f"{name}: {found.place}: {found.said}"

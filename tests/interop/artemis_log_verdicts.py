@@ -1,4 +1,4 @@
-"""Has `hacheck conform` judge the logs of pairs of Artemis brokers: as they are, and with one line changed."""
+"""Has `hacheck conform` check the logs of pairs of Artemis brokers: as they are, and with one line changed."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tests.interop.artemis_damage import KINDS, damaged
-from tests.interop.judging import Judged, conform
+from tests.interop.log_verdicts import LogVerdict, conform
 
 SPECS = {"replication": "artemis_replication", "shared_store": "artemis_shared_store"}
 SECONDS_MAX = 120.0
 
 
-def compared(brokers: Path, policy: str) -> Judged:
+def compared(brokers: Path, policy: str) -> LogVerdict:
     """The verdict on the logs of a pair."""
     return conform(SPECS[policy], brokers, ["--adapter", "artemis"], SECONDS_MAX)
 
 
-def judge(folders: Mapping[str, Path], policy: str) -> list[str]:
+def check(folders: Mapping[str, Path], policy: str) -> list[str]:
     """The stories of a policy whose logs do not conform, by name; `folders`: those of their brokers."""
     wrong = []
     for name, brokers in folders.items():
-        judged = compared(brokers, policy)
-        tell(name, judged)
-        wrong += [] if judged.kind == "conforms" else [name]
+        found = compared(brokers, policy)
+        show(name, found)
+        wrong += [] if found.kind == "conforms" else [name]
     return wrong
 
 
-def judge_damaged(folders: Iterable[Path], policy: str, target: Path) -> list[str]:
+def check_damaged(folders: Iterable[Path], policy: str, target: Path) -> list[str]:
     """Changes one line of one of these logs, for each kind of change; the changes that are not found out, by name."""
     wrong = []
     for kind in KINDS:
@@ -35,9 +35,9 @@ def judge_damaged(folders: Iterable[Path], policy: str, target: Path) -> list[st
         for brokers in folders:
             change = damaged(brokers, target / name, policy, kind)
             if change is not None:
-                judged = compared(target / name, policy)
-                tell(f"{brokers.parent.name}, {kind} at {change.broker}: line {change.line}", judged)
-                wrong += [] if judged.kind == "deviates" else [name]
+                found = compared(target / name, policy)
+                show(f"{brokers.parent.name}, {kind} at {change.broker}: line {change.line}", found)
+                wrong += [] if found.kind == "deviates" else [name]
                 break
         else:
             print(f"no log has a line for the change `{kind}` of {policy}")
@@ -45,10 +45,10 @@ def judge_damaged(folders: Iterable[Path], policy: str, target: Path) -> list[st
     return wrong
 
 
-def tell(name: str, judged: Judged) -> None:
+def show(name: str, found: LogVerdict) -> None:
     """A line about a verdict."""
-    where = f" at {judged.place}: {judged.said}" if judged.place else f" {judged.said}" if judged.said else ""
+    where = f" at {found.place}: {found.said}" if found.place else f" {found.said}" if found.said else ""
     print(
-        f"{judged.kind:9} {judged.seconds:6.1f} s {judged.records:4} records, width {judged.width:5}  {name}{where}",
+        f"{found.kind:9} {found.seconds:6.1f} s {found.records:4} records, width {found.width:5}  {name}{where}",
         flush=True,
     )

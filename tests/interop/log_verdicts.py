@@ -1,4 +1,4 @@
-"""Has `hacheck conform` judge a folder of logs, as a user would, within a time."""
+"""Has `hacheck conform` check a folder of logs, as a user would, within a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ END_SECONDS_MAX = 15.0
 
 
 @dataclass(frozen=True)
-class Judged:
+class LogVerdict:
     """A verdict: `conforms`, `deviates`, `unknown`, `late` or `error`. `width`: the most model states that explained
     the log at once; `place`: file and line at which the log leaves the model; `said`: in words."""
 
@@ -29,7 +29,7 @@ class Judged:
     said: str = ""
 
 
-def conform(spec: str, logs: Path, options: Sequence[str], seconds_max: float) -> Judged:
+def conform(spec: str, logs: Path, options: Sequence[str], seconds_max: float) -> LogVerdict:
     """Runs the command on a folder that is one trace. When the time is over it is ended with all that it started."""
     with tempfile.TemporaryDirectory() as folder:
         verdicts = Path(folder) / "verdicts.json"
@@ -45,13 +45,13 @@ def conform(spec: str, logs: Path, options: Sequence[str], seconds_max: float) -
         try:
             said, complaints = process.communicate(timeout=seconds_max)
         except subprocess.TimeoutExpired:
-            return Judged("late", time.monotonic() - began, said=f"no verdict within {seconds_max:g} s")
+            return LogVerdict("late", time.monotonic() - began, said=f"no verdict within {seconds_max:g} s")
         finally:
             if process.poll() is None:
                 end_session(process)
         seconds = time.monotonic() - began
         if process.returncode not in (0, 1, 2, 3) or not verdicts.exists():
-            return Judged("error", seconds, said=f"exit code {process.returncode}: {said}{complaints}")
+            return LogVerdict("error", seconds, said=f"exit code {process.returncode}: {said}{complaints}")
         return verdict(json.loads(verdicts.read_text()), seconds)
 
 
@@ -69,7 +69,7 @@ def end_session(process: subprocess.Popen[str]) -> None:
     process.communicate()
 
 
-def verdict(told: dict[str, object], seconds: float) -> Judged:
+def verdict(told: dict[str, object], seconds: float) -> LogVerdict:
     """What the JSON of the command says of its only trace."""
     verdicts = told["verdicts"]
     assert isinstance(verdicts, list)
@@ -80,4 +80,4 @@ def verdict(told: dict[str, object], seconds: float) -> Judged:
     place = f"{one['file']}:{one['line']}" if one["file"] else ""
     wrong = f"findings about the log: {findings['counts']}" if findings["total"] else ""
     said = " ".join(part for part in (one["event"], one["reason"], wrong) if part)
-    return Judged(one["kind"], seconds, one["records"], one["width"], place, said)
+    return LogVerdict(one["kind"], seconds, one["records"], one["width"], place, said)
