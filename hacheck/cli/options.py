@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from glob import escape, glob
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 from hacheck.api.errors import InputError, require_known
 from hacheck.cli.declaring import Argument, Writes, flag, option
@@ -105,6 +105,30 @@ def memory_limit(text: str | None) -> int | None:
     from hacheck.supervise.resources import memory_default
 
     return memory_default() if text is None else parse_size(text)
+
+
+class LimitOptions(TypedDict):
+    """The limits of an exploration as the command line gives them; `None` where it says nothing."""
+
+    states_max: int | None
+    depth_max: int | None
+    seconds_max: float | None
+    memory_max: int | None
+
+
+def parse_limits(states: str | None, depth: str | None, time: str | None, memory: str | None) -> LimitOptions:
+    """The limits that `--states`, `--depth`, `--time` and `--memory` set. Errors: `BadInput`."""
+    return LimitOptions(
+        states_max=None if states is None else parse_count("--states", states),
+        depth_max=None if depth is None else parse_count("--depth", depth),
+        seconds_max=None if time is None else parse_seconds(time),
+        memory_max=None if memory is None else parse_size(memory),
+    )
+
+
+def parse_jobs(jobs: str | None) -> int | None:
+    """How many checks run side by side. Errors: `BadInput`."""
+    return None if jobs is None else parse_count("--jobs", jobs)
 
 
 def parse_seconds(text: str, option: str = "--time") -> float:

@@ -18,6 +18,7 @@ from hacheck.checker.engine import Engine, Limits, Progress, Refused
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, run_check, runs_of
 from hacheck.cli import json_output
 from hacheck.cli.checking import recheck_report, report, runs
+from hacheck.cli.checking.ci_outputs import Ci, ci_outputs
 from hacheck.cli.checking.raising_limits import Earlier, command_of, raise_limits, show_raised
 from hacheck.cli.checking.summary import exit_code, summary
 from hacheck.cli.console import error_console, output_console, symbols
@@ -55,6 +56,7 @@ class Request(Struct, frozen=True):
     json: str | None = None
     itf: str | None = None
     report: str | None = None
+    ci: Ci = Ci()
     runs: bool = False
     witnesses: bool = False
     quiet: bool = False
@@ -85,7 +87,8 @@ def verify_spec(request: Request) -> ExitCode:
     folder = None if request.itf is None else json_output.open_folder(request.itf)
     target = None if request.json is None else json_output.open_target(request.json)
     page = None if request.report is None else json_output.open_target(request.report)
-    to_stderr = any(one is not None and one.path is None for one in (target, page))
+    ci = ci_outputs(request.ci)
+    to_stderr = any(one is not None and one.path is None for one in (target, page, *ci.targets))
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)
     results, raised = run_checks(request, console, specification, selection, kept)
     skipped = [prepared.check.name for prepared in selection.prepared[len(results) :]]
@@ -95,13 +98,14 @@ def verify_spec(request: Request) -> ExitCode:
     console.print(summary(console, results, skipped=skipped, left_out=selection.left_out, spec=spec))
     if folder is not None:
         write_itf(folder, results)
-    if target is not None or page is not None:
+    if target is not None or page is not None or ci.is_wanted:
         not_run = [*skipped, *(check.name for check in selection.left_out)]
         document = document_of(specification, spec, results, not_run, code, raised)
         if target is not None:
             target.write(document)
         if page is not None:
             write_report(page, specification, document, results)
+        code = ci.written(document, code, to_stderr=to_stderr)
     return code
 
 

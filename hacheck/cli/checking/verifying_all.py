@@ -13,6 +13,7 @@ from rich.text import Text
 
 from hacheck import shipped
 from hacheck.cli import json_output
+from hacheck.cli.checking.ci_outputs import Ci
 from hacheck.cli.checking.kept_trials import Raised
 from hacheck.cli.checking.raising_limits import raise_limits
 from hacheck.cli.checking.side_by_side import SideBySide, SpecResult, jobs_default
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 def verify_all(request: Request) -> ExitCode:
     """Runs the checks of every shipped spec, and returns what the process is to return."""
     refuse_what_is_of_one_spec(request)
+    if request.ci != Ci():
+        raise BadInput("outputs for CI systems are about one spec", "name it instead of --all")
     refuse_ignored(request.exploring, request.states_max)
     if request.raising:
         refuse_no_exploration(request.exploring)

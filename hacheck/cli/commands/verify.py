@@ -79,6 +79,11 @@ QUIET = "Only what is not as expected, and the summary."
 
 REPORT = "Write one HTML page: verdicts, each run as a picture to step through, and what else was possible."
 JSON = "Write everything found as JSON (- is stdout)."
+CI = "Continuous integration"
+JUNIT = "Write JUnit XML: a suite for each check, a case for each property."
+SARIF = "Write SARIF: each property that is not as expected, at its line, with its run."
+ANNOTATIONS = "Print annotations that this system shows at the lines of the spec: github."
+BASELINE = "What an earlier --json has that is not as expected is known: only what is new ends with exit code 1."
 KEPT, ITF = Writes(within=("*",)), Writes(within=("*.itf.json",))
 
 Every = Annotated[bool, flag("--all", help=EVERY)]
@@ -108,6 +113,10 @@ ItfFolder = Annotated[
     option("--itf", metavar="DIR", help="Write every run as ITF JSON into a folder.", panel=OUTPUT, writes=ITF),
 ]
 Report = Annotated[One, option("--report", metavar="FILE", help=REPORT, panel=OUTPUT, writes=Writes())]
+Junit = Annotated[One, option("--junit", metavar="FILE", help=JUNIT, panel=CI, writes=Writes())]
+Sarif = Annotated[One, option("--sarif", metavar="FILE", help=SARIF, panel=CI, writes=Writes())]
+Annotations = Annotated[One, option("--annotations", metavar="SYSTEM", help=ANNOTATIONS, panel=CI)]
+Baseline = Annotated[One, option("--baseline", metavar="FILE", help=BASELINE, panel=CI, reads="file")]
 Runs = Annotated[bool, flag("--runs", help="Show the runs of expected violations, too, step by step.", panel=OUTPUT)]
 Witnesses = Annotated[bool, flag("--witnesses", help="Show how what is reachable is reached.", panel=OUTPUT)]
 Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
@@ -151,6 +160,10 @@ def verify(
     json: JsonFile = None,
     itf: ItfFolder = None,
     report: Report = None,
+    junit: Junit = None,
+    sarif: Sarif = None,
+    annotations: Annotations = None,
+    baseline: Baseline = None,
     runs: Runs = False,
     witnesses: Witnesses = False,
     quiet: Quiet = False,
@@ -158,9 +171,9 @@ def verify(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Check a protocol: what holds, what does not and by which run, and how far each answer reaches."""
-    from hacheck.cli.checking.verifying import Request, verify_spec
+    from hacheck.cli.checking.verifying import Ci, Request, verify_spec
     from hacheck.cli.engines import parse_exploring
-    from hacheck.cli.options import parse_count, parse_seconds, parse_settings, parse_size
+    from hacheck.cli.options import parse_jobs, parse_limits, parse_settings
 
     refuse_contradictions(spec, every, jobs, raise_bounds, report)
     request = Request(
@@ -170,15 +183,13 @@ def verify(
         properties=tuple(only or ()),
         wide=wide,
         raising=raise_bounds,
-        jobs=None if jobs is None else parse_count("--jobs", jobs),
+        jobs=parse_jobs(jobs),
         exploring=parse_exploring(engine, threads, fingerprint, no_reductions, checkpoint, resume, given, recheck),
-        states_max=None if states is None else parse_count("--states", states),
-        depth_max=None if depth is None else parse_count("--depth", depth),
-        seconds_max=None if time is None else parse_seconds(time),
-        memory_max=None if memory is None else parse_size(memory),
+        **parse_limits(states, depth, time, memory),
         json=json,
         itf=itf,
         report=report,
+        ci=Ci(junit, sarif, annotations, baseline),
         runs=runs,
         witnesses=witnesses,
         quiet=quiet,
