@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from hacheck.documents.verify import CheckVerdict, PropertyVerdict, VerifyDocument
-from hacheck.model.data import dataclass
 
 Known = frozenset[tuple[str, str]]
 """Results that are known not to be as expected: the check and the property of each."""
@@ -21,8 +20,7 @@ Known = frozenset[tuple[str, str]]
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """A property of a check, or a check as a whole where `found` is `None`: an error of the spec, or not decided."""
 
     check: CheckVerdict

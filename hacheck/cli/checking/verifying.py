@@ -18,7 +18,8 @@ from hacheck.checker.engine import Engine, Limits, Progress, Refused
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, run_check, runs_of
 from hacheck.cli import json_output
 from hacheck.cli.checking import recheck_report, report, runs
-from hacheck.cli.checking.ci_outputs import Ci, ci_outputs
+from hacheck.cli.checking.ci_outputs import Ci as Ci
+from hacheck.cli.checking.ci_outputs import ci_outputs
 from hacheck.cli.checking.raising_limits import Earlier, command_of, raise_limits, show_raised
 from hacheck.cli.checking.summary import exit_code, summary
 from hacheck.cli.console import error_console, output_console, symbols
@@ -67,6 +68,13 @@ class Request(Struct, frozen=True):
         """Where each exploration gives up; without a word from the user, before the machine swaps."""
         memory = self.memory_max if self.memory_max is not None else memory_default()
         return Limits(self.states_max, self.seconds_max, memory, self.depth_max)
+
+
+def verify_shipped(request: Request) -> ExitCode:
+    """Runs the checks of every shipped spec, and returns what the process is to return."""
+    from hacheck.cli.checking.verifying_all import verify_all
+
+    return verify_all(request)
 
 
 def verify_spec(request: Request) -> ExitCode:

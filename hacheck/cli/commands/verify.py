@@ -171,7 +171,7 @@ def verify(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Check a protocol: what holds, what does not and by which run, and how far each answer reaches."""
-    from hacheck.cli.checking.verifying import Ci, Request, verify_spec
+    from hacheck.cli.checking.verifying import Ci, Request, verify_shipped, verify_spec
     from hacheck.cli.engines import parse_exploring
     from hacheck.cli.options import parse_jobs, parse_limits, parse_settings
 
@@ -195,6 +195,4 @@ def verify(
         quiet=quiet,
         no_color=no_color,
     )
-    if every:
-        from hacheck.cli.checking.verifying_all import verify_all as verify_spec
-    return verify_spec(request)
+    return verify_shipped(request) if every else verify_spec(request)
