@@ -36,7 +36,7 @@ def test_a_wrong_lemma_is_found_by_a_shortest_run(spec: Path, engine: str) -> No
     ended = hacheck("verify", str(spec), "--check", "default", "--engine", engine, columns=120)
     assert ended.code == 1
     assert "WRONG: violated" in ended.out
-    assert "1 lemma holds, too; --property NAME tells of one" in ended.out
+    assert "1 lemma holds, too; --property NAME shows one" in ended.out
 
 
 def test_a_lemma_that_holds_has_a_row_where_it_is_asked_for(spec: Path) -> None:
