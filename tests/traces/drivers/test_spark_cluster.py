@@ -94,7 +94,7 @@ def test_script_for_spark_that_others_could_write_is_refused(tmp_path: Path, mon
 def test_package_for_spark_has_everything_but_compiled_files(tmp_path: Path) -> None:
     with zipfile.ZipFile(packed(tmp_path)) as archive:
         names = archive.namelist()
-    assert {"hacheck/__init__.py", "hacheck/model/language/grammar.json", "hacheck/traces/drivers/submit.py"} <= {
+    assert {"hacheck/__init__.py", "hacheck/model/language/grammar.tables", "hacheck/traces/drivers/submit.py"} <= {
         *names
     }
     assert [name for name in names if name.endswith(".pyc") or not name.startswith("hacheck/")] == []
